@@ -1,0 +1,63 @@
+# Everything sets itself up: a virtual environment with locked, hashed dependencies.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+OUT    ?= demo-export
+ARGS   ?=
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: help demo test check static format lint types architecture lock clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+$(VENV)/made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Rostrum needs Python 3.11 or newer; $(PYTHON) is older. Try: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
+	  { echo "$(PYTHON) cannot make a virtual environment. On Debian or Ubuntu: apt install python3-venv" >&2; exit 1; }
+	@echo "Setting up $(VENV) (once)"
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/runtime: $(VENV)/made requirements.lock pyproject.toml
+	@$(PIP) --require-hashes --requirement requirements.lock
+	@$(PIP) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/dev: $(VENV)/runtime requirements-dev.lock
+	@$(PIP) --require-hashes --requirement requirements-dev.lock
+	@touch $@
+
+demo: $(VENV)/runtime ## a whole debate in the terminal: make demo [OUT=folder] [ARGS="--votes A=3,B=2"]
+	@$(BIN)/rostrum demo --out $(OUT) $(ARGS)
+
+test: $(VENV)/dev ## every test
+	@$(BIN)/python -m pytest $(ARGS)
+
+check: static test ## the one gate: format, lint, types, architecture, tests
+
+static: format lint types architecture
+
+format: $(VENV)/dev
+	@$(BIN)/ruff format --check .
+
+lint: $(VENV)/dev
+	@$(BIN)/ruff check .
+	@$(BIN)/deptry .
+
+types: $(VENV)/dev
+	@$(BIN)/mypy
+
+architecture: $(VENV)/dev
+	@$(BIN)/lint-imports
+
+lock: $(VENV)/dev ## renew the lock files from pyproject.toml
+	@$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile --universal --generate-hashes --no-emit-index-url --no-header --quiet \
+	  --python-version 3.11 pyproject.toml --group build -o requirements.lock
+	$(BIN)/uv pip compile --universal --generate-hashes --no-emit-index-url --no-header --quiet \
+	  --python-version 3.11 pyproject.toml --group build --group dev -c requirements.lock -o requirements-dev.lock
+
+clean: ## remove what the targets above made
+	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

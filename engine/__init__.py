@@ -1,0 +1,1 @@
+"""The debate engine: formats, floor and journal, panel, votes, datasets. No SDK inside."""

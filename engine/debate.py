@@ -1,0 +1,426 @@
+"""The nouns of a debate, as frozen values, and the machine of its states.
+
+Every value here can be written as JSON and read back unchanged; nothing here does I/O.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from engine.errors import UsageError
+
+TIE = "tie"
+WEAK = "weak"  # a vote's "both weak"
+
+
+class Value(BaseModel):
+    """A frozen value that refuses fields it does not know."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="null")
+
+
+class Status(StrEnum):
+    """Where a debate is; `TRANSITIONS` says what may follow."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    VOTING = "voting"
+    CLOSED = "closed"
+    PARTIAL = "partial"
+    CANCELLED = "cancelled"
+    FAILED = "failed"
+
+    @property
+    def live(self) -> bool:
+        """Whether somebody still has to think for this debate."""
+        return self in (Status.QUEUED, Status.RUNNING)
+
+
+TRANSITIONS: dict[Status, frozenset[Status]] = {
+    Status.QUEUED: frozenset({Status.RUNNING, Status.CANCELLED, Status.FAILED}),
+    Status.RUNNING: frozenset(
+        {Status.VOTING, Status.PARTIAL, Status.CANCELLED, Status.FAILED, Status.QUEUED}
+    ),
+    Status.VOTING: frozenset({Status.CLOSED, Status.CANCELLED}),
+    Status.CLOSED: frozenset(),
+    Status.PARTIAL: frozenset({Status.QUEUED}),
+    Status.CANCELLED: frozenset(),
+    Status.FAILED: frozenset({Status.QUEUED}),
+}
+
+
+class TurnOrder(StrEnum):
+    """Who sees what within a round."""
+
+    SEQUENTIAL = "sequential"
+    SIMULTANEOUS = "simultaneous"
+
+
+class Scores(StrEnum):
+    """When a format's own judge may be read in the thread."""
+
+    AFTER_VOTE = "after_vote"
+    LIVE = "live"
+
+
+class BallotKind(StrEnum):
+    """How people vote."""
+
+    OPEN = "open"
+    SECRET = "secret"  # noqa: S105 - a kind of ballot, not a credential
+    PRIVATE = "private"
+
+
+class PanelMode(StrEnum):
+    """How the panel plans its readings."""
+
+    ADAPTIVE = "adaptive"
+    STRICT = "strict"
+
+
+class Model(Value):
+    """A model on a backend; `family` is what a juror is recused by."""
+
+    backend: str
+    name: str
+    family: str
+
+    @property
+    def ref(self) -> str:
+        """The `backend/name` that commands and settings use."""
+        return f"{self.backend}/{self.name}"
+
+    @classmethod
+    def parse(cls, text: str) -> Model:
+        """Read `backend/model[#family]`; backends are case-insensitive.
+
+        The family defaults to the vendor part of the model (`deepseek/deepseek-v3.2`) or
+        to the first word of its name (`llama-3.3`). Raises UsageError.
+        """
+        reference, _, family = text.strip().partition("#")
+        backend, slash, name = reference.strip().partition("/")
+        if not slash or not backend.strip() or not name.strip():
+            raise UsageError(
+                f"“{text.strip()}” does not name a model; write backend/model, "
+                "for example rehearsal/maple."
+            )
+        name = name.strip()
+        vendor = name.split("/")[0] if "/" in name else name.replace("_", "-").split("-")[0]
+        vendor = vendor.split(":")[0]
+        chosen = family.strip() or vendor
+        return cls(backend=backend.strip().lower(), name=name, family=chosen.lower())
+
+
+class Sampling(Value):
+    """How a role samples: temperature, and a cap on the reply's tokens."""
+
+    temperature: float = Field(ge=0, le=2)
+    max_tokens: int = Field(gt=0)
+
+
+class Price(Value):
+    """USD per million tokens, read and written."""
+
+    usd_in: float = Field(ge=0)
+    usd_out: float = Field(ge=0)
+
+    def cost(self, tokens_in: int, tokens_out: int) -> float:
+        """Return what a call costs, in USD."""
+        return (tokens_in * self.usd_in + tokens_out * self.usd_out) / 1e6
+
+
+class Usage(Value):
+    """Tokens of one call, as its backend reports them; None where it does not."""
+
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    tokens_cached: int | None = None
+    tokens_reasoning: int | None = None
+
+
+class Estimate(Value):
+    """What a debate is expected to take, and at most.
+
+    Money is USD; `usd` is None where a price is unknown.
+    """
+
+    calls: int
+    calls_max: int
+    tokens_in: int
+    tokens_out: int
+    minutes: float
+    usd: float | None
+    usd_max: float | None
+
+
+class Violation(Value):
+    """A rule that a turn broke, with what was measured."""
+
+    kind: str
+    measured: float
+    limit: float
+
+
+class Turn(Value):
+    """One public utterance of a seat.
+
+    `number` counts from 1 through the debate; `place` from 1 within the round, in the order
+    of speaking; `words` is the product's one word count (see engine/text.py).
+    """
+
+    step: str
+    seat: str
+    side: str
+    round: str
+    number: int
+    place: int
+    text: str
+    words: int
+    limit: int
+    model: str
+    violations: tuple[Violation, ...] = ()
+
+
+class JurorHistory(Value):
+    """What past ballots say of a juror, frozen when a debate starts (JUDGING.md, The panel).
+
+    `pos` is the lean towards the side shown first and `sd` the spread, both in points of
+    the 1–10 scale; `weight` has mean 1 over jurors; `correlation` is the mean correlation of
+    this juror's signal with the others' (None without data).
+    """
+
+    ballots: int = 0
+    pos: float = 0.0
+    sd: float = 1.5
+    weight: float = 1.0
+    correlation: float | None = None
+
+
+class PanelSetup(Value):
+    """Everything that a panel's plan and sum depend on, frozen when the debate starts.
+
+    `roster` is in the order in which jurors are asked; `first_order` is the order of the
+    first reading; `slope` turns z into a probability; `correlation` is the pooled
+    correlation between jurors, for the effective number of votes.
+    """
+
+    roster: tuple[Model, ...]
+    recused: tuple[Model, ...] = ()
+    recusal_failed: bool = False
+    history: dict[str, JurorHistory] = {}
+    first_order: Literal["AB", "BA"] = "AB"
+    slope: float = 0.9
+    correlation: float | None = None
+    mode: PanelMode = PanelMode.ADAPTIVE
+    audit: bool = False
+    rubric: str = "panel"
+    blind: bool = True
+
+
+class Request(Value):
+    """What a person asked for, complete: nothing is left to a default that could change.
+
+    `sides` maps a contender to its model; `drawn` names the contenders whose model was drawn
+    at random. `quorum` counts gold votes.
+    """
+
+    topic: str
+    conditions: str = ""
+    format: str = "classic"
+    language: str = "en"
+    sides: dict[str, Model]
+    drawn: tuple[str, ...] = ()
+    rounds: int = Field(1, ge=1, le=9)
+    turn_order: TurnOrder = TurnOrder.SEQUENTIAL
+    blind: bool = True
+    scores: Scores = Scores.AFTER_VOTE
+    ballot: BallotKind = BallotKind.OPEN
+    vote_minutes: float = Field(30, gt=0, le=10080)
+    quorum: int = Field(5, ge=0)
+    extend: bool = True
+
+
+class Setup(Value):
+    """What a resumed debate reads, frozen when it starts (DESIGN.md, Replay).
+
+    `templates` is the hash of the template texts that the store keeps once for all debates
+    that share them; `names` gives each contender the neutral name that jurors read;
+    `cap_usd` is this debate's own cap, None for none.
+    """
+
+    request: Request
+    format_version: int
+    templates: str
+    panel: PanelSetup
+    names: dict[str, str]
+    sampling: dict[str, Sampling]
+    limits: dict[str, float]
+    prices: dict[str, Price | None] = {}
+    seed: int
+    ordinal: int
+    cap_usd: float | None = None
+    reserved_usd: float = 0.0
+    chars_per_word: float = 1.5
+
+
+class Debate(Value):
+    """A debate as the store holds it.
+
+    `reason` says why it ended as it did, or what it waits for; `place` is the channel it was
+    started in, `thread` the thread once there is one, both as opaque platform references.
+    """
+
+    id: str
+    number: int
+    platform: str
+    community: str
+    place: str
+    starter: int | None
+    status: Status
+    reason: str = ""
+    thread: str | None = None
+    setup: Setup
+    created_at: datetime
+    opened_at: datetime | None = None
+    vote_opened_at: datetime | None = None
+    vote_deadline: datetime | None = None
+    vote_extended: bool = False
+    closed_early: bool = False
+    revealed_at: datetime | None = None
+
+    @property
+    def code(self) -> str:
+        """The short name that people can quote: the end of the id, in lower case."""
+        return short_code(self.id)
+
+    @property
+    def request(self) -> Request:
+        """What was asked for."""
+        return self.setup.request
+
+
+def short_code(debate_id: str) -> str:
+    """Return the last six characters of a debate's ULID, in lower case."""
+    return debate_id[-6:].lower()
+
+
+class Ballot(Value):
+    """One juror's reading of a debate in one order, valid or not.
+
+    `order` lists the contenders as they were shown; `scores` maps a contender to a criterion
+    to an integer 1–10; `verdict` is a contender or "tie". An invalid ballot has no scores and
+    no verdict, and says why; its `raw` text is kept. `signal` (x) and `weight` are what
+    aggregation made of it, with the `pos`, `sd` and `slope` that it used.
+    """
+
+    juror: str
+    family: str
+    order: tuple[str, ...]
+    names: dict[str, str]
+    audit: bool = False
+    valid: bool
+    problem: str = ""
+    repaired: bool = False
+    contradictory: bool = False
+    scores: dict[str, dict[str, int]] | None = None
+    verdict: str | None = None
+    confidence: float | None = None
+    reasons: str = ""
+    raw: str = ""
+    signal: dict[str, float] | None = None
+    weight: float | None = None
+    pos: float | None = None
+    sd: float | None = None
+    prompt_hash: str = ""
+    model: str = ""
+    usage: Usage = Usage()
+    cost: float | None = None
+    latency: float | None = None
+
+
+class Verdict(Value):
+    """What the panel's valid ballots say together.
+
+    `winner` is a contender, "tie", or None when there is no verdict, and then `problem` says
+    why; `p` is the probability of each contender; `z` the balanced signal of the first
+    contender (two sides) or of the leader over the second (more).
+    """
+
+    winner: str | None
+    problem: str = ""
+    p: dict[str, float] = {}
+    z: float | None = None
+    valid: int
+    invalid: int
+    effective_votes: float | None = None
+    slope: float = 0.9
+    mode: PanelMode = PanelMode.ADAPTIVE
+    rubric: str = "panel"
+    blind: bool = True
+
+
+class How(StrEnum):
+    """How the engine learned of a vote event."""
+
+    LIVE = "live"
+    RECOVERED = "recovered"
+    BUTTON = "button"
+
+
+class VoteEvent(Value):
+    """One entry of the append-only log of votes; `number` is the order of receipt.
+
+    `person` is a surrogate id. `option` is a contender, "tie" or "weak". An event that adds
+    is a choice made, one that does not is a choice withdrawn.
+    """
+
+    number: int
+    person: int
+    option: str
+    added: bool
+    how: How
+    received_at: datetime
+    late_seen: bool = False
+    votes_seen_before: int = 0
+
+
+class Vote(Value):
+    """A person's standing vote, derived from the events of that person."""
+
+    person: int
+    option: str
+    ambiguous: bool
+    gold: bool
+    starter: bool
+    judge_visible: bool
+    late_seen: bool
+    tally_visible: bool
+    votes_seen_before: int
+    changes: int
+    first_at: datetime
+    last_at: datetime
+
+
+class Tally(Value):
+    """The count of a vote: every standing vote by option, and the gold ones.
+
+    `share` is gold A over gold A + B with its Wilson 95 % interval, for two contenders.
+    `winner` is a contender or "tie", None below the quorum.
+    """
+
+    counts: dict[str, int]
+    gold: dict[str, int]
+    quorum_met: bool
+    winner: str | None
+    share: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+def utc_now() -> datetime:
+    """Return the time in UTC, to the microsecond."""
+    return datetime.now(UTC)

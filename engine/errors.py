@@ -1,0 +1,84 @@
+"""Everything that can go wrong in Rostrum, as one tree.
+
+```
+RostrumError
+├── UsageError            a request that cannot be carried out as given
+├── SettingsError         settings that contradict one another or name nothing
+├── NotFoundError         no such debate
+├── NotAllowedError       the person may not do that
+├── BudgetError           a cap would be passed, or a price is unknown
+├── ModelError            a model call failed for good
+├── VenueError            the platform refused
+│   ├── VenueAwayError    … for now: try again later
+│   └── VenueGoneError    … for good: thread deleted, bot removed, token revoked
+├── LeaseLostError        somebody else holds the debate now
+├── StoppedError          the debate was asked to stop
+└── StoreError            the database cannot be used
+```
+
+The message of each is the sentence that a person may read: what happened, to what, and
+what to do.
+"""
+
+from __future__ import annotations
+
+
+class RostrumError(Exception):
+    """Root of every error that Rostrum raises on purpose."""
+
+
+class UsageError(RostrumError):
+    """The request cannot be carried out as given."""
+
+
+class SettingsError(RostrumError):
+    """The settings contradict one another, or name something that does not exist."""
+
+
+class NotFoundError(RostrumError):
+    """There is no such debate."""
+
+
+class NotAllowedError(RostrumError):
+    """This person may not do that."""
+
+
+class BudgetError(RostrumError):
+    """A cap would be passed, or a price that the cap needs is unknown."""
+
+
+class ModelError(RostrumError):
+    """A model call failed for good; the message names the backend, the model and what to do."""
+
+
+class VenueError(RostrumError):
+    """The platform refused a request."""
+
+
+class VenueAwayError(VenueError):
+    """The platform cannot be reached or is overloaded; trying again later is right.
+
+    `maybe_stored` says that a request was sent and its answer was not seen: the message
+    may be on the platform, and has to be looked for before it is sent again.
+    """
+
+    def __init__(self, message: str, *, retry_after: float = 1.0, maybe_stored: bool = False):
+        super().__init__(message)
+        self.retry_after = retry_after
+        self.maybe_stored = maybe_stored
+
+
+class VenueGoneError(VenueError):
+    """The thread, the channel or the right to use it is gone for good."""
+
+
+class LeaseLostError(RostrumError):
+    """Another process holds this debate or connection now; nothing was written."""
+
+
+class StoppedError(RostrumError):
+    """The debate was asked to stop: cancelled, its thread is gone, or the process ends."""
+
+
+class StoreError(RostrumError):
+    """The database cannot be used: locked by another runner, full, read-only or too new."""

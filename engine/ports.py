@@ -1,0 +1,209 @@
+"""What the engine needs from outside, in its own words.
+
+An adapter implements one of these protocols and passes its contract suite; the engine never
+knows which one it talks to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal, Protocol
+
+from pydantic import BaseModel
+
+from engine.debate import Model, Price, Sampling, Usage, Value
+from engine.messages import Message
+
+# --- time ------------------------------------------------------------------------------
+
+
+class Clock(Protocol):
+    """Time as the engine sees it; a test may bring its own."""
+
+    def now(self) -> datetime:
+        """Return the time in UTC."""
+        ...
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait that long."""
+        ...
+
+
+# --- models ----------------------------------------------------------------------------
+
+
+class ChatMessage(Value):
+    """One message of a chat, as OpenAI-compatible endpoints take it."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSchema:
+    """The JSON shape that a structured answer has; made once per shape, not per call."""
+
+    name: str
+    json_schema: dict[str, Any]
+
+    @classmethod
+    def of(cls, shape: type[BaseModel]) -> AnswerSchema:
+        """Take the name and JSON schema of a pydantic model."""
+        return cls(shape.__name__, shape.model_json_schema())
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request to one model. `session` groups the calls of a debate for prompt caches."""
+
+    session: str
+    step: str
+    model: Model
+    messages: tuple[ChatMessage, ...]
+    sampling: Sampling
+    schema: AnswerSchema | None = None
+
+
+class Reply(Value):
+    """What a model answered.
+
+    `model` is the one that really answered; `finish` the backend's word for why it stopped
+    (`stop`, `length`, `content_filter`, …); `cost` is USD, None when unknown; `latency` is
+    seconds of the successful attempt.
+    """
+
+    text: str
+    finish: str
+    model: str
+    usage: Usage = Usage()
+    cost: float | None = None
+    latency: float = 0.0
+    attempts: int = 1
+
+
+class Attempt(Value):
+    """How one try of a call ended; `error` is empty for the one that succeeded.
+
+    `cost` is USD: 0 when the backend surely did not bill it (refused, 429, 401), None when
+    nobody knows (time-out after sending, reset in mid-answer, an error body with 200).
+    """
+
+    number: int
+    error: str = ""
+    model: str = ""
+    usage: Usage = Usage()
+    cost: float | None = None
+    latency: float = 0.0
+
+
+class AttemptLog(Protocol):
+    """Where every try of a call is written down, before it is sent and when it has ended."""
+
+    async def began(self, number: int) -> None:
+        """Note that try `number` (from 1) is about to be sent; raises to forbid it."""
+        ...
+
+    async def ended(self, attempt: Attempt, reply: Reply | None = None) -> None:
+        """Note how it ended; `reply` is given with the try that succeeded."""
+        ...
+
+
+class Models(Protocol):
+    """Every model of every backend."""
+
+    async def complete(self, call: Call, log: AttemptLog) -> Reply:
+        """Ask a model, trying again where that is right. Raises ModelError when it is not.
+
+        Exactly one `began` and one `ended` reach the log for each try; a cancelled try ends
+        with the error "cancelled". An answer without text is retried like a server error.
+        """
+        ...
+
+    async def price(self, model: Model) -> Price | None:
+        """Return the price of a model, or None when nobody knows it."""
+        ...
+
+
+# --- venue -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class VenueLimits:
+    """What a platform's connection can take."""
+
+    typing_seconds: float = 8.0
+    send_deadline: float = 30.0
+
+
+class Part(Value):
+    """One rendered piece of a message, frozen before it is first sent.
+
+    `reference` is the short text (`k7f2qz·3·1/2`) that the platform shows with the piece and
+    that finds it again; `body` is the adapter's own JSON or text.
+    """
+
+    reference: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reactions:
+    """Who holds which option of a vote message, as the platform says.
+
+    `seeded` are the options that still carry the bot's own reaction; the bot and other bots
+    are in no set of `holders`. `complete` is False when a page could not be read.
+    """
+
+    holders: dict[str, frozenset[str]] = field(default_factory=dict)
+    seeded: frozenset[str] = frozenset()
+    complete: bool = True
+
+
+class Venue(Protocol):
+    """A chat platform as the engine sees it.
+
+    A place is a channel or a thread, a message what was posted there; both are opaque texts.
+    Every method may raise VenueAwayError (try again), VenueGoneError (never again) or
+    VenueError (refused).
+    """
+
+    platform: str
+    limits: VenueLimits
+
+    def render(self, message: Message, stem: str) -> tuple[Part, ...]:
+        """Turn a message into pieces that fit the platform; pure.
+
+        `stem` is the reference without the piece's own number, e.g. `k7f2qz·3`; piece i of
+        n has the reference `stem·i/n`.
+        """
+        ...
+
+    async def post(self, place: str, part: Part) -> str:
+        """Post one piece and return its message reference."""
+        ...
+
+    async def edit(self, place: str, message: str, part: Part) -> None:
+        """Replace what a posted message shows."""
+        ...
+
+    async def find(self, place: str, reference: str, after: str | None) -> str | None:
+        """Return the message that carries a reference, posted after message `after`."""
+        ...
+
+    async def open_thread(self, channel: str, message: str, title: str) -> str:
+        """Open a thread on a posted message; the same thread when it is open already."""
+        ...
+
+    async def seed(self, place: str, message: str, options: Sequence[str]) -> None:
+        """Make sure that a message carries the bot's own reaction for each option."""
+        ...
+
+    async def reactions(self, place: str, message: str) -> Reactions:
+        """Read who holds which option now."""
+        ...
+
+    async def typing(self, place: str, seats: Sequence[str]) -> None:
+        """Show for a few seconds that these seats think; none: stop showing it."""
+        ...
