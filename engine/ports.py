@@ -6,7 +6,7 @@ knows which one it talks to.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, Protocol
@@ -56,7 +56,11 @@ class AnswerSchema:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request to one model. `session` groups the calls of a debate for prompt caches."""
+    """One request to one model.
+
+    `session` groups the calls of a debate for prompt caches. `cue` tells a scripted model
+    what the call is about (topic, side, round, language, …); it is never sent anywhere.
+    """
 
     session: str
     step: str
@@ -64,6 +68,7 @@ class Call:
     messages: tuple[ChatMessage, ...]
     sampling: Sampling
     schema: AnswerSchema | None = None
+    cue: Mapping[str, str] = field(default_factory=dict)
 
 
 class Reply(Value):
