@@ -22,7 +22,7 @@ $(VENV)/made:
 
 $(VENV)/runtime: $(VENV)/made requirements.lock pyproject.toml
 	@$(PIP) --require-hashes --requirement requirements.lock
-	@$(PIP) --no-deps --no-build-isolation --editable .
+	@$(PIP) --no-deps --no-build-isolation --config-settings editable_mode=compat --editable .
 	@touch $@
 
 $(VENV)/dev: $(VENV)/runtime requirements-dev.lock

@@ -1,0 +1,1 @@
+"""The Store port over SQLAlchemy Core: one set of tables, migrated by Alembic."""

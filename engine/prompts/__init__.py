@@ -1,0 +1,1 @@
+"""Prompt templates, a folder per format and one for the jury."""

@@ -1,0 +1,123 @@
+"""Budgets: money and debates are reserved by conditional updates, and settled at the end."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import Connection, func, select, update
+from sqlalchemy.dialects.sqlite import insert
+
+from adapters.storage.tables import calls, debates, usage
+from engine.debate import Debate, Status
+from engine.errors import BudgetError
+from engine.store import Caps, NewDebate
+
+
+def reserve(connection: Connection, new: NewDebate, starter: int | None, caps: Caps) -> None:
+    """Reserve what a debate may cost, or raise BudgetError naming the cap that is reached."""
+    day = _day(new.created_at)
+    _reserve_place(connection, new, caps)
+    if starter is not None:
+        _reserve_turn(connection, f"person:{starter}", day, caps.user_daily_debates)
+    _reserve_money(
+        connection,
+        _scope(new.platform, new.community),
+        day,
+        new.setup.reserved_usd,
+        caps.community_daily_usd,
+    )
+
+
+def reserve_rest(connection: Connection, debate: Debate, caps: Caps) -> None:
+    """Reserve what a debate that goes on may still cost. Raises BudgetError."""
+    rest = max(0.0, debate.setup.reserved_usd - spent(connection, debate.id))
+    scope = _scope(debate.platform, debate.community)
+    _reserve_money(connection, scope, _day(debate.created_at), rest, caps.community_daily_usd)
+    _hold(connection, debate.id, reserved_usd=rest)
+
+
+def settle(connection: Connection, debate_id: str) -> None:
+    """Turn what a debate reserved into what it spent; a cost unknown counts at its maximum."""
+    row = connection.execute(select(debates).where(debates.c.id == debate_id)).one()
+    total = spent(connection, debate_id)
+    connection.execute(
+        update(usage)
+        .where(usage.c.scope == _scope(row.platform, row.community))
+        .where(usage.c.day == _day(row.created_at))
+        .values(
+            reserved_usd=usage.c.reserved_usd - row.reserved_usd,
+            spent_usd=usage.c.spent_usd + total - row.settled_usd,
+        )
+    )
+    _hold(connection, debate_id, reserved_usd=0.0, settled_usd=total)
+
+
+def spent(connection: Connection, debate_id: str) -> float:
+    """Return what a debate's tries cost in USD, those of unknown cost at their maximum."""
+    cost = func.coalesce(calls.c.cost, calls.c.cost_max)
+    query = select(func.coalesce(func.sum(cost), 0.0)).where(calls.c.debate == debate_id)
+    return float(connection.scalar(query) or 0.0)
+
+
+def _hold(connection: Connection, debate_id: str, **amounts: float) -> None:
+    connection.execute(update(debates).where(debates.c.id == debate_id).values(**amounts))
+
+
+def _scope(platform: str, community: str) -> str:
+    return f"community:{platform}:{community}"
+
+
+def _day(moment: datetime) -> str:
+    return moment.date().isoformat()
+
+
+def _reserve_place(connection: Connection, new: NewDebate, caps: Caps) -> None:
+    if caps.max_live_per_community is None:
+        return
+    live = connection.scalar(
+        select(func.count())
+        .select_from(debates)
+        .where(
+            debates.c.platform == new.platform,
+            debates.c.community == new.community,
+            debates.c.status.in_([Status.QUEUED, Status.RUNNING]),
+        )
+    )
+    if (live or 0) >= caps.max_live_per_community:
+        raise BudgetError(
+            f"{live} debates are running here already, and the cap is "
+            f"{caps.max_live_per_community}; wait for one to end."
+        )
+
+
+def _reserve_turn(connection: Connection, scope: str, day: str, cap: int | None) -> None:
+    _ensure_row(connection, scope, day)
+    statement = update(usage).where(usage.c.scope == scope, usage.c.day == day)
+    if cap is not None:
+        statement = statement.where(usage.c.debates < cap)
+    if not connection.execute(statement.values(debates=usage.c.debates + 1)).rowcount:
+        raise BudgetError(
+            f"You have started {cap} debates today, which is the cap; start again tomorrow (UTC)."
+        )
+
+
+def _reserve_money(
+    connection: Connection, scope: str, day: str, amount: float, cap: float | None
+) -> None:
+    _ensure_row(connection, scope, day)
+    statement = update(usage).where(usage.c.scope == scope, usage.c.day == day)
+    if cap is not None:
+        statement = statement.where(usage.c.reserved_usd + usage.c.spent_usd + amount <= cap + 1e-9)
+    reserved = statement.values(
+        reserved_usd=usage.c.reserved_usd + amount, debates=usage.c.debates + 1
+    )
+    if not connection.execute(reserved).rowcount:
+        raise BudgetError(
+            f"This debate may cost up to {amount:.2f} USD, more than is left of today's "
+            f"{cap:.2f} USD here; start again tomorrow (UTC) or choose cheaper models."
+        )
+
+
+def _ensure_row(connection: Connection, scope: str, day: str) -> None:
+    row = insert(usage).values(scope=scope, day=day, reserved_usd=0.0, spent_usd=0.0, debates=0)
+    connection.execute(row.on_conflict_do_nothing())

@@ -1,0 +1,204 @@
+"""Debates, their states and frozen inputs, and what is fixed for the installation."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+from sqlalchemy import Connection, Row, func, select, update
+from sqlalchemy.dialects.sqlite import insert
+
+from adapters.storage import budgets
+from adapters.storage.database import Database
+from adapters.storage.leases import guard
+from adapters.storage.outbox import insert_posts
+from adapters.storage.tables import debates, installation, people, templates
+from engine.debate import TRANSITIONS, Debate, Setup, Status
+from engine.errors import NotFoundError, StoreError
+from engine.store import Caps, Lease, NewDebate, Post
+
+ENDED = (Status.CLOSED, Status.PARTIAL, Status.CANCELLED, Status.FAILED)
+SETTLED = (*ENDED, Status.VOTING)
+DEBATE_FIELDS = tuple(name for name in Debate.model_fields if name != "setup")
+
+
+def to_debate(row: Row[Any]) -> Debate:
+    """Read a row of the debates table."""
+    plain = {name: getattr(row, name) for name in DEBATE_FIELDS}
+    return Debate(setup=Setup.model_validate_json(row.setup), **plain)
+
+
+def ensure_person(connection: Connection, platform: str, user: str) -> int:
+    """Return a platform user's surrogate id, making one for a new user."""
+    find = select(people.c.id).where(people.c.platform == platform, people.c.user == user)
+    known = connection.scalar(find)
+    if known is not None:
+        return int(known)
+    made = connection.execute(insert(people).values(platform=platform, user=user))
+    return int(made.inserted_primary_key[0])  # type: ignore[index]  # always there after INSERT
+
+
+class DebateTable:
+    """The Debates part of the store."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def next_number(self) -> int:
+        """Count one more debate and return its number, from 1."""
+        return await self._database.write(_count_debate)
+
+    async def create(self, new: NewDebate, caps: Caps, posts: Sequence[Post]) -> Debate:
+        """Store a queued debate with its first posts. Raises BudgetError, storing nothing."""
+
+        def store(connection: Connection) -> Debate:
+            starter = new.user and ensure_person(connection, new.platform, new.user)
+            budgets.reserve(connection, new, starter or None, caps)
+            request = new.setup.request
+            connection.execute(
+                insert(debates).values(
+                    **new.model_dump(include={"id", "number", "platform", "community", "place"}),
+                    starter=starter or None,
+                    status=Status.QUEUED,
+                    format=request.format,
+                    language=request.language,
+                    setup=new.setup.model_dump_json(),
+                    reserved_usd=new.setup.reserved_usd,
+                    created_at=new.created_at,
+                )
+            )
+            insert_posts(connection, new.id, new.platform, posts)
+            return _get(connection, new.id)
+
+        return await self._database.write(store)
+
+    async def get(self, debate_id: str) -> Debate:
+        """Return a debate by its id or its short code. Raises NotFoundError."""
+        return await self._database.read(lambda connection: _get(connection, debate_id))
+
+    async def recent(self, statuses: Sequence[Status] = (), limit: int = 100) -> list[Debate]:
+        """Return debates, newest first."""
+        query = select(debates).order_by(debates.c.number.desc()).limit(limit)
+        if statuses:
+            query = query.where(debates.c.status.in_(statuses))
+        return await self._database.read(lambda c: [to_debate(row) for row in c.execute(query)])
+
+    async def unfinished(self) -> list[str]:
+        """Return the ids of debates that somebody has to think for, oldest first."""
+        live = [status for status in Status if status.live]
+        query = select(debates.c.id).where(debates.c.status.in_(live)).order_by(debates.c.number)
+        return await self._database.read(lambda connection: list(connection.scalars(query)))
+
+    async def advance(
+        self, lease: Lease, debate_id: str, status: Status, reason: str = ""
+    ) -> Debate:
+        """Move a debate to a status that may follow its own; an end settles its budget."""
+
+        def store(connection: Connection) -> Debate:
+            guard(connection, lease)
+            _move(connection, debate_id, status, reason)
+            if status in SETTLED:
+                budgets.settle(connection, debate_id)
+            return _get(connection, debate_id)
+
+        return await self._database.write(store)
+
+    async def requeue(self, debate_id: str, caps: Caps) -> Debate:
+        """Queue a failed or partial debate again, with what it paid for kept."""
+
+        def store(connection: Connection) -> Debate:
+            _move(connection, debate_id, Status.QUEUED, "")
+            budgets.reserve_rest(connection, _get(connection, debate_id), caps)
+            statement = update(debates).where(debates.c.id == debate_id).values(stop=None)
+            connection.execute(statement)
+            return _get(connection, debate_id)
+
+        return await self._database.write(store)
+
+    async def ask_stop(self, debate_id: str, reason: str) -> None:
+        """Leave the wish, to be read between steps, that a debate stops."""
+        live = [status for status in Status if status.live]
+        statement = (
+            update(debates)
+            .where(debates.c.id == debate_id, debates.c.status.in_(live))
+            .values(stop=reason)
+        )
+        await self._database.write(lambda connection: connection.execute(statement))
+
+    async def stop_reason(self, debate_id: str) -> str | None:
+        """Return why a debate was asked to stop, or None."""
+        query = select(debates.c.stop).where(debates.c.id == debate_id)
+        return await self._database.read(lambda connection: connection.scalar(query))
+
+    async def set_waiting(self, debate_id: str, reason: str) -> None:
+        """Say what a debate waits for; an empty reason: nothing any more."""
+        going = [Status.QUEUED, Status.RUNNING, Status.VOTING]
+        statement = (
+            update(debates)
+            .where(debates.c.id == debate_id, debates.c.status.in_(going))
+            .values(reason=reason)
+        )
+        await self._database.write(lambda connection: connection.execute(statement))
+
+    async def keep_templates(self, digest: str, texts: Mapping[str, str]) -> None:
+        """Keep a set of template texts under its hash."""
+        body = orjson.dumps(dict(texts), option=orjson.OPT_SORT_KEYS).decode()
+        statement = insert(templates).values(digest=digest, texts=body).on_conflict_do_nothing()
+        await self._database.write(lambda connection: connection.execute(statement))
+
+    async def templates(self, digest: str) -> dict[str, str]:
+        """Return the template texts that were kept under a hash."""
+        query = select(templates.c.texts).where(templates.c.digest == digest)
+        body = await self._database.read(lambda connection: connection.scalar(query))
+        if body is None:
+            raise StoreError(f"The templates {digest[:12]}… are not in the database; restore it.")
+        texts: dict[str, str] = orjson.loads(body)
+        return texts
+
+    async def secret(self, name: str) -> bytes:
+        """Return this installation's own random 32 bytes of that name, made when first asked."""
+
+        def ensure(connection: Connection) -> str:
+            row = insert(installation).values(name=name, value=secrets.token_hex(32))
+            connection.execute(row.on_conflict_do_nothing())
+            query = select(installation.c.value).where(installation.c.name == name)
+            return str(connection.scalars(query).one())
+
+        return bytes.fromhex(await self._database.write(ensure))
+
+
+def _count_debate(connection: Connection) -> int:
+    row = insert(installation).values(name="debates", value="0")
+    connection.execute(row.on_conflict_do_nothing())
+    counter = installation.c.name == "debates"
+    number = int(connection.scalars(select(installation.c.value).where(counter)).one()) + 1
+    connection.execute(update(installation).where(counter).values(value=str(number)))
+    return number
+
+
+def _get(connection: Connection, debate_id: str) -> Debate:
+    query = select(debates)
+    if len(debate_id) == 26:
+        query = query.where(debates.c.id == debate_id.upper())
+    else:
+        ending = func.lower(func.substr(debates.c.id, -len(debate_id)))
+        query = query.where(ending == debate_id.lower()).order_by(debates.c.number.desc())
+    row = connection.execute(query.limit(1)).first() if len(debate_id) >= 6 else None
+    if row is None:
+        raise NotFoundError(f"There is no debate {debate_id!r}; take an id from the list.")
+    return to_debate(row)
+
+
+def _move(connection: Connection, debate_id: str, status: Status, reason: str) -> None:
+    """Change the status in one statement that also checks the one before."""
+    before = [old for old, following in TRANSITIONS.items() if status in following]
+    statement = (
+        update(debates)
+        .where(debates.c.id == debate_id, debates.c.status.in_([*before, status]))
+        .values(status=status, reason=reason)
+    )
+    if not connection.execute(statement).rowcount:
+        now = _get(connection, debate_id).status
+        raise StoreError(f"Debate {debate_id} is {now} and cannot become {status}.")

@@ -1,0 +1,223 @@
+"""The journal: every try of every call, the turns, the sealed verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+from sqlalchemy import Connection, Row, and_, bindparam, func, select, update
+from sqlalchemy.dialects.sqlite import insert
+
+from adapters.storage.database import Database
+from adapters.storage.leases import guard
+from adapters.storage.outbox import count_undelivered, insert_posts
+from adapters.storage.tables import ballots, calls, debates, turns, verdicts, votes
+from engine.debate import Ballot, Setup, Status, Turn, Verdict, Vote, utc_now
+from engine.errors import StoppedError
+from engine.ports import Attempt, Call, Reply
+from engine.store import AttemptStart, Journaled, Lease, PastDebate, Post, Step
+
+PANEL = "panel"
+# Statements of the hot path are built once: that costs twice what running them does.
+INSERT_CALL = insert(calls)
+END_CALL = update(calls).where(
+    calls.c.debate == bindparam("of"),
+    calls.c.step == bindparam("at"),
+    calls.c.attempt == bindparam("try"),
+)
+STOP = select(debates.c.stop).where(debates.c.id == bindparam("of"))
+INSERT_TURN = insert(turns).on_conflict_do_nothing()
+# What a ballot shares with the call that gave it is kept once, in the journal.
+FROM_CALL = {"raw", "prompt_hash", "model", "usage", "cost", "latency"}
+
+
+def to_ballot(row: Row[Any]) -> Ballot:
+    """Join a ballot with the journal's record of its call."""
+    fields = orjson.loads(row.body)
+    reply = Reply.model_validate_json(row.reply) if row.reply else None
+    if reply is not None:
+        fields |= {"raw": reply.text, "model": reply.model, "usage": reply.usage}
+        fields |= {"cost": reply.cost, "latency": reply.latency}
+    return Ballot.model_validate(fields | {"prompt_hash": row.prompt_hash or ""})
+
+
+def select_ballots() -> Any:
+    """Return the query of ballots beside their calls, for `to_ballot`."""
+    of_call = and_(
+        calls.c.debate == ballots.c.debate, calls.c.step == ballots.c.step, calls.c.state == "done"
+    )
+    return (
+        select(ballots.c.debate, ballots.c.body, calls.c.reply, calls.c.prompt_hash)
+        .join_from(ballots, calls, of_call, isouter=True)
+        .order_by(ballots.c.debate, ballots.c.step)
+    )
+
+
+class JournalTable:
+    """The Journal part of the store."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def load(self, debate_id: str) -> Journaled:
+        """Return what a debate has so far."""
+        query = select(calls).where(calls.c.debate == debate_id)
+        rows = await self._database.read(lambda connection: connection.execute(query).all())
+        attempts: dict[str, int] = {}
+        for row in rows:
+            attempts[row.step] = max(row.attempt, attempts.get(row.step, 0))
+        steps = {
+            row.step: Step(reply=Reply.model_validate_json(row.reply), prompt_hash=row.prompt_hash)
+            for row in rows
+            if row.state == "done"
+        }
+        spent = sum(row.cost_max if row.cost is None else row.cost for row in rows)
+        return Journaled(steps=steps, attempts=attempts, spent=spent)
+
+    async def began(self, lease: Lease, start: AttemptStart, call: Call) -> None:
+        """Write down a try before it is sent. Raises StoppedError for a debate asked to stop."""
+        request = orjson.dumps(
+            {
+                "messages": [message.model_dump() for message in call.messages],
+                "sampling": call.sampling.model_dump(),
+                "schema": call.schema and call.schema.name,
+            }
+        ).decode()
+        row = start.model_dump(exclude={"number"}) | {
+            "attempt": start.number,
+            "state": "out",
+            "model": call.model.ref,
+            "request": request,
+            "started_at": utc_now(),
+        }
+
+        def store(connection: Connection) -> None:
+            guard(connection, lease)
+            stop = connection.scalar(STOP, {"of": start.debate})
+            if stop is not None:
+                raise StoppedError(stop)
+            connection.execute(INSERT_CALL, row)
+
+        await self._database.write(store)
+
+    async def ended(
+        self, lease: Lease, start: AttemptStart, attempt: Attempt, reply: Reply | None
+    ) -> None:
+        """Write down how a try ended, and the step's result with the one that succeeded."""
+        values = {
+            "of": start.debate,
+            "at": start.step,
+            "try": start.number,
+            "state": "failed" if reply is None else "done",
+            "reply": reply and reply.model_dump_json(),
+            "error": attempt.error,
+            "tokens_in": attempt.usage.tokens_in,
+            "tokens_out": attempt.usage.tokens_out,
+            "cost": attempt.cost,
+            "latency": attempt.latency,
+        }
+
+        def store(connection: Connection) -> None:
+            guard(connection, lease)
+            connection.execute(END_CALL, values)
+
+        await self._database.write(store)
+
+    async def record_turn(self, lease: Lease, debate_id: str, turn: Turn, post: Post) -> int:
+        """Store a turn and its post together; storing it again changes nothing.
+
+        Returns how many turns of the debate are not delivered yet.
+        """
+        row = {"debate": debate_id, "step": turn.step, "number": turn.number}
+        row["body"] = turn.model_dump_json()
+
+        def store(connection: Connection) -> int:
+            guard(connection, lease)
+            connection.execute(INSERT_TURN, row)
+            insert_posts(connection, debate_id, None, [post])
+            return count_undelivered(connection, debate_id)
+
+        return await self._database.write(store)
+
+    async def record_verdict(
+        self, lease: Lease, debate_id: str, verdict: Verdict, ballots_by_step: Mapping[str, Ballot]
+    ) -> None:
+        """Store the panel's verdict and its ballots by step, sealed until the vote closes."""
+
+        def store(connection: Connection) -> None:
+            guard(connection, lease)
+            for step, ballot in ballots_by_step.items():
+                body = ballot.model_dump_json(exclude=FROM_CALL)
+                row = insert(ballots).values(
+                    debate=debate_id, step=step, juror=ballot.juror, valid=ballot.valid, body=body
+                )
+                connection.execute(row.on_conflict_do_nothing())
+            row = insert(verdicts).values(
+                debate=debate_id, judge=PANEL, body=verdict.model_dump_json()
+            )
+            connection.execute(row.on_conflict_do_nothing())
+
+        await self._database.write(store)
+
+    async def judged(self, debate_id: str) -> tuple[Verdict | None, tuple[Ballot, ...]]:
+        """Return a debate's verdict and ballots, for the reveal."""
+        verdict = select(verdicts.c.body).where(
+            verdicts.c.debate == debate_id, verdicts.c.judge == PANEL
+        )
+        readings = select_ballots().where(ballots.c.debate == debate_id)
+
+        def load(connection: Connection) -> tuple[Verdict | None, tuple[Ballot, ...]]:
+            body = connection.scalar(verdict)
+            found = tuple(to_ballot(row) for row in connection.execute(readings))
+            return (Verdict.model_validate_json(body) if body else None), found
+
+        return await self._database.read(load)
+
+    async def spending(self, debate_id: str) -> tuple[int, float | None]:
+        """Return how many tries a debate took and their cost in USD, None if unknown."""
+        query = select(
+            func.count(), func.count(calls.c.cost), func.coalesce(func.sum(calls.c.cost), 0.0)
+        ).where(calls.c.debate == debate_id)
+        tries, known, cost = await self._database.read(lambda c: c.execute(query).one())
+        return tries, (cost if known == tries else None)
+
+    async def thinking(self, platform: str) -> list[tuple[str, str, str]]:
+        """Return (debate, thread, step) of every call that is out now on open threads."""
+        query = (
+            select(debates.c.id, debates.c.thread, calls.c.step)
+            .join_from(calls, debates, calls.c.debate == debates.c.id)
+            .where(calls.c.state == "out", debates.c.status == Status.RUNNING)
+            .where(debates.c.platform == platform, debates.c.thread.is_not(None))
+        )
+        rows = await self._database.read(lambda connection: connection.execute(query).all())
+        return [(row.id, row.thread, row.step) for row in rows]
+
+    async def past(self, limit: int) -> list[PastDebate]:
+        """Return the ballots of the newest revealed debates, oldest first."""
+        return await self._database.read(lambda connection: _past(connection, limit))
+
+
+def _past(connection: Connection, limit: int) -> list[PastDebate]:
+    newest = (
+        select(debates.c.id, debates.c.setup)
+        .where(debates.c.status == Status.CLOSED)
+        .order_by(debates.c.number.desc())
+        .limit(limit)
+    )
+    setups = {row.id: Setup.model_validate_json(row.setup) for row in connection.execute(newest)}
+    readings: dict[str, list[Ballot]] = {debate: [] for debate in setups}
+    gold: dict[str, dict[str, int]] = {debate: {} for debate in setups}
+    chosen = newest.subquery()
+    query = select_ballots().where(ballots.c.debate.in_(select(chosen.c.id)))
+    for row in connection.execute(query):
+        readings[row.debate].append(to_ballot(row))
+    cast = select(votes.c.debate, votes.c.body).where(votes.c.debate.in_(select(chosen.c.id)))
+    for row in connection.execute(cast):
+        vote = Vote.model_validate_json(row.body)
+        if vote.gold:
+            gold[row.debate][vote.option] = gold[row.debate].get(vote.option, 0) + 1
+    return [
+        PastDebate(setup.panel, tuple(readings[debate]), gold[debate])
+        for debate, setup in reversed(setups.items())
+    ]

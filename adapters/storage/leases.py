@@ -1,0 +1,72 @@
+"""Leases: one conditional statement claims, and every guarded write checks."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from sqlalchemy import Connection, bindparam, or_, select, update
+from sqlalchemy.dialects.sqlite import insert
+
+from adapters.storage.database import Database
+from adapters.storage.tables import leases
+from engine.debate import utc_now
+from engine.errors import LeaseLostError
+from engine.store import Lease
+
+# Built once: making a statement costs twice what running it does, and every write runs this.
+EPOCH = select(leases.c.epoch).where(leases.c.name == bindparam("lease"))
+
+
+def guard(connection: Connection, lease: Lease) -> None:
+    """Refuse to go on unless a lease is the newest of its name. Raises LeaseLostError."""
+    if connection.scalar(EPOCH, {"lease": lease.name}) != lease.epoch:
+        raise LeaseLostError(
+            f"Another process took over {lease.name}; this one has stopped writing for it."
+        )
+
+
+class LeaseTable:
+    """The Leases part of the store."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def claim(self, name: str, holder: str, seconds: float) -> Lease | None:
+        """Take a lease that is free or has run out, raising its epoch; None if it is held."""
+        now = utc_now()
+        until = now + timedelta(seconds=seconds)
+        free = leases.c.until < now
+        if self._database.sole:
+            # Nobody else can run on this file, so another holder's lease died with it.
+            free = or_(free, leases.c.holder != holder)
+        statement = (
+            insert(leases)
+            .values(name=name, epoch=1, holder=holder, until=until)
+            .on_conflict_do_update(
+                index_elements=["name"],
+                set_={"epoch": leases.c.epoch + 1, "holder": holder, "until": until},
+                where=free,
+            )
+            .returning(leases.c.epoch)
+        )
+        epoch = await self._database.write(lambda connection: connection.scalar(statement))
+        return None if epoch is None else Lease(name=name, epoch=epoch)
+
+    async def renew(self, lease: Lease, seconds: float) -> bool:
+        """Hold on for so long from now; False when somebody else holds it."""
+        statement = (
+            update(leases)
+            .where(leases.c.name == lease.name, leases.c.epoch == lease.epoch)
+            .values(until=utc_now() + timedelta(seconds=seconds))
+        )
+        renewed = await self._database.write(lambda c: c.execute(statement).rowcount)
+        return bool(renewed)
+
+    async def release(self, lease: Lease) -> None:
+        """Give a lease back, if it is still ours; the epoch stays, so that it never repeats."""
+        statement = (
+            update(leases)
+            .where(leases.c.name == lease.name, leases.c.epoch == lease.epoch)
+            .values(until=utc_now() - timedelta(seconds=1), holder="")
+        )
+        await self._database.write(lambda connection: connection.execute(statement))

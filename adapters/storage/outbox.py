@@ -1,0 +1,182 @@
+"""The outbox: messages, the parts they were frozen into, and what the platform answered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import orjson
+from sqlalchemy import Connection, Row, bindparam, func, select, update
+from sqlalchemy.dialects.sqlite import insert
+
+from adapters.storage.database import Database
+from adapters.storage.leases import guard
+from adapters.storage.tables import debates, outbox
+from engine.debate import Status, utc_now
+from engine.messages import MESSAGE
+from engine.ports import Part
+from engine.store import DeliveryState, Intent, Lease, Post
+
+OPEN = (DeliveryState.PENDING, DeliveryState.SENDING)
+
+
+# Statements of the hot path are built once: that costs twice what running them does.
+INSERT_POST = insert(outbox).on_conflict_do_nothing()
+PLATFORM = select(debates.c.platform).where(debates.c.id == bindparam("of"))
+HIGHEST = select(func.max(outbox.c.number)).where(outbox.c.debate == bindparam("of"))
+NEXT = (
+    select(outbox)
+    .where(outbox.c.debate == bindparam("of"), outbox.c.state.in_(OPEN))
+    .order_by(outbox.c.number)
+    .limit(1)
+)
+UNDELIVERED = (
+    select(func.count())
+    .select_from(outbox)
+    .where(outbox.c.debate == bindparam("of"), outbox.c.state.in_(OPEN), outbox.c.kind == "turn")
+)
+CHANGE = update(outbox).where(outbox.c.id == bindparam("intent"))
+
+
+def insert_posts(
+    connection: Connection, debate_id: str, platform: str | None, posts: Sequence[Post]
+) -> None:
+    """Queue messages in their order, once for each key."""
+    platform = platform or connection.scalars(PLATFORM, {"of": debate_id}).one()
+    highest = connection.scalar(HIGHEST, {"of": debate_id}) or 0
+    for number, post in enumerate(posts, highest + 1):
+        row = {
+            "debate": debate_id,
+            "platform": platform,
+            "number": number,
+            "key": post.key,
+            "kind": post.message.kind,
+            "target": post.target,
+            "message": MESSAGE.dump_json(post.message).decode(),
+            "refs": "[]",
+            "error": "",
+            "state": DeliveryState.PENDING,
+        }
+        connection.execute(INSERT_POST, row)
+
+
+def count_undelivered(connection: Connection, debate_id: str) -> int:
+    """Count the turns of a debate that are not settled yet."""
+    return connection.scalar(UNDELIVERED, {"of": debate_id}) or 0
+
+
+def _to_intent(row: Row[Any]) -> Intent:
+    parts = None
+    if row.parts is not None:
+        parts = tuple(Part.model_validate(part) for part in orjson.loads(row.parts))
+    return Intent(
+        id=row.id,
+        debate=row.debate,
+        number=row.number,
+        key=row.key,
+        message=MESSAGE.validate_json(row.message),
+        target=row.target,
+        parts=parts,
+        refs=tuple(orjson.loads(row.refs)),
+        state=row.state,
+        deadline=row.deadline,
+    )
+
+
+class OutboxTable:
+    """The Outbox part of the store."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def publish(self, lease: Lease, debate_id: str, posts: Sequence[Post]) -> None:
+        """Queue messages, once for each key."""
+
+        def store(connection: Connection) -> None:
+            guard(connection, lease)
+            insert_posts(connection, debate_id, None, posts)
+
+        await self._database.write(store)
+
+    async def waiting(self, platform: str) -> list[str]:
+        """Return the debates with something to deliver on a platform."""
+        query = (
+            select(outbox.c.debate)
+            .where(outbox.c.state.in_(OPEN), outbox.c.platform == platform)
+            .distinct()
+        )
+        return await self._database.read(lambda connection: list(connection.scalars(query)))
+
+    async def next(self, debate_id: str) -> Intent | None:
+        """Return the first message of a debate that is not settled yet."""
+        row = await self._database.read(lambda c: c.execute(NEXT, {"of": debate_id}).first())
+        return None if row is None else _to_intent(row)
+
+    async def undelivered_turns(self, debate_id: str) -> int:
+        """Return how many turns are not settled yet."""
+        return await self._database.read(lambda c: count_undelivered(c, debate_id))
+
+    async def sending(
+        self, lease: Lease, intent: Intent, parts: Sequence[Part], deadline: datetime
+    ) -> None:
+        """Freeze the parts, and note that the next one is about to be sent."""
+        body = orjson.dumps([part.model_dump() for part in parts]).decode()
+        await self._update(
+            lease, intent, parts=body, state=DeliveryState.SENDING, deadline=deadline
+        )
+
+    async def posted(self, lease: Lease, intent: Intent, ref: str) -> None:
+        """Note the platform's reference of the part that was being sent."""
+        refs = orjson.dumps([*intent.refs, ref]).decode()
+        await self._update(lease, intent, refs=refs, state=DeliveryState.PENDING, deadline=None)
+
+    async def settle(
+        self, lease: Lease, intent: Intent, state: DeliveryState, error: str = ""
+    ) -> None:
+        """Finish a message: sent, doubtful or refused."""
+        await self._update(lease, intent, state=state, error=error, deadline=None)
+
+    async def reference(self, debate_id: str, key: str) -> tuple[str, ...]:
+        """Return the message references of a delivered message."""
+        query = select(outbox.c.refs).where(outbox.c.debate == debate_id, outbox.c.key == key)
+        refs = await self._database.read(lambda connection: connection.scalar(query))
+        return tuple(orjson.loads(refs)) if refs else ()
+
+    async def set_thread(self, lease: Lease, debate_id: str, thread: str) -> None:
+        """Note the thread that a debate is held in."""
+
+        def store(connection: Connection) -> None:
+            guard(connection, lease)
+            row = update(debates).where(debates.c.id == debate_id)
+            connection.execute(row.values(thread=thread, opened_at=utc_now()))
+
+        await self._database.write(store)
+
+    async def abandon(self, lease: Lease, debate_id: str, reason: str) -> None:
+        """Give up everything undelivered, and ask the debate to stop: its thread is gone."""
+        undelivered = (
+            update(outbox)
+            .where(outbox.c.debate == debate_id, outbox.c.state.in_(OPEN))
+            .values(state=DeliveryState.REFUSED, error=reason, deadline=None)
+        )
+        going = [Status.QUEUED, Status.RUNNING, Status.VOTING]
+        stopped = (
+            update(debates)
+            .where(debates.c.id == debate_id, debates.c.status.in_(going))
+            .values(stop=reason, reason=reason)
+        )
+
+        def store(connection: Connection) -> None:
+            guard(connection, lease)
+            connection.execute(undelivered)
+            connection.execute(stopped)
+
+        await self._database.write(store)
+
+    async def _update(self, lease: Lease, intent: Intent, **values: Any) -> None:
+        def store(connection: Connection) -> None:
+            guard(connection, lease)
+            connection.execute(CHANGE, {"intent": intent.id} | values)
+
+        await self._database.write(store)

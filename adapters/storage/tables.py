@@ -1,0 +1,220 @@
+"""The tables. What a column holds is said where its name does not say it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from sqlalchemy import (
+    Boolean,
+    Column,
+    DateTime,
+    Dialect,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    TypeDecorator,
+    UniqueConstraint,
+)
+
+NAMING = {
+    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+    "pk": "pk_%(table_name)s",
+}
+
+
+class Utc(TypeDecorator[datetime]):
+    """A moment in UTC; SQLite, which knows no zones, keeps it without one."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Turn any zone into UTC before it is stored."""
+        return None if value is None else value.astimezone(UTC)
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Give back the zone that SQLite dropped."""
+        return None if value is None else value.replace(tzinfo=UTC)
+
+
+metadata = MetaData(naming_convention=NAMING)
+
+installation = Table(
+    "installation",
+    metadata,
+    Column("name", String(64), primary_key=True),
+    Column("value", Text, nullable=False),
+    comment="What is fixed for this installation: secrets by name (hex), the debate counter",
+)
+
+leases = Table(
+    "leases",
+    metadata,
+    Column("name", String(80), primary_key=True),
+    Column("epoch", Integer, nullable=False),
+    Column("holder", String(64), nullable=False),
+    Column("until", Utc, nullable=False),
+)
+
+people = Table(
+    "people",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("platform", String(32), nullable=False),
+    Column("user", String(128), nullable=False),
+    UniqueConstraint("platform", "user"),
+    comment="The only place where a platform's user id is kept",
+)
+
+usage = Table(
+    "usage",
+    metadata,
+    Column("scope", String(200), primary_key=True),
+    Column("day", String(10), primary_key=True),
+    Column("reserved_usd", Float, nullable=False, default=0.0),
+    Column("spent_usd", Float, nullable=False, default=0.0),
+    Column("debates", Integer, nullable=False, default=0),
+    comment="Budgets: a community's money and a person's debates, by UTC day",
+)
+
+templates = Table(
+    "templates",
+    metadata,
+    Column("digest", String(64), primary_key=True),
+    Column("texts", Text, nullable=False),
+)
+
+debates = Table(
+    "debates",
+    metadata,
+    Column("id", String(26), primary_key=True),
+    Column("number", Integer, nullable=False, unique=True),
+    Column("platform", String(32), nullable=False),
+    Column("community", String(128), nullable=False),
+    Column("place", String(128), nullable=False),
+    Column("starter", ForeignKey("people.id")),
+    Column("status", String(16), nullable=False),
+    Column("reason", Text, nullable=False, default=""),
+    Column("stop", Text, comment="why it was asked to stop"),
+    Column("thread", String(128)),
+    Column("format", String(32), nullable=False),
+    Column("language", String(35), nullable=False),
+    Column("setup", Text, nullable=False),
+    Column("reserved_usd", Float, nullable=False, default=0.0),
+    Column("settled_usd", Float, nullable=False, default=0.0, comment="counted in usage already"),
+    Column("created_at", Utc, nullable=False),
+    Column("opened_at", Utc, comment="when the thread was opened"),
+    Column("vote_message", String(128)),
+    Column("vote_opened_at", Utc),
+    Column("vote_deadline", Utc),
+    Column("vote_extended", Boolean, nullable=False, default=False),
+    Column("closed_early", Boolean, nullable=False, default=False),
+    Column("revealed_at", Utc),
+    Index(None, "status", "platform"),
+    Index(None, "platform", "vote_message"),
+    Index(None, "community", "created_at"),
+)
+
+calls = Table(
+    "calls",
+    metadata,
+    Column("debate", ForeignKey("debates.id"), primary_key=True),
+    Column("step", String(80), primary_key=True),
+    Column("attempt", Integer, primary_key=True),
+    Column("state", String(8), nullable=False, comment="out, done or failed"),
+    Column("model", String(200), nullable=False),
+    Column("request", Text, nullable=False),
+    Column("prompt_hash", String(64), nullable=False),
+    Column("reply", Text),
+    Column("error", Text, nullable=False, default=""),
+    Column("tokens_in", Integer),
+    Column("tokens_out", Integer),
+    Column("cost", Float),
+    Column("cost_max", Float, nullable=False),
+    Column("latency", Float),
+    Column("started_at", Utc, nullable=False),
+    Index(None, "state"),
+    comment="The journal: every try of every model call",
+)
+
+turns = Table(
+    "turns",
+    metadata,
+    Column("debate", ForeignKey("debates.id"), primary_key=True),
+    Column("step", String(80), primary_key=True),
+    Column("number", Integer, nullable=False),
+    Column("body", Text, nullable=False),
+)
+
+ballots = Table(
+    "ballots",
+    metadata,
+    Column("debate", ForeignKey("debates.id"), primary_key=True),
+    Column("step", String(80), primary_key=True),
+    Column("juror", String(200), nullable=False),
+    Column("valid", Boolean, nullable=False),
+    Column("body", Text, nullable=False, comment="without what the journal holds of its call"),
+)
+
+verdicts = Table(
+    "verdicts",
+    metadata,
+    Column("debate", ForeignKey("debates.id"), primary_key=True),
+    Column("judge", String(32), primary_key=True),
+    Column("body", Text, nullable=False),
+)
+
+vote_events = Table(
+    "vote_events",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("debate", ForeignKey("debates.id"), nullable=False, index=True),
+    Column("person", ForeignKey("people.id"), nullable=False),
+    Column("option", String(8), nullable=False),
+    Column("added", Boolean, nullable=False),
+    Column("how", String(12), nullable=False),
+    Column("event", String(128)),
+    Column("received_at", Utc, nullable=False),
+    Column("late_seen", Boolean, nullable=False, default=False),
+    Column("votes_seen_before", Integer, nullable=False, default=0),
+    UniqueConstraint("debate", "event"),
+    comment="Append-only; number is the order of receipt",
+)
+
+votes = Table(
+    "votes",
+    metadata,
+    Column("debate", ForeignKey("debates.id"), primary_key=True),
+    Column("person", ForeignKey("people.id"), primary_key=True),
+    Column("body", Text, nullable=False),
+    comment="What stood at the close, derived from vote_events",
+)
+
+outbox = Table(
+    "outbox",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("debate", ForeignKey("debates.id"), nullable=False),
+    Column("platform", String(32), nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("key", String(80), nullable=False),
+    Column("kind", String(16), nullable=False),
+    Column("target", String(80)),
+    Column("message", Text, nullable=False),
+    Column("parts", Text),
+    Column("refs", Text, nullable=False, default="[]"),
+    Column("state", String(10), nullable=False),
+    Column("error", Text, nullable=False, default=""),
+    Column("deadline", Utc),
+    UniqueConstraint("debate", "key"),
+    Index(None, "debate", "number"),
+    Index(None, "state", "platform"),
+    comment="Messages on their way to a thread",
+)

@@ -1,0 +1,168 @@
+"""Votes: the append-only log in order of receipt, and what stood at the close."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any, Literal
+
+from sqlalchemy import Connection, Row, Update, func, select, update
+from sqlalchemy.dialects.sqlite import insert
+
+from adapters.storage.database import Database
+from adapters.storage.debates import ensure_person, to_debate
+from adapters.storage.leases import guard
+from adapters.storage.outbox import insert_posts
+from adapters.storage.tables import debates, vote_events, votes
+from engine.debate import Debate, How, Status, VoteEvent
+from engine.store import Cast, Closing, Lease, Post, Recovered
+
+Outcome = Literal["stored", "duplicate", "closed", "unknown"]
+
+
+def _to_event(row: Row[Any]) -> VoteEvent:
+    return VoteEvent(**{name: getattr(row, name) for name in VoteEvent.model_fields})
+
+
+def _log(connection: Connection, debate_id: str) -> tuple[VoteEvent, ...]:
+    query = (
+        select(vote_events).where(vote_events.c.debate == debate_id).order_by(vote_events.c.number)
+    )
+    return tuple(_to_event(row) for row in connection.execute(query))
+
+
+class VoteTable:
+    """The Votes part of the store."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def open(
+        self, lease: Lease, debate_id: str, message: str, now: datetime, deadline: datetime
+    ) -> None:
+        """Open a vote on a delivered message; a vote that is open stays as it is."""
+        statement = (
+            update(debates)
+            .where(debates.c.id == debate_id, debates.c.vote_opened_at.is_(None))
+            .values(vote_message=message, vote_opened_at=now, vote_deadline=deadline)
+        )
+        await self._guarded(lease, statement)
+
+    async def cast(self, cast: Cast) -> Outcome:
+        """Append an event to the vote of a message, in the order of receipt."""
+        return await self._database.write(lambda connection: _cast(connection, cast))
+
+    async def events(self, debate_id: str) -> tuple[VoteEvent, ...]:
+        """Return a debate's log, in the order of receipt."""
+        return await self._database.read(lambda connection: _log(connection, debate_id))
+
+    async def people(self, platform: str, users: Sequence[str]) -> dict[str, int]:
+        """Return surrogate ids of platform users, making those that are new."""
+
+        def ensure(connection: Connection) -> dict[str, int]:
+            return {user: ensure_person(connection, platform, user) for user in users}
+
+        return await self._database.write(ensure)
+
+    async def recover(
+        self, lease: Lease, debate_id: str, found: Sequence[Recovered], now: datetime, late: bool
+    ) -> None:
+        """Append what a reading of the reactions found."""
+
+        def store(connection: Connection) -> None:
+            guard(connection, lease)
+            for event in found:
+                _append(
+                    connection,
+                    debate_id,
+                    **event.model_dump(),
+                    how=How.RECOVERED,
+                    received_at=now,
+                    late_seen=late and event.added,
+                )
+
+        await self._database.write(store)
+
+    async def ongoing(self, platform: str) -> list[Debate]:
+        """Return the debates of a platform whose vote is open, the first due first."""
+        query = (
+            select(debates)
+            .where(debates.c.status == Status.VOTING, debates.c.platform == platform)
+            .where(debates.c.vote_deadline.is_not(None))
+            .order_by(debates.c.vote_deadline)
+        )
+        return await self._database.read(lambda c: [to_debate(row) for row in c.execute(query)])
+
+    async def extend(self, lease: Lease, debate_id: str, deadline: datetime, post: Post) -> None:
+        """Move a vote's deadline, once."""
+        statement = (
+            update(debates)
+            .where(debates.c.id == debate_id, debates.c.vote_extended.is_(False))
+            .values(vote_deadline=deadline, vote_extended=True)
+        )
+
+        def store(connection: Connection) -> None:
+            guard(connection, lease)
+            if connection.execute(statement).rowcount:
+                insert_posts(connection, debate_id, None, [post])
+
+        await self._database.write(store)
+
+    async def close(
+        self,
+        lease: Lease,
+        debate_id: str,
+        now: datetime,
+        early: bool,
+        conclude: Callable[[tuple[VoteEvent, ...]], Closing],
+    ) -> None:
+        """Close a vote: read its log, store what `conclude` makes of it, and reveal; at once."""
+        ended = (
+            update(debates)
+            .where(debates.c.id == debate_id, debates.c.status == Status.VOTING)
+            .values(status=Status.CLOSED, revealed_at=now, closed_early=early, reason="")
+        )
+
+        def store(connection: Connection) -> None:
+            guard(connection, lease)
+            if not connection.execute(ended).rowcount:
+                return
+            closing = conclude(_log(connection, debate_id))
+            for vote in closing.votes:
+                row = {"debate": debate_id, "person": vote.person, "body": vote.model_dump_json()}
+                connection.execute(insert(votes).values(row))
+            insert_posts(connection, debate_id, None, closing.posts)
+
+        await self._database.write(store)
+
+    async def _guarded(self, lease: Lease, statement: Update) -> None:
+        def store(connection: Connection) -> None:
+            guard(connection, lease)
+            connection.execute(statement)
+
+        await self._database.write(store)
+
+
+def _cast(connection: Connection, cast: Cast) -> Outcome:
+    found = connection.execute(
+        select(debates.c.id, debates.c.revealed_at).where(
+            debates.c.platform == cast.platform, debates.c.vote_message == cast.message
+        )
+    ).first()
+    if found is None:
+        return "unknown"
+    if found.revealed_at is not None:
+        return "closed"
+    person = ensure_person(connection, cast.platform, cast.user)
+    event = cast.model_dump(include={"option", "added", "how", "event", "received_at"})
+    return _append(connection, found.id, person=person, **event)
+
+
+def _append(connection: Connection, debate_id: str, **event: Any) -> Outcome:
+    of_others = (vote_events.c.debate == debate_id) & (vote_events.c.person != event["person"])
+    seen = select(func.count(vote_events.c.person.distinct())).where(of_others)
+    row = insert(vote_events).values(
+        debate=debate_id, votes_seen_before=connection.scalar(seen) or 0, **event
+    )
+    stored = connection.execute(row.on_conflict_do_nothing()).rowcount
+    return "stored" if stored else "duplicate"

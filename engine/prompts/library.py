@@ -1,0 +1,113 @@
+"""Prompt templates: the built-in texts, overridden file by file, checked before any use.
+
+A template is an operator's text and is trusted; topics and models' words only ever reach it as
+values of its variables, so whatever syntax they hold stays data.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from functools import cached_property
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any
+
+import orjson
+from jinja2 import Environment, StrictUndefined, Template, TemplateError, meta
+
+from engine.errors import SettingsError
+
+SUFFIX = ".jinja"
+
+
+def _environment() -> Environment:
+    # Prompts are plain text for a model, not HTML: escaping would corrupt what people wrote.
+    return Environment(  # noqa: S701
+        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
+    )
+
+
+class Prompts:
+    """A set of template texts, by name such as `classic/a/opening`."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self.texts = dict(texts)
+        self._environment = _environment()
+        self._templates: dict[str, Template] = {}
+
+    @cached_property
+    def digest(self) -> str:
+        """The SHA-256 of the texts, in hexadecimal: it changes when any of them does."""
+        return hashlib.sha256(orjson.dumps(self.texts, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+    def only(self, *folders: str) -> Prompts:
+        """Return the templates of some folders, for one format and the jury."""
+        wanted = tuple(f"{folder}/" for folder in folders)
+        return Prompts({name: text for name, text in self.texts.items() if name.startswith(wanted)})
+
+    def render(self, name: str, **variables: Any) -> str:
+        """Fill a template in; a variable it needs and does not get is an error."""
+        if name not in self._templates:
+            self._templates[name] = self._environment.from_string(self.texts[name])
+        return self._templates[name].render(**variables).strip()
+
+    def variables(self, name: str) -> set[str]:
+        """Return the names of the variables that a template uses. Raises SettingsError."""
+        try:
+            return meta.find_undeclared_variables(self._environment.parse(self.texts[name]))
+        except TemplateError as error:
+            raise SettingsError(
+                f"The template {name}{SUFFIX} cannot be read: {error}. "
+                "Correct it, or remove it from ROSTRUM_TEMPLATES_DIR to use the built-in one."
+            ) from error
+
+
+def load_prompts(overrides: Path | None = None) -> Prompts:
+    """Read the built-in templates, replaced by those of a folder with the same names.
+
+    Raises SettingsError for a file that replaces nothing, cannot be read, or uses a variable
+    that the built-in template of its name does not have.
+    """
+    root = files("engine.prompts")
+    built_in = Prompts({name: _read(file) for name, file in _walk(root, "")})
+    if overrides is None:
+        return built_in
+    if not overrides.is_dir():
+        raise SettingsError(f"ROSTRUM_TEMPLATES_DIR is {overrides}, which is not a folder.")
+    changed = Prompts(built_in.texts | {name: _read(file) for name, file in _walk(overrides, "")})
+    for name in sorted(changed.texts):
+        _check(name, changed, built_in)
+    return changed
+
+
+def _walk(folder: Traversable, prefix: str) -> list[tuple[str, Traversable]]:
+    found: list[tuple[str, Traversable]] = []
+    for item in folder.iterdir():
+        if item.is_dir():
+            found += _walk(item, f"{prefix}{item.name}/")
+        elif item.name.endswith(SUFFIX):
+            found.append((prefix + item.name.removesuffix(SUFFIX), item))
+    return found
+
+
+def _read(file: Traversable) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"The template {file.name} cannot be read: {error}.") from error
+
+
+def _check(name: str, changed: Prompts, built_in: Prompts) -> None:
+    if name not in built_in.texts:
+        raise SettingsError(
+            f"The template {name}{SUFFIX} in ROSTRUM_TEMPLATES_DIR replaces none of Rostrum's; "
+            f"it has {', '.join(sorted(built_in.texts))}."
+        )
+    unknown = changed.variables(name) - built_in.variables(name)
+    if unknown:
+        raise SettingsError(
+            f"The template {name}{SUFFIX} uses {', '.join(sorted(unknown))}, which Rostrum does "
+            f"not provide there; it may use {', '.join(sorted(built_in.variables(name)))}."
+        )

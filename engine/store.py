@@ -1,0 +1,437 @@
+"""The Store port: what the engine asks of a database, in five small parts.
+
+Every method that takes a lease writes only while that lease is the newest of its name, checked
+in the same transaction, and raises LeaseLostError otherwise. Every method may raise StoreError.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Literal, Protocol
+
+from engine.debate import (
+    Ballot,
+    Debate,
+    How,
+    PanelSetup,
+    Setup,
+    Status,
+    Turn,
+    Value,
+    Verdict,
+    Vote,
+    VoteEvent,
+)
+from engine.messages import Message
+from engine.ports import Attempt, Call, Part, Reply
+
+
+class Lease(Value):
+    """The right to write for a debate or a connection; a higher epoch ends it."""
+
+    name: str
+    epoch: int
+
+
+class Caps(Value):
+    """What may be spent and run at once; None is no cap. Money is USD."""
+
+    debate_usd: float | None = 1.0
+    community_daily_usd: float | None = 10.0
+    user_daily_debates: int | None = 10
+    max_live_per_community: int | None = 3
+
+
+class NewDebate(Value):
+    """A debate about to be stored; `user` is the platform's id of who starts it."""
+
+    id: str
+    number: int
+    platform: str
+    community: str
+    place: str
+    user: str | None
+    setup: Setup
+    created_at: datetime
+
+
+class Post(Value):
+    """A message on its way to the outbox, under a key that is unique in its debate.
+
+    `target` is the key of an earlier message that this one replaces; None posts anew.
+    """
+
+    key: str
+    message: Message
+    target: str | None = None
+
+
+class DeliveryState(StrEnum):
+    """How far an outbox row is."""
+
+    PENDING = "pending"
+    SENDING = "sending"
+    SENT = "sent"
+    DOUBTFUL = "doubtful"  # sent, never seen, and reading back is refused: left alone
+    REFUSED = "refused"
+
+
+class Intent(Value):
+    """An outbox row: what to say, the parts it was frozen into, and what is known of them.
+
+    `refs` are the platform's message references of the parts posted so far; `sending` is
+    set while the next part may be on its way, until `deadline`.
+    """
+
+    id: int
+    debate: str
+    number: int
+    key: str
+    message: Message
+    target: str | None
+    parts: tuple[Part, ...] | None
+    refs: tuple[str, ...]
+    state: DeliveryState
+    deadline: datetime | None
+
+
+class Step(Value):
+    """A step's stored result."""
+
+    reply: Reply
+    prompt_hash: str
+
+
+class Journaled(Value):
+    """What the journal holds of a debate: results, and money settled or still unknown.
+
+    `spent` is USD; an attempt whose cost is unknown counts with its maximum.
+    """
+
+    steps: dict[str, Step]
+    attempts: dict[str, int]
+    spent: float
+
+
+class AttemptStart(Value):
+    """One try of a step, written before it is sent; `cost_max` is USD."""
+
+    debate: str
+    step: str
+    number: int
+    cost_max: float
+    prompt_hash: str
+
+
+class Closing(Value):
+    """How a vote ends: the standing votes, and what to say about it."""
+
+    votes: tuple[Vote, ...]
+    posts: tuple[Post, ...]
+
+
+class Recovered(Value):
+    """An event that a reading of the reactions adds, by surrogate person id."""
+
+    person: int
+    option: str
+    added: bool
+
+
+class Cast(Value):
+    """A reaction or button press as a platform reports it; `event` deduplicates retries."""
+
+    platform: str
+    place: str
+    message: str
+    user: str
+    option: str
+    added: bool
+    how: How = How.LIVE
+    event: str | None = None
+    received_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class CallRecord:
+    """One attempt of a model call, as exports and statistics read it."""
+
+    step: str
+    attempt: int
+    reply: Reply | None
+    error: str
+    cost: float | None
+    cost_max: float
+    prompt_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class DebateRecord:
+    """Everything kept of one debate, for an export."""
+
+    debate: Debate
+    turns: tuple[Turn, ...]
+    ballots: tuple[Ballot, ...]
+    verdict: Verdict | None
+    votes: tuple[Vote, ...]
+    calls: tuple[CallRecord, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PastDebate:
+    """What juror history is fitted from: a debate's ballots and the gold human winner."""
+
+    panel: PanelSetup
+    ballots: tuple[Ballot, ...]
+    gold: Mapping[str, int]
+
+
+class Leases(Protocol):
+    """Claims on debates (`debate/ID`) and on platform connections (`connection/NAME`)."""
+
+    async def claim(self, name: str, holder: str, seconds: float) -> Lease | None:
+        """Take a lease that is free or has run out, raising its epoch; None if it is held."""
+        ...
+
+    async def renew(self, lease: Lease, seconds: float) -> bool:
+        """Hold on for so long from now; False when somebody else holds it."""
+        ...
+
+    async def release(self, lease: Lease) -> None:
+        """Give a lease back, if it is still ours."""
+        ...
+
+
+class Debates(Protocol):
+    """Debates and their states."""
+
+    async def next_number(self) -> int:
+        """Count one more debate and return its number, from 1."""
+        ...
+
+    async def create(self, new: NewDebate, caps: Caps, posts: Sequence[Post]) -> Debate:
+        """Store a queued debate with its first posts, reserving its budget in one update.
+
+        Raises BudgetError, naming the cap that is reached, and then stores nothing.
+        """
+        ...
+
+    async def get(self, debate_id: str) -> Debate:
+        """Return a debate by its id or its short code. Raises NotFoundError."""
+        ...
+
+    async def recent(self, statuses: Sequence[Status] = (), limit: int = 100) -> list[Debate]:
+        """Return debates, newest first."""
+        ...
+
+    async def unfinished(self) -> list[str]:
+        """Return the ids of debates that somebody has to think for, oldest first."""
+        ...
+
+    async def advance(
+        self, lease: Lease, debate_id: str, status: Status, reason: str = ""
+    ) -> Debate:
+        """Move a debate to a status that may follow its own; an end settles its budget."""
+        ...
+
+    async def requeue(self, debate_id: str, caps: Caps) -> Debate:
+        """Queue a failed or partial debate again, keeping what it paid for. Raises BudgetError."""
+        ...
+
+    async def ask_stop(self, debate_id: str, reason: str) -> None:
+        """Leave the wish, to be read between steps, that a debate stops."""
+        ...
+
+    async def stop_reason(self, debate_id: str) -> str | None:
+        """Return why a debate was asked to stop, or None."""
+        ...
+
+    async def set_waiting(self, debate_id: str, reason: str) -> None:
+        """Say what a debate waits for; an empty reason: nothing any more."""
+        ...
+
+    async def keep_templates(self, digest: str, texts: Mapping[str, str]) -> None:
+        """Keep a set of template texts under its hash."""
+        ...
+
+    async def templates(self, digest: str) -> dict[str, str]:
+        """Return the template texts that were kept under a hash."""
+        ...
+
+    async def secret(self, name: str) -> bytes:
+        """Return this installation's own random 32 bytes of that name, made when first asked."""
+        ...
+
+
+class Journal(Protocol):
+    """Results, kept before the next step; a stored result is never called for again."""
+
+    async def load(self, debate_id: str) -> Journaled:
+        """Return what a debate has so far."""
+        ...
+
+    async def began(self, lease: Lease, start: AttemptStart, call: Call) -> None:
+        """Write down a try before it is sent. Raises StoppedError for a debate asked to stop."""
+        ...
+
+    async def ended(
+        self, lease: Lease, start: AttemptStart, attempt: Attempt, reply: Reply | None
+    ) -> None:
+        """Write down how a try ended, and the step's result with the one that succeeded."""
+        ...
+
+    async def record_turn(self, lease: Lease, debate_id: str, turn: Turn, post: Post) -> int:
+        """Store a turn and its post together; storing it again changes nothing.
+
+        Returns how many turns of the debate are not delivered yet.
+        """
+        ...
+
+    async def record_verdict(
+        self, lease: Lease, debate_id: str, verdict: Verdict, ballots: Mapping[str, Ballot]
+    ) -> None:
+        """Store the panel's verdict and its ballots by step, sealed until the vote closes."""
+        ...
+
+    async def judged(self, debate_id: str) -> tuple[Verdict | None, tuple[Ballot, ...]]:
+        """Return a debate's verdict and ballots, for the reveal."""
+        ...
+
+    async def spending(self, debate_id: str) -> tuple[int, float | None]:
+        """Return how many tries a debate took and their cost in USD, None if unknown."""
+        ...
+
+    async def thinking(self, platform: str) -> list[tuple[str, str, str]]:
+        """Return (debate, thread, step) of every call that is out now on open threads."""
+        ...
+
+    async def past(self, limit: int) -> list[PastDebate]:
+        """Return the ballots of the newest revealed debates, oldest first."""
+        ...
+
+
+class Outbox(Protocol):
+    """Messages on their way to a thread."""
+
+    async def publish(self, lease: Lease, debate_id: str, posts: Sequence[Post]) -> None:
+        """Queue messages, once for each key."""
+        ...
+
+    async def waiting(self, platform: str) -> list[str]:
+        """Return the debates with something to deliver on a platform."""
+        ...
+
+    async def next(self, debate_id: str) -> Intent | None:
+        """Return the first message of a debate that is not settled yet."""
+        ...
+
+    async def undelivered_turns(self, debate_id: str) -> int:
+        """Return how many turns are not settled yet."""
+        ...
+
+    async def sending(
+        self, lease: Lease, intent: Intent, parts: Sequence[Part], deadline: datetime
+    ) -> None:
+        """Freeze the parts, and note that the next one is about to be sent."""
+        ...
+
+    async def posted(self, lease: Lease, intent: Intent, ref: str) -> None:
+        """Note the platform's reference of the part that was being sent."""
+        ...
+
+    async def settle(
+        self, lease: Lease, intent: Intent, state: DeliveryState, error: str = ""
+    ) -> None:
+        """Finish a message: sent, doubtful or refused."""
+        ...
+
+    async def reference(self, debate_id: str, key: str) -> tuple[str, ...]:
+        """Return the message references of a delivered message."""
+        ...
+
+    async def set_thread(self, lease: Lease, debate_id: str, thread: str) -> None:
+        """Note the thread that a debate is held in."""
+        ...
+
+    async def abandon(self, lease: Lease, debate_id: str, reason: str) -> None:
+        """Give up everything undelivered, and ask the debate to stop: its thread is gone."""
+        ...
+
+
+class Votes(Protocol):
+    """The append-only log of votes, and what stands at the close."""
+
+    async def open(
+        self, lease: Lease, debate_id: str, message: str, now: datetime, deadline: datetime
+    ) -> None:
+        """Open a vote on a delivered message; a vote that is open stays as it is."""
+        ...
+
+    async def cast(self, cast: Cast) -> Literal["stored", "duplicate", "closed", "unknown"]:
+        """Append an event to the vote of a message, in the order of receipt."""
+        ...
+
+    async def events(self, debate_id: str) -> tuple[VoteEvent, ...]:
+        """Return a debate's log, in the order of receipt."""
+        ...
+
+    async def people(self, platform: str, users: Sequence[str]) -> dict[str, int]:
+        """Return surrogate ids of platform users, making those that are new."""
+        ...
+
+    async def recover(
+        self, lease: Lease, debate_id: str, found: Sequence[Recovered], now: datetime, late: bool
+    ) -> None:
+        """Append what a reading of the reactions found."""
+        ...
+
+    async def ongoing(self, platform: str) -> list[Debate]:
+        """Return the debates of a platform whose vote is open, the first due first."""
+        ...
+
+    async def extend(self, lease: Lease, debate_id: str, deadline: datetime, post: Post) -> None:
+        """Move a vote's deadline, once."""
+        ...
+
+    async def close(
+        self,
+        lease: Lease,
+        debate_id: str,
+        now: datetime,
+        early: bool,
+        conclude: Callable[[tuple[VoteEvent, ...]], Closing],
+    ) -> None:
+        """Close a vote: read its log, store what `conclude` makes of it, and reveal; at once."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ExportFilter:
+    """Which debates an export covers; empty: all that have ended."""
+
+    community: str | None = None
+    formats: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+
+
+class Archive(Protocol):
+    """Finished debates, read beside a running process; used from a worker thread."""
+
+    def reading(self, where: ExportFilter) -> AbstractContextManager[Iterator[DebateRecord]]:
+        """Open one consistent view and yield the debates of it, by id."""
+        ...
+
+
+class Store(Protocol):
+    """The database, by what is asked of it."""
+
+    leases: Leases
+    debates: Debates
+    journal: Journal
+    outbox: Outbox
+    votes: Votes
+    archive: Archive
