@@ -45,7 +45,7 @@ TRANSITIONS: dict[Status, frozenset[Status]] = {
     Status.RUNNING: frozenset(
         {Status.VOTING, Status.PARTIAL, Status.CANCELLED, Status.FAILED, Status.QUEUED}
     ),
-    Status.VOTING: frozenset({Status.CLOSED, Status.CANCELLED}),
+    Status.VOTING: frozenset({Status.CLOSED}),
     Status.CLOSED: frozenset(),
     Status.PARTIAL: frozenset({Status.QUEUED}),
     Status.CANCELLED: frozenset(),
@@ -271,7 +271,8 @@ class Debate(Value):
     """A debate as the store holds it.
 
     `reason` says why it ended as it did, or what it waits for; `place` is the channel it was
-    started in, `thread` the thread once there is one, both as opaque platform references.
+    started in, `thread` the thread once there is one, both as opaque platform references;
+    `gone` says that the thread was lost.
     """
 
     id: str
@@ -282,10 +283,12 @@ class Debate(Value):
     starter: int | None
     status: Status
     reason: str = ""
+    gone: bool = False
     thread: str | None = None
     setup: Setup
     created_at: datetime
     opened_at: datetime | None = None
+    vote_message: str | None = None
     vote_opened_at: datetime | None = None
     vote_deadline: datetime | None = None
     vote_extended: bool = False

@@ -13,6 +13,8 @@ RostrumError
 │   └── VenueGoneError    … for good: thread deleted, bot removed, token revoked
 ├── LeaseLostError        somebody else holds the debate now
 ├── StoppedError          the debate was asked to stop
+│   └── ThreadGoneError   … because there is nowhere left to post it
+├── PausedError           this process is ending; the debate goes on in the next one
 └── StoreError            the database cannot be used
 ```
 
@@ -77,7 +79,15 @@ class LeaseLostError(RostrumError):
 
 
 class StoppedError(RostrumError):
-    """The debate was asked to stop: cancelled, its thread is gone, or the process ends."""
+    """The debate was asked to stop."""
+
+
+class ThreadGoneError(StoppedError):
+    """The debate stops because its thread, or the right to post there, is gone."""
+
+
+class PausedError(RostrumError):
+    """This process is ending and begins nothing new; the debate goes on in the next one."""
 
 
 class StoreError(RostrumError):

@@ -6,7 +6,7 @@ knows which one it talks to.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, Protocol
@@ -28,6 +28,25 @@ class Clock(Protocol):
 
     async def sleep(self, seconds: float) -> None:
         """Wait that long."""
+        ...
+
+
+# --- dispatch --------------------------------------------------------------------------
+
+
+class Dispatcher(Protocol):
+    """Where debates wait for somebody to think for them; the journal and leases keep it right."""
+
+    async def submit(self, debate_id: str) -> None:
+        """See to it that a debate is run; submitting it again changes nothing."""
+        ...
+
+    async def run(self, think: Callable[[str], Awaitable[None]]) -> None:
+        """Run what is submitted, side by side, until cancelled."""
+        ...
+
+    async def stop(self, seconds: float) -> None:
+        """Take nothing new, and wait so long for what runs before interrupting it."""
         ...
 
 
@@ -130,16 +149,28 @@ class Models(Protocol):
         """Return the price of a model, or None when nobody knows it."""
         ...
 
+    def pace(self, model: Model) -> float:
+        """Return how many seconds a call to a model usually takes."""
+        ...
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        ...
+
 
 # --- venue -----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class VenueLimits:
-    """What a platform's connection can take."""
+    """What a platform's connection can take.
+
+    `typing_seconds` is how often typing is shown again; `send_seconds` how long one send may
+    take, shorter than a deliverer's lease.
+    """
 
     typing_seconds: float = 8.0
-    send_deadline: float = 30.0
+    send_seconds: float = 5.0
 
 
 class Part(Value):

@@ -26,8 +26,21 @@ from engine.debate import (
     Vote,
     VoteEvent,
 )
+from engine.errors import StoppedError, ThreadGoneError
 from engine.messages import Message
 from engine.ports import Attempt, Call, Part, Reply
+from engine.votes.recovery import NewEvent
+
+
+class Stop(Value):
+    """A wish that a debate stops; `gone` when its thread is, for good."""
+
+    reason: str
+    gone: bool = False
+
+    def error(self) -> StoppedError:
+        """Return the error that ends the debate's work."""
+        return ThreadGoneError(self.reason) if self.gone else StoppedError(self.reason)
 
 
 class Lease(Value):
@@ -89,6 +102,8 @@ class Intent(Value):
 
     id: int
     debate: str
+    channel: str
+    thread: str | None
     number: int
     key: str
     message: Message
@@ -132,14 +147,6 @@ class Closing(Value):
 
     votes: tuple[Vote, ...]
     posts: tuple[Post, ...]
-
-
-class Recovered(Value):
-    """An event that a reading of the reactions adds, by surrogate person id."""
-
-    person: int
-    option: str
-    added: bool
 
 
 class Cast(Value):
@@ -197,8 +204,8 @@ class Leases(Protocol):
         """Take a lease that is free or has run out, raising its epoch; None if it is held."""
         ...
 
-    async def renew(self, lease: Lease, seconds: float) -> bool:
-        """Hold on for so long from now; False when somebody else holds it."""
+    async def renew(self, holder: str, seconds: float) -> dict[str, int]:
+        """Hold on to all of a holder's leases from now; return the epochs by name."""
         ...
 
     async def release(self, lease: Lease) -> None:
@@ -246,8 +253,8 @@ class Debates(Protocol):
         """Leave the wish, to be read between steps, that a debate stops."""
         ...
 
-    async def stop_reason(self, debate_id: str) -> str | None:
-        """Return why a debate was asked to stop, or None."""
+    async def stops(self) -> dict[str, Stop]:
+        """Return the live debates that were asked to stop."""
         ...
 
     async def set_waiting(self, debate_id: str, reason: str) -> None:
@@ -335,18 +342,18 @@ class Outbox(Protocol):
 
     async def sending(
         self, lease: Lease, intent: Intent, parts: Sequence[Part], deadline: datetime
-    ) -> None:
+    ) -> Intent:
         """Freeze the parts, and note that the next one is about to be sent."""
         ...
 
-    async def posted(self, lease: Lease, intent: Intent, ref: str) -> None:
+    async def posted(self, lease: Lease, intent: Intent, ref: str) -> Intent:
         """Note the platform's reference of the part that was being sent."""
         ...
 
     async def settle(
         self, lease: Lease, intent: Intent, state: DeliveryState, error: str = ""
-    ) -> None:
-        """Finish a message: sent, doubtful or refused."""
+    ) -> Intent | None:
+        """Finish a message: sent, doubtful or refused. Returns the debate's next one."""
         ...
 
     async def reference(self, debate_id: str, key: str) -> tuple[str, ...]:
@@ -358,7 +365,10 @@ class Outbox(Protocol):
         ...
 
     async def abandon(self, lease: Lease, debate_id: str, reason: str) -> None:
-        """Give up everything undelivered, and ask the debate to stop: its thread is gone."""
+        """Give up everything undelivered: the thread is gone.
+
+        A debate that runs is asked to stop, and a vote that is open is due at once.
+        """
         ...
 
 
@@ -384,13 +394,13 @@ class Votes(Protocol):
         ...
 
     async def recover(
-        self, lease: Lease, debate_id: str, found: Sequence[Recovered], now: datetime, late: bool
+        self, lease: Lease, debate_id: str, found: Sequence[NewEvent], now: datetime, late: bool
     ) -> None:
         """Append what a reading of the reactions found."""
         ...
 
-    async def ongoing(self, platform: str) -> list[Debate]:
-        """Return the debates of a platform whose vote is open, the first due first."""
+    async def deadlines(self, platform: str) -> dict[str, datetime]:
+        """Return when each open vote of a platform is due, the first due first."""
         ...
 
     async def extend(self, lease: Lease, debate_id: str, deadline: datetime, post: Post) -> None:

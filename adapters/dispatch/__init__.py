@@ -1,0 +1,1 @@
+"""Where debates are run: in this process."""

@@ -17,7 +17,7 @@ from adapters.storage.outbox import insert_posts
 from adapters.storage.tables import debates, installation, people, templates
 from engine.debate import TRANSITIONS, Debate, Setup, Status
 from engine.errors import NotFoundError, StoreError
-from engine.store import Caps, Lease, NewDebate, Post
+from engine.store import Caps, Lease, NewDebate, Post, Stop
 
 ENDED = (Status.CLOSED, Status.PARTIAL, Status.CANCELLED, Status.FAILED)
 SETTLED = (*ENDED, Status.VOTING)
@@ -111,7 +111,9 @@ class DebateTable:
         def store(connection: Connection) -> Debate:
             _move(connection, debate_id, Status.QUEUED, "")
             budgets.reserve_rest(connection, _get(connection, debate_id), caps)
-            statement = update(debates).where(debates.c.id == debate_id).values(stop=None)
+            statement = (
+                update(debates).where(debates.c.id == debate_id).values(stop=None, gone=False)
+            )
             connection.execute(statement)
             return _get(connection, debate_id)
 
@@ -127,10 +129,14 @@ class DebateTable:
         )
         await self._database.write(lambda connection: connection.execute(statement))
 
-    async def stop_reason(self, debate_id: str) -> str | None:
-        """Return why a debate was asked to stop, or None."""
-        query = select(debates.c.stop).where(debates.c.id == debate_id)
-        return await self._database.read(lambda connection: connection.scalar(query))
+    async def stops(self) -> dict[str, Stop]:
+        """Return the live debates that were asked to stop."""
+        live = [status for status in Status if status.live]
+        query = select(debates.c.id, debates.c.stop, debates.c.gone).where(
+            debates.c.status.in_(live), debates.c.stop.is_not(None)
+        )
+        rows = await self._database.read(lambda connection: connection.execute(query).all())
+        return {row.id: Stop(reason=row.stop, gone=row.gone) for row in rows}
 
     async def set_waiting(self, debate_id: str, reason: str) -> None:
         """Say what a debate waits for; an empty reason: nothing any more."""

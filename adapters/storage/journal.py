@@ -14,9 +14,8 @@ from adapters.storage.leases import guard
 from adapters.storage.outbox import count_undelivered, insert_posts
 from adapters.storage.tables import ballots, calls, debates, turns, verdicts, votes
 from engine.debate import Ballot, Setup, Status, Turn, Verdict, Vote, utc_now
-from engine.errors import StoppedError
 from engine.ports import Attempt, Call, Reply
-from engine.store import AttemptStart, Journaled, Lease, PastDebate, Post, Step
+from engine.store import AttemptStart, Journaled, Lease, PastDebate, Post, Step, Stop
 
 PANEL = "panel"
 # Statements of the hot path are built once: that costs twice what running them does.
@@ -26,7 +25,7 @@ END_CALL = update(calls).where(
     calls.c.step == bindparam("at"),
     calls.c.attempt == bindparam("try"),
 )
-STOP = select(debates.c.stop).where(debates.c.id == bindparam("of"))
+STOP = select(debates.c.stop, debates.c.gone).where(debates.c.id == bindparam("of"))
 INSERT_TURN = insert(turns).on_conflict_do_nothing()
 # What a ballot shares with the call that gave it is kept once, in the journal.
 FROM_CALL = {"raw", "prompt_hash", "model", "usage", "cost", "latency"}
@@ -94,9 +93,9 @@ class JournalTable:
 
         def store(connection: Connection) -> None:
             guard(connection, lease)
-            stop = connection.scalar(STOP, {"of": start.debate})
-            if stop is not None:
-                raise StoppedError(stop)
+            asked = connection.execute(STOP, {"of": start.debate}).one()
+            if asked.stop is not None:
+                raise Stop(reason=asked.stop, gone=asked.gone).error()
             connection.execute(INSERT_CALL, row)
 
         await self._database.write(store)

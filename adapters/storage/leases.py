@@ -52,15 +52,17 @@ class LeaseTable:
         epoch = await self._database.write(lambda connection: connection.scalar(statement))
         return None if epoch is None else Lease(name=name, epoch=epoch)
 
-    async def renew(self, lease: Lease, seconds: float) -> bool:
-        """Hold on for so long from now; False when somebody else holds it."""
+    async def renew(self, holder: str, seconds: float) -> dict[str, int]:
+        """Hold on to all of a holder's leases from now; return the epochs by name."""
+        until = utc_now() + timedelta(seconds=seconds)
         statement = (
             update(leases)
-            .where(leases.c.name == lease.name, leases.c.epoch == lease.epoch)
-            .values(until=utc_now() + timedelta(seconds=seconds))
+            .where(leases.c.holder == holder)
+            .values(until=until)
+            .returning(leases.c.name, leases.c.epoch)
         )
-        renewed = await self._database.write(lambda c: c.execute(statement).rowcount)
-        return bool(renewed)
+        rows = await self._database.write(lambda connection: connection.execute(statement).all())
+        return {row.name: row.epoch for row in rows}
 
     async def release(self, lease: Lease) -> None:
         """Give a lease back, if it is still ours; the epoch stays, so that it never repeats."""

@@ -26,7 +26,8 @@ INSERT_POST = insert(outbox).on_conflict_do_nothing()
 PLATFORM = select(debates.c.platform).where(debates.c.id == bindparam("of"))
 HIGHEST = select(func.max(outbox.c.number)).where(outbox.c.debate == bindparam("of"))
 NEXT = (
-    select(outbox)
+    select(outbox, debates.c.place, debates.c.thread)
+    .join_from(outbox, debates, outbox.c.debate == debates.c.id)
     .where(outbox.c.debate == bindparam("of"), outbox.c.state.in_(OPEN))
     .order_by(outbox.c.number)
     .limit(1)
@@ -73,6 +74,8 @@ def _to_intent(row: Row[Any]) -> Intent:
     return Intent(
         id=row.id,
         debate=row.debate,
+        channel=row.place,
+        thread=row.thread,
         number=row.number,
         key=row.key,
         message=MESSAGE.validate_json(row.message),
@@ -82,6 +85,11 @@ def _to_intent(row: Row[Any]) -> Intent:
         state=row.state,
         deadline=row.deadline,
     )
+
+
+def _next(connection: Connection, debate_id: str) -> Intent | None:
+    row = connection.execute(NEXT, {"of": debate_id}).first()
+    return None if row is None else _to_intent(row)
 
 
 class OutboxTable:
@@ -110,8 +118,7 @@ class OutboxTable:
 
     async def next(self, debate_id: str) -> Intent | None:
         """Return the first message of a debate that is not settled yet."""
-        row = await self._database.read(lambda c: c.execute(NEXT, {"of": debate_id}).first())
-        return None if row is None else _to_intent(row)
+        return await self._database.read(lambda connection: _next(connection, debate_id))
 
     async def undelivered_turns(self, debate_id: str) -> int:
         """Return how many turns are not settled yet."""
@@ -119,23 +126,42 @@ class OutboxTable:
 
     async def sending(
         self, lease: Lease, intent: Intent, parts: Sequence[Part], deadline: datetime
-    ) -> None:
+    ) -> Intent:
         """Freeze the parts, and note that the next one is about to be sent."""
         body = orjson.dumps([part.model_dump() for part in parts]).decode()
-        await self._update(
-            lease, intent, parts=body, state=DeliveryState.SENDING, deadline=deadline
+        state = DeliveryState.SENDING
+        await self._change(lease, intent, parts=body, state=state, deadline=deadline)
+        return intent.model_copy(
+            update={"parts": tuple(parts), "state": state, "deadline": deadline}
         )
 
-    async def posted(self, lease: Lease, intent: Intent, ref: str) -> None:
+    async def posted(self, lease: Lease, intent: Intent, ref: str) -> Intent:
         """Note the platform's reference of the part that was being sent."""
-        refs = orjson.dumps([*intent.refs, ref]).decode()
-        await self._update(lease, intent, refs=refs, state=DeliveryState.PENDING, deadline=None)
+        refs = (*intent.refs, ref)
+        state = DeliveryState.PENDING
+        await self._change(
+            lease, intent, refs=orjson.dumps(refs).decode(), state=state, deadline=None
+        )
+        return intent.model_copy(update={"refs": refs, "state": state, "deadline": None})
 
     async def settle(
         self, lease: Lease, intent: Intent, state: DeliveryState, error: str = ""
-    ) -> None:
-        """Finish a message: sent, doubtful or refused."""
-        await self._update(lease, intent, state=state, error=error, deadline=None)
+    ) -> Intent | None:
+        """Finish a message: sent, doubtful or refused. Returns the debate's next one."""
+        values = {
+            "intent": intent.id,
+            "state": state,
+            "error": error,
+            "refs": orjson.dumps(intent.refs).decode(),
+            "deadline": None,
+        }
+
+        def store(connection: Connection) -> Intent | None:
+            guard(connection, lease)
+            connection.execute(CHANGE, values)
+            return _next(connection, intent.debate)
+
+        return await self._database.write(store)
 
     async def reference(self, debate_id: str, key: str) -> tuple[str, ...]:
         """Return the message references of a delivered message."""
@@ -154,27 +180,25 @@ class OutboxTable:
         await self._database.write(store)
 
     async def abandon(self, lease: Lease, debate_id: str, reason: str) -> None:
-        """Give up everything undelivered, and ask the debate to stop: its thread is gone."""
+        """Give up everything undelivered: the thread is gone."""
         undelivered = (
             update(outbox)
             .where(outbox.c.debate == debate_id, outbox.c.state.in_(OPEN))
             .values(state=DeliveryState.REFUSED, error=reason, deadline=None)
         )
         going = [Status.QUEUED, Status.RUNNING, Status.VOTING]
-        stopped = (
-            update(debates)
-            .where(debates.c.id == debate_id, debates.c.status.in_(going))
-            .values(stop=reason, reason=reason)
-        )
+        lost = update(debates).where(debates.c.id == debate_id, debates.c.status.in_(going))
 
         def store(connection: Connection) -> None:
             guard(connection, lease)
             connection.execute(undelivered)
-            connection.execute(stopped)
+            connection.execute(
+                lost.values(stop=reason, reason=reason, gone=True, vote_deadline=utc_now())
+            )
 
         await self._database.write(store)
 
-    async def _update(self, lease: Lease, intent: Intent, **values: Any) -> None:
+    async def _change(self, lease: Lease, intent: Intent, **values: Any) -> None:
         def store(connection: Connection) -> None:
             guard(connection, lease)
             connection.execute(CHANGE, {"intent": intent.id} | values)

@@ -10,12 +10,13 @@ from sqlalchemy import Connection, Row, Update, func, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from adapters.storage.database import Database
-from adapters.storage.debates import ensure_person, to_debate
+from adapters.storage.debates import ensure_person
 from adapters.storage.leases import guard
 from adapters.storage.outbox import insert_posts
 from adapters.storage.tables import debates, vote_events, votes
-from engine.debate import Debate, How, Status, VoteEvent
-from engine.store import Cast, Closing, Lease, Post, Recovered
+from engine.debate import Status, VoteEvent
+from engine.store import Cast, Closing, Lease, Post
+from engine.votes.recovery import NewEvent
 
 Outcome = Literal["stored", "duplicate", "closed", "unknown"]
 
@@ -65,7 +66,7 @@ class VoteTable:
         return await self._database.write(ensure)
 
     async def recover(
-        self, lease: Lease, debate_id: str, found: Sequence[Recovered], now: datetime, late: bool
+        self, lease: Lease, debate_id: str, found: Sequence[NewEvent], now: datetime, late: bool
     ) -> None:
         """Append what a reading of the reactions found."""
 
@@ -75,23 +76,26 @@ class VoteTable:
                 _append(
                     connection,
                     debate_id,
-                    **event.model_dump(),
-                    how=How.RECOVERED,
+                    person=event.person,
+                    option=event.option,
+                    added=event.added,
+                    how=event.how,
                     received_at=now,
                     late_seen=late and event.added,
                 )
 
         await self._database.write(store)
 
-    async def ongoing(self, platform: str) -> list[Debate]:
-        """Return the debates of a platform whose vote is open, the first due first."""
+    async def deadlines(self, platform: str) -> dict[str, datetime]:
+        """Return when each open vote of a platform is due, the first due first."""
         query = (
-            select(debates)
+            select(debates.c.id, debates.c.vote_deadline)
             .where(debates.c.status == Status.VOTING, debates.c.platform == platform)
             .where(debates.c.vote_deadline.is_not(None))
             .order_by(debates.c.vote_deadline)
         )
-        return await self._database.read(lambda c: [to_debate(row) for row in c.execute(query)])
+        rows = await self._database.read(lambda connection: connection.execute(query).all())
+        return {row.id: row.vote_deadline for row in rows}
 
     async def extend(self, lease: Lease, debate_id: str, deadline: datetime, post: Post) -> None:
         """Move a vote's deadline, once."""
@@ -120,7 +124,7 @@ class VoteTable:
         ended = (
             update(debates)
             .where(debates.c.id == debate_id, debates.c.status == Status.VOTING)
-            .values(status=Status.CLOSED, revealed_at=now, closed_early=early, reason="")
+            .values(status=Status.CLOSED, revealed_at=now, closed_early=early)
         )
 
         def store(connection: Connection) -> None:
@@ -146,7 +150,9 @@ class VoteTable:
 def _cast(connection: Connection, cast: Cast) -> Outcome:
     found = connection.execute(
         select(debates.c.id, debates.c.revealed_at).where(
-            debates.c.platform == cast.platform, debates.c.vote_message == cast.message
+            debates.c.platform == cast.platform,
+            debates.c.vote_message == cast.message,
+            debates.c.thread == cast.place,
         )
     ).first()
     if found is None:

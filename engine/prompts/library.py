@@ -24,9 +24,7 @@ SUFFIX = ".jinja"
 
 def _environment() -> Environment:
     # Prompts are plain text for a model, not HTML: escaping would corrupt what people wrote.
-    return Environment(  # noqa: S701
-        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
-    )
+    return Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)  # noqa: S701
 
 
 class Prompts:
@@ -105,9 +103,13 @@ def _check(name: str, changed: Prompts, built_in: Prompts) -> None:
             f"The template {name}{SUFFIX} in ROSTRUM_TEMPLATES_DIR replaces none of Rostrum's; "
             f"it has {', '.join(sorted(built_in.texts))}."
         )
-    unknown = changed.variables(name) - built_in.variables(name)
+    # Templates of one folder are given the same variables, whether they use them or not.
+    folder = name.rpartition("/")[0]
+    beside = [other for other in built_in.texts if other.rpartition("/")[0] == folder]
+    allowed = set().union(*(built_in.variables(other) for other in beside))
+    unknown = changed.variables(name) - allowed
     if unknown:
         raise SettingsError(
             f"The template {name}{SUFFIX} uses {', '.join(sorted(unknown))}, which Rostrum does "
-            f"not provide there; it may use {', '.join(sorted(built_in.variables(name)))}."
+            f"not provide there; it may use {', '.join(sorted(allowed))}."
         )

@@ -1,0 +1,44 @@
+"""The Dispatcher port inside one process: a task for each debate."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+
+class LocalDispatcher:
+    """Runs each submitted debate as a task of this process's loop."""
+
+    def __init__(self) -> None:
+        self._submitted: asyncio.Queue[str] = asyncio.Queue()
+        self._running: dict[str, asyncio.Task[None]] = {}
+        self._open = True
+
+    async def submit(self, debate_id: str) -> None:
+        """See to it that a debate is run; submitting it again changes nothing."""
+        self._submitted.put_nowait(debate_id)
+
+    async def run(self, think: Callable[[str], Awaitable[None]]) -> None:
+        """Run what is submitted, side by side, until cancelled; a task that dies ends it all."""
+
+        async def run_one(debate_id: str) -> None:
+            await think(debate_id)
+
+        async with asyncio.TaskGroup() as group:
+            while True:
+                debate_id = await self._submitted.get()
+                if self._open and debate_id not in self._running:
+                    task = group.create_task(run_one(debate_id), name=f"debate {debate_id}")
+                    self._running[debate_id] = task
+                    task.add_done_callback(lambda _, done=debate_id: self._running.pop(done, None))
+
+    async def stop(self, seconds: float) -> None:
+        """Take nothing new, and wait so long for what runs before interrupting it."""
+        self._open = False
+        running = list(self._running.values())
+        if not running:
+            return
+        _, late = await asyncio.wait(running, timeout=seconds)
+        for task in late:
+            task.cancel()
+        await asyncio.gather(*late, return_exceptions=True)

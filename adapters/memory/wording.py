@@ -1,0 +1,69 @@
+"""How each message reads where there is nothing but plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from engine.messages import (
+    Announcement,
+    JurorLine,
+    Message,
+    Notice,
+    Reveal,
+    TurnPost,
+    VoteClosed,
+    VoteInvite,
+)
+
+
+def wording(message: Message) -> str:
+    """Return all that a message says, as readable lines."""
+    match message:
+        case TurnPost():
+            return "\n".join(_turn(message))
+        case Announcement():
+            return "\n".join(_announcement(message))
+        case VoteInvite():
+            options = ", ".join(message.options)
+            return f"Vote: {options}. {message.minutes:g} minutes, quorum {message.quorum}."
+        case VoteClosed():
+            early = " early" if message.early else ""
+            return (
+                f"The vote closed{early} with {message.votes} votes: {', '.join(message.options)}."
+            )
+        case Reveal():
+            return "\n".join(_reveal(message))
+        case Notice():
+            return f"{message.level}: {message.text}"
+
+
+def _turn(turn: TurnPost) -> Iterator[str]:
+    of = f" of {turn.limit}" if turn.limit else ""
+    yield f"{turn.seat}, {turn.round}, turn {turn.number} of {turn.total}, {turn.words}{of} words"
+    yield turn.text
+    for violation in turn.violations:
+        yield f"Violation: {violation.kind}, {violation.measured:g} of {violation.limit:g}"
+
+
+def _announcement(debate: Announcement) -> Iterator[str]:
+    yield f"Debate {debate.code}: {debate.topic}"
+    if debate.conditions:
+        yield f"Conditions: {debate.conditions}"
+    yield f"Format {debate.format}, language {debate.language}, rounds {', '.join(debate.rounds)}"
+    yield f"Contenders {', '.join(debate.contenders)}, {debate.jurors} jurors"
+    yield f"About {debate.estimate.calls} calls; the vote takes {debate.vote_minutes:g} minutes"
+
+
+def _reveal(reveal: Reveal) -> Iterator[str]:
+    yield f"Reveal: {reveal.topic}"
+    for contender, model in reveal.models.items():
+        yield f"{contender}: {model}{' (drawn)' if contender in reveal.drawn else ''}"
+    yield f"People: {reveal.tally.winner}, {reveal.tally.counts}, share {reveal.tally.share}"
+    yield f"Jury: {reveal.verdict.winner}, {reveal.verdict.p} {reveal.verdict.problem}".rstrip()
+    yield from map(_juror, reveal.jurors)
+    yield f"Agree: {reveal.agree}; {reveal.calls} calls, {reveal.usd} USD"
+
+
+def _juror(line: JurorLine) -> str:
+    flag = ", contradictory" if line.contradictory else ""
+    return f"{line.juror} ({''.join(line.order)}{flag}): {line.verdict or line.problem}"

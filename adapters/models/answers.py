@@ -1,0 +1,115 @@
+"""Read the body of a chat completion: text, usage, cost, or why there is none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from adapters.models.faults import spoken
+from adapters.models.outcomes import LATER, Answer, Fault, Outcome, redact
+from engine.debate import Usage
+
+CAPPED = "used up the token cap before it wrote anything"
+CAP_ADVICE = (
+    "raise the token cap of the role: ROSTRUM_SAMPLING__DEBATER__MAX_TOKENS, "
+    "…__CLOSING__MAX_TOKENS or …__JUROR__MAX_TOKENS"
+)
+_REFUSED = "reword the topic or choose another model"
+
+
+def read_answer(content: bytes, asked: str, secret: str = "") -> Outcome:
+    """Judge a body that came with status 200; `asked` names the model that was asked.
+
+    The cost is what the body states, or None; the caller may know a price.
+    """
+    try:
+        body = orjson.loads(content)
+    except orjson.JSONDecodeError:
+        return Fault("answered with something that is not JSON", cost=None)
+    if not isinstance(body, dict):
+        return Fault("answered with JSON that is not a completion", cost=None)
+    choice = _first_choice(body)
+    failure = body.get("error") or choice.get("error")
+    if failure:
+        said = redact(spoken({"error": failure})[0], secret)
+        return _spent(f"answered with an error{f': {said}' if said else ''}", body, asked)
+    if not choice:
+        return Fault("answered with JSON that is not a completion", cost=None)
+    return _read_choice(body, choice, asked)
+
+
+def _read_choice(body: dict[str, Any], choice: dict[str, Any], asked: str) -> Outcome:
+    text, finish = _text(choice), str(choice.get("finish_reason") or "stop")
+    if finish == "error":
+        return _spent("stopped in the middle of an answer", body, asked)
+    if text.strip():
+        return Answer(text, finish, _model(body, asked), read_usage(body), stated_cost(body))
+    if finish == "length":
+        return _spent(CAPPED, body, asked, CAP_ADVICE)
+    message = choice.get("message")
+    if finish == "content_filter" or (isinstance(message, dict) and message.get("refusal")):
+        return _spent("declined to answer (content filter)", body, asked, _REFUSED)
+    return _spent("answered without any text", body, asked)
+
+
+def _spent(what: str, body: dict[str, Any], asked: str, advice: str = LATER) -> Fault:
+    """Build a fault after work was done: it bears the usage and cost that the body states."""
+    return Fault(
+        what, advice, cost=stated_cost(body), model=_model(body, asked), usage=read_usage(body)
+    )
+
+
+def _first_choice(body: dict[str, Any]) -> dict[str, Any]:
+    choices = body.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    return first if isinstance(first, dict) else {}
+
+
+def _text(choice: dict[str, Any]) -> str:
+    message = choice.get("message")
+    content = message.get("content") if isinstance(message, dict) else None
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return ""
+    texts = (part.get("text") for part in content if isinstance(part, dict))
+    return "".join(text for text in texts if isinstance(text, str))
+
+
+def _model(body: dict[str, Any], asked: str) -> str:
+    model = body.get("model")
+    return model if isinstance(model, str) and model else asked
+
+
+def read_usage(body: dict[str, Any]) -> Usage:
+    """Read the tokens of a call, in the places where providers put them."""
+    usage = _part(body, "usage")
+    cached = _count(_part(usage, "prompt_tokens_details").get("cached_tokens"))
+    if cached is None:
+        cached = _count(usage.get("prompt_cache_hit_tokens"))
+    return Usage(
+        tokens_in=_count(usage.get("prompt_tokens")),
+        tokens_out=_count(usage.get("completion_tokens")),
+        tokens_cached=cached,
+        tokens_reasoning=_count(_part(usage, "completion_tokens_details").get("reasoning_tokens")),
+    )
+
+
+def stated_cost(body: dict[str, Any]) -> float | None:
+    """Return the USD that the body itself says the call cost."""
+    cost = _part(body, "usage").get("cost")
+    if isinstance(cost, bool) or not isinstance(cost, int | float) or cost < 0:
+        return None
+    return float(cost)
+
+
+def _part(whole: dict[str, Any], key: str) -> dict[str, Any]:
+    part = whole.get(key)
+    return part if isinstance(part, dict) else {}
+
+
+def _count(value: object) -> int | None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+        return None
+    return int(value)

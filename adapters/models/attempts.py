@@ -1,0 +1,169 @@
+"""The tries of one call: each written down before and after, repeated where that is right."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Coroutine
+from contextlib import AbstractAsyncContextManager
+from time import perf_counter
+from typing import Any, Protocol, TypeVar
+
+from pydantic import Field
+
+from adapters.models.outcomes import Answer, Fault, Next, Outcome
+from engine.debate import Value
+from engine.errors import ModelError
+from engine.ports import Attempt, AttemptLog, Call, Reply
+
+T = TypeVar("T")
+
+
+class Patience(Value):
+    """How often and how long a call is tried again.
+
+    Waits double from `first_wait` up to `longest_wait` seconds, a quarter shorter or longer by
+    chance; with the defaults a backend that is back after 20 s is survived. A longer wait
+    that the backend itself asks for is obeyed up to `obeyed_wait` seconds.
+    """
+
+    tries: int = Field(6, ge=1)
+    first_wait: float = Field(1.0, ge=0)
+    longest_wait: float = Field(16.0, ge=0)
+    obeyed_wait: float = Field(120.0, ge=0)
+
+    def wait(self, failures: int, chance: float) -> float:
+        """Return the seconds to wait after so many failures; `chance` is uniform in [0, 1)."""
+        doubled = self.first_wait * float(2 ** min(failures - 1, 30))
+        return min(doubled, self.longest_wait) * (0.75 + 0.5 * chance)
+
+
+class Sender(Protocol):
+    """One call's way to its model; may keep what it learned from one try to the next."""
+
+    @property
+    def free(self) -> bool:
+        """Whether a try costs nothing, however it ends."""
+        ...
+
+    def slot(self) -> AbstractAsyncContextManager[None]:
+        """Wait until a try may start, and hold its place."""
+        ...
+
+    async def send(self) -> Outcome:
+        """Make one try; only cancellation is raised."""
+        ...
+
+
+async def persist(call: Call, log: AttemptLog, patience: Patience, sender: Sender) -> Reply:
+    """Try until there is an answer. Raises ModelError when there will be none.
+
+    A try that only learned which parameters the model takes does not use up patience.
+    """
+    number = failures = 0
+    while True:
+        number += 1
+        async with sender.slot():
+            outcome, latency = await _attempt(number, log, sender)
+        if isinstance(outcome, Answer):
+            return _reply(outcome, number, latency)
+        if outcome.then is Next.NOW:
+            continue
+        failures += 1
+        wait = _wait(outcome, failures, patience)
+        if wait is None:
+            raise ModelError(_sentence(call, outcome, number, patience))
+        await asyncio.sleep(wait)
+
+
+def _wait(fault: Fault, failures: int, patience: Patience) -> float | None:
+    """Return the seconds until the next try, or None when there is none."""
+    if fault.then is Next.FINAL or failures >= patience.tries:
+        return None
+    if fault.wait is None:
+        return patience.wait(failures, random.random())
+    return fault.wait if fault.wait <= patience.obeyed_wait else None
+
+
+def _sentence(call: Call, fault: Fault, tries: int, patience: Patience) -> str:
+    asked = ""
+    if fault.wait is not None and fault.wait > patience.obeyed_wait:
+        asked = f" and asks to wait {fault.wait:.0f} s, more than {patience.obeyed_wait:.0f} s"
+    counted = f", {tries} tries" if tries > 1 else ""
+    return (
+        f"Backend “{call.model.backend}” {fault.what}{asked} "
+        f"(model “{call.model.name}”{counted}); {fault.advice}."
+    )
+
+
+async def _attempt(number: int, log: AttemptLog, sender: Sender) -> tuple[Outcome, float]:
+    """Make one try between its two entries in the log; returns its latency in seconds."""
+    await _begin(number, log)
+    started = perf_counter()
+    try:
+        outcome = await sender.send()
+    except asyncio.CancelledError:
+        # The request was on its way: nobody knows what it cost.
+        cost, latency = 0.0 if sender.free else None, perf_counter() - started
+        entry = Attempt(number=number, error="cancelled", cost=cost, latency=latency)
+        await uninterrupted(log.ended(entry))
+        raise
+    latency = perf_counter() - started
+    await uninterrupted(_end(number, log, outcome, latency))
+    return outcome, latency
+
+
+async def _begin(number: int, log: AttemptLog) -> None:
+    began = asyncio.ensure_future(log.began(number))
+    try:
+        await _settled(began)
+    except asyncio.CancelledError:
+        if not began.cancelled() and began.exception() is None:
+            entry = Attempt(number=number, error="cancelled", cost=0.0)
+            await uninterrupted(log.ended(entry))
+        raise
+
+
+async def _end(number: int, log: AttemptLog, outcome: Outcome, latency: float) -> None:
+    if isinstance(outcome, Answer):
+        error, reply = "", _reply(outcome, number, latency)
+    else:
+        error, reply = outcome.what, None
+    entry = Attempt(
+        number=number,
+        error=error,
+        model=outcome.model,
+        usage=outcome.usage,
+        cost=outcome.cost,
+        latency=latency,
+    )
+    await log.ended(entry, reply)
+
+
+def _reply(answer: Answer, number: int, latency: float) -> Reply:
+    return Reply(
+        text=answer.text,
+        finish=answer.finish,
+        model=answer.model,
+        usage=answer.usage,
+        cost=answer.cost,
+        latency=latency,
+        attempts=number,
+    )
+
+
+async def uninterrupted(work: Coroutine[Any, Any, T]) -> T:
+    """Run to the end even when the caller is cancelled, who is then cancelled after it."""
+    return await _settled(asyncio.ensure_future(work))
+
+
+async def _settled(task: asyncio.Future[T]) -> T:
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        raise cancelled
+    return task.result()

@@ -1,0 +1,178 @@
+"""A backend: one OpenAI-compatible endpoint, and what is known of the usual providers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Self
+from urllib.parse import urlsplit
+
+from pydantic import Field, SecretStr
+
+from adapters.models.habits import Habits, Rung
+from engine.debate import Value
+from engine.errors import SettingsError
+
+REHEARSAL = "rehearsal"  # the built-in backend; no setting may take its name
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A provider's address and habits.
+
+    `local` costs nothing; `key` says that a key is needed; `prices` that `/models` lists
+    them; `sessions` that a `session_id` keeps a prompt cache warm and `usage` can be asked
+    to include the cost; `habits` is what is tried first.
+    """
+
+    base_url: str
+    local: bool = False
+    key: bool = True
+    prices: bool = False
+    sessions: bool = False
+    max_concurrency: int = 256
+    timeout_s: float = 300.0
+    habits: Habits = field(default_factory=Habits)
+
+
+_OBJECT_FIRST = Habits(rungs=(Rung.OBJECT, Rung.PROMPT))
+_PROMPT_ONLY = Habits(rungs=(Rung.PROMPT,))
+_NO_OBJECT = Habits(rungs=(Rung.SCHEMA, Rung.PROMPT))
+
+PRESETS: dict[str, Preset] = {
+    "openai": Preset("https://api.openai.com/v1", habits=Habits(cap="max_completion_tokens")),
+    "openrouter": Preset("https://openrouter.ai/api/v1", prices=True, sessions=True),
+    "anthropic": Preset("https://api.anthropic.com/v1", habits=_PROMPT_ONLY),
+    "gemini": Preset("https://generativelanguage.googleapis.com/v1beta/openai"),
+    "deepseek": Preset("https://api.deepseek.com/v1", habits=_OBJECT_FIRST),
+    "zhipu": Preset("https://open.bigmodel.cn/api/paas/v4", habits=_OBJECT_FIRST),
+    "ollama": Preset(
+        "http://127.0.0.1:11434/v1", local=True, key=False, max_concurrency=4, timeout_s=600
+    ),
+    "lmstudio": Preset(
+        "http://127.0.0.1:1234/v1",
+        local=True,
+        key=False,
+        max_concurrency=4,
+        timeout_s=600,
+        habits=_NO_OBJECT,
+    ),
+    "vllm": Preset("http://127.0.0.1:8000/v1", local=True, key=False, timeout_s=600),
+}
+
+_CUSTOM = Preset("", key=False, prices=True)
+
+
+class Backend(Value):
+    """A named endpoint, complete: nothing is left to a preset any more.
+
+    `max_concurrency` is calls in flight at once, `requests_per_minute` counts every try,
+    `timeout_s` is the whole of one try in seconds; a `local` backend costs 0.
+    """
+
+    name: str
+    base_url: str
+    api_key: SecretStr | None = None
+    preset: str | None = None
+    max_concurrency: int = Field(256, ge=1)
+    requests_per_minute: int | None = Field(None, ge=1)
+    timeout_s: float = Field(300.0, gt=0)
+    local: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        *,
+        preset: str | None = None,
+        base_url: str | None = None,
+        api_key: SecretStr | None = None,
+        max_concurrency: int | None = None,
+        requests_per_minute: int | None = None,
+        timeout_s: float | None = None,
+        local: bool | None = None,
+    ) -> Self:
+        """Fill in a preset where nothing is given. Raises SettingsError."""
+        name, preset = _checked_name(name), preset.strip().lower() if preset else None
+        habits = _find_preset(name, preset)
+        return cls(
+            name=name,
+            preset=preset,
+            base_url=_checked_address(name, base_url or habits.base_url),
+            api_key=_checked_key(name, habits, api_key),
+            max_concurrency=habits.max_concurrency if max_concurrency is None else max_concurrency,
+            requests_per_minute=requests_per_minute,
+            timeout_s=habits.timeout_s if timeout_s is None else timeout_s,
+            local=habits.local if local is None else local,
+        )
+
+    @property
+    def known(self) -> Preset:
+        """What is known of the provider; little for an endpoint without a preset."""
+        return PRESETS.get(self.preset or "", _CUSTOM)
+
+    @property
+    def secret(self) -> str:
+        """The key as it is sent; empty for none."""
+        return self.api_key.get_secret_value() if self.api_key else ""
+
+
+def _checked_name(name: str) -> str:
+    clean = name.strip().lower()
+    if not clean or "/" in clean or "#" in clean:
+        raise SettingsError(
+            f"ROSTRUM_BACKENDS names a backend “{name}”; a name is not empty and has no / or #."
+        )
+    if clean == REHEARSAL:
+        raise SettingsError(
+            "ROSTRUM_BACKENDS redefines “rehearsal”, which is built in; choose another name."
+        )
+    return clean
+
+
+def _find_preset(name: str, preset: str | None) -> Preset:
+    if preset is None:
+        return _CUSTOM
+    if preset not in PRESETS:
+        near = get_close_matches(preset, PRESETS, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(PRESETS)}."
+        raise SettingsError(f"Backend “{name}” has the unknown preset “{preset}”; {hint}")
+    return PRESETS[preset]
+
+
+def _checked_address(name: str, base_url: str) -> str:
+    variable = f"ROSTRUM_BACKENDS__{name.upper()}__BASE_URL"
+    if not base_url.strip():
+        raise SettingsError(f"Backend “{name}” has no address; set {variable} or a preset.")
+    address = base_url.strip().rstrip("/")
+    try:
+        parts = urlsplit(address)
+        if parts.username is not None:
+            raise SettingsError(
+                f"{variable} holds a user name or password; leave them out and set "
+                f"ROSTRUM_BACKENDS__{name.upper()}__API_KEY."
+            )
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable or any(c.isspace() for c in address):
+        raise SettingsError(
+            f"{variable} is not an http or https address; write one like http://127.0.0.1:8000/v1."
+        )
+    return address
+
+
+def _checked_key(name: str, preset: Preset, key: SecretStr | None) -> SecretStr | None:
+    value = key.get_secret_value().strip() if key else ""
+    if not value:
+        if preset.key:
+            raise SettingsError(
+                f"Backend “{name}” has no key; set ROSTRUM_BACKENDS__{name.upper()}__API_KEY."
+            )
+        return None
+    if not value.isascii() or any(c.isspace() for c in value):
+        raise SettingsError(
+            f"ROSTRUM_BACKENDS__{name.upper()}__API_KEY holds characters that no key has; "
+            "copy the key again."
+        )
+    return SecretStr(value)

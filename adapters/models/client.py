@@ -1,0 +1,152 @@
+"""Models on OpenAI-compatible backends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
+
+import orjson
+
+from adapters.models.answers import CAPPED, read_answer
+from adapters.models.attempts import Patience, persist
+from adapters.models.backends import Backend
+from adapters.models.connection import Connection, Response
+from adapters.models.faults import complaint, status_fault
+from adapters.models.habits import Habits, request_body
+from adapters.models.outcomes import Fault, Next, Outcome
+from adapters.models.pacing import Gate, Pace
+from adapters.models.prices import PriceBook
+from engine.debate import Model, Price
+from engine.ports import AttemptLog, Call, Reply
+
+USUAL_S = 20.0  # a turn of a few hundred words at 30 tokens a second
+
+
+class HttpModels:
+    """The Models port over HTTP: every model of the given backends.
+
+    Habits learned from refusals are remembered per backend and model for as long as the
+    process lives.
+    """
+
+    def __init__(
+        self, backends: Mapping[str, Backend], prices: Mapping[str, Price], patience: Patience
+    ) -> None:
+        self.backends = dict(backends)
+        self.patience = patience
+        self.connection = Connection(sum(b.max_concurrency for b in backends.values()) + 8)
+        self.prices = PriceBook(prices, self.connection)
+        self._gates: dict[str, Gate] = {}
+        self._habits: dict[str, Habits] = {}
+        self._seconds: dict[str, float] = {}
+        self._turns = Pace()
+
+    async def complete(self, call: Call, log: AttemptLog) -> Reply:
+        """Ask a model, trying again where that is right. Raises ModelError when it is not."""
+        reply = await persist(call, log, self.patience, Exchange(self, call))
+        self._seconds[call.model.ref] = 0.7 * self.pace(call.model) + 0.3 * reply.latency
+        return reply
+
+    async def price(self, model: Model) -> Price | None:
+        """Return the price of a model, or None when nobody knows it."""
+        return await self.prices.price(model, self.backends[model.backend])
+
+    def pace(self, model: Model) -> float:
+        """Return how many seconds a call usually takes: a running mean of this process."""
+        return self._seconds.get(model.ref, USUAL_S)
+
+    def gate(self, backend: Backend) -> Gate:
+        """Return what holds a backend's calls to its limits."""
+        if backend.name not in self._gates:
+            self._gates[backend.name] = Gate(backend, self._turns)
+        return self._gates[backend.name]
+
+    def habits(self, model: Model) -> Habits:
+        """Return what is known of the parameters that a model takes."""
+        return self._habits.get(model.ref, self.backends[model.backend].known.habits)
+
+    def learn(self, model: Model, used: Habits, refusal: str) -> bool:
+        """Take a lesson from a refusal of a request made with `used`; False: there is none."""
+        if used != self.habits(model):
+            return True  # a call beside this one has learned it meanwhile
+        learned = used.without(refusal)
+        if learned is not None:
+            self._habits[model.ref] = learned
+        return learned is not None
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        await self.connection.aclose()
+
+
+class Exchange:
+    """One call's tries on one backend."""
+
+    def __init__(self, models: HttpModels, call: Call) -> None:
+        self._models = models
+        self._call = call
+        self._backend = models.backends[call.model.backend]
+        self._cap = call.sampling.max_tokens
+        self._doubled = False
+
+    @property
+    def free(self) -> bool:
+        """Whether the backend costs nothing."""
+        return self._backend.local
+
+    def slot(self) -> AbstractAsyncContextManager[None]:
+        """Wait until the backend may take another request."""
+        return self._models.gate(self._backend).pass_through()
+
+    async def send(self) -> Outcome:
+        """Make one try, and learn from a refusal."""
+        habits = self._models.habits(self._call.model)
+        response = await self._models.connection.post(
+            self._backend, "/chat/completions", self._body(habits)
+        )
+        return await self._priced(self._judge(response, habits))
+
+    def _body(self, habits: Habits) -> bytes:
+        body = request_body(self._call, habits, self._cap)
+        if self._backend.known.sessions:
+            body["session_id"] = self._call.session
+            body["usage"] = {"include": True}
+        return orjson.dumps(body)
+
+    def _judge(self, response: Response | Fault, habits: Habits) -> Outcome:
+        if isinstance(response, Fault):
+            return response
+        secret = self._backend.secret
+        if response.status >= 400:
+            fault = status_fault(response.status, response.content, response.headers, secret)
+            refused = response.status in (400, 422)
+            if refused and self._models.learn(
+                self._call.model, habits, complaint(response.content)
+            ):
+                return replace(fault, then=Next.NOW)
+            return fault
+        outcome = read_answer(response.content, self._call.model.name, secret)
+        return self._widen(outcome) if isinstance(outcome, Fault) else outcome
+
+    def _widen(self, fault: Fault) -> Fault:
+        """Give a model that reasoned through its whole cap twice as much, once."""
+        if fault.what != CAPPED:
+            return fault
+        if self._doubled:
+            return replace(fault, then=Next.FINAL)
+        self._doubled = True
+        self._cap *= 2
+        return replace(fault, then=Next.NOW)
+
+    async def _priced(self, outcome: Outcome) -> Outcome:
+        """Fill in a cost that the backend did not state: 0 for local, else price × tokens."""
+        if self._backend.local:
+            return replace(outcome, cost=0.0)
+        usage = outcome.usage
+        if outcome.cost is not None or usage.tokens_in is None or usage.tokens_out is None:
+            return outcome
+        price = await self._models.price(self._call.model)
+        if price is None:
+            return outcome
+        return replace(outcome, cost=price.cost(usage.tokens_in, usage.tokens_out))

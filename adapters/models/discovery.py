@@ -1,0 +1,85 @@
+"""Which models answer: at a configured backend, or on this machine at the usual addresses."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, NamedTuple
+
+from adapters.models.backends import PRESETS, Backend
+from adapters.models.connection import Connection
+from adapters.models.faults import status_fault
+from adapters.models.outcomes import Fault
+from adapters.models.prices import model_entries
+from engine.errors import ModelError
+
+if TYPE_CHECKING:
+    import aiohttp
+
+PROBE_S = 10.0
+SEARCH_S = 0.3
+
+
+class LocalServer(NamedTuple):
+    """An OpenAI-compatible server on this machine; `models` are the first that it lists."""
+
+    preset: str
+    name: str
+    base_url: str
+    models: tuple[str, ...]
+
+
+class Place(NamedTuple):
+    """Where a local server usually answers."""
+
+    preset: str
+    name: str
+    base_url: str
+
+
+PLACES = (
+    Place("ollama", "Ollama", PRESETS["ollama"].base_url),
+    Place("lmstudio", "LM Studio", PRESETS["lmstudio"].base_url),
+)
+
+
+async def probe(backend: Backend, timeout_s: float = PROBE_S) -> list[str]:
+    """List the models of a backend. Raises ModelError that says what to do."""
+    connection = Connection(1)
+    try:
+        found = await connection.get(backend, "/models", timeout_s)
+    finally:
+        await connection.aclose()
+    if not isinstance(found, Fault) and found.status == 200:
+        return [entry["id"] for entry in model_entries(found.content)]
+    if not isinstance(found, Fault):
+        if found.status == 404:
+            raise ModelError(
+                f"Backend “{backend.name}” has no list of models (404); check its BASE_URL in "
+                "ROSTRUM_BACKENDS, which usually ends in /v1."
+            )
+        found = status_fault(found.status, found.content, found.headers, backend.secret)
+    raise ModelError(f"Backend “{backend.name}” {found.what}; {found.advice}.")
+
+
+async def find_local_servers(
+    places: tuple[Place, ...] = PLACES, within_s: float = SEARCH_S
+) -> list[LocalServer]:
+    """Look for model servers on this machine, for so many seconds at most; never raises."""
+    import aiohttp
+
+    timeout = aiohttp.ClientTimeout(total=within_s)
+    async with aiohttp.ClientSession(timeout=timeout) as session:
+        found = await asyncio.gather(*(_look(session, place) for place in places))
+    return [server for server in found if server is not None]
+
+
+async def _look(session: aiohttp.ClientSession, place: Place) -> LocalServer | None:
+    import aiohttp
+
+    try:
+        async with session.get(f"{place.base_url}/models") as response:
+            content = await response.read() if response.status == 200 else b""
+    except (aiohttp.ClientError, TimeoutError, OSError):
+        return None
+    models = tuple(entry["id"] for entry in model_entries(content))[:5]
+    return LocalServer(*place, models) if models else None

@@ -1,0 +1,148 @@
+"""What a status, a broken connection or a deadline means for a call: pure classification."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+import orjson
+
+from adapters.models.outcomes import Fault, Next, redact
+
+_AGAIN = frozenset({408, 409, 425, 429})
+_BROKE = frozenset({"insufficient_quota", "billing_hard_limit_reached", "1113"})
+_BUSY = "is overloaded"
+_WORDS = {
+    408: "timed out",
+    409: _BUSY,
+    425: _BUSY,
+    429: "allows no more calls for now",
+    503: _BUSY,
+    529: _BUSY,
+}
+
+CREDIT = "add credit to the account or choose another backend"
+KEY = "check its key in ROSTRUM_BACKENDS"
+MODEL = "check ROSTRUM_MODELS, ROSTRUM_JURORS and the name of the model"
+
+
+def status_fault(
+    status: int, body: bytes, headers: Mapping[str, str], secret: str = "", now: float | None = None
+) -> Fault:
+    """Judge an answer with an error status; `now` is seconds since the epoch, for dates."""
+    message, code = error_words(body)
+    said = f": {redact(message, secret)}" if message else ""
+    if status == 401:
+        # Providers repeat part of a refused key in their message.
+        return Fault("refused the key (401)", KEY, Next.FINAL)
+    if status == 402 or code in _BROKE:
+        return Fault(f"has no credit left ({status})", CREDIT, Next.FINAL)
+    if status == 403:
+        advice = "check that the key may use this model, or reword the topic"
+        return Fault(f"forbids the call (403){said}", advice, Next.FINAL)
+    if status == 404:
+        return Fault(f"does not know the model (404){said}", MODEL, Next.FINAL)
+    if status in _AGAIN or status >= 500:
+        what = f"{_WORDS.get(status, 'failed')} ({status}){said}"
+        # A gateway that gave up waiting may stand before a model that went on, and is billed.
+        unbilled = status in (409, 425, 429, 503, 529)
+        wait = retry_after(headers, now)
+        return Fault(what, cost=0.0 if unbilled else None, wait=wait)
+    advice = "check the model's limits and the settings of this debate"
+    return Fault(f"refused the request ({status}){said}", advice, Next.FINAL)
+
+
+def error_words(body: bytes) -> tuple[str, str]:
+    """Return the message and the code of an error body, empty where there is none."""
+    try:
+        parsed = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return "", ""
+    return spoken(parsed)
+
+
+def spoken(parsed: Any) -> tuple[str, str]:
+    """Return the message and code of a parsed error, however the backend nests them."""
+    error = parsed.get("error", parsed) if isinstance(parsed, dict) else parsed
+    if isinstance(error, list):
+        error = error[0] if error else {}
+    if isinstance(error, str):
+        return error, ""
+    if not isinstance(error, dict):
+        return "", ""
+    message = _flat(error.get("message") or error.get("detail") or "")
+    return message, str(error.get("code") or error.get("type") or "")
+
+
+def complaint(body: bytes) -> str:
+    """Return the words in which a refusal may name a parameter, without what it repeats of ours.
+
+    That is its `param`, else its message, the places that a validator lists in `detail`, and
+    what a provider behind a router said.
+    """
+    try:
+        parsed = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return body[:1000].decode("utf-8", "replace")
+    error = parsed.get("error", parsed) if isinstance(parsed, dict) else {}
+    if not isinstance(error, dict):
+        return str(error)
+    if isinstance(error.get("param"), str) and error["param"]:
+        return str(error["param"])
+    metadata = error.get("metadata")
+    raw = metadata.get("raw") if isinstance(metadata, dict) else None
+    words = [error.get("message"), error.get("detail"), raw]
+    return " ".join(_flat(word) for word in words if word)
+
+
+def _flat(words: Any) -> str:
+    if not isinstance(words, list):
+        return str(words)
+    entries = [entry for entry in words if isinstance(entry, dict)]
+    return " ".join(f"{entry.get('loc')} {entry.get('msg')}" for entry in entries)
+
+
+def retry_after(headers: Mapping[str, str], now: float | None = None) -> float | None:
+    """Read how many seconds a backend asks to wait (RFC 9110, 10.2.3); None when it does not."""
+    milliseconds = _number(headers.get("retry-after-ms"))
+    if milliseconds is not None:
+        return milliseconds / 1000
+    text = headers.get("retry-after")
+    seconds = _number(text)
+    if seconds is not None or not text:
+        return seconds
+    try:
+        when = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    moment = datetime.now(UTC).timestamp() if now is None else now
+    return max(0.0, when.timestamp() - moment)
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        value = float(text or "")
+    except ValueError:
+        return None
+    return value if 0 <= value < 1e9 else None
+
+
+def deadline_fault(seconds: float) -> Fault:
+    """Judge a try that took longer than its backend's deadline."""
+    advice = "try again later, choose a faster model or raise the backend's TIMEOUT_S"
+    return Fault(f"did not answer within {seconds:g} s", advice, cost=None)
+
+
+def unreachable_fault(address: str) -> Fault:
+    """Judge a connection that could not be opened: nothing was sent."""
+    return Fault(
+        f"could not be reached at {address}",
+        "check that it runs and that its BASE_URL in ROSTRUM_BACKENDS is right",
+    )
+
+
+def broken_fault() -> Fault:
+    """Judge a connection that broke after the request was sent."""
+    return Fault("broke the connection before the answer was complete", cost=None)

@@ -1,0 +1,100 @@
+"""What a backend's model accepts, learned from its refusals, and the request it gets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any, Literal
+
+from engine.ports import AnswerSchema, Call
+
+CapField = Literal["max_tokens", "max_completion_tokens"]
+
+
+class Rung(StrEnum):
+    """A step of the JSON ladder, from the strictest down."""
+
+    SCHEMA = "json_schema"
+    OBJECT = "json_object"
+    PROMPT = "prompt"
+
+
+@dataclass(frozen=True, slots=True)
+class Habits:
+    """Which parameters a model takes; `rungs` are the JSON rungs still worth trying."""
+
+    cap: CapField = "max_tokens"
+    swapped: bool = False
+    temperature: bool = True
+    rungs: tuple[Rung, ...] = (Rung.SCHEMA, Rung.OBJECT, Rung.PROMPT)
+
+    def without(self, complaint: str) -> Habits | None:
+        """Return what to do after a refusal with this text; None when it names nothing of ours."""
+        text = complaint.lower()
+        if not self.swapped and self.cap in text:
+            return replace(self, cap=_other(self.cap), swapped=True)
+        if self.temperature and "temperature" in text:
+            return replace(self, temperature=False)
+        if len(self.rungs) > 1 and any(word in text for word in _JSON_WORDS):
+            return replace(self, rungs=self.rungs[1:])
+        return None
+
+    def rung(self, call: Call) -> Rung:
+        """Return the rung for a call: `json_object` needs a prompt that says “json”."""
+        for rung in self.rungs:
+            if rung is not Rung.OBJECT or _says_json(call):
+                return rung
+        return Rung.PROMPT
+
+
+_JSON_WORDS = ("response_format", "json_schema", "json_object", "structured output", "json schema")
+
+
+def _other(cap: CapField) -> CapField:
+    return "max_completion_tokens" if cap == "max_tokens" else "max_tokens"
+
+
+def _says_json(call: Call) -> bool:
+    return any("json" in message.content.lower() for message in call.messages)
+
+
+def request_body(call: Call, habits: Habits, cap: int) -> dict[str, Any]:
+    """Return the body of a chat completion, as this model takes it; `cap` is in tokens."""
+    body: dict[str, Any] = {
+        "model": call.model.name,
+        "messages": [{"role": m.role, "content": m.content} for m in call.messages],
+        habits.cap: cap,
+    }
+    if habits.temperature:
+        body["temperature"] = call.sampling.temperature
+    if call.schema is not None:
+        rung = habits.rung(call)
+        if rung is Rung.SCHEMA:
+            body["response_format"] = _schema_format(call.schema)
+        elif rung is Rung.OBJECT:
+            body["response_format"] = {"type": "json_object"}
+    return body
+
+
+def _schema_format(schema: AnswerSchema) -> dict[str, Any]:
+    return {
+        "type": "json_schema",
+        "json_schema": {
+            "name": schema.name,
+            "schema": schema.json_schema,
+            "strict": _closed(schema.json_schema),
+        },
+    }
+
+
+def _closed(node: Any) -> bool:
+    """Whether every object names all of its keys: only such a schema may be asked strictly."""
+    if isinstance(node, list):
+        return all(_closed(item) for item in node)
+    if not isinstance(node, dict):
+        return True
+    if node.get("type") == "object":
+        named = set(node.get("properties", {}))
+        if node.get("additionalProperties") is not False or named != set(node.get("required", ())):
+            return False
+    return all(_closed(value) for value in node.values())

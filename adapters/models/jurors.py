@@ -1,0 +1,134 @@
+"""How a rehearsal model judges: by the contenders' names and the topic, or by a set bias."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from adapters.models.options import Options
+from adapters.models.scenes import strength
+from engine.debate import TIE
+from engine.jury.rubric import RUBRICS
+from engine.ports import Call
+
+LEVELS = 5
+_DECIDED = 0.5
+
+
+class Resolver(Protocol):
+    """Reads a schema node with its references followed."""
+
+    def resolve(self, node: Any) -> dict[str, Any]:
+        """Return the plain node."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """The part of a ballot's schema that a juror fills in; `names` in the order shown."""
+
+    names: tuple[str, ...]
+    criteria: tuple[str, ...]
+    low: int
+    high: int
+    verdicts: tuple[str, ...]
+
+
+def find_form(resolver: Resolver, schema: Any, call: Call) -> Form | None:
+    """Recognise a ballot: scores keyed by contender and then criterion, and a verdict."""
+    properties = resolver.resolve(schema).get("properties", {})
+    if "scores" not in properties or "verdict" not in properties:
+        return None
+    sheets = resolver.resolve(properties["scores"]).get("properties", {})
+    if len(sheets) < 2:
+        return None
+    sheet = resolver.resolve(next(iter(sheets.values()))).get("properties", {})
+    if not sheet:
+        return None
+    score = resolver.resolve(next(iter(sheet.values())))
+    return Form(
+        names=shown_order(tuple(sheets), call),
+        criteria=tuple(sheet),
+        low=int(score.get("minimum", 1)),
+        high=int(score.get("maximum", 10)),
+        verdicts=tuple(resolver.resolve(properties["verdict"]).get("enum", ())),
+    )
+
+
+def shown_order(names: tuple[str, ...], call: Call) -> tuple[str, ...]:
+    """Return the contenders as the juror reads them.
+
+    The cue's `shown` says so (names joined by commas); else the order of their first mention in
+    what the user says; else the schema's.
+    """
+    told = tuple(name.strip() for name in call.cue.get("shown", "").split(","))
+    if set(told) == set(names):
+        return told
+    text = "\n".join(m.content for m in call.messages if m.role == "user")
+    found = {name: text.find(name) for name in names}
+    return tuple(sorted(names, key=lambda n: found[n] if found[n] >= 0 else len(text)))
+
+
+def fill_in(form: Form, topic: str, options: Options) -> dict[str, Any]:
+    """Return scores, verdict and confidence that agree with one another."""
+    preferred = _preferred(form, topic, options)
+    if preferred is None:
+        scores = {name: _own_sheet(form, topic, name, options.name) for name in form.names}
+    else:
+        scores = {n: _flat_sheet(form, n == preferred, options.margin) for n in form.names}
+    totals = {name: _total(sheet) for name, sheet in scores.items()}
+    verdict = preferred or _verdict(form, totals)
+    gap = max(totals.values()) - min(totals.values())
+    confidence = round(min(0.95, 0.5 + 0.1 * gap), 2)
+    return {"scores": scores, "verdict": verdict, "confidence": confidence}
+
+
+def _preferred(form: Form, topic: str, options: Options) -> str | None:
+    if options.prefer == "first":
+        return form.names[0]
+    if options.prefer == "second":
+        return form.names[1]
+    if options.prefer == "stronger":
+        return max(form.names, key=lambda name: (strength(topic, name), name))
+    return None
+
+
+def _own_sheet(form: Form, topic: str, name: str, juror: str) -> dict[str, int]:
+    """Score a contender whoever it is and wherever it is shown.
+
+    Strength comes in a few levels, so that on some topics contenders are equal; jurors differ
+    by what they make of a level, and so always agree that equals are equal.
+    """
+    level = int(strength(topic, name) * LEVELS)
+    span = form.high - form.low
+    sheet = {}
+    for criterion in form.criteria:
+        lean = strength(juror, topic, criterion, level) - 0.5
+        share = 0.3 + 0.5 * level / (LEVELS - 1) + 0.25 * lean
+        sheet[criterion] = form.low + round(span * share)
+    return sheet
+
+
+def _flat_sheet(form: Form, preferred: bool, margin: int) -> dict[str, int]:
+    base = (form.low + form.high + margin) // 2
+    score = min(form.high, base) if preferred else max(form.low, base - margin)
+    return dict.fromkeys(form.criteria, score)
+
+
+def _total(sheet: Mapping[str, int]) -> float:
+    for rubric in RUBRICS.values():
+        if {c.name for c in rubric.criteria} == set(sheet):
+            return rubric.score(sheet)
+    return sum(sheet.values()) / len(sheet)
+
+
+def _verdict(form: Form, totals: Mapping[str, float]) -> str:
+    first, second = sorted(totals.values(), reverse=True)[:2]
+    if first - second < _DECIDED:
+        return _tie_word(form.verdicts)
+    return max(totals, key=lambda name: totals[name])
+
+
+def _tie_word(verdicts: Sequence[str]) -> str:
+    return next((word for word in verdicts if word.casefold() == TIE), TIE)

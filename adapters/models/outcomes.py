@@ -1,0 +1,61 @@
+"""How one try of a call ended: an answer, or a fault with a judgment on trying again."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from enum import Enum
+
+from engine.debate import Usage
+
+_KEY = re.compile(r"\b(?:sk|pk|key|gsk|AIza)[-_A-Za-z0-9*.]{8,}")
+
+LATER = "try again later or choose another model"
+
+
+class Next(Enum):
+    """What follows a fault."""
+
+    RETRY = "retry"
+    NOW = "now"  # again at once, with other parameters: not the backend's failure
+    FINAL = "final"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Text that a model gave; `cost` is USD, None when unknown."""
+
+    text: str
+    finish: str
+    model: str
+    usage: Usage = field(default_factory=Usage)
+    cost: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A try that gave no answer.
+
+    `what` is a clause that follows the backend's name; `advice` says what to do when no try
+    is left; `cost` is USD (0 surely unbilled, None unknown); `wait` is what the backend asked
+    for, in seconds.
+    """
+
+    what: str
+    advice: str = LATER
+    then: Next = Next.RETRY
+    cost: float | None = 0.0
+    wait: float | None = None
+    model: str = ""
+    usage: Usage = field(default_factory=Usage)
+
+
+Outcome = Answer | Fault
+
+
+def redact(text: str, secret: str = "") -> str:
+    """Return one short line of a backend's words without anything that looks like a key."""
+    if secret:
+        text = text.replace(secret, "***")
+    line = " ".join(_KEY.sub("***", text).split())
+    return line if len(line) <= 300 else f"{line[:299]}…"

@@ -1,0 +1,85 @@
+"""What a model costs: the settings' table, then its backend's own list, then 0 for local ones."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from time import monotonic
+from typing import Any
+
+import orjson
+
+from adapters.models.backends import Backend
+from adapters.models.connection import Connection, Response
+from engine.debate import Model, Price
+
+FETCH_S = 8.0
+FORGET_FAILURE_S = 60.0
+
+
+class PriceBook:
+    """Prices of every backend; a backend's list is fetched once, a failure asked again later."""
+
+    def __init__(self, table: Mapping[str, Price], connection: Connection) -> None:
+        self._table = {name.strip().lower(): price for name, price in table.items()}
+        self._connection = connection
+        self._lists: dict[str, dict[str, Price]] = {}
+        self._failed_at: dict[str, float] = {}
+        self._locks: dict[str, asyncio.Lock] = {}
+
+    async def price(self, model: Model, backend: Backend) -> Price | None:
+        """Return the price of a model, or None when nobody knows it."""
+        for name in (model.ref, model.name):
+            if name.lower() in self._table:
+                return self._table[name.lower()]
+        if backend.local:
+            return Price(usd_in=0, usd_out=0)
+        if not backend.known.prices:
+            return None
+        return (await self._listed(backend)).get(model.name)
+
+    async def _listed(self, backend: Backend) -> dict[str, Price]:
+        async with self._locks.setdefault(backend.name, asyncio.Lock()):
+            known = self._lists.get(backend.name)
+            if known is not None:
+                return known
+            if monotonic() - self._failed_at.get(backend.name, -1e9) < FORGET_FAILURE_S:
+                return {}
+            response = await self._connection.get(backend, "/models", FETCH_S)
+            if not isinstance(response, Response) or response.status != 200:
+                self._failed_at[backend.name] = monotonic()
+                return {}
+            return self._lists.setdefault(backend.name, read_prices(response.content))
+
+
+def model_entries(content: bytes) -> list[dict[str, Any]]:
+    """Return the models that a `/models` body lists, each with an `id`; none if unreadable."""
+    try:
+        body = orjson.loads(content)
+    except orjson.JSONDecodeError:
+        return []
+    entries = body.get("data") if isinstance(body, dict) else body
+    if not isinstance(entries, list):
+        return []
+    return [e for e in entries if isinstance(e, dict) and isinstance(e.get("id"), str)]
+
+
+def read_prices(content: bytes) -> dict[str, Price]:
+    """Read the `pricing` fields of a `/models` body, which are USD per token, as text."""
+    prices = {}
+    for entry in model_entries(content):
+        pricing = entry.get("pricing")
+        if isinstance(pricing, dict):
+            usd_in, usd_out = _per_million(pricing, "prompt"), _per_million(pricing, "completion")
+            if usd_in is not None and usd_out is not None:
+                prices[entry["id"]] = Price(usd_in=usd_in, usd_out=usd_out)
+    return prices
+
+
+def _per_million(pricing: dict[str, Any], field: str) -> float | None:
+    try:
+        usd = float(pricing[field])
+    except (KeyError, TypeError, ValueError):
+        return None
+    # A negative price says that it varies; NaN fails both comparisons.
+    return usd * 1e6 if 0 <= usd < 1 else None

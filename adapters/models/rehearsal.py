@@ -1,0 +1,115 @@
+"""The backend `rehearsal`: built in, offline, deterministic, and no language model at all.
+
+It plays every part of a debate from texts of its own, so that a demo, a test or a benchmark
+needs no key and no network. What a model of it does otherwise is told by its name: see
+`Options`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import orjson
+
+from adapters.models.attempts import Patience, persist
+from adapters.models.fabrication import Fabricator
+from adapters.models.faults import status_fault
+from adapters.models.jurors import fill_in, find_form
+from adapters.models.options import Options
+from adapters.models.outcomes import Answer, Fault, Outcome
+from adapters.models.pacing import Pace
+from adapters.models.scenes import Scene, chance
+from adapters.models.speeches import Point, Speaker, compose
+from engine.debate import Model, Price, Usage
+from engine.ports import AnswerSchema, AttemptLog, Call, Reply
+
+GARBAGE = "~~ %% 0x1F no answer {[ ~~"
+
+
+class RehearsalModels:
+    """The Models port without models; every name is a model, and options follow a `?`."""
+
+    def __init__(self, patience: Patience) -> None:
+        self._patience = patience
+        self._pace = Pace()
+
+    async def complete(self, call: Call, log: AttemptLog) -> Reply:
+        """Play a part. Raises ModelError when told to fail, UsageError for an unknown option."""
+        part = Part(call, Options.of(call.model.name), self._pace)
+        return await persist(call, log, self._patience, part)
+
+    async def price(self, model: Model) -> Price | None:
+        """Return a price of nothing."""
+        return Price(usd_in=0, usd_out=0)
+
+    def pace(self, model: Model) -> float:
+        """Return the seconds that a call takes, as the model's name says."""
+        return Options.of(model.name).latency
+
+    async def aclose(self) -> None:
+        """Hold nothing that needs closing."""
+
+
+class Part:
+    """One call's tries."""
+
+    free = True
+
+    def __init__(self, call: Call, options: Options, pace: Pace) -> None:
+        self._call = call
+        self._options = options
+        self._pace = pace
+        self._tries = 0
+
+    @asynccontextmanager
+    async def slot(self) -> AsyncIterator[None]:
+        """Wait for a turn of the event loop."""
+        await self._pace.turn()
+        yield
+
+    async def send(self) -> Outcome:
+        """Answer, or fail as told."""
+        self._tries += 1
+        await asyncio.sleep(self._options.latency)
+        failure = self._options.fail
+        if failure is not None and (failure.tries is None or self._tries <= failure.tries):
+            return status_fault(failure.status, b"", {})
+        if self._options.empty:
+            return Fault("answered without any text", model=self._call.model.name)
+        return self._answer(self._text())
+
+    def _text(self) -> str:
+        if self._options.garbage:
+            return GARBAGE
+        scene = Scene.of(self._call)
+        if self._call.schema is None:
+            return compose(scene, self._options)
+        return structured_answer(self._call, self._call.schema, scene, self._options)
+
+    def _answer(self, text: str) -> Answer:
+        written = self._options.tokens_out
+        usage = Usage(
+            tokens_in=sum(token_count(m.content) for m in self._call.messages),
+            tokens_out=token_count(text) if written is None else written,
+        )
+        return Answer(text, "stop", self._call.model.name, usage, 0.0)
+
+
+def structured_answer(call: Call, schema: AnswerSchema, scene: Scene, options: Options) -> str:
+    """Return JSON that satisfies a schema; a ballot's verdict agrees with its scores."""
+    speaker = Speaker.of(scene, options.name)
+    said = [Point(p.title, speaker.line((p.text,))) for p in speaker.order]
+    seeded = chance(options.name, scene.topic, call.step)
+    fabricator = Fabricator(schema.json_schema, seeded, said, scene.side)
+    answer = fabricator.value(schema.json_schema)
+    form = find_form(fabricator, schema.json_schema, call)
+    if form is not None:
+        answer |= fill_in(form, scene.topic, options)
+    return orjson.dumps(answer, option=orjson.OPT_INDENT_2).decode()
+
+
+def token_count(text: str) -> int:
+    """Return a deterministic number of tokens: a quarter of the characters, at least one."""
+    return max(1, len(text) // 4)

@@ -1,0 +1,72 @@
+"""The Models port of the whole process: each call goes to the backend that its model names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+
+from adapters.models.attempts import Patience
+from adapters.models.backends import REHEARSAL, Backend
+from adapters.models.client import HttpModels
+from adapters.models.rehearsal import RehearsalModels
+from engine.debate import Model, Price
+from engine.errors import SettingsError, UsageError
+from engine.ports import AttemptLog, Call, Models, Reply
+
+_REHEARSAL_WAIT_S = 0.05  # nothing offline gets better by waiting
+
+
+class ModelRouter:
+    """Every model of every backend, the built-in rehearsal one included."""
+
+    def __init__(self, rehearsal: RehearsalModels, online: HttpModels) -> None:
+        self._rehearsal = rehearsal
+        self._online = online
+
+    @property
+    def backends(self) -> tuple[str, ...]:
+        """The names of all backends."""
+        return (REHEARSAL, *self._online.backends)
+
+    async def complete(self, call: Call, log: AttemptLog) -> Reply:
+        """Ask a model. Raises ModelError, or UsageError for a backend that does not exist."""
+        return await self._route(call.model).complete(call, log)
+
+    async def price(self, model: Model) -> Price | None:
+        """Return a model's price, None when nobody knows it; raises UsageError likewise."""
+        return await self._route(model).price(model)
+
+    def pace(self, model: Model) -> float:
+        """Return how many seconds a call to a model usually takes; raises UsageError likewise."""
+        return self._route(model).pace(model)
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        await self._online.aclose()
+
+    def _route(self, model: Model) -> Models:
+        if model.backend == REHEARSAL:
+            return self._rehearsal
+        if model.backend in self._online.backends:
+            return self._online
+        near = get_close_matches(model.backend, self.backends, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(self.backends)}."
+        raise UsageError(f"There is no backend “{model.backend}” (asked for {model.ref}); {hint}")
+
+
+def open_models(
+    backends: Mapping[str, Backend],
+    prices: Mapping[str, Price] | None = None,
+    patience: Patience | None = None,
+) -> ModelRouter:
+    """Open the models of the given backends; nothing is connected before the first call.
+
+    `prices` is by `backend/model` or model, in USD per million tokens. Raises SettingsError
+    when a backend takes the built-in one's name.
+    """
+    if REHEARSAL in backends:
+        raise SettingsError("“rehearsal” is built in; give that backend another name.")
+    patience = patience or Patience()
+    quick = patience.model_copy(update={"first_wait": min(patience.first_wait, _REHEARSAL_WAIT_S)})
+    named = {backend.name: backend for backend in backends.values()}
+    return ModelRouter(RehearsalModels(quick), HttpModels(named, prices or {}, patience))

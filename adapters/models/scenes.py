@@ -1,0 +1,99 @@
+"""What a rehearsal model knows of a call: its cue, and where that is silent, its step."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import re
+from dataclasses import dataclass
+
+from engine.ports import Call
+from engine.text import count_words
+
+TOPIC_LENGTH = 90
+_STEP = re.compile(r"turn/(?P<round>[^/]+)/(?P<side>[^/]+)")
+_ITEM = re.compile(r"^\s*\d{1,2}[.)]\s+(?:\*\*[^*\n]+\*\*[.:。：]?)?(.+)$", re.MULTILINE)
+_QUOTES = re.compile(r"[“”„«»「」\"]")
+_MARKS = re.compile(r"[*_`#>|~\[\]]+|^\s*\d+[.)]\s*", re.MULTILINE)
+_SENTENCE = re.compile(r"[.!?。！？…\n]+")
+_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """The part that a rehearsal model has to play."""
+
+    topic: str = ""
+    side: str = "A"
+    round: str = ""
+    language: str = "en"
+    opposing: str = ""
+    kind: str = "turn"
+
+    @classmethod
+    def of(cls, call: Call) -> Scene:
+        """Read the cue of a call; every key may be missing."""
+        cue, step = call.cue, _STEP.search(call.step)
+        stepped = step.groupdict() if step else {}
+        side = cue.get("side") or cue.get("seat") or stepped.get("side") or "A"
+        return cls(
+            topic=one_line(cue.get("topic", "")),
+            side=side.strip()[:1].upper() or "A",
+            round=(cue.get("round") or stepped.get("round") or "").lower(),
+            language=re.split(r"[-_]", cue.get("language") or "en")[0].lower(),
+            opposing=cue.get("opposing", ""),
+            kind=cue.get("kind") or ("shorten" if "shorten" in call.step else "turn"),
+        )
+
+    @property
+    def stance(self) -> str:
+        """Whether this side argues `for` or `against`; numbered seats alternate."""
+        if self.side.isdigit():
+            return "for" if int(self.side) % 2 else "against"
+        return "against" if self.side == "B" else "for"
+
+    @property
+    def closing(self) -> bool:
+        """Whether this is a side's last word."""
+        return self.round.startswith("closing")
+
+    @property
+    def short_topic(self) -> str:
+        """The topic, cut to what fits into a sentence."""
+        if len(self.topic) <= TOPIC_LENGTH:
+            return self.topic.rstrip(".。 ")
+        return f"{self.topic[: TOPIC_LENGTH - 1].rstrip()}…"
+
+
+def one_line(text: str) -> str:
+    """Return text as one line without control characters."""
+    printable = "".join(c if c.isprintable() else " " for c in text)
+    return " ".join(printable.split())
+
+
+def quote(text: str, chance: random.Random) -> str:
+    """Return a few words of a text; empty if it has no fuller sentence.
+
+    They come from its numbered arguments where it has some, and from no quotation.
+    """
+    said = "\n".join(_ITEM.findall(text)) or text
+    sentences = [one_line(s) for s in _SENTENCE.split(_MARKS.sub(" ", said))]
+    fuller = [s for s in sentences if count_words(s) >= 4 and not _QUOTES.search(s)]
+    if not fuller:
+        return ""
+    words = chance.choice(fuller).strip("'’ -–—").split()
+    few = " ".join(words[:9])
+    if _WIDE.search(few) and len(few) > 18:
+        return f"{few[:18]}…"
+    return f"{few.rstrip(',;:')}…" if len(words) > 9 else few.rstrip(",;:")
+
+
+def chance(*parts: object) -> random.Random:
+    """Return a generator that the parts alone determine, on every machine and run."""
+    return random.Random(hashlib.blake2b(repr(parts).encode(), digest_size=8).digest())
+
+
+def strength(*parts: object) -> float:
+    """Return a number in [0, 1) that the parts alone determine."""
+    digest = hashlib.blake2b(repr(parts).encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big") / 2**64

@@ -1,0 +1,170 @@
+"""What a rehearsal model says: composed from the texts in `scripts/`, one file a language."""
+
+from __future__ import annotations
+
+import random
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+from adapters.models.options import Options
+from adapters.models.scenes import Scene, chance, quote
+from engine.text import count_words
+
+LANGUAGES = ("en", "tr", "de", "es", "zh")
+SHORT_WORDS = 120
+_OVER_WORDS = 900
+_SLOT = re.compile(r"\{(topic|quote|first|second)\}")
+_STOP = re.compile(r"(?<=[^0-9\s][.!?])\s+|(?<=[。！？])")
+
+
+class Point(NamedTuple):
+    """An argument: a title of a few words and what stands behind it."""
+
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """One side's texts in one language; the tuples of lines hold variants."""
+
+    motion: str
+    points: tuple[Point, ...]
+    premises: tuple[Point, ...]
+    opening: tuple[str, ...]
+    rebuttal: tuple[str, ...]
+    unquoted: tuple[str, ...]
+    assumptions: tuple[str, ...]
+    synthesis: tuple[str, ...]
+    decision: tuple[str, ...]
+
+
+@cache
+def load_script(language: str, stance: str) -> Script:
+    """Read one side's texts; a language without a file speaks English."""
+    known = language if language in LANGUAGES else "en"
+    text = files(__package__).joinpath("scripts", f"{known}.toml").read_text("utf-8")
+    whole = tomllib.loads(text)
+    return _script(whole["motion"], whole[stance])
+
+
+def _script(motion: str, side: dict[str, Any]) -> Script:
+    names = ("opening", "rebuttal", "unquoted", "assumptions", "synthesis", "decision")
+    lines = {name: tuple(side[name]) for name in names}
+    points = tuple(Point(p["title"], p["text"]) for p in side["points"])
+    premises = tuple(Point(p["title"], p["text"]) for p in side["premises"])
+    return Script(motion=motion, points=points, premises=premises, **lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Speaker:
+    """One model in one scene; `order` is this model's own order of its points."""
+
+    scene: Scene
+    script: Script
+    order: tuple[Point, ...]
+    style: int
+
+    @classmethod
+    def of(cls, scene: Scene, name: str) -> Speaker:
+        """Cast a model by its name: it argues alike through a debate, and unlike others."""
+        script = load_script(scene.language, scene.stance)
+        seeded = chance(name, scene.topic, scene.side)
+        order = seeded.sample(script.points, len(script.points))
+        return cls(scene, script, tuple(order), seeded.randrange(1000))
+
+    def line(self, variants: tuple[str, ...], quoted: str = "") -> str:
+        """Return this model's variant with its blanks filled in, in one pass."""
+        values = {
+            "topic": self.scene.short_topic or self.script.motion,
+            "quote": quoted,
+            "first": _within(self.order[0].title),
+            "second": _within(self.order[1].title),
+        }
+        chosen = variants[self.style % len(variants)]
+        return _SLOT.sub(lambda slot: values[slot[1]], chosen)
+
+    def point(self, point: Point) -> str:
+        """Return an argument in a few sentences, with its title in bold."""
+        stop = "。" if self.scene.language == "zh" else "."
+        return f"**{point.title}{stop}** {self.line((point.text,))}"
+
+    def answer(self, fallback: tuple[str, ...]) -> str:
+        """Take up a few words of the opponent, where there are any."""
+        pick = random.Random(self.style)
+        quoted = quote(self.scene.opposing, pick)
+        return self.line(self.script.rebuttal if quoted else fallback, quoted)
+
+
+def _within(title: str) -> str:
+    """Return a title as it stands within a sentence; Turkish has a capital of its own for i."""
+    return title[0].replace("İ", "i").lower() + title[1:]
+
+
+def compose(scene: Scene, options: Options) -> str:
+    """Return a turn as Markdown, within classic's limits unless the options say otherwise."""
+    speaker = Speaker.of(scene, options.name)
+    shortening = scene.kind == "shorten"
+    over = options.over == "always" or (options.over == "once" and not shortening)
+    if scene.closing:
+        return _closing(speaker, over)
+    lead, points = _body(speaker)
+    if over:
+        longer = [_grown(p, _OVER_WORDS // 5, speaker) for p in (*points, *speaker.order)[:5]]
+        return _numbered(lead, longer, speaker)
+    text = _numbered(lead, points, speaker)
+    if shortening:
+        return _cut(text, SHORT_WORDS)
+    return text if options.words is None else _fit(text, options.words, speaker)
+
+
+def _body(speaker: Speaker) -> tuple[str, list[Point]]:
+    scene, script, order = speaker.scene, speaker.script, speaker.order
+    if scene.round.startswith("opening"):
+        return speaker.line(script.opening), list(order[:3])
+    if scene.round.startswith("assumption"):
+        gap = "" if scene.language == "zh" else " "
+        lead = f"{speaker.answer(script.unquoted)}{gap}{speaker.line(script.assumptions)}"
+        start = speaker.style % len(script.premises)
+        premises = script.premises[start:] + script.premises[:start]
+        return lead, [*premises[:2], order[5]]
+    digits = re.sub(r"\D", "", scene.round)[:2]
+    start = 3 + 2 * (int(digits or 1) - 1)
+    return speaker.answer(script.unquoted), [order[(start + i) % len(order)] for i in range(2)]
+
+
+def _closing(speaker: Speaker, over: bool) -> str:
+    script = speaker.script
+    synthesis, decision = speaker.line(script.synthesis), speaker.line(script.decision)
+    if over:
+        synthesis = _fit(synthesis, _OVER_WORDS // 5, speaker)
+        decision = _fit(decision, _OVER_WORDS // 2, speaker)
+    return f"{synthesis}\n\n---\n\n{decision}"
+
+
+def _numbered(lead: str, points: list[Point], speaker: Speaker) -> str:
+    listed = [f"{i}. {speaker.point(point)}" for i, point in enumerate(points, 1)]
+    return "\n\n".join([lead, *listed])
+
+
+def _grown(point: Point, words: int, speaker: Speaker) -> Point:
+    return Point(point.title, _fit(point.text, words, speaker))
+
+
+def _fit(text: str, words: int, speaker: Speaker) -> str:
+    """Return text of about so many words: cut at a sentence, or lengthened by more arguments."""
+    turn = 0
+    while count_words(text) < words:
+        text = f"{text} {speaker.line((speaker.order[turn % len(speaker.order)].text,))}"
+        turn += 1
+    return _cut(text, words)
+
+
+def _cut(text: str, words: int) -> str:
+    ends = [end.start() for end in _STOP.finditer(text)] + [len(text)]
+    within = [end for end in ends if count_words(text[:end]) <= words]
+    return text[: within[-1] if within else ends[0]].rstrip()

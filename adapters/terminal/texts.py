@@ -1,0 +1,102 @@
+"""Every sentence that the terminal shows to people, ready for translation.
+
+Templates are filled with `str.format`; what is filled in is data and never read as one.
+"""
+
+from __future__ import annotations
+
+DEBATE = "Debate {code}"
+TOPIC = "Topic: {topic}"
+CONDITIONS = "Conditions: {conditions}"
+SETTING = "Format {format} · language {language} · rounds: {rounds}"
+SIDES = {"A": "A argues for it", "B": "B argues against it"}
+SIDE = "{side} takes part"
+JURY = ("{n} juror reads it blind", "{n} jurors read it blind")
+VOTE_LASTS = ("the vote lasts {n} minute", "the vote lasts {n} minutes")
+ESTIMATE = "It takes about {calls} model calls (at most {most}), {minutes} minutes, {cost}"
+COST = "{usd:.2f} USD (at most {most:.2f})"
+COST_UNKNOWN = "at a cost that nobody knows"
+
+TURN = "{seat} · {round} · turn {number} of {total}"
+WORDS = "{words} words"
+WORDS_OF = "{words} of {limit} words"
+VIOLATION = "Against the rules: {rule}"
+VIOLATIONS = {
+    "too_many_words": "{measured:g} words where {limit:g} are allowed",
+    "too_many_arguments": "{measured:g} arguments where {limit:g} are allowed",
+    "long_synthesis": "a synthesis of {measured:g} characters where {limit:g} are allowed",
+    "long_decision": "a decision of {measured:g} words where {limit:g} are allowed",
+    "missing_synthesis": "no synthesis",
+}
+OTHER_VIOLATION = "{kind} ({measured:g}, at most {limit:g})"
+
+INVITE = "Vote"
+INVITE_ASKS = "Who debated better? {options}"
+INVITE_TERMS = "{lasts}; {quorum} make it count"
+QUORUM = ("{n} vote", "{n} votes")
+CLOSED = "The vote is closed"
+CLOSED_EARLY = "The vote was closed early"
+CLOSED_WITH = ("{n} vote was cast", "{n} votes were cast")
+OPTIONS = {"tie": "tie", "weak": "both weak"}
+
+REVEAL = "Reveal"
+MODEL = "{side} was {model}"
+DRAWN = "{side} was {model}, drawn at random"
+PEOPLE = "People: {counts}"
+SHARE = "{side}'s share {share:.0f} % ({low:.0f}–{high:.0f} %)"
+GOLD = "Independent votes: {counts}"
+PEOPLE_CHOSE = "People chose {winner}"
+PEOPLE_TIED = "People call it a tie"
+NO_QUORUM = "Too few votes for a human winner"
+NO_VOTES = "Nobody voted"
+JURY_CHOSE = "Jury: {winner} ({detail})"
+JURY_TIED = "Jury: a tie ({detail})"
+JURY_NOTHING = "Jury: no verdict, {problem} ({detail})"
+CHANCE = "p({side}) {p:.2f}"
+VALID = ("{n} valid ballot", "{n} valid ballots")
+INVALID = "{n} invalid"
+EFFECTIVE = "worth {n:.1f} independent votes"
+NOT_BLIND = "jurors saw the models' names"
+JUROR = "{juror}: {verdict} (read {order})"
+JUROR_INVALID = "{juror}: invalid, {problem} (read {order})"
+CONTRADICTORY = "against its own scores"
+AGREE = "People and jury agree"
+DISAGREE = "People and jury disagree"
+NOT_COMPARED = "People and jury cannot be compared: not both decided"
+SPENT = ("{n} model call, {cost}", "{n} model calls, {cost}")
+SPENT_USD = "{usd:.4f} USD"
+
+LEVELS = {"info": "Note", "warning": "Warning", "error": "Error"}
+THINKS = "{seats} is thinking…"
+THINK = "{seats} are thinking…"
+EDITED = "{reference} was edited"
+EARLIER = "Earlier in this debate:"
+CAST = "{user} votes: {option}"
+WITHDRAWN = "{user} takes back: {option}"
+
+NO_VOTE_OPEN = "No vote is open in this terminal; vote after the invitation is posted."
+NO_SUCH_OPTION = "“{option}” is not on this ballot; choose from {options}."
+NO_SUCH_MESSAGE = "There is no message {message} in this terminal; its record may be another's."
+BODY_UNREADABLE = (
+    "A message of another version of Rostrum cannot be shown; use the one that wrote it."
+)
+RECORD_UNREADABLE = "The transcript {path} cannot be read: {why}. Move it away or repair it."
+RECORD_UNWRITABLE = "The transcript {path} cannot be written: {why}. Free space or permit it."
+VOTES_EMPTY = "--votes names no vote; write it as {example}."
+VOTES_FORM = "“{entry}” in --votes is not OPTION=NUMBER; write it as {example}."
+VOTES_OPTION = "“{option}” in --votes is not on this ballot; choose from {options}."
+VOTES_TWICE = "“{option}” is in --votes twice; give each option once."
+VOTES_NUMBER = "“{number}” in --votes is not a number from 0 to {most}."
+NO_KEYBOARD = "Keys cannot be read here; give the votes with --votes."
+KEYS = "{options} · u takes the last vote back · Enter closes the vote"
+KEY = "{key} {option}"
+
+
+def plural(forms: tuple[str, str], n: float, **more: object) -> str:
+    """Fill in the singular or the plural form."""
+    return forms[n != 1].format(n=f"{n:g}", **more)
+
+
+def option_name(option: str) -> str:
+    """Return how people read an option of a ballot."""
+    return OPTIONS.get(option, option)

@@ -1,0 +1,285 @@
+"""The Venue port in one process's terminal.
+
+Beautiful where it is a terminal, plain lines where it is not, and with a transcript file it
+remembers across a restart what it has shown.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+from pydantic import ValidationError
+from rich.console import Console
+from rich.status import Status
+from rich.text import Text
+
+from adapters.terminal import render, texts
+from adapters.terminal.record import Act, Record
+from engine.errors import VenueError
+from engine.messages import MESSAGE, Message, VoteClosed
+from engine.ports import Part, Reactions, VenueLimits
+from engine.text import clean
+
+
+@dataclass(frozen=True, slots=True)
+class ReactionSeen:
+    """A hand raised or taken down in the terminal."""
+
+    place: str
+    message: str
+    user: str
+    option: str
+    added: bool
+
+
+Listener = Callable[[ReactionSeen], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """A message as the terminal knows it; `holders` are users by option."""
+
+    number: int
+    place: str
+    reference: str
+    body: str
+    seeded: tuple[str, ...] = ()
+    holders: dict[str, frozenset[str]] = field(default_factory=dict)
+
+
+class TerminalVenue:
+    """One terminal as a chat platform.
+
+    `record` is the transcript's file, None to remember nothing beyond this process.
+    `listener` hears of every hand. Raises VenueError when the transcript cannot be read.
+    """
+
+    platform = "terminal"
+
+    def __init__(
+        self,
+        console: Console,
+        *,
+        record: Path | None = None,
+        listener: Listener | None = None,
+        limits: VenueLimits | None = None,
+    ) -> None:
+        self.limits = limits or VenueLimits()
+        self.listener = listener
+        self._console = console
+        self._record = Record(record)
+        self._lock = asyncio.Lock()
+        self._posted: dict[str, Posted] = {}
+        self._ballot: str | None = None
+        self._status: Status | None = None
+        self._expiry: asyncio.TimerHandle | None = None
+        for act in self._record.load():
+            self._apply(act)
+
+    # --- the port ---------------------------------------------------------------------
+
+    def render(self, message: Message, stem: str) -> tuple[Part, ...]:
+        """Freeze a message as one piece; a terminal has no limit of size."""
+        return render.parts(message, stem)
+
+    async def post(self, place: str, part: Part) -> str:
+        """Show one piece and return its message reference; once, however often it is asked."""
+        async with self._lock:
+            known = self._find(place, part.reference, 0)
+            if known is not None:
+                return known
+            message = f"m{len(self._posted) + 1}"
+            await self._do(
+                Act(
+                    kind="post",
+                    place=place,
+                    message=message,
+                    reference=part.reference,
+                    body=part.body,
+                )
+            )
+        return message
+
+    async def edit(self, place: str, message: str, part: Part) -> None:
+        """Replace what a message shows: the new state is shown, for print cannot be undone."""
+        async with self._lock:
+            self._known(message)
+            await self._do(Act(kind="edit", place=place, message=message, body=part.body))
+
+    async def find(self, place: str, reference: str, after: str | None) -> str | None:
+        """Return the message that carries a reference, posted after message `after`."""
+        async with self._lock:
+            return self._find(place, reference, self._known(after).number if after else 0)
+
+    async def open_thread(self, channel: str, message: str, title: str) -> str:
+        """Return the thread of a message; what is posted there goes to the same terminal."""
+        self._known(message)
+        return f"{channel}/{message}"
+
+    async def seed(self, place: str, message: str, options: Sequence[str]) -> None:
+        """Open the vote on a message, for these options."""
+        async with self._lock:
+            if self._known(message).seeded != tuple(options):
+                await self._do(
+                    Act(kind="seed", place=place, message=message, options=tuple(options))
+                )
+
+    async def reactions(self, place: str, message: str) -> Reactions:
+        """Read who holds which option now."""
+        async with self._lock:
+            posted = self._known(message)
+            return Reactions(dict(posted.holders), frozenset(posted.seeded))
+
+    async def typing(self, place: str, seats: Sequence[str]) -> None:
+        """Show a line that says who thinks, until the next message; only in a terminal."""
+        self._hush()
+        if not seats or not self._console.is_terminal:
+            return
+        template = texts.THINKS if len(seats) == 1 else texts.THINK
+        said = template.format(seats=", ".join(seats))
+        self._status = self._console.status(Text(clean(said), style="dim"))
+        self._status.start()
+        shown_for = 2 * self.limits.typing_seconds
+        self._expiry = asyncio.get_running_loop().call_later(shown_for, self._hush)
+
+    # --- people at this terminal ------------------------------------------------------
+
+    async def hold(self, user: str, option: str) -> None:
+        """Let somebody raise a hand in the vote that is open.
+
+        Raises VenueError when none is, or for an option that is not on the ballot.
+        """
+        await self._vote("hold", user, option)
+
+    async def drop(self, user: str, option: str) -> None:
+        """Let somebody take a hand down again."""
+        await self._vote("drop", user, option)
+
+    def replay(self, *places: str) -> None:
+        """Show again, dimmed, what was posted in these places; in all of them for none."""
+        earlier = [p for p in self._posted.values() if not places or p.place in places]
+        if not earlier:
+            return
+        self.note(texts.EARLIER)
+        for posted in earlier:
+            self._show(posted, dim=True)
+
+    def note(self, text: str) -> None:
+        """Show a discreet line that is no message."""
+        self._hush()
+        self._console.print(Text(clean(text), style="dim"), soft_wrap=True)
+
+    def close(self) -> None:
+        """Leave the terminal as it was found."""
+        self._hush()
+
+    # --- inside -----------------------------------------------------------------------
+
+    async def _vote(self, kind: Literal["hold", "drop"], user: str, option: str) -> None:
+        async with self._lock:
+            message, posted = self._open_vote(option)
+            if (user in posted.holders.get(option, ())) == (kind == "hold"):
+                return
+            await self._do(
+                Act(kind=kind, place=posted.place, message=message, user=user, options=(option,))
+            )
+        if self.listener is not None:
+            seen = ReactionSeen(posted.place, message, user, option, kind == "hold")
+            await self.listener(seen)
+
+    def _open_vote(self, option: str) -> tuple[str, Posted]:
+        if self._ballot is None:
+            raise VenueError(texts.NO_VOTE_OPEN)
+        posted = self._posted[self._ballot]
+        if option not in posted.seeded:
+            choice = ", ".join(posted.seeded)
+            raise VenueError(texts.NO_SUCH_OPTION.format(option=option, options=choice))
+        return self._ballot, posted
+
+    async def _do(self, act: Act) -> None:
+        """Write an act down, then let it be so and show it."""
+        writing = asyncio.ensure_future(asyncio.to_thread(self._record.append, act))
+        try:
+            await asyncio.shield(writing)
+        finally:
+            # Also for a caller who gave up: what is on the disk has been done.
+            await asyncio.wait({writing})
+            if writing.exception() is None:
+                self._apply(act)
+                self._print(act)
+
+    def _apply(self, act: Act) -> None:
+        if act.kind == "post":
+            number = len(self._posted) + 1
+            self._posted[act.message] = Posted(number, act.place, act.reference, act.body)
+            return
+        posted = self._known(act.message)
+        match act.kind:
+            case "edit":
+                posted = replace(posted, body=act.body)
+                if self._ballot == act.message and isinstance(_message(act.body), VoteClosed):
+                    self._ballot = None
+            case "seed":
+                posted = replace(posted, seeded=act.options)
+                self._ballot = act.message
+            case _:
+                posted = replace(posted, holders=_with_hand(posted, act))
+        self._posted[act.message] = posted
+
+    def _print(self, act: Act) -> None:
+        posted = self._posted[act.message]
+        match act.kind:
+            case "post":
+                self._show(posted)
+            case "edit" if isinstance(_message(act.body), VoteClosed):
+                self._show(posted)
+            case "edit":
+                self.note(texts.EDITED.format(reference=posted.reference))
+            case "hold" | "drop":
+                said = texts.CAST if act.kind == "hold" else texts.WITHDRAWN
+                self.note(said.format(user=act.user, option=texts.option_name(act.options[0])))
+
+    def _show(self, posted: Posted, *, dim: bool = False) -> None:
+        self._hush()
+        message = _message(posted.body)
+        if self._console.is_terminal:
+            self._console.print(render.pretty(message, posted.reference, dim=dim))
+        else:
+            self._console.out(render.plain(message, posted.reference), highlight=False)
+
+    def _hush(self) -> None:
+        """Stop the line that says who thinks, so that nothing is printed into it."""
+        if self._expiry is not None:
+            self._expiry.cancel()
+            self._expiry = None
+        if self._status is not None:
+            self._status.stop()
+            self._status = None
+
+    def _find(self, place: str, reference: str, since: int) -> str | None:
+        for message, posted in self._posted.items():
+            if (posted.place, posted.reference) == (place, reference) and posted.number > since:
+                return message
+        return None
+
+    def _known(self, message: str) -> Posted:
+        if message not in self._posted:
+            raise VenueError(texts.NO_SUCH_MESSAGE.format(message=message))
+        return self._posted[message]
+
+
+def _message(body: str) -> Message:
+    try:
+        return MESSAGE.validate_json(body)
+    except ValidationError as error:
+        raise VenueError(texts.BODY_UNREADABLE) from error
+
+
+def _with_hand(posted: Posted, act: Act) -> dict[str, frozenset[str]]:
+    option, user = act.options[0], frozenset({act.user})
+    held = posted.holders.get(option, frozenset())
+    return {**posted.holders, option: held | user if act.kind == "hold" else held - user}

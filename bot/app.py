@@ -1,0 +1,160 @@
+"""Where every part is made and joined; nothing else knows them all."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from ulid import ULID
+
+from adapters.dispatch.local import LocalDispatcher
+from adapters.models.router import open_models
+from adapters.storage.database import Database
+from adapters.storage.migrate import migrate, require_newest
+from adapters.storage.store import SqlStore
+from bot.settings import Settings
+from engine.bell import Bell
+from engine.clock import SystemClock
+from engine.debate import Debate
+from engine.delivery import Delivery
+from engine.intake import Defaults
+from engine.keeper import Keeper
+from engine.ports import Models, Venue
+from engine.prompts.library import Prompts, load_prompts
+from engine.run import Runner
+from engine.service import Service
+from engine.store import Caps
+from engine.votes.window import VoteWindow
+
+STOP_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    """A running Rostrum: what its front ends use."""
+
+    service: Service
+    store: SqlStore
+    defaults: Defaults
+    deliveries: Mapping[str, Delivery]
+
+
+def defaults_of(settings: Settings) -> Defaults:
+    """Return what the settings say of every debate."""
+    sides = {"A": settings.default_a, "B": settings.default_b}
+    return Defaults(
+        topic=settings.topic,
+        conditions=settings.conditions,
+        format=settings.default_format,
+        language=settings.default_language,
+        models=settings.models,
+        jurors=settings.jurors,
+        sides={side: model for side, model in sides.items() if model is not None},
+        blind=settings.blind,
+        turn_order=settings.turn_order,
+        scores=settings.scores,
+        vote_minutes=settings.default_vote_minutes,
+        quorum=settings.default_quorum,
+        extend=settings.default_extend,
+        sampling=settings.sampling.roles(),
+        limits={"classic": settings.classic.limits()},
+        chars_per_word=settings.chars_per_word,
+        panel_mode=settings.panel.mode,
+        rubric=settings.panel.rubric,
+        caps=Caps(
+            debate_usd=settings.budget.debate_usd,
+            community_daily_usd=settings.budget.community_daily_usd,
+            user_daily_debates=settings.budget.user_daily_debates,
+            max_live_per_community=settings.budget.max_live_per_community,
+        ),
+    )
+
+
+def open_configured_models(settings: Settings) -> Models:
+    """Open the models of every backend that is set, and the rehearsal ones."""
+    endpoints = {backend.name: backend for backend in settings.endpoints()}
+    return open_models(endpoints, settings.prices)
+
+
+@asynccontextmanager
+async def read_store(settings: Settings) -> AsyncIterator[SqlStore]:
+    """Open the store for reading, beside whatever runs on it. Raises StoreError."""
+    database = Database(settings.database_url.get_secret_value(), writable=False)
+    store = SqlStore(database)
+    try:
+        await require_newest(database)
+        yield store
+    finally:
+        await store.close()
+
+
+async def find_debate(settings: Settings, debate_id: str) -> Debate:
+    """Return a stored debate by its id or code. Raises NotFoundError or StoreError."""
+    async with read_store(settings) as store:
+        return await store.debates.get(debate_id)
+
+
+@asynccontextmanager
+async def run_app(
+    settings: Settings, venues: Sequence[Venue], models: Models | None = None
+) -> AsyncIterator[App]:
+    """Run everything on a migrated database until the body ends, then stop it in order.
+
+    A background task that dies ends the body with its exception. Raises SettingsError or
+    StoreError before anything runs.
+    """
+    prompts = load_prompts(settings.templates_dir)
+    database = Database(settings.database_url.get_secret_value())
+    store = SqlStore(database)
+    models = models or open_configured_models(settings)
+    try:
+        await migrate(database)
+        line = Line(store, models, prompts, venues)
+        async with line.running():
+            yield App(line.service, store, defaults_of(settings), line.deliveries)
+    except BaseExceptionGroup as group:
+        raise _first(group) from group
+    finally:
+        await models.aclose()
+        await store.close()
+
+
+def _first(error: BaseException) -> BaseException:
+    """Return the error at the root of a task group's: one sentence is what a person reads."""
+    return _first(error.exceptions[0]) if isinstance(error, BaseExceptionGroup) else error
+
+
+class Line:
+    """The main line, joined: from the service to the dispatcher, runner, delivery and window."""
+
+    def __init__(
+        self, store: SqlStore, models: Models, prompts: Prompts, venues: Sequence[Venue]
+    ) -> None:
+        bell, clock = Bell(), SystemClock()
+        self._keeper = Keeper(store, bell, holder=str(ULID()))
+        self._dispatcher = LocalDispatcher()
+        self._runner = Runner(store, models, self._keeper, bell)
+        joints = (store, self._keeper, bell, clock)
+        self.deliveries = {venue.platform: Delivery(venue, *joints) for venue in venues}
+        self._windows = {venue.platform: VoteWindow(venue, *joints) for venue in venues}
+        self.service = Service(store, models, self._dispatcher, prompts, bell, clock, self._windows)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Run every background task around the body, each owned by one group."""
+        async with asyncio.TaskGroup() as group:
+            thinking = self._dispatcher.run(self._runner.run_debate)
+            works = [self._keeper.run(), thinking]
+            works += [delivery.run() for delivery in self.deliveries.values()]
+            works += [window.run() for window in self._windows.values()]
+            tasks = [group.create_task(work) for work in works]
+            try:
+                yield
+            finally:
+                # Calls in flight are journaled first: what was paid for is kept.
+                self._keeper.draining = True
+                await self._dispatcher.stop(STOP_SECONDS)
+                for task in tasks:
+                    task.cancel()

@@ -1,0 +1,132 @@
+"""The command line. Every command imports what it needs itself, so that help is instant."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+app = typer.Typer(
+    name="rostrum",
+    help="Hold AI debates with a blind jury and human votes, and export every label.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+bench = typer.Typer(help="Measure Rostrum; each benchmark prints JSON.", no_args_is_help=True)
+app.add_typer(bench, name="bench")
+
+# typer reads annotations at run time, where Optional is what it knows in every version.
+Text = Optional[str]  # noqa: UP045
+VOTES = typer.Option(help="Votes to cast, e.g. A=3,B=2,tie=1 (default: keys, in a terminal).")
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option(help="Folder of the export.")] = Path("demo-export"),
+    votes: Annotated[Text, VOTES] = None,
+    format: Annotated[str, typer.Option(help="Format of the debate.")] = "classic",
+    language: Annotated[str, typer.Option(help="Language code, e.g. en, tr, zh.")] = "en",
+    topic: Annotated[Text, typer.Option(help="The motion (default: one of the built-in).")] = None,
+) -> None:
+    """Hold a whole debate offline, on the built-in rehearsal model, and export it."""
+    from bot.demo import run_demo
+    from bot.exits import run
+
+    run(lambda: run_demo(out, votes=votes, format=format, language=language, topic=topic))
+
+
+@app.command()
+def debate(
+    topic: Annotated[Text, typer.Argument(help="The motion (default: ROSTRUM_TOPIC).")] = None,
+    a: Annotated[Text, typer.Option("--a", help="Side A's model, backend/model.")] = None,
+    b: Annotated[Text, typer.Option("--b", help="Side B's model, backend/model.")] = None,
+    jurors: Annotated[Text, typer.Option(help="Jurors, comma-separated backend/model.")] = None,
+    conditions: Annotated[Text, typer.Option(help="Conditions both sides accept.")] = None,
+    format: Annotated[Text, typer.Option(help="Format of the debate.")] = None,
+    language: Annotated[Text, typer.Option(help="Language code, e.g. en, tr, zh.")] = None,
+    rounds: Annotated[Optional[int], typer.Option(help="Rebuttal rounds.")] = None,  # noqa: UP045
+    turn_order: Annotated[Text, typer.Option(help="sequential or simultaneous.")] = None,
+    blind: Annotated[Text, typer.Option(help="on or off: may jurors see models' names?")] = None,
+    scores: Annotated[Text, typer.Option(help="after_vote or live.")] = None,
+    vote_minutes: Annotated[Optional[float], typer.Option(help="Length of the vote.")] = None,  # noqa: UP045
+    quorum: Annotated[Optional[int], typer.Option(help="Votes that make it count.")] = None,  # noqa: UP045
+    seed: Annotated[Optional[int], typer.Option(help="Seed of the debate's draws.")] = None,  # noqa: UP045
+    votes: Annotated[Text, VOTES] = None,
+    out: Annotated[Optional[Path], typer.Option(help="Export all debates here after.")] = None,  # noqa: UP045
+    resume: Annotated[Text, typer.Option(help="Go on with this debate.")] = None,
+) -> None:
+    """Hold one debate in the terminal, on the backends that are set."""
+    from bot.debate import Asked, run_debate
+    from bot.exits import run
+
+    asked = Asked(
+        topic=topic,
+        a=a,
+        b=b,
+        jurors=jurors,
+        conditions=conditions,
+        format=format,
+        language=language,
+        rounds=rounds,
+        turn_order=turn_order,
+        blind=blind,
+        scores=scores,
+        vote_minutes=vote_minutes,
+        quorum=quorum,
+        seed=seed,
+    )
+    run(lambda: run_debate(asked, votes=votes, out=out, resume=resume))
+
+
+@app.command()
+def export(
+    out: Annotated[Path, typer.Option(help="Folder to write; an earlier export is replaced.")],
+    community: Annotated[Text, typer.Option(help="Only debates of this community.")] = None,
+    format: Annotated[str, typer.Option(help="File format: jsonl.")] = "jsonl",
+) -> None:
+    """Export ended debates with every ballot and vote, as a dataset."""
+    from bot.exits import run
+    from bot.exporting import run_export
+
+    run(lambda: run_export(out, community=community, file_format=format))
+
+
+@app.command()
+def check() -> None:
+    """Check settings, database and every backend, and say what to do about each failure."""
+    from bot.doctor import run_check
+    from bot.exits import run
+
+    run(run_check)
+
+
+@app.command()
+def migrate() -> None:
+    """Bring the database to this version's tables."""
+    from bot.exits import run
+    from bot.exporting import run_migrate
+
+    run(run_migrate)
+
+
+@bench.command()
+def overhead(
+    format: Annotated[str, typer.Option(help="Format of the debates.")] = "classic",
+    seconds: Annotated[float, typer.Option(help="How long each model call takes.")] = 0.25,
+    crowd: Annotated[
+        int, typer.Option(help="How many debates run at once in the second part.")
+    ] = 200,
+) -> None:
+    """Compare a debate's wall time with the critical path of its model calls."""
+    from bot.bench.overhead import run_overhead
+    from bot.exits import run
+
+    run(lambda: run_overhead(format, seconds, crowd))
+
+
+def main() -> None:
+    """Run the command line."""
+    app()

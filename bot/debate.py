@@ -1,0 +1,105 @@
+"""`rostrum debate`: one debate in the terminal on configured backends."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TypeVar
+
+from rich.console import Console
+
+from bot import log
+from bot.exporting import export_into
+from bot.settings import Settings, load_settings
+from bot.terminal import COMMUNITY, PLATFORM, Session
+from engine.debate import Model, Scores, TurnOrder, Value
+from engine.errors import UsageError
+from engine.intake import Order
+
+Choice = TypeVar("Choice", TurnOrder, Scores)
+
+
+class Asked(Value):
+    """The command's options as typed; None where one was left out."""
+
+    topic: str | None = None
+    a: str | None = None
+    b: str | None = None
+    jurors: str | None = None
+    conditions: str | None = None
+    format: str | None = None
+    language: str | None = None
+    rounds: int | None = None
+    turn_order: str | None = None
+    blind: str | None = None
+    scores: str | None = None
+    vote_minutes: float | None = None
+    quorum: int | None = None
+    seed: int | None = None
+
+    def order(self) -> Order:
+        """Read the options. Raises UsageError naming the one that cannot be read."""
+        sides = {"A": self.a, "B": self.b}
+        return Order(
+            platform=PLATFORM,
+            community=COMMUNITY,
+            place="",
+            user="host",
+            topic=self.topic,
+            conditions=self.conditions,
+            format=self.format,
+            language=self.language,
+            models={side: Model.parse(text) for side, text in sides.items() if text},
+            jurors=_roster(self.jurors),
+            rounds=self.rounds,
+            turn_order=_choose("--turn-order", TurnOrder, self.turn_order),
+            blind=_switch("--blind", self.blind),
+            scores=_choose("--scores", Scores, self.scores),
+            vote_minutes=self.vote_minutes,
+            quorum=self.quorum,
+            seed=self.seed,
+        )
+
+
+async def run_debate(
+    asked: Asked, *, votes: str | None, out: Path | None, resume: str | None
+) -> None:
+    """Hold or resume a debate, and export afterwards where that was asked for."""
+    order = asked.order()
+    settings = load_settings()
+    log.configure(quiet(settings).log, settings.secrets())
+    session = Session(settings, Console(), votes=votes)
+    await (session.resume(resume) if resume else session.start(order))
+    if out is not None:
+        print(await export_into(settings, out))
+
+
+def quiet(settings: Settings) -> Settings:
+    """Log only warnings beside a debate that is being read, unless a level was set."""
+    if "level" in settings.log.model_fields_set:
+        return settings
+    shown = settings.log.model_copy(update={"level": "warning"})
+    return settings.model_copy(update={"log": shown})
+
+
+def _roster(text: str | None) -> tuple[Model, ...]:
+    names = [name for name in (text or "").split(",") if name.strip()]
+    return tuple(Model.parse(name) for name in names)
+
+
+def _choose(option: str, choices: type[Choice], text: str | None) -> Choice | None:
+    if text is None:
+        return None
+    try:
+        return choices(text.strip().lower())
+    except ValueError:
+        known = " or ".join(choice.value for choice in choices)
+        raise UsageError(f"{option} is “{text}”; it has to be {known}.") from None
+
+
+def _switch(option: str, text: str | None) -> bool | None:
+    known = {"on": True, "true": True, "yes": True, "off": False, "false": False, "no": False}
+    if text is None:
+        return None
+    if text.strip().lower() not in known:
+        raise UsageError(f"{option} is “{text}”; it has to be on or off.")
+    return known[text.strip().lower()]

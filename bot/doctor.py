@@ -1,0 +1,109 @@
+"""`rostrum check`: looks at everything that has to work, and says what to do about the rest."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from adapters.models.backends import REHEARSAL
+from adapters.models.discovery import find_local_servers, probe
+from adapters.storage.database import Database
+from adapters.storage.migrate import require_newest
+from bot.settings import Settings, load_settings
+from engine.errors import ModelError, RostrumError, StoreError
+from engine.prompts.library import load_prompts
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at; `good` None is a remark."""
+
+    subject: str
+    good: bool | None
+    text: str
+
+
+async def run_check() -> None:
+    """Print every finding; raises RostrumError when one is bad."""
+    settings = load_settings()
+    bad = 0
+    async for finding in _look(settings):
+        mark = {True: "ok  ", False: "FAIL", None: "note"}[finding.good]
+        print(f"{mark}  {finding.subject}: {finding.text}", flush=True)
+        bad += finding.good is False
+    if bad:
+        raise RostrumError(f"{bad} of the checks above failed; each says what to do.")
+
+
+async def _look(settings: Settings) -> AsyncIterator[Finding]:
+    yield Finding("settings", True, "read, without contradictions")
+    yield _check_templates(settings)
+    yield await _check_database(settings)
+    async for finding in _check_backends(settings):
+        yield finding
+    for finding in _check_roster(settings):
+        yield finding
+
+
+def _check_templates(settings: Settings) -> Finding:
+    try:
+        prompts = load_prompts(settings.templates_dir)
+    except RostrumError as error:
+        return Finding("templates", False, str(error))
+    return Finding("templates", True, f"{len(prompts.texts)} read, digest {prompts.digest[:12]}")
+
+
+async def _check_database(settings: Settings) -> Finding:
+    try:
+        database = Database(settings.database_url.get_secret_value(), writable=False)
+    except StoreError as error:
+        return Finding("database", False, str(error))
+    try:
+        if not database.path.exists():
+            return Finding("database", None, f"{database.path} will be made when it is needed")
+        await require_newest(database)
+        return Finding("database", True, f"{database.path} is ready")
+    except StoreError as error:
+        return Finding("database", False, str(error))
+    finally:
+        await database.close()
+
+
+async def _check_backends(settings: Settings) -> AsyncIterator[Finding]:
+    yield Finding(f"backend {REHEARSAL}", True, "built in; it is not a language model")
+    for backend in settings.endpoints():
+        try:
+            models = await probe(backend)
+        except ModelError as error:
+            yield Finding(f"backend {backend.name}", False, str(error))
+            continue
+        named = {m.name for m in (*settings.models, *settings.jurors) if m.backend == backend.name}
+        missing = sorted(named - set(models)) if models else []
+        if missing:
+            text = f"does not list {', '.join(missing)}; correct ROSTRUM_MODELS or ROSTRUM_JURORS"
+            yield Finding(f"backend {backend.name}", None, text)
+        else:
+            yield Finding(f"backend {backend.name}", True, f"answers, with {len(models)} models")
+    for server in await find_local_servers():
+        text = f"{server.name} answers at {server.base_url}; see the README for using it"
+        yield Finding("local server", None, text)
+
+
+def _check_roster(settings: Settings) -> list[Finding]:
+    if not settings.models:
+        return [Finding("models", False, "none is set; set ROSTRUM_MODELS=backend/model,…")]
+    families = {juror.family for juror in settings.jurors}
+    debating = {model.family for model in settings.models}
+    findings = [
+        Finding("models", True, ", ".join(model.ref for model in settings.models)),
+        Finding("jurors", bool(settings.jurors), ", ".join(j.ref for j in settings.jurors)),
+    ]
+    if len(families - debating) < 2:
+        text = (
+            "fewer than two families judge that do not debate, so jurors may have to judge their "
+            "own; add jurors of other families to ROSTRUM_JURORS"
+        )
+        findings.append(Finding("jury", None, text))
+    if len(settings.jurors) < 2:
+        findings.append(Finding("jury", False, "a verdict needs at least two jurors"))
+    return findings

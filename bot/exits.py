@@ -1,0 +1,50 @@
+"""Running a command, and turning how it ended into an exit code and one line."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import typer
+
+from engine.errors import RostrumError, UsageError
+
+FAILED, WRONG_USAGE = 1, 2
+
+
+def run(command: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Run a command on an event loop; exits 1 or 2 with one line on stderr when it fails."""
+    try:
+        with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+            runner.run(_until_terminated(command))
+    except UsageError as error:
+        fail(error, WRONG_USAGE)
+    except RostrumError as error:
+        fail(error, FAILED)
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        raise typer.Exit(FAILED) from None
+
+
+def fail(error: RostrumError, code: int) -> None:
+    """Print an error's sentence and exit."""
+    print(f"rostrum: {error}", file=sys.stderr)
+    raise typer.Exit(code) from None
+
+
+async def _until_terminated(command: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Treat SIGTERM as Ctrl-C is treated: the command is cancelled and ends in order."""
+    task = asyncio.current_task()
+    if task is not None and sys.platform != "win32":
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    await command()
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    if sys.platform == "win32":
+        return None
+    import uvloop
+
+    return uvloop.new_event_loop

@@ -1,0 +1,160 @@
+"""How the program logs: one line an event, to stderr, as text or as JSON, in UTC.
+
+Everything that uses the standard library's `logging` (the engine, aiohttp, SQLAlchemy, Alembic,
+Python's own warnings) goes the same way, so that no line escapes redaction.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
+from math import isfinite
+from typing import Any, TextIO
+from urllib.parse import quote
+
+import structlog
+from structlog.typing import EventDict, Processor
+
+from bot.settings_sections import LogSettings
+
+REDACTED = "[redacted]"
+
+# Libraries that say more at "info" than an operator wants to read.
+_TALKATIVE = (
+    "aiohttp.access",
+    "aiosqlite",
+    "asyncio",
+    "httpx2",
+    "httpcore2",
+    "openai",
+    "sqlalchemy",
+)
+
+_SECRET_NAME = re.compile(
+    r"(^|[-_.])(token|key|secret|password|passwd|authorization|cookie)$", re.IGNORECASE
+)
+# Controls, line separators, what reverses the direction of text, and lone surrogates.
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_SHORTEST_SECRET = 4  # anything shorter is found in ordinary words
+
+
+def configure(
+    settings: LogSettings, secrets: Iterable[str] = (), stream: TextIO | None = None
+) -> None:
+    """Send every log line to `stream` (stderr), none of `secrets` in it; may be called again."""
+    handler = logging.StreamHandler(stream or sys.stderr)
+    handler.setFormatter(_formatter(settings, secrets))
+    root = logging.getLogger()
+    root.handlers = [handler]
+    root.setLevel(settings.level.upper())
+    quiet = logging.INFO if settings.level == "debug" else logging.WARNING
+    for name in _TALKATIVE:
+        logging.getLogger(name).setLevel(max(quiet, root.level))
+    logging.captureWarnings(True)
+    structlog.configure(
+        processors=[
+            structlog.stdlib.filter_by_level,
+            *_described(),
+            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+        ],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+    )
+
+
+def about(debate: str) -> AbstractContextManager[None]:
+    """Put a debate's id on every line that is logged within, in this task and its children."""
+    return structlog.contextvars.bound_contextvars(debate=debate)
+
+
+def _described() -> list[Processor]:
+    return [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.stdlib.PositionalArgumentsFormatter(),
+        structlog.processors.TimeStamper(fmt="iso", utc=True, key="time"),
+    ]
+
+
+def _formatter(settings: LogSettings, secrets: Iterable[str]) -> logging.Formatter:
+    return structlog.stdlib.ProcessorFormatter(
+        foreign_pre_chain=[*_described(), structlog.stdlib.ExtraAdder()],
+        processors=[
+            structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+            structlog.processors.StackInfoRenderer(),
+            structlog.processors.format_exc_info,
+            redactor(secrets),
+            _as_json if settings.format == "json" else _as_text,
+        ],
+    )
+
+
+# --- redaction -------------------------------------------------------------------------
+
+
+def redactor(secrets: Iterable[str]) -> Processor:
+    """Return a processor that hides known secrets, and values whose name says secret."""
+    hide = _hider(secrets)
+
+    def redact(_: Any, __: str, event: EventDict) -> EventDict:
+        return {hide(str(key)): _redacted(str(key), value, hide) for key, value in event.items()}
+
+    return redact
+
+
+def _hider(secrets: Iterable[str]) -> Callable[[str], str]:
+    long_enough = {secret for secret in secrets if len(secret) >= _SHORTEST_SECRET}
+    forms = {f for s in long_enough for f in (s, quote(s, safe=""), repr(s)[1:-1])}
+    if not forms:
+        return str
+    # The longest first: one secret may begin with another.
+    pattern = re.compile("|".join(map(re.escape, sorted(forms, key=len, reverse=True))))
+    return lambda text: pattern.sub(REDACTED, text)
+
+
+def _redacted(name: str, value: Any, hide: Callable[[str], str]) -> Any:
+    if value is None or isinstance(value, bool):
+        return value
+    if _SECRET_NAME.search(name):
+        return REDACTED
+    if isinstance(value, int) or (isinstance(value, float) and isfinite(value)):
+        return value
+    if isinstance(value, Mapping):
+        return {hide(str(key)): _redacted(str(key), inner, hide) for key, inner in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_redacted(name, inner, hide) for inner in value]
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "replace")
+    return hide(value if isinstance(value, str) else repr(value))
+
+
+# --- lines -----------------------------------------------------------------------------
+
+
+def _as_json(_: Any, __: str, event: EventDict) -> str:
+    return json.dumps(event)
+
+
+def _as_text(_: Any, __: str, event: EventDict) -> str:
+    rest = dict(event)
+    head = [rest.pop("time"), rest.pop("level").upper().ljust(7), rest.pop("event")]
+    logger = rest.pop("logger", None)
+    pairs = [f"{key}={_quoted(value)}" for key, value in rest.items()]
+    source = [f"({logger})"] if logger else []
+    return escape_controls(" ".join([*head, *source, *pairs]))
+
+
+def _quoted(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    plain = text and not any(c.isspace() or c in "\"'=" for c in text)
+    return text if plain else json.dumps(text, ensure_ascii=False)
+
+
+def escape_controls(text: str) -> str:
+    """Write control characters as escapes, so that an event stays one harmless line."""
+    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)

@@ -1,0 +1,235 @@
+"""Where settings come from, and the sentences that say what is wrong with one.
+
+Three layers, name by name, each over the one before: `rostrum.toml`, `.env`, the environment.
+A setting is known by its path (`("log", "level")`) and named by its variable
+(`ROSTRUM_LOG__LEVEL`), wherever it was written. An empty value is the same as none.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from tomllib import TOMLDecodeError
+from typing import Any, NamedTuple, TypeAlias, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    DotEnvSettingsSource,
+    EnvSettingsSource,
+    TomlConfigSettingsSource,
+)
+
+from engine.debate import Value
+from engine.errors import SettingsError
+
+PREFIX = "ROSTRUM_"
+ANY = "*"  # stands for a name that the user chooses
+
+NamePath: TypeAlias = tuple[str, ...]
+Shape: TypeAlias = "dict[str, Shape | None]"
+
+
+class Section(Value):
+    """Settings that share a prefix; a `dict` of sections is keyed by names that users choose."""
+
+
+class Given(NamedTuple):
+    """One value as it was written; `origin` is the file, or empty for the environment."""
+
+    path: NamePath
+    value: Any
+    origin: str
+
+
+# --- names -----------------------------------------------------------------------------
+
+
+def variable(path: Iterable[str]) -> str:
+    """Return the variable that a path is written as."""
+    return PREFIX + "__".join(path).upper()
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """Return the known word that a mistyped one most resembles, if any does."""
+    return next(iter(get_close_matches(word, list(known), n=1, cutoff=0.6)), None)
+
+
+def shape_of(model: type[BaseModel]) -> Shape:
+    """Return the names that a model knows, nested; None marks a setting itself."""
+    return {name: _shape(field.annotation) for name, field in model.model_fields.items()}
+
+
+def _shape(annotation: Any) -> Shape | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return shape_of(annotation)
+    of = get_args(annotation)[-1] if get_origin(annotation) is dict else None
+    if isinstance(of, type) and issubclass(of, Section):
+        return {ANY: shape_of(of)}
+    return None
+
+
+def known_paths(shape: Shape, like: NamePath = ()) -> Iterator[NamePath]:
+    """Yield the path of every setting; a name of the user's own is taken from `like`."""
+    for key, inner in shape.items():
+        shown = like[0] if key == ANY and like else key
+        if inner is None:
+            yield (shown,)
+        else:
+            yield from ((shown, *rest) for rest in known_paths(inner, like[1:]))
+
+
+def _where(path: NamePath, origin: str) -> str:
+    return f"{variable(path)} in {origin}" if origin else variable(path)
+
+
+def _unknown(shape: Shape, path: NamePath, origin: str) -> SettingsError:
+    close = nearest("__".join(path), map("__".join, known_paths(shape, path)))
+    hint = f"did you mean {variable([close])}?" if close else ".env.example lists every setting."
+    return SettingsError(f"{_where(path, origin)} is not a setting; {hint}")
+
+
+def _inside(shape: Shape, path: NamePath, origin: str) -> Shape | None:
+    here: Shape | None = shape
+    for key in path:
+        name = ANY if here and key and ANY in here else key
+        if here is None or name not in here:
+            raise _unknown(shape, path, origin)
+        here = here[name]
+    return here
+
+
+# --- layers ----------------------------------------------------------------------------
+
+
+def read_layers(settings: type[BaseSettings], env_file: Path, toml_file: Path) -> list[Given]:
+    """Read every value that is set, the weakest layer first.
+
+    Raises SettingsError for a file that cannot be read and for a name that no setting has.
+    """
+    shape = shape_of(settings)
+    toml = _expand(shape, (), _read_toml(settings, toml_file), toml_file.name)
+    dotenv = _from_variables(shape, _read_env_file(settings, env_file), env_file.name)
+    environment = _from_variables(shape, EnvSettingsSource(settings).env_vars, "")
+    return [*toml, *dotenv, *environment]
+
+
+def _read_toml(settings: type[BaseSettings], file: Path) -> dict[str, Any]:
+    try:
+        return TomlConfigSettingsSource(settings, file).toml_data
+    except (TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{file} is not valid TOML: {error}.") from None
+    except OSError as error:
+        raise SettingsError(f"{file} cannot be read: {error.strerror}.") from None
+
+
+def _read_env_file(settings: type[BaseSettings], file: Path) -> Mapping[str, str | None]:
+    try:
+        return DotEnvSettingsSource(settings, env_file=file).env_vars
+    except UnicodeDecodeError:
+        raise SettingsError(f"{file} is not UTF-8 text; save it as UTF-8.") from None
+    except OSError as error:
+        raise SettingsError(f"{file} cannot be read: {error.strerror}.") from None
+
+
+def _from_variables(
+    shape: Shape, variables: Mapping[str, str | None], origin: str
+) -> Iterator[Given]:
+    prefix = PREFIX.lower()
+    paths = {
+        tuple(name[len(prefix) :].split("__")): value
+        for name, value in variables.items()
+        if name.startswith(prefix)
+    }
+    # A JSON object comes before the nested names that refine it.
+    for path in sorted(paths, key=len):
+        yield from _expand(shape, path, paths[path], origin)
+
+
+def _expand(shape: Shape, path: NamePath, value: object, origin: str) -> Iterator[Given]:
+    """Take a value apart into single settings."""
+    inner = _inside(shape, path, origin)
+    value = value.strip() if isinstance(value, str) else value
+    if value is None or value == "":
+        return
+    if inner is None:
+        yield Given(path, value, origin)
+        return
+    try:
+        entries = json_object(value)
+    except ValueError as error:
+        raise SettingsError(f"{_where(path, origin)} {error}.") from None
+    for key, entry in entries.items():
+        yield from _expand(shape, (*path, key.strip().lower()), entry, origin)
+
+
+def json_object(value: object) -> dict[str, Any]:
+    """Return an object as it is, or read it from JSON text. Raises ValueError."""
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except json.JSONDecodeError as error:
+            raise ValueError(
+                f"is not valid JSON at line {error.lineno}, column {error.colno}; "
+                'it must be a JSON object such as {"name": …}'
+            ) from None
+    if not isinstance(value, dict):
+        raise ValueError('must be a JSON object such as {"name": …}')
+    return value
+
+
+def as_tree(given: Iterable[Given]) -> dict[str, Any]:
+    """Nest values by their paths; of two with one path the later wins."""
+    tree: dict[str, Any] = {}
+    for path, value, _ in given:
+        here = tree
+        for key in path[:-1]:
+            here = here.setdefault(key, {})
+        here[path[-1]] = value
+    return tree
+
+
+# --- sentences -------------------------------------------------------------------------
+
+_EXPECTED = {
+    "int": "must be a whole number",
+    "float": "must be a number",
+    "finite_number": "must be a finite number",
+    "bool": "must be on or off",
+    "string": "must be text",
+    "tuple": "must be a list",
+    "greater_than_equal": "must be at least {ge:g}",
+    "greater_than": "must be more than {gt:g}",
+    "less_than_equal": "must be at most {le:g}",
+    "enum": "must be {expected}",
+    "literal": "must be {expected}",
+}
+
+
+def describe(settings: type[BaseSettings], error: ValidationError, given: Iterable[Given]) -> str:
+    """Say in one sentence which setting is wrong and what it must be, never its value."""
+    problem = error.errors(include_url=False, include_input=False)[0]
+    path: list[str] = []
+    here: Shape | None = shape_of(settings)
+    for key in map(str, problem["loc"]):
+        if here is None:
+            break
+        path.append(key)
+        here = here.get(key, here.get(ANY))
+    where = tuple(path)
+    origin = next((g.origin for g in reversed(list(given)) if g.path == where), "")
+    last = problem["loc"][-1]
+    entry = f", entry {last + 1}," if isinstance(last, int) else ""
+    predicate = _predicate(problem["type"], problem.get("ctx", {}), problem["msg"])
+    return f"{_where(where, origin)}{entry} {predicate}."
+
+
+def _predicate(kind: str, context: Mapping[str, Any], message: str) -> str:
+    if kind == "value_error":
+        return str(context["error"])
+    for beginning, text in _EXPECTED.items():
+        if kind.startswith(beginning):
+            return text.format(**context).replace("'", "")
+    return "cannot be used: " + message.removesuffix(".").lower()

@@ -1,0 +1,144 @@
+"""One debate in a terminal, from its command to the reveal."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from rich.console import Console
+from ulid import ULID
+
+from adapters.storage.database import sqlite_path
+from adapters.terminal.venue import ReactionSeen, TerminalVenue
+from adapters.terminal.votes import Hand, hands, key_hint, parse_votes, vote_by_keys
+from bot.app import App, find_debate, run_app
+from bot.settings import Settings
+from engine.debate import Debate, Status
+from engine.errors import RostrumError, UsageError
+from engine.intake import Order
+from engine.ports import VenueLimits
+from engine.service import Service, Started
+from engine.store import Cast
+from engine.votes.options import vote_options
+
+PLATFORM = COMMUNITY = "terminal"
+DEFAULT_VOTES = "A=3,B=2,tie=1"
+LIMITS = VenueLimits(typing_seconds=0.25)
+LOOK_SECONDS = 0.05
+
+
+class DebateEndedError(RostrumError):
+    """The debate ended without a vote; the message says why, and how to go on."""
+
+
+@dataclass(slots=True)
+class Session:
+    """A terminal that holds one debate. `votes` None: by keys, where there are any."""
+
+    settings: Settings
+    console: Console
+    votes: str | None = None
+    on_start: Callable[[Started], None] = lambda _: None
+
+    async def start(self, order: Order) -> Debate:
+        """Hold a new debate and return it revealed. Raises what `Service.start` does."""
+        channel = str(ULID())
+        venue = self._open_venue(channel)
+        async with run_app(self.settings, [venue]) as app:
+            asked = order.model_copy(
+                update={"platform": PLATFORM, "community": COMMUNITY, "place": channel}
+            )
+            caps = app.defaults.caps.model_copy(
+                # These two protect a community from its members; here the operator sits.
+                update={"user_daily_debates": None, "max_live_per_community": None}
+            )
+            started = await app.service.start(asked, app.defaults.model_copy(update={"caps": caps}))
+            self.on_start(started)
+            return await self._follow(app, venue, started.debate.id)
+
+    async def resume(self, debate_id: str) -> Debate:
+        """Go on with a debate that this terminal began, and return it revealed."""
+        begun = await find_debate(self.settings, debate_id)
+        if begun.platform != PLATFORM:
+            raise UsageError(f"Debate {begun.code} is held on {begun.platform}, not in a terminal.")
+        venue = self._open_venue(begun.place)
+        venue.replay()
+        async with run_app(self.settings, [venue]) as app:
+            debate = await app.service.resume(begun.id, app.defaults.caps)
+            return await self._follow(app, venue, debate.id)
+
+    def _open_venue(self, channel: str) -> TerminalVenue:
+        database = sqlite_path(self.settings.database_url.get_secret_value())
+        record = database.with_name(f"{database.name}.terminal") / f"{channel}.jsonl"
+        record.parent.mkdir(parents=True, exist_ok=True)
+        return TerminalVenue(self.console, record=record, limits=LIMITS)
+
+    async def _follow(self, app: App, venue: TerminalVenue, debate_id: str) -> Debate:
+        venue.listener = partial(_cast, app.service)
+        try:
+            debate = await _until(app, debate_id, lambda d: d.vote_opened_at or _ended(d))
+            if debate.vote_opened_at and not _ended(debate):
+                debate = await self._vote(app, venue, debate)
+            await app.deliveries[PLATFORM].settled(debate_id)
+        finally:
+            venue.close()
+        if debate.status is not Status.CLOSED:
+            raise DebateEndedError(
+                f"{debate.reason} Go on with: rostrum debate --resume {debate.code}"
+            )
+        return debate
+
+    async def _vote(self, app: App, venue: TerminalVenue, debate: Debate) -> Debate:
+        """Take the votes, and close when the people at this terminal are done or time is up."""
+        options = vote_options(tuple(debate.request.sides))
+        async with asyncio.TaskGroup() as group:
+            voting = group.create_task(self._take_votes(venue, options))
+            closing = group.create_task(_until(app, debate.id, _ended))
+            await asyncio.wait({voting, closing}, return_when=asyncio.FIRST_COMPLETED)
+            voting.cancel()
+            if not closing.done():
+                judged = await _until(app, debate.id, lambda d: d.status is not Status.RUNNING)
+                if judged.status is Status.VOTING:
+                    await app.service.close_vote(debate.id)
+            return await closing
+
+    async def _take_votes(self, venue: TerminalVenue, options: tuple[str, ...]) -> None:
+        async def cast(hand: Hand) -> None:
+            act = venue.hold if hand.added else venue.drop
+            await act(hand.user, hand.option)
+
+        if self.votes is None and sys.stdin.isatty():
+            venue.note(key_hint(options))
+            await vote_by_keys(sys.stdin.fileno(), options, cast)
+            return
+        if self.votes is not None:
+            for hand in hands(parse_votes(self.votes, options)):
+                await cast(hand)
+
+
+async def _cast(service: Service, seen: ReactionSeen) -> None:
+    await service.cast(
+        Cast(
+            platform=PLATFORM,
+            place=seen.place,
+            message=seen.message,
+            user=seen.user,
+            option=seen.option,
+            added=seen.added,
+            received_at=service.clock.now(),
+        )
+    )
+
+
+async def _until(app: App, debate_id: str, done: Callable[[Debate], object]) -> Debate:
+    # The state is in the database, where other tasks and processes change it.
+    while not done(debate := await app.store.debates.get(debate_id)):  # noqa: ASYNC110
+        await asyncio.sleep(LOOK_SECONDS)
+    return debate
+
+
+def _ended(debate: Debate) -> bool:
+    return not debate.status.live and debate.status is not Status.VOTING

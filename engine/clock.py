@@ -1,0 +1,20 @@
+"""The system's clock."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime
+
+from engine.debate import utc_now
+
+
+class SystemClock:
+    """The Clock port on the machine's own time."""
+
+    def now(self) -> datetime:
+        """Return the time in UTC."""
+        return utc_now()
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait that long."""
+        await asyncio.sleep(seconds)

@@ -1,0 +1,232 @@
+"""The outbox's other end: renders, sends in order, and settles posts in doubt.
+
+One delivery owns a platform's connection, by a lease. A part is written down as being sent
+before it is sent. When its answer was not seen, the thread is read for the part's reference:
+found, it counts as sent; not found and past its deadline, it is sent again; and where reading
+is refused, it is left alone, since a gap is better than a duplicate.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+import structlog
+
+from engine.bell import Bell
+from engine.debate import short_code
+from engine.errors import LeaseLostError, VenueAwayError, VenueError, VenueGoneError
+from engine.keeper import Keeper
+from engine.messages import Announcement, VoteInvite
+from engine.ports import Clock, Part, Venue
+from engine.store import DeliveryState, Intent, Lease, Store
+from engine.text import headline
+
+LOOK_SECONDS = 1.0
+LONGEST_PAUSE = 30.0
+TITLE_LENGTH = 100
+log = structlog.get_logger(__name__)
+
+
+@dataclass(slots=True)
+class Delivery:
+    """Delivers everything of one platform while it holds the platform's lease."""
+
+    venue: Venue
+    store: Store
+    keeper: Keeper
+    bell: Bell
+    clock: Clock
+    _busy: dict[str, asyncio.Task[None]] = field(default_factory=dict)
+
+    async def run(self) -> None:
+        """Deliver until cancelled; waits while another process holds the connection."""
+        name = f"connection/{self.venue.platform}"
+        while True:
+            try:
+                async with self.keeper.hold(name) as lease, asyncio.TaskGroup() as group:
+                    group.create_task(self._show_typing())
+                    await self._deliver_all(lease, group)
+            except* LeaseLostError as lost:
+                log.info(
+                    "delivery waits", platform=self.venue.platform, why=str(lost.exceptions[0])
+                )
+                await self.clock.sleep(LOOK_SECONDS)
+
+    async def settled(self, debate_id: str) -> None:
+        """Wait until everything of a debate is delivered or given up."""
+        while await self.store.outbox.next(debate_id) is not None:
+            await self.clock.sleep(0.02)
+
+    async def _deliver_all(self, lease: Lease, group: asyncio.TaskGroup) -> None:
+        rung = set(await self.store.outbox.waiting(self.venue.platform))
+        while True:
+            for debate_id in rung:
+                self._start(lease, debate_id, group)
+            rung = await self.bell.collect("outbox", LOOK_SECONDS)
+            if not rung:
+                rung = set(await self.store.outbox.waiting(self.venue.platform))
+
+    def _start(self, lease: Lease, debate_id: str, group: asyncio.TaskGroup) -> None:
+        """Deliver a debate in a task of its own, unless one does already."""
+        if debate_id not in self._busy:
+            task = group.create_task(self._deliver(lease, debate_id), name=f"deliver {debate_id}")
+            self._busy[debate_id] = task
+            task.add_done_callback(lambda _: self._busy.pop(debate_id, None))
+            # What was queued while a task came to its end is seen by the next look.
+
+    async def _deliver(self, lease: Lease, debate_id: str) -> None:
+        following = await self.store.outbox.next(debate_id)
+        pause = LOOK_SECONDS
+        while (intent := following) is not None:
+            try:
+                following = await self._send(lease, intent)
+                pause = LOOK_SECONDS
+            except VenueAwayError as error:
+                await self._wait(intent, error, pause)
+                pause = min(2 * pause, LONGEST_PAUSE)
+                following = await self.store.outbox.next(debate_id)
+            except VenueGoneError as error:
+                following = await self._abandon(lease, debate_id, error)
+            except VenueError as error:
+                following = await self._refused(lease, intent, error)
+            self.bell.ring(f"delivered/{debate_id}")
+
+    async def _abandon(self, lease: Lease, debate_id: str, error: VenueError) -> None:
+        log.warning("thread is gone", debate=debate_id, why=str(error))
+        await self.store.outbox.abandon(lease, debate_id, str(error))
+        self.bell.ring("stop")
+        self.bell.ring("votes")
+
+    async def _refused(self, lease: Lease, intent: Intent, error: VenueError) -> Intent | None:
+        """Go on without a message, unless the debate cannot be held without it."""
+        log.error("message refused", debate=intent.debate, post=intent.key, why=str(error))
+        if isinstance(intent.message, Announcement | VoteInvite):
+            await self._abandon(lease, intent.debate, error)
+            return None
+        return await self._settle(lease, intent, DeliveryState.REFUSED, str(error))
+
+    async def _wait(self, intent: Intent, error: VenueAwayError, pause: float) -> None:
+        log.warning("platform is away", debate=intent.debate, post=intent.key, why=str(error))
+        await self.store.debates.set_waiting(intent.debate, f"Waiting to post: {error}")
+        await self.clock.sleep(max(error.retry_after, pause))
+
+    async def _send(self, lease: Lease, intent: Intent) -> Intent | None:
+        """Send what is left of a message, and return the debate's next one."""
+        if intent.target is not None:
+            return await self._edit(lease, intent)
+        stem = f"{short_code(intent.debate)}·{intent.number}"
+        parts = intent.parts or self.venue.render(intent.message, stem)
+        while len(intent.refs) < len(parts):
+            part = parts[len(intent.refs)]
+            try:
+                ref = await self._find_doubtful(intent, part)
+            except VenueError as error:
+                if isinstance(error, VenueAwayError | VenueGoneError):
+                    raise
+                return await self._leave_in_doubt(lease, intent, error)
+            if ref is None:
+                deadline = self.clock.now() + timedelta(seconds=self.venue.limits.send_seconds)
+                intent = await self.store.outbox.sending(lease, intent, parts, deadline)
+                ref = await self._post(intent, part)
+            intent = await self.store.outbox.posted(lease, intent, ref)
+        await self._follow_up(lease, intent)
+        return await self._settle(lease, intent, DeliveryState.SENT)
+
+    async def _leave_in_doubt(
+        self, lease: Lease, intent: Intent, error: VenueError
+    ) -> Intent | None:
+        """Go on past a message that may be there already and cannot be looked for."""
+        if isinstance(intent.message, Announcement | VoteInvite):
+            return await self._refused(lease, intent, error)
+        log.warning("message left in doubt", debate=intent.debate, post=intent.key, why=str(error))
+        return await self._settle(lease, intent, DeliveryState.DOUBTFUL, str(error))
+
+    async def _find_doubtful(self, intent: Intent, part: Part) -> str | None:
+        """Look for a part that may have been sent before; None: it surely has to be sent."""
+        if intent.state is not DeliveryState.SENDING or intent.deadline is None:
+            return None
+        after = intent.refs[-1] if intent.refs else None
+        found = await self.venue.find(_place(intent), part.reference, after)
+        left = (intent.deadline - self.clock.now()).total_seconds()
+        if found is None and left > 0:
+            # The send may still be under way somewhere: its deadline has to pass first.
+            await self.clock.sleep(left)
+            found = await self.venue.find(_place(intent), part.reference, after)
+        return found
+
+    async def _post(self, intent: Intent, part: Part) -> str:
+        try:
+            async with asyncio.timeout(self.venue.limits.send_seconds):
+                return await self.venue.post(_place(intent), part)
+        except TimeoutError as error:
+            raise VenueAwayError(
+                f"{self.venue.platform} did not answer within "
+                f"{self.venue.limits.send_seconds:g} s; the message is looked for before it is "
+                "sent again.",
+                maybe_stored=True,
+            ) from error
+
+    async def _edit(self, lease: Lease, intent: Intent) -> Intent | None:
+        refs = await self.store.outbox.reference(intent.debate, intent.target or "")
+        if refs:
+            stem = f"{short_code(intent.debate)}·{intent.number}"
+            await self.venue.edit(
+                _place(intent), refs[0], self.venue.render(intent.message, stem)[0]
+            )
+        return await self._settle(lease, intent, DeliveryState.SENT)
+
+    async def _follow_up(self, lease: Lease, intent: Intent) -> None:
+        """Do what belongs to a message once it is posted; each of these can be done again."""
+        message, ref = intent.message, intent.refs[0]
+        if isinstance(message, Announcement):
+            title = headline(message.topic, TITLE_LENGTH)
+            thread = await self.venue.open_thread(intent.channel, ref, title)
+            await self.store.outbox.set_thread(lease, intent.debate, thread)
+        elif isinstance(message, VoteInvite):
+            await self.venue.seed(_place(intent), ref, message.options)
+            now = self.clock.now()
+            deadline = now + timedelta(minutes=message.minutes)
+            await self.store.votes.open(lease, intent.debate, ref, now, deadline)
+            self.bell.ring("votes")
+
+    async def _settle(
+        self, lease: Lease, intent: Intent, state: DeliveryState, error: str = ""
+    ) -> Intent | None:
+        following = await self.store.outbox.settle(lease, intent, state, error)
+        log.info("message settled", debate=intent.debate, post=intent.key, state=state)
+        return following
+
+    async def _show_typing(self) -> None:
+        """Show in each thread which seats think now, until cancelled."""
+        shown: set[str] = set()
+        while True:
+            seats: dict[str, list[str]] = {}
+            for _, thread, step in await self.store.journal.thinking(self.venue.platform):
+                seats.setdefault(thread, []).append(_seat_of(step))
+            for thread in shown - set(seats):
+                await self._typing(thread, [])
+            for thread, thinking in seats.items():
+                await self._typing(thread, thinking)
+            shown = set(seats)
+            await self.clock.sleep(self.venue.limits.typing_seconds)
+
+    async def _typing(self, thread: str, seats: list[str]) -> None:
+        try:
+            await self.venue.typing(thread, seats)
+        except VenueError as error:
+            log.debug("typing was not shown", thread=thread, why=str(error))
+
+
+def _place(intent: Intent) -> str:
+    """Return where a message goes: the thread, or the channel while there is none."""
+    if isinstance(intent.message, Announcement) or intent.thread is None:
+        return intent.channel
+    return intent.thread
+
+
+def _seat_of(step: str) -> str:
+    """Return who thinks in a step: `turn/rebuttal/A` is seat A, `jury/…` the jury."""
+    kind, *rest = step.split("/")
+    return rest[1] if kind == "turn" and len(rest) > 1 else kind

@@ -1,0 +1,201 @@
+"""From what a person asked to a frozen setup: defaults, draws, panel, prices.
+
+After this nothing that could change (settings, templates, prices, history) is read again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from random import Random
+
+from engine.debate import (
+    BallotKind,
+    Model,
+    PanelMode,
+    Price,
+    Request,
+    Sampling,
+    Scores,
+    Setup,
+    TurnOrder,
+    Value,
+)
+from engine.errors import BudgetError, UsageError
+from engine.formats import Format, find_format
+from engine.jury.vocabulary import draw_names
+from engine.jury.history import Fit
+from engine.jury.roster import seat_panel
+from engine.languages import check_language
+from engine.prompts.library import Prompts
+from engine.store import Caps
+from engine.text import clean
+
+LONGEST_TOPIC = 20_000  # characters
+
+
+class Order(Value):
+    """What a person asked for, and where; None is “the default, or drawn”."""
+
+    platform: str
+    community: str
+    place: str
+    user: str | None = None
+    topic: str | None = None
+    conditions: str | None = None
+    format: str | None = None
+    language: str | None = None
+    models: Mapping[str, Model] = {}
+    jurors: tuple[Model, ...] = ()
+    rounds: int | None = None
+    turn_order: TurnOrder | None = None
+    blind: bool | None = None
+    scores: Scores | None = None
+    ballot: BallotKind | None = None
+    vote_minutes: float | None = None
+    quorum: int | None = None
+    seed: int | None = None
+
+
+class Defaults(Value):
+    """What an installation or a community has set for its debates."""
+
+    topic: str = ""
+    conditions: str = ""
+    format: str = "classic"
+    language: str = "en"
+    models: tuple[Model, ...]
+    jurors: tuple[Model, ...]
+    sides: Mapping[str, Model] = {}
+    blind: bool = True
+    turn_order: TurnOrder = TurnOrder.SEQUENTIAL
+    scores: Scores = Scores.AFTER_VOTE
+    vote_minutes: float = 30.0
+    quorum: int = 5
+    extend: bool = True
+    sampling: Mapping[str, Sampling]
+    limits: Mapping[str, Mapping[str, float]]
+    chars_per_word: float = 1.5
+    panel_mode: PanelMode = PanelMode.ADAPTIVE
+    rubric: str = "panel"
+    caps: Caps = Caps()
+
+
+def complete(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Format]:
+    """Fill an order in with defaults and draws. Raises UsageError for what cannot be held."""
+    topic = clean(order.topic or defaults.topic).strip()
+    if not topic:
+        raise UsageError("A debate needs a topic; give one, for example “Remote work is better”.")
+    if len(topic) > LONGEST_TOPIC:
+        raise UsageError(
+            f"The topic has {len(topic)} characters, and at most {LONGEST_TOPIC} can be debated; "
+            "shorten it."
+        )
+    script = find_format(order.format or defaults.format)
+    sides, drawn = _seat_contenders(script.contenders, order, defaults, seed)
+    conditions = defaults.conditions if order.conditions is None else order.conditions
+    request = Request(
+        topic=topic,
+        conditions=clean(conditions).strip(),
+        format=script.name,
+        language=check_language(order.language or defaults.language),
+        sides=sides,
+        drawn=drawn,
+        rounds=int(_within("rounds", order.rounds, 1, 9, 1)),
+        turn_order=order.turn_order or defaults.turn_order,
+        blind=defaults.blind if order.blind is None else order.blind,
+        scores=order.scores or defaults.scores,
+        ballot=order.ballot or BallotKind.OPEN,
+        vote_minutes=_within(
+            "vote_minutes", order.vote_minutes, 0.001, 10080, defaults.vote_minutes
+        ),
+        quorum=int(_within("quorum", order.quorum, 0, 1_000_000, defaults.quorum)),
+        extend=defaults.extend,
+    )
+    return request, script
+
+
+def freeze(
+    request: Request,
+    script: Format,
+    order: Order,
+    defaults: Defaults,
+    prompts: Prompts,
+    *,
+    seed: int,
+    number: int,
+    fit: Fit,
+) -> Setup:
+    """Fix everything that a debate depends on from now on, but prices and reservation."""
+    panel = seat_panel(
+        jurors_of(order, defaults),
+        tuple(request.sides.values()),
+        ordinal=number,
+        seed=seed,
+        history=fit.history,
+        correlation=fit.correlation,
+        slope=fit.slope,
+        mode=defaults.panel_mode,
+        rubric=defaults.rubric,
+        blind=request.blind,
+    )
+    return Setup(
+        request=request,
+        format_version=script.version,
+        templates=prompts.digest,
+        panel=panel,
+        names=draw_names(tuple(request.sides), seed),
+        sampling=dict(defaults.sampling),
+        limits=dict(defaults.limits.get(script.name, {})),
+        seed=seed,
+        ordinal=number,
+        cap_usd=defaults.caps.debate_usd,
+        chars_per_word=defaults.chars_per_word,
+    )
+
+
+def jurors_of(order: Order, defaults: Defaults) -> tuple[Model, ...]:
+    """Return the roster that an order asks for. Raises UsageError when there is none."""
+    roster = order.jurors or defaults.jurors
+    if not roster:
+        raise UsageError("No jurors are known; set ROSTRUM_JURORS, or name some with the debate.")
+    return roster
+
+
+def check_prices(prices: Mapping[str, Price | None], caps: Caps) -> None:
+    """Refuse a dollar cap that cannot be kept. Raises BudgetError naming what to set."""
+    unknown = sorted(ref for ref, price in prices.items() if price is None)
+    if unknown and (caps.debate_usd is not None or caps.community_daily_usd is not None):
+        raise BudgetError(
+            f"Nobody knows the price of {', '.join(unknown)}, so the cap on spending cannot be "
+            f"kept; set ROSTRUM_PRICES, for example '{{\"{unknown[0]}\": [0.3, 1.2]}}' in USD per "
+            "million tokens in and out, or ROSTRUM_BUDGET__DEBATE_USD=off and "
+            "ROSTRUM_BUDGET__COMMUNITY_DAILY_USD=off."
+        )
+
+
+def _seat_contenders(
+    contenders: tuple[str, ...], order: Order, defaults: Defaults, seed: int
+) -> tuple[dict[str, Model], tuple[str, ...]]:
+    """Give every contender a model: the one asked for, the default, or one drawn."""
+    strange = sorted(set(order.models) - set(contenders))
+    if strange:
+        raise UsageError(
+            f"This format has no side {strange[0]}; it has {' and '.join(contenders)}."
+        )
+    chosen = {**defaults.sides, **order.models}
+    drawn = tuple(side for side in contenders if side not in chosen)
+    taken = {chosen[side].ref for side in contenders if side in chosen}
+    offered = [model for model in defaults.models if model.ref not in taken]
+    offered = offered if len(offered) >= len(drawn) else list(defaults.models) * len(contenders)
+    if drawn and not offered:
+        raise UsageError("No models are known; set ROSTRUM_MODELS, or name one for each side.")
+    picked = Random(f"sides/{seed}").sample(offered, len(drawn))
+    sides = {**chosen, **dict(zip(drawn, picked, strict=True))}
+    return {side: sides[side] for side in contenders}, drawn
+
+
+def _within(name: str, value: float | None, low: float, high: float, default: float) -> float:
+    chosen = default if value is None else value
+    if not low <= chosen <= high:
+        raise UsageError(f"{name} is {chosen:g}; it has to be between {low:g} and {high:g}.")
+    return chosen

@@ -1,0 +1,238 @@
+"""What a panel's ballots say together, as a pure function (JUDGING.md, Aggregation).
+
+Two contenders are the special case N = 2 of one formula. A contender's margin m on a ballot is
+its score less the mean of the others'; o is +1 where it was shown first, −1 where last, even
+steps between; its signal is x = clip((m − o·pos)/sd, ±2.5) + 0.35·v. Signals are averaged
+within each order, then over orders, so that no order counts for more than another.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean
+from typing import NamedTuple
+
+from engine.debate import TIE, Ballot, JurorHistory, PanelMode, PanelSetup, Verdict
+from engine.jury.rubric import find_rubric
+
+CLIP = 2.5
+VERDICT_TERM = 0.35
+TIE_BAND = 0.15
+KNOWN_AFTER = 10  # ballots of history after which a juror's lean counts as measured
+UNKNOWN = JurorHistory()
+
+
+class Aggregate(NamedTuple):
+    """The panel's verdict, and the ballots with what it made of each."""
+
+    verdict: Verdict
+    ballots: tuple[Ballot, ...]
+
+
+class Standing(NamedTuple):
+    """A probability for each contender, and by how much the first leads.
+
+    `lead` is the signed z of the first contender with two, else of the leader over the second.
+    """
+
+    p: dict[str, float]
+    lead: float
+    winner: str
+
+
+def aggregate(
+    setup: PanelSetup, contenders: tuple[str, ...], ballots: Sequence[Ballot]
+) -> Aggregate:
+    """Return the verdict of a panel, and its ballots with signal, weight, pos and sd filled in.
+
+    Invalid ballots and audits decide nothing. The result does not depend on the order in which
+    ballots are given. Without a verdict `p` is empty and `problem` says why.
+    """
+    measured = tuple(_measure(setup, ballot) for ballot in ballots)
+    if setup.mode is PanelMode.STRICT:
+        measured = _settle_pairs(measured)
+    counted = [ballot for ballot in measured if ballot.weight and not ballot.audit]
+    problem = _find_problem(setup, counted)
+    standing = None if problem else _stand(setup, contenders, counted)
+    verdict = Verdict(
+        winner=standing.winner if standing else None,
+        problem=problem,
+        p=standing.p if standing else {},
+        z=standing.lead if standing else None,
+        valid=sum(ballot.valid for ballot in ballots if not ballot.audit),
+        invalid=sum(not ballot.valid for ballot in ballots if not ballot.audit),
+        effective_votes=_count_votes(counted, setup.correlation),
+        slope=setup.slope,
+        mode=setup.mode,
+        rubric=setup.rubric,
+        blind=setup.blind,
+    )
+    return Aggregate(verdict, measured)
+
+
+def margins(ballot: Ballot, rubric: str) -> dict[str, float]:
+    """Return each contender's score less the mean of the others', for a valid ballot."""
+    by_name = find_rubric(rubric)
+    totals = {side: by_name.score(sheet) for side, sheet in (ballot.scores or {}).items()}
+    return {
+        side: total - fmean(other for rival, other in totals.items() if rival != side)
+        for side, total in totals.items()
+    }
+
+
+def signals(ballot: Ballot, margin: Mapping[str, float], pos: float, sd: float) -> dict[str, float]:
+    """Return x for each contender: the margin freed of the juror's lean, and the verdict."""
+    last = len(ballot.order) - 1
+    found: dict[str, float] = {}
+    for place, side in enumerate(ballot.order):
+        lean = (1 - 2 * place / last) * pos
+        clipped = max(-CLIP, min(CLIP, (margin[side] - lean) / sd))
+        found[side] = clipped + VERDICT_TERM * _verdict_term(ballot, side)
+    return found
+
+
+def _verdict_term(ballot: Ballot, side: str) -> float:
+    """Return v: +1 for the side named, shared out as −1 over the others, 0 for a tie."""
+    if ballot.contradictory or ballot.verdict == TIE:
+        return 0.0
+    return 1.0 if ballot.verdict == side else -1.0 / (len(ballot.order) - 1)
+
+
+def _measure(setup: PanelSetup, ballot: Ballot) -> Ballot:
+    if not ballot.valid:
+        return ballot
+    known = setup.history.get(ballot.juror, UNKNOWN)
+    margin = margins(ballot, setup.rubric)
+    return ballot.model_copy(
+        update={
+            "signal": signals(ballot, margin, known.pos, known.sd),
+            "weight": known.weight,
+            "pos": known.pos,
+            "sd": known.sd,
+        }
+    )
+
+
+def _settle_pairs(ballots: tuple[Ballot, ...]) -> tuple[Ballot, ...]:
+    """Apply the strict rule: both orders of a juror count, and as a tie when they disagree.
+
+    A reading whose other order is missing or invalid cannot be checked and weighs nothing.
+    """
+    said: dict[str, list[str | None]] = defaultdict(list)
+    for ballot in ballots:
+        if ballot.valid and not ballot.audit:
+            said[ballot.juror].append(_preference(ballot))
+    return tuple(_settle(ballot, said.get(ballot.juror, [])) for ballot in ballots)
+
+
+def _settle(ballot: Ballot, said: Sequence[str | None]) -> Ballot:
+    if not ballot.valid or ballot.audit:
+        return ballot
+    if len(said) < 2:
+        return ballot.model_copy(update={"weight": 0.0})
+    if len(set(said)) > 1:
+        return ballot.model_copy(update={"signal": dict.fromkeys(ballot.order, 0.0)})
+    return ballot
+
+
+def _preference(ballot: Ballot) -> str | None:
+    """Return whom a ballot prefers: its verdict, or its signal where the two contradict."""
+    if not ballot.contradictory:
+        return ballot.verdict
+    return max(ballot.signal or {}, key=(ballot.signal or {}).__getitem__)
+
+
+def _find_problem(setup: PanelSetup, ballots: Sequence[Ballot]) -> str:
+    """Return why these ballots give no verdict, or nothing."""
+    if len(ballots) < 2:
+        return f"the panel has {len(ballots)} ballots that count, and needs at least 2"
+    if len({ballot.order for ballot in ballots}) < 2 and not _all_known(setup, ballots):
+        return "every ballot was read in the same order, which could have decided it"
+    return ""
+
+
+def _all_known(setup: PanelSetup, ballots: Iterable[Ballot]) -> bool:
+    return all(
+        setup.history.get(ballot.juror, UNKNOWN).ballots >= KNOWN_AFTER for ballot in ballots
+    )
+
+
+def _stand(setup: PanelSetup, contenders: tuple[str, ...], ballots: Sequence[Ballot]) -> Standing:
+    z = _balance(contenders, ballots)
+    first, second = sorted(contenders, key=lambda side: -z[side])[:2]
+    if not _all_known(setup, ballots) and _order_alone(first, ballots):
+        z = dict.fromkeys(contenders, 0.0)
+    lead = z[first] - z[second]
+    signed = z[contenders[0]] - z[contenders[1]] if len(contenders) == 2 else lead
+    return Standing(_softmax(z, setup.slope), signed, first if lead >= TIE_BAND else TIE)
+
+
+def _balance(contenders: tuple[str, ...], ballots: Sequence[Ballot]) -> dict[str, float]:
+    """Return each contender's z: √n times the mean over orders of the mean weighted signal.
+
+    Scaled by (N − 1)/N, so that a difference of two of them is a difference of their scores
+    in units of sd; with two contenders it is exactly JUDGING.md's z.
+    """
+    by_order: dict[tuple[str, ...], list[Ballot]] = defaultdict(list)
+    for ballot in ballots:
+        by_order[ballot.order].append(ballot)
+    # fmean rounds once, so that the sequence of the ballots cannot show in the result.
+    scale = math.sqrt(len(ballots)) * (len(contenders) - 1) / len(contenders)
+    return {
+        side: scale
+        * fmean(fmean(_pull(ballot, side) for ballot in group) for group in by_order.values())
+        for side in contenders
+    }
+
+
+def _pull(ballot: Ballot, side: str) -> float:
+    return (ballot.weight or 0.0) * _signal(ballot, side)
+
+
+def _signal(ballot: Ballot, side: str) -> float:
+    return (ballot.signal or {}).get(side, 0.0)
+
+
+def _order_alone(leader: str, ballots: Sequence[Ballot]) -> bool:
+    """Tell whether the lead could come from the order of showing alone.
+
+    Balancing cancels a preference for the side shown first only when all jurors hold it
+    equally strongly. So with two contenders the leader needs, in each order, one ballot that
+    is not against it; with more, the favourites must not all have been shown at one place.
+    """
+    orders = {ballot.order for ballot in ballots}
+    if len(ballots[0].order) == 2:
+        return any(
+            all(_signal(ballot, leader) < 0 for ballot in ballots if ballot.order == order)
+            for order in orders
+        )
+    favourites = {_favourite(ballot) for ballot in ballots}
+    return len(favourites) > 1 and len({place for _, place in favourites}) == 1
+
+
+def _favourite(ballot: Ballot) -> tuple[str, int]:
+    """Return the contender with the highest signal, and the place at which it was shown."""
+    side = max(ballot.order, key=lambda side: _signal(ballot, side))
+    return side, ballot.order.index(side)
+
+
+def _softmax(z: Mapping[str, float], slope: float) -> dict[str, float]:
+    top = max(z.values())
+    raised = {side: math.exp(slope * (value - top)) for side, value in z.items()}
+    total = math.fsum(raised.values())
+    return {side: value / total for side, value in raised.items()}
+
+
+def _count_votes(ballots: Sequence[Ballot], correlation: float | None) -> float | None:
+    """Return Kish's effective number of votes: (Σw)² / ΣΣ w·w'·ρ; None without a measured ρ.
+
+    Two readings of one juror count as one vote between them.
+    """
+    if correlation is None or not ballots:
+        return None
+    weights = {ballot.juror: ballot.weight or 0.0 for ballot in ballots}
+    squares = math.fsum(weight * weight for weight in weights.values())
+    whole = math.fsum(weights.values()) ** 2
+    return whole / (squares + correlation * (whole - squares))

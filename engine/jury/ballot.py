@@ -1,0 +1,260 @@
+"""A juror's ballot: the shape it is asked in, and the strict reading of what comes back.
+
+A reply that cannot be read is an invalid ballot with a reason. It never becomes a score, a
+vote or a win.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from engine.debate import TIE, Ballot, Model
+from engine.jury.rubric import HIGHEST, LOWEST, Rubric, find_rubric
+from engine.ports import AnswerSchema, Reply
+from engine.structured import Object, UnreadableError, read_object
+
+# A verdict may name a side that its own scores put behind by this much, in points (1–10).
+CONTRADICTION = 0.5
+_SLACK = 1e-9
+
+TIE_WORDS: Mapping[str, tuple[str, ...]] = {
+    "en": ("tie", "draw"),
+    "ar": ("تعادل", "التعادل"),
+    "bg": ("равенство",),
+    "cs": ("remíza",),
+    "de": ("Unentschieden", "Gleichstand"),
+    "el": ("ισοπαλία",),
+    "es": ("empate",),
+    "fa": ("تساوی", "مساوی"),
+    "fr": ("égalité", "match nul", "ex æquo"),
+    "he": ("תיקו",),
+    "hi": ("बराबरी", "टाई"),
+    "id": ("seri", "imbang"),
+    "it": ("pareggio", "parità"),
+    "ja": ("引き分け", "引分け", "同点"),
+    "ko": ("무승부", "동점"),
+    "nl": ("gelijkspel",),
+    "pl": ("remis",),
+    "pt": ("empate",),
+    "ru": ("ничья", "ничью"),
+    "sv": ("oavgjort",),
+    "tr": ("beraberlik", "berabere"),
+    "uk": ("нічия",),
+    "vi": ("hòa", "hoà"),
+    "zh": ("平局", "平手", "和局"),
+}
+
+
+class Reading(NamedTuple):
+    """One question to one juror: the contenders in the order shown; an audit decides nothing."""
+
+    juror: Model
+    order: tuple[str, ...]
+    audit: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one reply amounts to.
+
+    `retry` says that the juror is to be asked once more, with `problem` named; the second
+    outcome stands as it is. `scores` and `verdict` are by contender, not by neutral name.
+    """
+
+    valid: bool
+    problem: str = ""
+    retry: bool = False
+    repaired: bool = False
+    contradictory: bool = False
+    scores: dict[str, dict[str, int]] | None = None
+    verdict: str | None = None
+    confidence: float | None = None
+    reasons: str = ""
+
+    @classmethod
+    def failed(cls, problem: str) -> Outcome:
+        """Return the outcome of a call that brought no reply at all."""
+        return cls(valid=False, problem=problem)
+
+
+def tie_word(language: str) -> str:
+    """Return the word for a tie in a BCP-47 language, "tie" where it is not known."""
+    return TIE_WORDS.get(language.split("-")[0].lower(), (TIE,))[0]
+
+
+@lru_cache(maxsize=4096)
+def ballot_schema(names: tuple[str, ...], rubric: str = "panel") -> AnswerSchema:
+    """Return the JSON shape of a ballot on contenders of these neutral names, in this order.
+
+    Reasons come first, so that scores and verdict are written after them.
+    """
+    criteria = [criterion.name for criterion in find_rubric(rubric).criteria]
+    score = {"type": "integer", "minimum": LOWEST, "maximum": HIGHEST}
+    sheet = _closed(dict.fromkeys(criteria, score))
+    shape = _closed(
+        {
+            "reasons": {"type": "string"},
+            "scores": _closed(dict.fromkeys(names, sheet)),
+            "verdict": {"type": "string", "enum": [*names, TIE]},
+            "confidence": {"type": "number", "minimum": 0, "maximum": 1},
+        }
+    )
+    return AnswerSchema("ballot", shape)
+
+
+def _closed(properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def read_ballot(text: str, finish: str, names: Mapping[str, str], rubric: str = "panel") -> Outcome:
+    """Read a juror's reply; `names` maps each contender to its neutral name. Never raises.
+
+    Follows JUDGING.md's table of replies. The words for a tie are taken in every language of
+    `TIE_WORDS`: a juror does not always answer in the language it was asked in.
+    """
+    if not text.strip():
+        return Outcome(valid=False, problem="the answer is empty", retry=True)
+    try:
+        parsed = read_object(text, finish)
+        outcome = _validate(parsed.value, names, find_rubric(rubric), parsed.repaired)
+    except UnreadableError as error:
+        return Outcome(valid=False, problem=str(error), retry=True)
+    return outcome
+
+
+def _validate(answer: Object, names: Mapping[str, str], rubric: Rubric, repaired: bool) -> Outcome:
+    scores = _read_scores(answer.get("scores"), names, rubric)
+    verdict = _read_verdict(answer.get("verdict"), names)
+    gap = _deficit(verdict, {side: rubric.score(sheet) for side, sheet in scores.items()})
+    contradictory = gap > CONTRADICTION + _SLACK
+    problem = f"the verdict names a side whose weighted score is {gap:.2f} lower"
+    return Outcome(
+        valid=True,
+        problem=problem if contradictory else "",
+        retry=contradictory,
+        repaired=repaired,
+        contradictory=contradictory,
+        scores=scores,
+        verdict=verdict,
+        confidence=_read_confidence(answer.get("confidence")),
+        reasons=_read_reasons(answer.get("reasons")),
+    )
+
+
+def _read_scores(value: Any, names: Mapping[str, str], rubric: Rubric) -> dict[str, dict[str, int]]:
+    if not isinstance(value, dict):
+        raise UnreadableError("“scores” is not an object with an entry for each contender")
+    sheets = {_plain(key): sheet for key, sheet in value.items()}
+    expected = {_plain(name): side for side, name in names.items()}
+    if strangers := [key for key in value if _plain(key) not in expected]:
+        raise UnreadableError(f"“scores” names “{strangers[0][:40]}”, who is not on the ballot")
+    if len(sheets) != len(value):
+        raise UnreadableError("“scores” has two entries for one contender")
+    return {
+        side: _read_sheet(sheets.get(key), names[side], rubric) for key, side in expected.items()
+    }
+
+
+def _read_sheet(value: Any, name: str, rubric: Rubric) -> dict[str, int]:
+    if not isinstance(value, dict):
+        raise UnreadableError(f"“scores” has no entry for {name}")
+    given = {_plain(key): score for key, score in value.items()}
+    return {
+        criterion.name: _read_score(given.get(criterion.name), criterion.name, name)
+        for criterion in rubric.criteria
+    }
+
+
+def _read_score(value: Any, criterion: str, name: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise UnreadableError(f"the {criterion} score of {name} is not an integer")
+    if not LOWEST <= value <= HIGHEST:
+        raise UnreadableError(f"the {criterion} score of {name} is not from {LOWEST} to {HIGHEST}")
+    return value
+
+
+def _read_verdict(value: Any, names: Mapping[str, str]) -> str:
+    if not isinstance(value, str):
+        raise UnreadableError("“verdict” is not a name")
+    said = _plain(value)
+    for side, name in names.items():
+        if said == _plain(name):
+            return side
+    if said in _tie_words():
+        return TIE
+    raise UnreadableError(f"the verdict “{value[:40]}” names nobody on the ballot")
+
+
+def _read_confidence(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise UnreadableError("“confidence” is not a number from 0 to 1")
+    return float(value)
+
+
+def _read_reasons(value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise UnreadableError("“reasons” is not a text")
+    return value.strip()
+
+
+def _deficit(verdict: str, totals: Mapping[str, float]) -> float:
+    """Return how far the named side's score is behind the best of the others, in points."""
+    if verdict == TIE:
+        return 0.0
+    return max(total for side, total in totals.items() if side != verdict) - totals[verdict]
+
+
+@lru_cache(maxsize=1)
+def _tie_words() -> frozenset[str]:
+    return frozenset(_plain(word) for words in TIE_WORDS.values() for word in words)
+
+
+def _plain(text: str) -> str:
+    """Fold case and width; a Turkish dotted İ and a plain i are one letter here."""
+    folded = unicodedata.normalize("NFKC", text.strip()).replace("İ", "i").casefold()
+    return unicodedata.normalize("NFC", folded)
+
+
+def make_ballot(
+    reading: Reading,
+    names: Mapping[str, str],
+    outcome: Outcome,
+    reply: Reply | None = None,
+    prompt_hash: str = "",
+) -> Ballot:
+    """Join what a ballot's record holds: who, what was said, and what the call took."""
+    measured: dict[str, Any] = {}
+    if reply is not None:
+        measured = {
+            "raw": reply.text,
+            "model": reply.model,
+            "usage": reply.usage,
+            "cost": reply.cost,
+            "latency": reply.latency,
+        }
+    return Ballot(
+        juror=reading.juror.ref,
+        family=reading.juror.family,
+        order=reading.order,
+        names=dict(names),
+        audit=reading.audit,
+        valid=outcome.valid,
+        problem=outcome.problem,
+        repaired=outcome.repaired,
+        contradictory=outcome.contradictory,
+        scores=outcome.scores,
+        verdict=outcome.verdict,
+        confidence=outcome.confidence,
+        reasons=outcome.reasons,
+        prompt_hash=prompt_hash,
+        **measured,
+    )

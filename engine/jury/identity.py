@@ -1,0 +1,158 @@
+"""Taking models' names out of a text: the debaters' own, and any that a model gives itself.
+
+A debate about technology may name a company as its subject, so a name that belongs to no
+debater goes only where a speaker uses it of itself ("as Claude, I …") and then, because it is
+now known to be one, everywhere else in the debate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+import regex
+
+from engine.jury.vocabulary import kin, read_vocabulary, squash
+
+HIDDEN = "[name]"
+
+# Characters without width that would hide a name from a pattern but not from a reader. The
+# joiners U+200C and U+200D stay: Persian, Indic scripts and emoji need them.
+_INVISIBLE = regex.compile("[\u00ad\u200b\u2060\ufeff]")
+
+_GAP = r"[\s\-_.]{0,3}"
+_START = r"(?<![\p{Latin}\p{Cyrillic}\p{N}])"
+_END = r"(?![\p{Latin}\p{Cyrillic}\p{N}])"
+_DECORATION = r"[\"'“”„«»‘’*_`(\[]{0,4}"
+
+_FIRST_PERSON = r"""
+    i\s+am | i['’]?m | my\s+name\s+is | my\s+name['’]s | call\s+me | speaking\s+as | i, | me,
+"""
+_INTRODUCING = r"""
+    as | as\s+an?\s+ai(?:\s+\w+){0,3}\s+(?:by|from|at) | named | called | this\s+is | we\s+at
+  | (?:trained|developed|created|made|built|designed|powered)\s+(?:by|at)
+  | (?:model|assistant|ai|chatbot)\s+(?:by|from|of)
+  | my\s+(?:creators?|developers?|makers?|training)(?:\s+(?:is|are|at|by))?,?
+  | ich\s+bin | ich\s+heiße | mein\s+name\s+ist | als
+  | soy | me\s+llamo | mi\s+nombre\s+es | como | sou | me\s+chamo | meu\s+nome\s+é
+  | je\s+suis | je\s+m['’]appelle | mon\s+nom\s+est | en\s+tant\s+que | comme | moi,
+  | sono | mi\s+chiamo | il\s+mio\s+nome\s+è | in\s+quanto | come
+  | ben | adım | benim\s+adım | ik\s+ben | mijn\s+naam\s+is | jestem | jako
+  | я | я\s*[—–-] | меня\s+зовут | как | будучи
+  | أنا | بصفتي | اسمي | بوصفي
+"""
+_INTRODUCING_CLOSE = r"我是|我叫|作为|作為|身为|身為|私は|僕は|わたしは|저는|나는|제\s*이름은"
+_FOLLOWING = r"""
+    \s+here | \s+speaking | \s+olarak | \s*として | \s*です | \s*입니다 | \s*로서
+  | \s+(?:ai|language|family)?\s*(?:model|assistant|chatbot)
+"""
+_ARTICLE = r"(?:(?:an?|the|ein|eine|un|une|una|bir)\s+)?"
+
+
+def clean(text: str) -> str:
+    """Remove characters without width."""
+    return str(_INVISIBLE.sub("", text))
+
+
+def scrub(text: str, hidden: Iterable[str] = ()) -> str:
+    """Replace models' names in a text by `[name]`; what voters read.
+
+    `hidden` are the debaters' references, model names and families. Names that the text gives
+    its own speaker go too, whoever made them.
+    """
+    text = clean(text)
+    names = frozenset(hidden) | find_self_named((text,))
+    return replace_names(text, names)
+
+
+def replace_names(text: str, hidden: frozenset[str]) -> str:
+    """Replace the names in `hidden`, and any that a speaker uses of itself, by `[name]`."""
+    if pattern := _participants(hidden):
+        text = pattern.sub(HIDDEN, text)
+    for self_naming in _self_naming():
+        text = self_naming.sub(rf"\g<before>{HIDDEN}", text)
+    return text
+
+
+def find_self_named(texts: Iterable[str]) -> frozenset[str]:
+    """Return the models' names that speakers give themselves in these texts."""
+    ordinary = {squash(name) for name in read_vocabulary().ordinary}
+    return frozenset(
+        squash(match["brand"])
+        for text in texts
+        for pattern in _self_naming()
+        for match in pattern.finditer(clean(text))
+        if squash(match["brand"]) not in ordinary
+    )
+
+
+def _tail() -> str:
+    tiers = "|".join(read_vocabulary().tiers)
+    # Atomic: a version has many ways to be split, which a failing match must not all try.
+    return rf"(?>(?:[\-_./ ]?(?:[a-z]?\d+(?:[.\-_]\d+)*[a-z]{{0,3}}|{tiers}){_END})*)"
+
+
+def _spell(name: str) -> str:
+    """Return a pattern for a name with any separators between its parts."""
+    return _GAP.join(regex.escape(part) for part in regex.split(r"[\s\-_./:]+", name) if part)
+
+
+def _any_of(names: Iterable[str]) -> str:
+    return "|".join(sorted((_spell(name) for name in names), key=len, reverse=True))
+
+
+@lru_cache(maxsize=1)
+def _self_naming() -> tuple[regex.Pattern[str], ...]:
+    words = read_vocabulary()
+    known = _any_of(name for name in words.brands() if name not in words.ordinary)
+    everyday = _any_of(name.title() for name in words.ordinary)
+    before = (
+        rf"(?P<before>(?:{_START}(?:{_FIRST_PERSON}|{_INTRODUCING})[\s,:]{{1,3}}|(?:{_INTRODUCING_CLOSE})"
+        rf"\s*){_ARTICLE}{_DECORATION})"
+    )
+    first_person = (
+        rf"(?P<before>{_START}(?i:{_FIRST_PERSON})[\s,:]{{1,3}}(?i:{_ARTICLE}){_DECORATION})"
+    )
+    flags = regex.VERBOSE
+    return (
+        regex.compile(rf"{before}(?P<brand>{known}){_tail()}{_END}", flags | regex.IGNORECASE),
+        regex.compile(
+            rf"(?P<before>){_START}(?P<brand>{known}){_tail()}{_END}(?={_FOLLOWING})",
+            flags | regex.IGNORECASE,
+        ),
+        regex.compile(rf"{first_person}(?P<brand>{everyday})(?i:{_tail()}){_END}", flags),
+    )
+
+
+@lru_cache(maxsize=512)
+def _participants(hidden: frozenset[str]) -> regex.Pattern[str] | None:
+    """Return a pattern for the debaters' names, their makers', and all that these go by."""
+    spellings = sorted({one for name in hidden for one in _spellings(name)}, key=len, reverse=True)
+    if not spellings:
+        return None
+    names = "|".join(spellings)
+    return regex.compile(rf"{_START}(?:{names})(?:s{_END})?(?i:{_tail()}){_END}", regex.IGNORECASE)
+
+
+def _spellings(reference: str) -> set[str]:
+    """Return patterns for a model's reference: whole, by segment, and by leading words."""
+    plain = reference.partition("?")[0].partition("#")[0]
+    found = {_spell(plain)} if len(squash(plain)) > 3 else set()
+    for segment in plain.split("/"):
+        parts = [part for part in regex.split(r"[\s\-_:]+", segment) if part]
+        found |= {_GAP.join(map(_spell, parts[:size])) for size in range(2, len(parts) + 1)}
+        for name in (segment, *parts[:1]):
+            found |= _names_of(name)
+    return found
+
+
+def _names_of(name: str) -> set[str]:
+    """Return patterns for one word of a reference that identifies a model by itself."""
+    words = read_vocabulary()
+    whole = name.lower()
+    bare = regex.sub(r"[\d.]+\w*$", "", whole)
+    goes_by = {bare, whole}
+    for maker in {kin(bare), kin(whole)} & words.makers.keys():
+        goes_by |= {maker, *words.makers[maker]}
+    weak = words.ordinary | words.generic
+    return {_spell(one) for one in goes_by if one not in weak and len(squash(one)) > 2}

@@ -1,0 +1,112 @@
+"""Which readings a panel asks for next, given the ballots it has; pure and resumable.
+
+Three jurors at once, then one at a time until the signal is clear, six are asked or the roster
+is used up. The plan reads nothing but the frozen setup and the ballots, so a panel that was
+interrupted asks exactly for what is missing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from engine.debate import Ballot, Model, PanelMode, PanelSetup
+from engine.jury.aggregate import aggregate
+from engine.jury.ballot import Reading
+
+FIRST_WAVE = 3
+MOST_JURORS = 6
+CLEAR = 1.4  # |z| from which no further juror is asked
+
+
+def next_readings(
+    setup: PanelSetup, contenders: tuple[str, ...], ballots: Sequence[Ballot]
+) -> tuple[Reading, ...]:
+    """Return the readings to ask for now, at the same time; none when the panel is complete.
+
+    `ballots` are those so far, valid or not, in any sequence. Audits come last, once the
+    readings that decide are complete.
+    """
+    deciding = [ballot for ballot in ballots if not ballot.audit]
+    asked = _count_asked(setup, deciding)
+    if missing := _missing(_due(setup, contenders, asked), deciding):
+        return missing
+    if asked < min(MOST_JURORS, len(setup.roster)) and not _is_clear(setup, contenders, deciding):
+        return _ask(setup, contenders, asked, deciding)
+    return _missing(_audits(setup, deciding), ballots) if setup.audit else ()
+
+
+def rotations(setup: PanelSetup, contenders: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """Return the orders in which contenders may be shown, the debate's first one first.
+
+    Juror i of a debate with more than two contenders starts at contender i.
+    """
+    turned = tuple(contenders[at:] + contenders[:at] for at in range(len(contenders)))
+    if len(contenders) == 2 and setup.first_order == "BA":
+        return turned[::-1]
+    return turned
+
+
+def _count_asked(setup: PanelSetup, deciding: Sequence[Ballot]) -> int:
+    """Return how many jurors, from the top of the roster, belong to readings already planned."""
+    seen = {ballot.juror for ballot in deciding}
+    last = max((at for at, juror in enumerate(setup.roster, 1) if juror.ref in seen), default=0)
+    return max(last, min(FIRST_WAVE, len(setup.roster)))
+
+
+def _due(setup: PanelSetup, contenders: tuple[str, ...], asked: int) -> tuple[Reading, ...]:
+    """Return what is due in any case: the first wave, and in strict mode every second order."""
+    orders = rotations(setup, contenders)
+    if setup.mode is PanelMode.STRICT:
+        jurors = setup.roster[:asked]
+        return tuple(pair for juror in jurors for pair in _both_orders(juror, orders[0]))
+    return tuple(
+        Reading(juror, orders[at % len(orders)])
+        for at, juror in enumerate(setup.roster[:FIRST_WAVE])
+    )
+
+
+def _both_orders(juror: Model, order: tuple[str, ...]) -> tuple[Reading, Reading]:
+    return Reading(juror, order), Reading(juror, order[::-1])
+
+
+def _missing(wanted: Sequence[Reading], ballots: Sequence[Ballot]) -> tuple[Reading, ...]:
+    done = {(ballot.juror, ballot.order, ballot.audit) for ballot in ballots}
+    return tuple(
+        reading
+        for reading in wanted
+        if (reading.juror.ref, reading.order, reading.audit) not in done
+    )
+
+
+def _is_clear(setup: PanelSetup, contenders: tuple[str, ...], deciding: Sequence[Ballot]) -> bool:
+    z = aggregate(setup, contenders, deciding).verdict.z
+    return z is not None and abs(z) >= CLEAR
+
+
+def _ask(
+    setup: PanelSetup, contenders: tuple[str, ...], asked: int, deciding: Sequence[Ballot]
+) -> tuple[Reading, ...]:
+    """Return the next juror's reading, in the order with the fewest valid ballots.
+
+    With all ballots valid that is plain alternation; an invalid one must not leave the panel
+    lopsided. On equal counts the order follows the one that was asked last.
+    """
+    juror = setup.roster[asked]
+    orders = rotations(setup, contenders)
+    if setup.mode is PanelMode.STRICT:
+        return _both_orders(juror, orders[0])
+    valid = Counter(ballot.order for ballot in deciding if ballot.valid)
+    turn = asked % len(orders)
+    following = orders[turn:] + orders[:turn]
+    return (Reading(juror, min(following, key=lambda order: valid[order])),)
+
+
+def _audits(setup: PanelSetup, deciding: Sequence[Ballot]) -> tuple[Reading, ...]:
+    """Return each juror's other order, to measure how much order moves it."""
+    jurors = {juror.ref: juror for juror in setup.roster}
+    return tuple(
+        Reading(jurors[ballot.juror], ballot.order[::-1], audit=True)
+        for ballot in sorted(deciding, key=lambda ballot: ballot.juror)
+        if ballot.valid and ballot.juror in jurors
+    )

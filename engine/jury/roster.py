@@ -1,0 +1,88 @@
+"""Who sits on a debate's panel, and in which sequence its jurors are asked; pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from random import Random
+
+from engine.debate import JurorHistory, Model, PanelMode, PanelSetup
+from engine.jury.vocabulary import kin
+
+TRACKED_AFTER = 30  # ballots from which a juror's measured weight decides its place
+ROTATE_EVERY = 5
+AUDIT_SHARE = 0.1
+
+
+def seat_panel(
+    roster: Sequence[Model],
+    debaters: Sequence[Model],
+    *,
+    ordinal: int,
+    seed: int,
+    history: Mapping[str, JurorHistory] | None = None,
+    correlation: float | None = None,
+    slope: float = 0.9,
+    mode: PanelMode = PanelMode.ADAPTIVE,
+    rubric: str = "panel",
+    blind: bool = True,
+) -> PanelSetup:
+    """Return the panel of a debate, everything that it depends on frozen.
+
+    `roster` is in order of preference; `ordinal` counts the community's debates; `seed` is the
+    debate's own. Jurors of a debater's family are recused while others exist; when none
+    would be left, nobody is, and `recusal_failed` says so.
+    """
+    known = dict(history or {})
+    own = {kin(model.family) for model in debaters}
+    candidates = list({juror.ref: juror for juror in roster}.values())
+    recused = [juror for juror in candidates if kin(juror.family) in own]
+    failed = bool(recused) and len(recused) == len(candidates)
+    sitting = candidates if failed else [juror for juror in candidates if juror not in recused]
+    refs = {juror.ref for juror in sitting}
+    return PanelSetup(
+        roster=_spread_families(_rank(sitting, known, ordinal)),
+        recused=() if failed else tuple(recused),
+        recusal_failed=failed,
+        history={ref: item for ref, item in known.items() if ref in refs},
+        first_order="BA" if ordinal % 2 else "AB",
+        slope=slope,
+        correlation=correlation,
+        mode=mode,
+        audit=mode is PanelMode.ADAPTIVE and _is_audited(seed),
+        rubric=rubric,
+        blind=blind,
+    )
+
+
+def _rank(
+    jurors: Sequence[Model], history: Mapping[str, JurorHistory], ordinal: int
+) -> list[Model]:
+    """Order jurors: by measured weight, or in rotation so that all keep being measured.
+
+    A juror with too few ballots stands where an average one would: at weight 1.
+    """
+    if jurors and ordinal % ROTATE_EVERY == 0:
+        start = ordinal // ROTATE_EVERY % len(jurors)
+        return [*jurors[start:], *jurors[:start]]
+
+    def weigh(juror: Model) -> float:
+        item = history.get(juror.ref)
+        return item.weight if item and item.ballots >= TRACKED_AFTER else 1.0
+
+    return sorted(jurors, key=weigh, reverse=True)
+
+
+def _spread_families(jurors: Sequence[Model]) -> tuple[Model, ...]:
+    """Put one juror of each family before a second of any, keeping the sequence otherwise."""
+    seen: Counter[str] = Counter()
+    dealt: list[tuple[int, Model]] = []
+    for juror in jurors:
+        family = kin(juror.family)
+        dealt.append((seen[family], juror))
+        seen[family] += 1
+    return tuple(juror for _, juror in sorted(dealt, key=lambda item: item[0]))
+
+
+def _is_audited(seed: int) -> bool:
+    return Random(f"audit/{seed}").random() < AUDIT_SHARE

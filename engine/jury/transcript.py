@@ -1,0 +1,100 @@
+"""The debate as a juror reads it: round by round, in the order of its ballot, blinded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from engine.debate import Model, Turn
+from engine.jury.blinding import blind
+from engine.jury.identity import find_self_named
+
+_PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
+
+
+class Speech(NamedTuple):
+    """One turn as shown: the speaker's neutral name, when it spoke, and its quoted text.
+
+    `model` is empty unless the debate is not blind.
+    """
+
+    name: str
+    spoke: str
+    text: str
+    model: str = ""
+
+
+class Round(NamedTuple):
+    """A round's title and speeches, the side shown first leading."""
+
+    title: str
+    speeches: tuple[Speech, ...]
+
+
+class Transcript(NamedTuple):
+    """Everything of a debate that a juror reads."""
+
+    topic: str
+    conditions: str
+    rounds: tuple[Round, ...]
+
+
+class Cast(NamedTuple):
+    """Who debates: each contender's neutral name and model, and whether jurors may know it."""
+
+    names: Mapping[str, str]
+    models: Mapping[str, Model]
+    blind: bool = True
+
+
+def build_transcript(
+    topic: str,
+    conditions: str,
+    turns: Sequence[Turn],
+    order: Sequence[str],
+    cast: Cast,
+    *,
+    simultaneous: bool = False,
+) -> Transcript:
+    """Lay out a debate in one order of its contenders.
+
+    Each line of a speech is quoted, so that no speech can imitate the layout around it. A
+    speech says when in its round it was spoken, or, with `simultaneous`, that nobody had read
+    the other's.
+    """
+    hidden = _find_hidden(topic, conditions, turns, cast)
+    ordered = sorted(turns, key=lambda turn: turn.number)
+
+    def show(text: str) -> str:
+        return blind(text, cast.names, hidden, anonymous=cast.blind)
+
+    def speak(turn: Turn) -> Speech:
+        model = "" if cast.blind else cast.models[turn.side].ref
+        spoke = "without having read the others" if simultaneous else _say_place(turn.place)
+        return Speech(cast.names[turn.side], spoke, _quote(show(turn.text)), model)
+
+    rounds = (
+        Round(
+            show(title.replace("_", " ").replace("-", " ")),
+            tuple(speak(turn) for turn in sorted(group, key=lambda turn: order.index(turn.side))),
+        )
+        for title, group in groupby(ordered, key=lambda turn: turn.round)
+    )
+    return Transcript(_quote(show(topic)), _quote(show(conditions)), tuple(rounds))
+
+
+def _find_hidden(topic: str, conditions: str, turns: Sequence[Turn], cast: Cast) -> frozenset[str]:
+    """Return all names to hide: the models', and any that a speaker gave itself in any turn."""
+    models = {name for model in cast.models.values() for name in (model.ref, model.family)}
+    answered = {turn.model for turn in turns}
+    told = find_self_named((topic, conditions, *(turn.text for turn in turns)))
+    return told | models | answered
+
+
+def _say_place(place: int) -> str:
+    return _PLACES[place - 1] if place <= len(_PLACES) else f"as number {place}"
+
+
+def _quote(text: str) -> str:
+    return "\n".join(f"> {line}".rstrip() for line in text.splitlines())

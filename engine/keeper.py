@@ -1,0 +1,85 @@
+"""Keeping leases alive, and stopping work that lost its lease or is asked to stop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from engine.bell import Bell
+from engine.errors import LeaseLostError, PausedError, RostrumError, StoppedError
+from engine.store import Lease, Store
+
+RENEW_SECONDS = 3.0
+LEASE_SECONDS = 9.0
+
+
+class Hold:
+    """A lease while it is held by a task, which is interrupted when the hold fails."""
+
+    def __init__(self, lease: Lease) -> None:
+        self.lease = lease
+        self.error: RostrumError | None = None
+        self._task = asyncio.current_task()
+
+    def fail(self, error: RostrumError) -> None:
+        """Interrupt the holding task; it sees this error instead of a cancellation."""
+        if self.error is None and self._task is not None:
+            self.error = error
+            self._task.cancel()
+
+    def claim_cancellation(self) -> bool:
+        """Whether a cancellation that arrived was ours."""
+        if self.error is None or self._task is None:
+            return False
+        self._task.uncancel()
+        return True
+
+
+class Keeper:
+    """One per process: claims leases, renews all of them together, and reads the stop flags."""
+
+    def __init__(self, store: Store, bell: Bell, holder: str) -> None:
+        self._store = store
+        self._bell = bell
+        self._holder = holder
+        self._holds: dict[str, Hold] = {}
+        self.draining = False
+
+    @asynccontextmanager
+    async def hold(self, name: str) -> AsyncIterator[Lease]:
+        """Hold a lease while the body runs.
+
+        Raises LeaseLostError when somebody else holds it or takes it over, and StoppedError
+        when the body was interrupted because its debate is asked to stop.
+        """
+        lease = await self._store.leases.claim(name, self._holder, LEASE_SECONDS)
+        if lease is None:
+            raise LeaseLostError(f"Another process holds {name}.")
+        hold = self._holds[name] = Hold(lease)
+        try:
+            yield lease
+        except asyncio.CancelledError:
+            if not hold.claim_cancellation():
+                raise
+            raise hold.error or StoppedError("") from None
+        finally:
+            del self._holds[name]
+            await self._store.leases.release(lease)
+
+    def check(self) -> None:
+        """Raise PausedError when this process is ending and should begin nothing new."""
+        if self.draining:
+            raise PausedError("This process is ending; the debate goes on when Rostrum runs again.")
+
+    async def run(self) -> None:
+        """Renew and look for stop wishes, until cancelled."""
+        while True:
+            await self._bell.collect("stop", RENEW_SECONDS)
+            epochs = await self._store.leases.renew(self._holder, LEASE_SECONDS)
+            stops = await self._store.debates.stops()
+            for name, hold in list(self._holds.items()):
+                if epochs.get(name) != hold.lease.epoch:
+                    hold.fail(LeaseLostError(f"Another process took over {name}."))
+                elif (stop := stops.get(name.removeprefix("debate/"))) is not None:
+                    hold.fail(stop.error())

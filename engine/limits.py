@@ -1,0 +1,40 @@
+"""Limits of a turn: measured in one way everywhere, never enforced by cutting."""
+
+from __future__ import annotations
+
+from engine.debate import Value, Violation
+from engine.text import count_arguments, count_words, split_closing
+
+
+class TurnLimits(Value):
+    """What a turn may measure at most; None is no limit.
+
+    `words` and `arguments` are of the whole turn. A closing has two parts instead: a
+    synthesis in characters and a decision in words.
+    """
+
+    words: int | None = None
+    arguments: int | None = None
+    synthesis_chars: int | None = None
+    decision_words: int | None = None
+
+
+def violations(text: str, limits: TurnLimits, chars_per_word: float) -> tuple[Violation, ...]:
+    """Return every limit that a text passes, with what was measured."""
+    measured: list[tuple[str, float, int | None]] = []
+    if limits.words is not None:
+        measured.append(("too_many_words", count_words(text, chars_per_word), limits.words))
+    if limits.arguments is not None:
+        measured.append(("too_many_arguments", count_arguments(text), limits.arguments))
+    if limits.synthesis_chars is not None or limits.decision_words is not None:
+        synthesis, decision = split_closing(text)
+        measured.append(("long_synthesis", len(synthesis), limits.synthesis_chars))
+        words = count_words(decision, chars_per_word)
+        measured.append(("long_decision", words, limits.decision_words))
+        if not synthesis:
+            measured.append(("missing_synthesis", 1, 0))
+    return tuple(
+        Violation(kind=kind, measured=value, limit=limit)
+        for kind, value, limit in measured
+        if limit is not None and value > limit
+    )

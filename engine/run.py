@@ -1,0 +1,169 @@
+"""Thinking for one debate: the format's script, then the blind panel, under one lease."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import structlog
+
+from engine.bell import Bell
+from engine.debate import Debate, Model, Sampling, Status, Turn
+from engine.errors import (
+    BudgetError,
+    LeaseLostError,
+    PausedError,
+    RostrumError,
+    StoppedError,
+    ThreadGoneError,
+)
+from engine.floor import Floor
+from engine.formats import format_of
+from engine.jury.panel import hold_panel
+from engine.keeper import Keeper
+from engine.messages import Notice, VoteInvite
+from engine.ports import AnswerSchema, ChatMessage, Models, Reply
+from engine.prompts.library import Prompts
+from engine.steps import Steps
+from engine.store import Lease, Post, Store
+from engine.votes.options import vote_options
+
+MOST_UNDELIVERED = 4
+log = structlog.get_logger(__name__)
+
+
+@dataclass(slots=True)
+class Runner:
+    """What thinking needs; it never talks to a platform."""
+
+    store: Store
+    models: Models
+    keeper: Keeper
+    bell: Bell
+    _prompts: dict[str, Prompts] = field(default_factory=dict)
+
+    async def run_debate(self, debate_id: str) -> None:
+        """Think for a debate until its vote can open, or until it ends otherwise.
+
+        Whatever is journaled already is not done again. A debate that another process holds
+        is left to it.
+        """
+        try:
+            async with self.keeper.hold(f"debate/{debate_id}") as lease:
+                await self._run(debate_id, lease)
+        except LeaseLostError as error:
+            log.info("debate left to another process", debate=debate_id, why=str(error))
+        except PausedError:
+            log.info("debate paused", debate=debate_id)
+        except RostrumError as error:
+            await self._end(debate_id, error)
+        self.bell.ring("votes")
+
+    async def _run(self, debate_id: str, lease: Lease) -> None:
+        debate = await self.store.debates.get(debate_id)
+        if not debate.status.live:
+            return
+        debate = await self.store.debates.advance(lease, debate_id, Status.RUNNING, debate.reason)
+        log.info("debate runs", debate=debate_id, format=debate.request.format)
+        script = format_of(debate.request.format, debate.setup.format_version)
+        prompts = await self._load_prompts(debate.setup.templates)
+        journaled = await self.store.journal.load(debate_id)
+        steps = Steps(debate, lease, journaled, self.store, self.models, self.keeper)
+        desk = LiveDesk(debate, lease, steps, self)
+        floor = Floor(debate.setup, prompts, desk, script.turns(debate.request))
+        await script.run(floor)
+        await self._publish(debate, lease, _invitation(debate))
+        verdict, ballots = await hold_panel(debate, floor.turns, prompts, steps)
+        await self.store.journal.record_verdict(lease, debate_id, verdict, ballots)
+        await self.store.debates.advance(lease, debate_id, Status.VOTING)
+        log.info("debate judged", debate=debate_id, usd=round(steps.spent, 6))
+
+    async def _end(self, debate_id: str, error: RostrumError) -> None:
+        """Write down how a debate ended early, and say it in the thread."""
+        status = _status_after(error)
+        log.warning("debate ended early", debate=debate_id, status=status, why=str(error))
+        async with self.keeper.hold(f"debate/{debate_id}") as lease:
+            debate = await self.store.debates.get(debate_id)
+            if not debate.status.live:
+                return
+            await self.store.debates.advance(lease, debate_id, status, str(error))
+            number = (await self.store.journal.spending(debate_id))[0]
+            notice = Notice(level="warning", text=_farewell(status, str(error)))
+            await self._publish(debate, lease, Post(key=f"end/{number}", message=notice))
+
+    async def _publish(self, debate: Debate, lease: Lease, post: Post) -> None:
+        await self.store.outbox.publish(lease, debate.id, [post])
+        self.bell.ring("outbox", debate.id)
+
+    async def _load_prompts(self, digest: str) -> Prompts:
+        if digest not in self._prompts:
+            self._prompts[digest] = Prompts(await self.store.debates.templates(digest))
+        return self._prompts[digest]
+
+
+@dataclass(slots=True)
+class LiveDesk:
+    """The desk of a running debate: journaled calls, and posts through the outbox."""
+
+    debate: Debate
+    lease: Lease
+    steps: Steps
+    runner: Runner
+    undelivered: int = 0
+
+    async def room(self) -> None:
+        """Wait until fewer than four turns are undelivered."""
+        while self.undelivered >= MOST_UNDELIVERED:
+            await self.runner.bell.collect(f"delivered/{self.debate.id}", 1.0)
+            self.runner.keeper.check()
+            outbox = self.runner.store.outbox
+            self.undelivered = await outbox.undelivered_turns(self.debate.id)
+
+    async def call(
+        self,
+        step: str,
+        model: Model,
+        messages: Sequence[ChatMessage],
+        sampling: Sampling,
+        *,
+        schema: AnswerSchema | None = None,
+        cue: Mapping[str, str] | None = None,
+    ) -> Reply:
+        """Return a step's reply."""
+        return await self.steps.call(step, model, messages, sampling, schema=schema, cue=cue)
+
+    async def publish(self, turn: Turn, post: Post) -> None:
+        """Keep a turn and queue its post, together."""
+        journal = self.runner.store.journal
+        self.undelivered = await journal.record_turn(self.lease, self.debate.id, turn, post)
+        self.runner.bell.ring("outbox", self.debate.id)
+
+
+def _invitation(debate: Debate) -> Post:
+    request = debate.request
+    invite = VoteInvite(
+        options=vote_options(tuple(request.sides)),
+        minutes=request.vote_minutes,
+        quorum=request.quorum,
+    )
+    return Post(key="vote", message=invite)
+
+
+def _status_after(error: RostrumError) -> Status:
+    match error:
+        case BudgetError():
+            return Status.PARTIAL
+        case ThreadGoneError():
+            return Status.FAILED
+        case StoppedError():
+            return Status.CANCELLED
+        case _:
+            return Status.FAILED
+
+
+def _farewell(status: Status, reason: str) -> str:
+    outcome = {
+        Status.PARTIAL: "The debate stops here, incomplete.",
+        Status.CANCELLED: "The debate was stopped.",
+    }.get(status, "The debate could not go on; everything up to here is kept.")
+    return f"{outcome} {reason}"

@@ -1,0 +1,131 @@
+"""Model calls as journaled steps: a step whose result is stored is never called for again."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+
+import orjson
+
+from engine.debate import Debate, Model, Sampling
+from engine.errors import BudgetError
+from engine.keeper import Keeper
+from engine.ports import AnswerSchema, Attempt, Call, ChatMessage, Models, Reply
+from engine.store import AttemptStart, Journaled, Lease, Store
+
+BYTES_PER_TOKEN = 2.5  # no tokenizer in use makes more of a prompt, whatever its script
+
+
+class Steps:
+    """The steps of one debate while its lease is held."""
+
+    def __init__(
+        self,
+        debate: Debate,
+        lease: Lease,
+        journaled: Journaled,
+        store: Store,
+        models: Models,
+        keeper: Keeper,
+    ) -> None:
+        self._debate = debate
+        self._lease = lease
+        self._results = journaled.steps
+        self._attempts = journaled.attempts
+        self._store = store
+        self._models = models
+        self._keeper = keeper
+        self.spent = journaled.spent
+
+    async def call(
+        self,
+        step: str,
+        model: Model,
+        messages: Sequence[ChatMessage],
+        sampling: Sampling,
+        *,
+        schema: AnswerSchema | None = None,
+        cue: Mapping[str, str] | None = None,
+    ) -> Reply:
+        """Return a step's reply: the stored one, or a model's, which is then stored.
+
+        Raises ModelError, BudgetError, StoppedError, PausedError or LeaseLostError.
+        """
+        known = self._results.get(step)
+        if known is not None:
+            return known.reply
+        call = Call(
+            session=self._debate.id,
+            step=step,
+            model=model,
+            messages=tuple(messages),
+            sampling=sampling,
+            schema=schema,
+            cue=cue or {},
+        )
+        return await self._models.complete(call, Tries(self, call))
+
+    async def began(self, call: Call, start: AttemptStart) -> None:
+        """Journal a try before it is sent, if the budget covers it. Raises BudgetError."""
+        self._keeper.check()
+        cap = self._debate.setup.cap_usd
+        if cap is not None and self.spent + start.cost_max > cap + 1e-9:
+            raise BudgetError(
+                f"The debate has used {self.spent:.4f} USD, and the next call to "
+                f"{call.model.ref} may cost {start.cost_max:.4f}: more than its cap of "
+                f"{cap:.2f} USD allows (ROSTRUM_BUDGET__DEBATE_USD)."
+            )
+        # Counted before the first await: calls side by side must not pass the cap together.
+        self.spent += start.cost_max
+        await self._store.journal.began(self._lease, start, call)
+
+    async def ended(self, start: AttemptStart, attempt: Attempt, reply: Reply | None) -> None:
+        """Journal how a try ended, and settle what it cost."""
+        if attempt.cost is not None:
+            self.spent += attempt.cost - start.cost_max
+        await self._store.journal.ended(self._lease, start, attempt, reply)
+
+    def start(self, call: Call, number: int) -> AttemptStart:
+        """Describe a try: its number in the journal, and what it may cost at most."""
+        price = self._debate.setup.prices.get(call.model.ref)
+        cost_max = price.cost(tokens_in(call), call.sampling.max_tokens) if price else 0.0
+        return AttemptStart(
+            debate=self._debate.id,
+            step=call.step,
+            number=self._attempts.get(call.step, 0) + number,
+            cost_max=cost_max,
+            prompt_hash=prompt_hash(call.messages),
+        )
+
+
+class Tries:
+    """The attempt log of one call."""
+
+    def __init__(self, steps: Steps, call: Call) -> None:
+        self._steps = steps
+        self._call = call
+        self._start: AttemptStart | None = None
+
+    async def began(self, number: int) -> None:
+        """Note that try `number` (from 1) is about to be sent; raises to forbid it."""
+        start = self._steps.start(self._call, number)
+        await self._steps.began(self._call, start)
+        self._start = start
+
+    async def ended(self, attempt: Attempt, reply: Reply | None = None) -> None:
+        """Note how it ended; `reply` is given with the try that succeeded."""
+        if self._start is not None:
+            await self._steps.ended(self._start, attempt, reply)
+
+
+def tokens_in(call: Call) -> int:
+    """Return an upper estimate of a prompt's tokens."""
+    size = sum(len(message.content.encode()) for message in call.messages)
+    return math.ceil(size / BYTES_PER_TOKEN) + 8 * len(call.messages)
+
+
+def prompt_hash(messages: Sequence[ChatMessage]) -> str:
+    """Return the SHA-256 of a prompt's messages, in hexadecimal."""
+    body = orjson.dumps([[message.role, message.content] for message in messages])
+    return hashlib.sha256(body).hexdigest()

@@ -1,0 +1,148 @@
+"""Reading a structured answer out of a model's text; the one place that does.
+
+The rungs, in order: balanced objects in the text → strict JSON → json-repair, flagged. An
+answer that was cut off is never read, because a repair would invent its end.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, NamedTuple
+
+import json_repair
+
+from engine.errors import RostrumError
+
+CUT_OFF = frozenset({"length", "max_tokens", "max_output_tokens"})
+MAX_CHARS = 1_000_000
+MAX_DEPTH = 64
+MAX_OBJECTS = 16
+# json-repair takes quadratic time on stray quotes: 20,000 characters keep it under 0.2 s.
+MAX_REPAIR_CHARS = 20_000
+
+_MARK = re.compile(r'["\\{}\[\]]')
+_KEY = re.compile(r"""["']?\w[^{}:]*:""")
+# Halves of surrogate pairs and NUL are valid JSON escapes that no database takes.
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_PAIR = {"}": "{", "]": "["}
+
+Object = dict[str, Any]
+
+
+class UnreadableError(RostrumError):
+    """The answer holds no single complete JSON object; the message says why."""
+
+
+class Parsed(NamedTuple):
+    """The object that an answer holds, and whether repair was needed to read it."""
+
+    value: Object
+    repaired: bool
+
+
+def read_object(text: str, finish: str = "stop") -> Parsed:
+    """Return the one JSON object in a model's answer, with prose or fences around it.
+
+    `finish` is the backend's word for why the answer stopped. Several objects are fine when
+    they are equal. Raises UnreadableError for an answer that is cut off, holds no object, or
+    holds two that differ. Linear in the text, and never deeper than 64 levels.
+    """
+    if finish.lower() in CUT_OFF:
+        raise UnreadableError("the answer was cut off at its token limit")
+    if len(text) > MAX_CHARS:
+        raise UnreadableError(f"the answer is longer than {MAX_CHARS} characters")
+    found = [parsed for span in _spans(_after_thinking(text)) if (parsed := _parse(span))]
+    # An empty pair of braces in prose is no second answer.
+    found = [parsed for parsed in found if parsed.value] or found
+    if not found:
+        raise UnreadableError("the answer holds no JSON object")
+    if len({_canonical(parsed.value) for parsed in found}) > 1:
+        raise UnreadableError("the answer holds two JSON objects that differ")
+    return next((parsed for parsed in found if not parsed.repaired), found[0])
+
+
+def _after_thinking(text: str) -> str:
+    """Drop what a reasoning model wrote before its answer; drafts in it are not answers."""
+    return text.rpartition("</think>")[2]
+
+
+def _spans(text: str) -> list[str]:
+    """Return the outermost balanced `{…}` pieces; raises UnreadableError when one stays open."""
+    spans: list[str] = []
+    stack: list[str] = []
+    start, position, quoted = 0, 0, False
+    while mark := _MARK.search(text, position):
+        sign, position = mark.group(), mark.end()
+        if sign == "\\":
+            position += 1
+        elif sign == '"':
+            quoted = bool(stack) and not quoted
+        elif not quoted:
+            if not stack:
+                start = mark.start()
+            _step(stack, sign)
+            if sign == "}" and not stack:
+                spans.append(text[start:position])
+    if stack:
+        raise UnreadableError("the answer's JSON is not closed")
+    if len(spans) > MAX_OBJECTS:
+        raise UnreadableError(f"the answer holds more than {MAX_OBJECTS} pieces of JSON")
+    return spans
+
+
+def _step(stack: list[str], sign: str) -> None:
+    """Open or close a level; brackets outside of any object are prose."""
+    if sign == "{" or (sign == "[" and stack):
+        stack.append(sign)
+        if len(stack) > MAX_DEPTH:
+            raise UnreadableError(f"the answer's JSON is nested deeper than {MAX_DEPTH} levels")
+    elif stack and sign in _PAIR and stack.pop() != _PAIR[sign]:
+        raise UnreadableError("the answer's JSON has a bracket that is not closed")
+
+
+def _parse(span: str) -> Parsed | None:
+    try:
+        value = json.loads(span, object_pairs_hook=_unique, parse_constant=_refuse)
+    except ValueError:
+        return _repair(span)
+    return Parsed(_clean(value), repaired=False)
+
+
+def _repair(span: str) -> Parsed | None:
+    if not _KEY.match(span[1:].lstrip()) or not {'"', "'"} & set(span):
+        return None
+    if len(span) > MAX_REPAIR_CHARS:
+        raise UnreadableError("the answer's JSON is broken and too long to repair")
+    value = json_repair.loads(span, skip_json_loads=True)
+    return Parsed(_clean(value), repaired=True) if isinstance(value, dict) else None
+
+
+def _clean(value: Any) -> Any:
+    """Take what cannot be stored out of every text of a parsed value."""
+    if isinstance(value, str):
+        return _UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", value)
+    if isinstance(value, list):
+        return [_clean(item) for item in value]
+    if isinstance(value, dict):
+        return {_clean(key): _clean(item) for key, item in value.items()}
+    return value
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> Object:
+    """Build an object; a key given twice with two values would hide one of them."""
+    value: Object = {}
+    for key, item in pairs:
+        if key in value and _canonical(value[key]) != _canonical(item):
+            raise UnreadableError(f"the answer's JSON gives “{key[:40]}” twice, differently")
+        value[key] = item
+    return value
+
+
+def _refuse(constant: str) -> float:
+    raise UnreadableError(f"the answer's JSON holds {constant}, which is no JSON number")
+
+
+def _canonical(value: object) -> str:
+    """Write a value so that equal texts mean equal JSON: 1, 1.0 and true all differ."""
+    return json.dumps(value, sort_keys=True)

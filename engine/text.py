@@ -1,0 +1,314 @@
+"""What people and models write: counted, cleaned, shortened and cut into pieces.
+
+Pure, linear in the text's length whatever it contains, and in every script.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import regex
+
+_UNSPACED = (
+    r"\p{Script_Extensions=Han}\p{Script_Extensions=Hiragana}\p{Script_Extensions=Katakana}"
+    r"\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
+)
+_UNSPACED_RUN = regex.compile(rf"(?:(?=[\p{{L}}\p{{M}}\p{{N}}])[{_UNSPACED}])+")
+_CHARACTER = regex.compile(r"[\p{L}\p{N}]")
+_WORD_BOUNDARY = regex.compile(r"(?w)\b")
+# Flags belong to no word, and finding boundaries among them takes quadratic time.
+_FLAGS = regex.compile(r"[\U0001F1E6-\U0001F1FF]+")
+
+
+def count_words(text: str, chars_per_word: float = 1.5) -> int:
+    """Count words by Unicode word segmentation (UAX 29); a word has a letter or a digit.
+
+    In Han, kana, Thai, Lao, Khmer and Burmese, letters are counted instead (marks are not)
+    and divided by `chars_per_word`, to the nearest whole word; mixed texts add up.
+    """
+    characters = sum(len(_CHARACTER.findall(run.group())) for run in _UNSPACED_RUN.finditer(text))
+    spaced = _FLAGS.sub(" ", _UNSPACED_RUN.sub(" ", text))
+    words = sum(1 for piece in _WORD_BOUNDARY.splititer(spaced) if _CHARACTER.search(piece))
+    if characters == 0:
+        return words
+    return words + max(1, int(characters / chars_per_word + 0.5))
+
+
+_ITEM = regex.compile(
+    r"^(?P<indent>[ \t]*)(?P<heading>\#{1,6}[ \t]+)?(?:\*\*|__)?\(?\d{1,2}"
+    r"(?:[.)](?=\*\*|__|[ \t]|$)|[．、）])",
+    regex.MULTILINE,
+)
+_FENCE_LINE = re.compile(r"^[ \t]*(?P<marker>`{3,}|~{3,})(?P<info>[^\n]*)$", re.MULTILINE)
+
+
+def count_arguments(text: str) -> int:
+    """Count the numbered items of the topmost level: `1.`, `2)`, `**3.**`, `### 4. Title`.
+
+    Numbered headings, where there are any, are above numbered lines; code is not read.
+    """
+    blocks = _fences(text)
+    items = [item for item in _ITEM.finditer(text) if _block_at(blocks, item.start()) is None]
+    headings = [len(item["heading"].strip()) for item in items if item["heading"]]
+    if headings:
+        return headings.count(min(headings))
+    indents = [len(item["indent"].expandtabs(4)) for item in items]
+    return sum(indent <= indents[0] for indent in indents)
+
+
+_RULE = re.compile(r"^[ \t]*-{3,}[ \t]*$", re.MULTILINE)
+_BLANK_LINE = regex.compile(r"\n[ \t]*\n")
+
+
+def split_closing(text: str) -> tuple[str, str]:
+    """Return a closing's synthesis and its decision.
+
+    A line of dashes divides them, else the first blank line; else all is decision.
+    """
+    body = text.strip()
+    divider = _RULE.search(body) or _BLANK_LINE.search(body)
+    if divider is None:
+        return "", body
+    return body[: divider.start()].strip(), body[divider.end() :].strip()
+
+
+_NEWLINES = re.compile("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
+_UNSAFE = re.compile(
+    "[\x00-\x08\x0e-\x1f\x7f-\x9f"  # controls but tab and newline
+    "\ud800-\udfff"  # half a character, which no encoding can store
+    "\u202a-\u202e\u2066-\u2069]"  # overrides, embeddings, isolates
+)
+
+
+def clean(text: str) -> str:
+    r"""Return the text as safe data: newlines are `\n`, control characters are gone.
+
+    So are lone surrogates, and the invisible characters that override, embed or isolate a
+    direction: left open they reverse whatever the platform shows after the text, and an
+    override makes it read otherwise than it is stored and judged. Right-to-left text needs
+    none of them. Emoji, joiners, marks and mentions stay as they are.
+    """
+    return _UNSAFE.sub("", _NEWLINES.sub("\n", text))
+
+
+_JOINED = r"[\p{GCB=Extend}\p{GCB=SpacingMark}\p{GCB=ZWJ}]"
+# Flags first: \X looks back over all the flags before it, again for each.
+_GRAPHEME = regex.compile(rf"[\U0001F1E6-\U0001F1FF]{{2}}{_JOINED}*|\X")
+_SPACE = regex.compile(rf"(?<!\p{{GCB=Prepend}})\s(?!{_JOINED})")
+_SENTENCE = regex.compile(
+    rf"[.!?…]['\")\]”’»*_]*(?=[ \t](?!{_JOINED}))|[。！？｡][”’」』）]*(?!{_JOINED})"
+)
+_SPACES = regex.compile(rf"(?:[ \t](?!{_JOINED}))*")
+_EMPTY_LINES = re.compile(r"(?:[ \t]*\n)*")
+
+
+def headline(text: str, limit: int) -> str:
+    """Return the text on one line of at most `limit` characters, shortened with an ellipsis."""
+    line = " ".join(text.split())
+    if len(line) <= limit:
+        return line
+    end = _last_end(_SPACE, line, limit // 2, limit) or _grapheme_end(line, 0, limit - 1)
+    return line[:end].rstrip() + "…"
+
+
+def split_markdown(text: str, limit: int, length: Callable[[str], int] = len) -> tuple[str, ...]:
+    """Cut a text into pieces of at most `limit`, as `length` measures them.
+
+    Cuts fall between paragraphs, else lines, sentences, words, else anywhere but inside a
+    visible character (unless one alone passes the limit). A code fence that is open at a cut
+    is closed there and opened again with its info string; one never closed is closed at the
+    end. Nothing but white space at cuts is lost. `length` must grow with the text and never
+    be below its number of characters. A fence line over a quarter of the limit is plain text.
+    Raises ValueError for a limit below 1.
+    """
+    if limit < 1:
+        raise ValueError(f"Pieces need room for a character; the limit is {limit}.")
+    blocks = _fences(text, longest=limit // 4, length=length)
+    return tuple(_pieces(_Source(text, limit, length, blocks)))
+
+
+class _Block(NamedTuple):
+    """A fenced block: where its first line starts, its code, its last line, and its end.
+
+    One that nobody closed ends, and has its last line, at the end of the text.
+    """
+
+    start: int
+    code: int
+    close: int
+    end: int
+    opening: str
+    marker: str
+
+    @property
+    def closed(self) -> bool:
+        return self.close < self.end
+
+
+class _Source(NamedTuple):
+    text: str
+    limit: int
+    length: Callable[[str], int]
+    blocks: list[_Block]
+
+    def fits(self, start: int, end: int, room: int) -> bool:
+        # The first test spares `length` a text that is far too long.
+        return end - start <= room and self.length(self.text[start:end]) <= room
+
+
+def _fences(
+    text: str, *, longest: int | None = None, length: Callable[[str], int] = len
+) -> list[_Block]:
+    blocks: list[_Block] = []
+    opened: re.Match[str] | None = None
+    for line in _FENCE_LINE.finditer(text):
+        if longest is not None and length(line.group()) > longest:
+            continue
+        if opened is None:
+            # CommonMark 4.5: with a backtick in its info string it is inline code.
+            opened = None if line["marker"][0] == "`" and "`" in line["info"] else line
+        elif line["marker"].startswith(opened["marker"]) and not line["info"].strip():
+            blocks.append(_block(opened, line.start(), line.end(), len(text)))
+            opened = None
+    if opened is not None:
+        blocks.append(_block(opened, len(text), len(text), len(text)))
+    return blocks
+
+
+def _block(opened: re.Match[str], close: int, end: int, size: int) -> _Block:
+    code = min(opened.end() + 1, size)
+    return _Block(opened.start(), code, close, end, opened.group(), opened["marker"])
+
+
+def _block_before(blocks: list[_Block], position: int) -> _Block | None:
+    """Return the last block that starts before a position."""
+    index = bisect_left(blocks, position, key=lambda block: block.start) - 1
+    return blocks[index] if index >= 0 else None
+
+
+def _block_at(blocks: list[_Block], position: int) -> _Block | None:
+    """Return the block that a cut at a position tears, if any."""
+    block = _block_before(blocks, position)
+    return block if block and (position < block.end or not block.closed) else None
+
+
+def _pieces(source: _Source) -> Iterator[str]:
+    start, size = _resume(source.text, 0), len(source.text)
+    while start < size:
+        inside = _block_at(source.blocks, start)
+        if inside and _only_closes(source, start, inside):
+            start = _resume(source.text, inside.end)
+            continue
+        prefix = f"{inside.opening}\n" if inside else ""
+        cut = _cut(source, start, prefix)
+        torn = _block_at(source.blocks, cut)
+        body = source.text[start:cut]
+        if body.strip():
+            yield prefix + (_closed(body, torn.marker) if torn else body.rstrip())
+        start = cut if torn else _resume(source.text, cut)
+
+
+def _only_closes(source: _Source, start: int, inside: _Block) -> bool:
+    near = inside.close - start <= source.limit
+    return near and not source.text[start : inside.close].strip()
+
+
+def _closed(body: str, marker: str) -> str:
+    return f"{body}{marker}" if body.endswith("\n") else f"{body}\n{marker}"
+
+
+def _resume(text: str, cut: int) -> int:
+    """Return where prose goes on after a cut: past spaces and empty lines, at an indent."""
+    at_line_start = cut == 0 or text[cut - 1] == "\n"
+    return _past(_EMPTY_LINES, text, cut if at_line_start else _past(_SPACES, text, cut))
+
+
+def _past(pattern: re.Pattern[str], text: str, position: int) -> int:
+    match = pattern.match(text, position)
+    return match.end() if match else position
+
+
+def _cut(source: _Source, start: int, prefix: str) -> int:
+    """Return where the piece from `start` ends, with room kept to close the fence it tears."""
+    room = source.limit - source.length(prefix)
+    reserve = 0
+    while True:
+        cut = _cut_within(source, start, room - reserve)
+        torn = _block_at(source.blocks, cut)
+        if torn is None:
+            return cut
+        if torn.closed and source.fits(start, torn.end, room):
+            return torn.end
+        needed = source.length(f"\n{torn.marker}")
+        if needed <= reserve:
+            return cut
+        reserve = needed
+
+
+def _cut_within(source: _Source, start: int, room: int) -> int:
+    end = _furthest(source, start, room)
+    if end == len(source.text):
+        return end
+    block = _block_at(source.blocks, end)
+    if block is None:
+        return _prose_cut(source, start, end)
+    worth_it = block.start - start >= (end - start) // 3
+    whole = block.closed and block.end - block.start <= source.limit
+    if block.start > start and (end <= block.code or (whole and worth_it)):
+        return block.start
+    code, high = max(start, block.code), max(min(end, block.close), start + 1)
+    line = source.text.rfind("\n", code, high) + 1
+    if line or block.start > start:
+        return line or block.start
+    return _last_end(_SPACE, source.text, code, high) or _grapheme_end(source.text, code, high)
+
+
+def _prose_cut(source: _Source, start: int, end: int) -> int:
+    """Return the best place for a cut outside code; none of the first third for its form."""
+    text = source.text
+    block = _block_before(source.blocks, end)
+    low = max(start, block.end if block else 0)
+    late = max(low, start + 1, start + (end - start) // 3)
+    return (
+        _last_start(_BLANK_LINE, text, late, end)
+        or max(text.rfind("\n", late, end + 1), 0)
+        or _last_end(_SENTENCE, text, late, end)
+        or _last_start(_SPACE, text, low + 1, end)
+        or (low if low > start else _grapheme_end(text, start, end))
+    )
+
+
+def _furthest(source: _Source, start: int, room: int) -> int:
+    """Return the furthest end of a piece from `start` that fits; at least one character on."""
+    low, high = start + 1, min(start + max(room, 1), len(source.text))
+    if source.fits(start, high, room):
+        return high
+    while low < high:
+        middle = (low + high + 1) // 2
+        if source.fits(start, middle, room):
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _last_start(pattern: regex.Pattern[str], text: str, low: int, high: int) -> int:
+    """Return where the last match from `low` starts, at most at `high`; 0 for none."""
+    # Two characters more, so that a match at `high` sees what follows it.
+    starts = (match.start() for match in pattern.finditer(text, low, high + 2))
+    return max((start for start in starts if start <= high), default=0)
+
+
+def _last_end(pattern: regex.Pattern[str], text: str, low: int, high: int) -> int:
+    """Return where the last match from `low` ends, at most at `high`; 0 for none."""
+    ends = (match.end() for match in pattern.finditer(text, low, high + 1))
+    return max((end for end in ends if end <= high), default=0)
+
+
+def _grapheme_end(text: str, start: int, end: int) -> int:
+    """Return the last border of visible characters up to `end`, or `end` when there is none."""
+    border = _last_start(_GRAPHEME, text, start, end)
+    return border if border > start else end

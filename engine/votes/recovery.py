@@ -1,0 +1,92 @@
+"""What a reading of a vote message says that the log of events does not.
+
+Pure: the caller reads the reactions, and appends what `reconcile` returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from engine.debate import BallotKind, How, VoteEvent
+from engine.ports import Reactions
+from engine.votes.tally import hands_held
+
+
+@dataclass(frozen=True, slots=True)
+class NewEvent:
+    """A vote event that is still to be numbered and appended to the log."""
+
+    person: int
+    option: str
+    added: bool
+    how: How = How.RECOVERED
+
+
+Holding = tuple[int, str]
+"""A person and an option."""
+
+
+def reconcile(
+    events: Sequence[VoteEvent],
+    reactions: Reactions,
+    *,
+    read_began_at: datetime,
+    people: Mapping[str, int],
+    ballot: BallotKind = BallotKind.OPEN,
+) -> tuple[NewEvent, ...]:
+    """Return the events that bring the log in line with a reading, withdrawals first.
+
+    `people` maps the platform's users to persons; a user whom it does not name was forgotten
+    and stays so. Read before seeding again: a message that lost the bot's own reaction to an
+    option was cleared, and there nobody withdrew anything. Neither did anybody when the
+    reading is incomplete or the ballot secret; a choice made by button, and whatever was
+    received after the reading began, is never touched.
+    """
+    if ballot is BallotKind.PRIVATE:
+        return ()
+    seen = {
+        (people[user], option)
+        for option, users in reactions.holders.items()
+        for user in users
+        if user in people
+    }
+    held = _held(events, ballot)
+    fresh = _received_since(events, read_began_at)
+    added = {h for h in seen - held.keys() if not fresh.touches(h)}
+    gone = {h for h in held.keys() - seen if not fresh.touches(h)}
+    if ballot is BallotKind.SECRET or not reactions.complete:
+        gone = set()
+    gone = {h for h in gone if h[1] in reactions.seeded and held[h] is not How.BUTTON}
+    withdrawn = [NewEvent(person, option, False) for person, option in sorted(gone)]
+    return (*withdrawn, *(NewEvent(person, option, True) for person, option in sorted(added)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Fresh:
+    """What was received after a reading began, and so knows better than the reading."""
+
+    holdings: frozenset[Holding]
+    by_button: frozenset[int]
+
+    def touches(self, holding: Holding) -> bool:
+        """Return whether the holding, or all of its person's, was decided since."""
+        return holding in self.holdings or holding[0] in self.by_button
+
+
+def _held(events: Sequence[VoteEvent], ballot: BallotKind) -> dict[Holding, How]:
+    hands = hands_held(events, tally_visible=ballot is BallotKind.OPEN)
+    return {
+        (person, option): event.how
+        for person, own in hands.items()
+        for option, event in own.items()
+    }
+
+
+def _received_since(events: Sequence[VoteEvent], moment: datetime) -> _Fresh:
+    late = [e for e in events if e.received_at >= moment and e.how is not How.RECOVERED]
+    return _Fresh(
+        holdings=frozenset((e.person, e.option) for e in late if e.how is How.LIVE),
+        by_button=frozenset(e.person for e in late if e.how is How.BUTTON),
+    )

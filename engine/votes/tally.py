@@ -1,0 +1,181 @@
+"""From the log of vote events to each person's standing vote, and to the count.
+
+Pure, and the only place that knows what a standing vote is (JUDGING.md, Human votes).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+
+from engine.debate import TIE, WEAK, How, Tally, Vote, VoteEvent
+from engine.stats.wilson import wilson
+
+Hands = dict[str, VoteEvent]
+"""The options that one person holds, each with the event that says so."""
+
+
+def hands_held(events: Iterable[VoteEvent], *, tally_visible: bool = True) -> dict[int, Hands]:
+    """Return what each person holds after the events, in their order of receipt.
+
+    `tally_visible` is False where the bot takes reactions away at once (a secret ballot) or
+    there are none (a private one); see `standing_votes`.
+    """
+    held: dict[int, Hands] = {}
+    for event in sorted(events, key=_order):
+        _apply(event, held.setdefault(event.person, {}), tally_visible)
+    return held
+
+
+def standing_votes(
+    events: Sequence[VoteEvent],
+    *,
+    starter: int | None,
+    judge_visible: bool,
+    tally_visible: bool,
+) -> tuple[Vote, ...]:
+    """Derive the standing vote of everybody who has one, ordered by person.
+
+    Of several options held, the one last received live stands; where none was received
+    live the vote is ambiguous, and its option names all that are held, as in `A+tie`.
+
+    Where the tally is visible, reactions stay on the message: nobody can add one that he
+    holds, so a repeated event is a repeated delivery and changes nothing. Where it is not,
+    the bot has taken the reaction away: adding one is a new choice that replaces the last,
+    one that recovery finds was made after all that had been received, and only a button
+    withdraws.
+    """
+    votes = []
+    ordered = sorted(events, key=lambda event: (event.person, event.number))
+    for person, own in groupby(ordered, key=lambda event: event.person):
+        course = _follow(own, tally_visible)
+        if course.hands:
+            is_starter = person == starter
+            votes.append(_vote(person, course, is_starter, judge_visible, tally_visible))
+    return tuple(votes)
+
+
+def count(votes: Sequence[Vote], contenders: Sequence[str], quorum: int) -> Tally:
+    """Count votes by option: all that stand, and the gold ones.
+
+    The quorum counts gold votes, ties and both-weak included. `share` is that of the first
+    of two contenders; it and its bounds are None when nobody chose either.
+    """
+    counts = dict.fromkeys((*contenders, TIE, WEAK), 0)
+    gold = dict(counts)
+    for vote in votes:
+        if not vote.ambiguous and vote.option in counts:
+            counts[vote.option] += 1
+            gold[vote.option] += vote.gold
+    cast = sum(gold.values())
+    met = cast >= quorum
+    winner = _winner(gold, contenders) if met and cast else None
+    plain = Tally(counts=counts, gold=gold, quorum_met=met, winner=winner)
+    return _with_share(plain, contenders)
+
+
+@dataclass(slots=True)
+class _Course:
+    """One person's way through the vote, up to the latest event."""
+
+    hands: Hands = field(default_factory=dict)
+    standing: str | None = None
+    latest: str | None = None  # the last choice that stood, also when withdrawn since
+    first: VoteEvent | None = None
+    turned: VoteEvent | None = None
+    changes: int = 0
+
+
+def _order(event: VoteEvent) -> int:
+    return event.number
+
+
+def _apply(event: VoteEvent, hands: Hands, tally_visible: bool) -> None:
+    if not event.added:
+        _withdraw(event, hands, tally_visible)
+    elif event.how is How.RECOVERED:
+        _recover(event, hands, tally_visible)
+    elif event.how is How.BUTTON or not tally_visible:
+        hands.clear()
+        hands[event.option] = event
+    elif event.option not in hands or hands[event.option].how is How.RECOVERED:
+        hands[event.option] = event
+
+
+def _withdraw(event: VoteEvent, hands: Hands, tally_visible: bool) -> None:
+    if event.how is How.BUTTON:
+        hands.clear()
+    elif tally_visible and event.option in hands and hands[event.option].how is not How.BUTTON:
+        del hands[event.option]
+
+
+def _recover(event: VoteEvent, hands: Hands, tally_visible: bool) -> None:
+    if event.option in hands:
+        return
+    if not tally_visible:
+        for option in [o for o, holding in hands.items() if holding.how is not How.RECOVERED]:
+            del hands[option]
+    hands[event.option] = event
+
+
+def _stands(hands: Hands) -> VoteEvent | None:
+    """Return the holding that stands, None when there is none or nobody can say which."""
+    if len(hands) == 1:
+        return next(iter(hands.values()))
+    seen = [holding for holding in hands.values() if holding.how is not How.RECOVERED]
+    return max(seen, key=_order, default=None)
+
+
+def _follow(events: Iterable[VoteEvent], tally_visible: bool) -> _Course:
+    course = _Course()
+    for event in events:
+        _apply(event, course.hands, tally_visible)
+        if event.added and course.first is None:
+            course.first = event
+        holding = _stands(course.hands)
+        option = holding.option if holding else None
+        if option != course.standing:
+            course.standing, course.turned = option, event
+            if option is not None:
+                course.changes += course.latest not in (None, option)
+                course.latest = option
+    return course
+
+
+def _vote(
+    person: int, course: _Course, starter: bool, judge_visible: bool, tally_visible: bool
+) -> Vote:
+    holding = _stands(course.hands)
+    ambiguous = holding is None
+    latest = holding or max(course.hands.values(), key=_order)
+    first, turned = course.first or latest, course.turned or latest
+    return Vote(
+        person=person,
+        option="+".join(sorted(course.hands)) if holding is None else holding.option,
+        ambiguous=ambiguous,
+        gold=not (judge_visible or starter or ambiguous),
+        starter=starter,
+        judge_visible=judge_visible,
+        late_seen=latest.late_seen,
+        tally_visible=tally_visible,
+        votes_seen_before=latest.votes_seen_before,
+        changes=course.changes,
+        first_at=first.received_at,
+        last_at=turned.received_at,
+    )
+
+
+def _winner(gold: dict[str, int], contenders: Sequence[str]) -> str:
+    first, second = sorted(contenders, key=lambda c: gold[c], reverse=True)[:2]
+    return TIE if gold[first] == gold[second] or gold[TIE] >= gold[first] else first
+
+
+def _with_share(tally: Tally, contenders: Sequence[str]) -> Tally:
+    if len(contenders) != 2:
+        return tally
+    a, b = (tally.gold[contender] for contender in contenders)
+    if a + b == 0:
+        return tally
+    low, high = wilson(a, a + b)
+    return tally.model_copy(update={"share": a / (a + b), "low": low, "high": high})

@@ -1,0 +1,340 @@
+"""What every Venue must do, asked of each one alike.
+
+A platform joins with a function in `VENUES` that makes a stage: the venue, a channel that
+exists, a way for somebody to react as the platform lets him, and all text that can be seen.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from adapters.memory.venue import Fault, MemoryVenue, ReactionSeen
+from adapters.terminal.venue import TerminalVenue
+from engine.debate import Estimate
+from engine.errors import VenueAwayError, VenueError, VenueGoneError
+from engine.messages import Announcement, Message, Notice, TurnPost, VoteClosed, VoteInvite
+from engine.ports import Venue
+
+OPTIONS = ("A", "B", "tie", "weak")
+REFERENCE = re.compile(r"k7f2qz·\d+·\d+/\d+")
+
+
+@dataclass
+class Stage:
+    """A venue on its platform, and what people do and see there."""
+
+    venue: Venue
+    channel: str
+    react: Callable[[str, str, str, str], Awaitable[None]]
+    unreact: Callable[[str, str, str, str], Awaitable[None]]
+    seen: Callable[[], str]
+
+
+def memory(folder: Path) -> Stage:
+    venue = MemoryVenue()
+    return Stage(venue, "lobby", venue.react, venue.unreact, venue.said)
+
+
+def terminal(folder: Path, *, tty: bool = False) -> Stage:
+    screen = io.StringIO()
+    console = Console(file=screen, force_terminal=tty, width=100, color_system=None)
+    venue = TerminalVenue(console, record=folder / "transcript.jsonl")
+
+    async def react(user: str, place: str, message: str, option: str) -> None:
+        await venue.hold(user, option)
+
+    async def unreact(user: str, place: str, message: str, option: str) -> None:
+        await venue.drop(user, option)
+
+    return Stage(venue, "terminal", react, unreact, screen.getvalue)
+
+
+VENUES: dict[str, Callable[[Path], Stage]] = {
+    "memory": memory,
+    "terminal": terminal,
+    "terminal-tty": lambda folder: terminal(folder, tty=True),
+}
+
+
+@pytest.fixture(params=VENUES)
+def stage(request: pytest.FixtureRequest, tmp_path: Path) -> Stage:
+    return VENUES[request.param](tmp_path)
+
+
+def turn(text: str, number: int = 1) -> TurnPost:
+    return TurnPost(
+        side="A",
+        seat="A",
+        round="opening",
+        number=number,
+        total=8,
+        text=text,
+        words=len(text.split()),
+        limit=500,
+    )
+
+
+INVITE = VoteInvite(options=OPTIONS, minutes=30, quorum=5)
+
+
+async def post(stage: Stage, message: Message, number: int = 1, place: str = "") -> str:
+    refs = [
+        await stage.venue.post(place or stage.channel, part)
+        for part in stage.venue.render(message, f"k7f2qz·{number}")
+    ]
+    return refs[0]
+
+
+async def invited(stage: Stage) -> str:
+    message = await post(stage, INVITE)
+    await stage.venue.seed(stage.channel, message, OPTIONS)
+    return message
+
+
+def test_rendering_is_pure_and_numbers_its_parts(stage: Stage) -> None:
+    message = turn("A sentence that goes on. " * 400)
+    parts = stage.venue.render(message, "k7f2qz·3")
+    assert parts == stage.venue.render(message, "k7f2qz·3")
+    n = len(parts)
+    assert [p.reference for p in parts] == [f"k7f2qz·3·{i}/{n}" for i in range(1, n + 1)]
+
+
+def test_every_kind_of_message_has_a_part(stage: Stage) -> None:
+    closed = VoteClosed(options=OPTIONS, votes=0)
+    for message in (announcement("T"), turn(""), INVITE, closed, Notice(text="")):
+        assert stage.venue.render(message, "k7f2qz·1")
+
+
+def test_limits_leave_a_lease_time_to_spare(stage: Stage) -> None:
+    assert 0 < stage.venue.limits.send_seconds < 9
+    assert stage.venue.limits.typing_seconds > 0
+
+
+async def test_what_is_posted_is_seen_with_its_reference(stage: Stage) -> None:
+    await post(stage, turn("Remote work pays."), 3)
+    assert "Remote work pays." in stage.seen()
+    assert "k7f2qz·3·1/1" in stage.seen()
+
+
+async def test_a_post_is_found_by_its_reference_after_what_came_before(stage: Stage) -> None:
+    first = await post(stage, turn("one"), 1)
+    second = await post(stage, turn("two"), 2)
+    find = stage.venue.find
+    assert await find(stage.channel, "k7f2qz·2·1/1", None) == second
+    assert await find(stage.channel, "k7f2qz·2·1/1", first) == second
+    assert await find(stage.channel, "k7f2qz·1·1/1", first) is None
+    assert await find(stage.channel, "k7f2qz·9·1/1", None) is None
+
+
+async def test_a_post_is_not_found_elsewhere(stage: Stage) -> None:
+    message = await post(stage, announcement("T"))
+    thread = await stage.venue.open_thread(stage.channel, message, "T")
+    await post(stage, turn("inside"), 2, thread)
+    assert await stage.venue.find(stage.channel, "k7f2qz·2·1/1", None) is None
+    assert await stage.venue.find(thread, "k7f2qz·2·1/1", None) is not None
+
+
+async def test_a_thread_is_opened_once(stage: Stage) -> None:
+    message = await post(stage, announcement("T"))
+    thread = await stage.venue.open_thread(stage.channel, message, "T")
+    assert await stage.venue.open_thread(stage.channel, message, "T") == thread
+    assert thread != stage.channel
+
+
+async def test_an_edit_shows_the_new_state_and_keeps_the_message(stage: Stage) -> None:
+    message = await invited(stage)
+    closed = VoteClosed(options=OPTIONS, votes=6)
+    part = stage.venue.render(closed, "k7f2qz·1")[0]
+    await stage.venue.edit(stage.channel, message, part)
+    assert "closed" in stage.seen()
+    assert "6 votes" in stage.seen()
+    assert await stage.venue.find(stage.channel, "k7f2qz·1·1/1", None) == message
+
+
+async def test_seeds_are_made_once_and_are_nobodys_vote(stage: Stage) -> None:
+    message = await invited(stage)
+    await stage.venue.seed(stage.channel, message, OPTIONS)
+    read = await stage.venue.reactions(stage.channel, message)
+    assert read.seeded == set(OPTIONS)
+    assert not any(read.holders.values())
+    assert read.complete
+
+
+async def test_reactions_are_what_people_hold_now(stage: Stage) -> None:
+    message = await invited(stage)
+    for user, option in (("ann", "A"), ("ann", "B"), ("bob", "B"), ("bob", "B"), ("cy", "tie")):
+        await stage.react(user, stage.channel, message, option)
+    await stage.unreact("ann", stage.channel, message, "A")
+    await stage.unreact("cy", stage.channel, message, "weak")
+    read = await stage.venue.reactions(stage.channel, message)
+    held = {option: set(users) for option, users in read.holders.items() if users}
+    assert held == {"B": {"ann", "bob"}, "tie": {"cy"}}
+
+
+async def test_typing_begins_and_ends_and_disturbs_no_post(stage: Stage) -> None:
+    await stage.venue.typing(stage.channel, ["A", "B"])
+    await post(stage, turn("Said while thinking."))
+    await stage.venue.typing(stage.channel, ["B"])
+    await stage.venue.typing(stage.channel, [])
+    assert "Said while thinking." in stage.seen()
+
+
+async def test_an_unknown_message_is_refused_in_a_sentence(stage: Stage) -> None:
+    with pytest.raises(VenueError, match=r"message m404"):
+        await stage.venue.reactions(stage.channel, "m404")
+    with pytest.raises(VenueError, match=r"message m404"):
+        await stage.venue.edit(stage.channel, "m404", stage.venue.render(INVITE, "k7f2qz·1")[0])
+
+
+def announcement(topic: str) -> Announcement:
+    return Announcement(
+        code="k7f2qz",
+        topic=topic,
+        format="classic",
+        language="en",
+        rounds=("opening",),
+        contenders=("A", "B"),
+        jurors=3,
+        vote_minutes=30,
+        estimate=Estimate(
+            calls=11, calls_max=30, tokens_in=1, tokens_out=1, minutes=1, usd=None, usd_max=None
+        ),
+    )
+
+
+HOSTILE = {
+    "mentions": "@everyone @here <@123> <!channel> <!subteam^S1> <#C1> done",
+    "markup": "[red]not red[/red] [/] [link=x]y[/link] :smile: [bold",
+    "jinja": "{{ 7*7 }} {% raw %} {0} {topic} %s $HOME done",
+    "html": "<b>bold</b> <script>alert(1)</script> <!-- gone? --> &lt; &amp; done",
+    "right to left": "שלום עולם! مرحبا بالعالم, then left",
+    "emoji": "👨‍👩‍👧‍👦 🇹🇷 👍🏽 ok",
+    "chinese": "人工智能将取代程序员。",
+    "a fence nobody closed": "Look:\n```python\nprint('<x>')\nlast = 1",
+    "links": "[text](http://x.example/a_b) ![alt](http://y.example/p.png)\n\n[r]: http://z.example",
+    "table": "| a | b |\n|---|---|\n| cell1 | cell2 |\n\nafter",
+    "deep": "> " * 60 + "bottom",
+    "indented": " " * 200 + "far",
+    "long": " ".join(f"word{i}" for i in range(1500)),
+    "one word": "x" * 10_000,
+}
+TEXTUAL = re.compile(r"[^\W_]+")
+
+
+def shown_letters(stage: Stage) -> str:
+    """All letters and digits that can be seen, without the furniture between the pieces."""
+    return "".join(TEXTUAL.findall(REFERENCE.sub("", stage.seen())))
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+async def test_hostile_text_is_shown_whole(stage: Stage, name: str) -> None:
+    await post(stage, turn(HOSTILE[name]))
+    shown = shown_letters(stage)
+    position = 0
+    for word in TEXTUAL.findall(HOSTILE[name].replace("&lt;", "").replace("&amp;", "")):
+        if word == "python":  # the language of a block may be shown as colours
+            continue
+        position = shown.find(word, position)
+        assert position >= 0, f"{word[:40]} is missing"
+        position += len(word)
+
+
+async def test_a_hostile_topic_is_shown_whole(stage: Stage) -> None:
+    await post(stage, announcement(HOSTILE["markup"]))
+    assert "[red]not red[/red] [/] [link=x]y[/link] :smile: [bold" in stage.seen()
+
+
+async def test_control_characters_never_reach_the_platform(stage: Stage) -> None:
+    await post(stage, turn("a\x1b[31mred\x1b]8;;http://evil\x07b\x00c\x9b2J\r\u202eover"))
+    await post(stage, announcement("t\x1b[2Jopic\x07"), 2)
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]", stage.seen())
+    assert "over" in stage.seen()
+
+
+class TestMisbehaviour:
+    """The double in memory fails as platforms do."""
+
+    @pytest.fixture
+    def venue(self) -> MemoryVenue:
+        return MemoryVenue()
+
+    async def test_a_lost_answer_leaves_the_post_where_it_can_be_found(
+        self, venue: MemoryVenue
+    ) -> None:
+        (part,) = venue.render(turn("said"), "k7f2qz·1")
+        venue.lose_answer()
+        with pytest.raises(VenueAwayError) as lost:
+            await venue.post("lobby", part)
+        assert lost.value.maybe_stored
+        assert await venue.find("lobby", part.reference, None) == "m1"
+
+    async def test_a_fault_hits_one_call_and_stores_nothing(self, venue: MemoryVenue) -> None:
+        (part,) = venue.render(turn("said"), "k7f2qz·1")
+        venue.misbehave("post", Fault(VenueError("No.")), Fault(delay=0.001))
+        with pytest.raises(VenueError, match="No"):
+            await venue.post("lobby", part)
+        assert venue.places["lobby"] == []
+        assert await venue.post("lobby", part) == "m1"
+
+    async def test_it_is_away_for_a_while(self, venue: MemoryVenue) -> None:
+        venue.go_away(60)
+        with pytest.raises(VenueAwayError) as away:
+            await venue.typing("lobby", ["A"])
+        assert not away.value.maybe_stored
+        assert 0 < away.value.retry_after <= 60
+        venue.go_away(0)
+        await venue.typing("lobby", ["A"])
+        assert venue.thinking == {"lobby": ("A",)}
+
+    async def test_what_is_deleted_is_gone_for_good(self, venue: MemoryVenue) -> None:
+        venue.delete("lobby")
+        for _ in range(2):
+            with pytest.raises(VenueGoneError, match="lobby was deleted"):
+                await venue.find("lobby", "k7f2qz·1·1/1", None)
+
+    async def test_reading_can_be_refused(self, venue: MemoryVenue) -> None:
+        venue.refuse_reading()
+        with pytest.raises(VenueError, match="grant the right to read"):
+            await venue.find("lobby", "k7f2qz·1·1/1", None)
+
+    async def test_reactions_are_told_unless_nobody_listens_or_a_bot_reacts(self) -> None:
+        heard: list[ReactionSeen] = []
+
+        async def hear(seen: ReactionSeen) -> None:
+            heard.append(seen)
+
+        venue = MemoryVenue(listener=hear)
+        venue.bots.add("robot")
+        message = await venue.post("lobby", venue.render(INVITE, "k7f2qz·1")[0])
+        await venue.react("ann", "lobby", message, "A")
+        await venue.react("robot", "lobby", message, "A")
+        venue.listening = False
+        await venue.react("bob", "lobby", message, "A")
+        assert heard == [ReactionSeen("lobby", message, "ann", "A", True)]
+        read = await venue.reactions("lobby", message)
+        assert read.holders == {"A": frozenset({"ann", "bob"})}
+
+    async def test_a_moderator_clears_seeds_too(self, venue: MemoryVenue) -> None:
+        message = await venue.post("lobby", venue.render(INVITE, "k7f2qz·1")[0])
+        await venue.seed("lobby", message, OPTIONS)
+        await venue.react("ann", "lobby", message, "A")
+        venue.clear(message)
+        read = await venue.reactions("lobby", message)
+        assert (read.holders, read.seeded) == ({}, frozenset())
+
+    async def test_everything_said_and_where_can_be_read(self, venue: MemoryVenue) -> None:
+        message = await venue.post("lobby", venue.render(announcement("T"), "k7f2qz·1")[0])
+        thread = await venue.open_thread("lobby", message, "Title")
+        await venue.post(thread, venue.render(turn("inside"), "k7f2qz·2")[0])
+        assert [m.reference for m in venue.threads[thread].messages] == ["k7f2qz·2·1/1"]
+        assert venue.threads[thread].title == "Title"
+        assert [call.method for call in venue.seen] == ["post", "open_thread", "post"]
+        assert "inside" in venue.said()
+        assert len(venue.rendered) == 2

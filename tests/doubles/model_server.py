@@ -1,0 +1,266 @@
+"""An OpenAI-compatible server on loopback that misbehaves on request.
+
+```python
+async with ModelServer() as server:
+    server.script(status(503, retry_after=0), empty())       # the next two requests
+    server.script(hang(), model="slow")                       # the next one for that model
+    server.always(refuse("temperature"), model="stubborn")    # every one for that model
+```
+It answers with `respond(body)`, records every body, and is its own oracle of what was sent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict, deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from types import TracebackType
+from typing import Any, Self
+
+import orjson
+from aiohttp import web
+
+Body = dict[str, Any]
+Respond = Callable[[Body], str]
+
+ANY = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """How one request is answered; a plain `Act()` answers well.
+
+    `body` replaces the whole completion; `text`, `finish`, `model`, `message` and `extra` change
+    parts of it; `names` limits a refusal to requests that carry such a parameter; `wait` is
+    seconds on top of the server's latency.
+    """
+
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes | None = None
+    content_type: str = "application/json"
+    text: str | None = None
+    finish: str = "stop"
+    model: str | None = None
+    usage: bool = True
+    message: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    usage_extra: Mapping[str, Any] = field(default_factory=dict)
+    names: str = ""
+    wait: float = 0.0
+    reset: str = ""
+
+    def applies(self, body: Body) -> bool:
+        """Whether this act is for a request with that body."""
+        if self.names in ("json_schema", "json_object"):
+            return bool(body.get("response_format", {}).get("type") == self.names)
+        return not self.names or self.names in body
+
+
+def status(
+    code: int, *, retry_after: float | str | None = None, message: str = "no", kind: str = ""
+) -> Act:
+    """Answer with an error status."""
+    headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
+    error = {"message": message, "code": kind or None}
+    return Act(status=code, headers=headers, body=orjson.dumps({"error": error}))
+
+
+def refuse(parameter: str) -> Act:
+    """Refuse requests that carry a parameter (or a kind of response format), naming it."""
+    json = parameter in ("json_schema", "json_object")
+    named = "response_format" if json else parameter
+    error = {"message": f"Unsupported parameter: '{named}' ({parameter})", "param": named}
+    return Act(status=400, body=orjson.dumps({"error": error}), names=parameter)
+
+
+def error_body(message: str = "upstream failed") -> Act:
+    """Answer 200 with an error and no choices."""
+    return Act(body=orjson.dumps({"error": {"message": message, "code": 502}}))
+
+
+def says(text: str, finish: str = "stop", **changes: Any) -> Act:
+    """Answer with that text."""
+    return replace(Act(text=text, finish=finish), **changes)
+
+
+def empty(finish: str = "stop") -> Act:
+    """Answer without text; `length` and `content_filter` are the interesting ends."""
+    return Act(text="", finish=finish)
+
+
+def refusal() -> Act:
+    """Decline in the `refusal` field, without text."""
+    return Act(text="", message={"refusal": "I cannot help with that."})
+
+
+def garbage() -> Act:
+    """Answer 200 with a body that is not JSON."""
+    return Act(body=b'{"choices": [{"message"')
+
+
+def page() -> Act:
+    """Answer 200 with a web page."""
+    return Act(body=b"<html>sign in</html>", content_type="text/html")
+
+
+def reset(when: str = "middle") -> Act:
+    """Break the connection `before` the answer or in its `middle`."""
+    return Act(reset=when)
+
+
+def hang(seconds: float = 3600.0) -> Act:
+    """Take far too long."""
+    return Act(wait=seconds)
+
+
+def big(size: int = 1_000_000) -> Act:
+    """Answer with that many characters."""
+    return Act(text="word " * (size // 5))
+
+
+def _pleasant(body: Body) -> str:
+    return f"An answer to {len(body['messages'])} messages."
+
+
+class ModelServer:
+    """The server; use it as an async context manager. `latency` is seconds a completion."""
+
+    def __init__(self, respond: Respond = _pleasant, latency: float = 0.0) -> None:
+        self.respond = respond
+        self.latency = latency
+        self.requests: list[Body] = []
+        self.headers: list[Mapping[str, str]] = []
+        self.peers: set[object] = set()
+        self.models: list[Body] = [{"id": "plain"}]
+        self.lists = 0
+        self.in_flight = self.most_in_flight = 0
+        self.port = 0
+        self._scripts: dict[str, deque[Act]] = defaultdict(deque)
+        self._always: dict[str, list[Act]] = defaultdict(list)
+        self._runner: web.AppRunner | None = None
+        self._site: web.TCPSite | None = None
+        self._revival: asyncio.Task[None] | None = None
+        self._down = False
+
+    @property
+    def base_url(self) -> str:
+        """The address for a backend."""
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    def script(self, *acts: Act, model: str = ANY) -> None:
+        """Answer the next requests (for a model) in these ways, then well again."""
+        self._scripts[model].extend(acts)
+
+    def always(self, *acts: Act, model: str = ANY) -> None:
+        """Answer every request (for a model) so, as far as the act applies."""
+        self._always[model].extend(acts)
+
+    async def down(self, seconds: float) -> None:
+        """Refuse connections, and break open ones, for so many seconds."""
+        self._down = True
+        if self._site is not None:
+            await self._site.stop()
+        self._revival = asyncio.create_task(self._revive(seconds))
+
+    async def __aenter__(self) -> Self:
+        app = web.Application(client_max_size=64 * 2**20)
+        app.router.add_post("/v1/chat/completions", self._complete)
+        app.router.add_get("/v1/models", self._list)
+        self._runner = web.AppRunner(app, shutdown_timeout=0.05, access_log=None)
+        await self._runner.setup()
+        await self._listen()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._revival is not None:
+            self._revival.cancel()
+            await asyncio.gather(self._revival, return_exceptions=True)
+        if self._runner is not None:
+            await self._runner.cleanup()
+
+    async def _listen(self) -> None:
+        assert self._runner is not None
+        self._site = web.TCPSite(self._runner, "127.0.0.1", self.port, reuse_address=True)
+        await self._site.start()
+        self.port = self._runner.addresses[-1][1]
+
+    async def _revive(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+        await self._listen()
+        self._down = False
+
+    async def _list(self, request: web.Request) -> web.Response:
+        self.lists += 1
+        return web.json_response({"object": "list", "data": self.models})
+
+    async def _complete(self, request: web.Request) -> web.StreamResponse:
+        if self._down:
+            return _abort(request)
+        body: Body = orjson.loads(await request.read())
+        self.requests.append(body)
+        self.headers.append(dict(request.headers))
+        if request.transport is not None:
+            self.peers.add(request.transport.get_extra_info("peername"))
+        self.in_flight += 1
+        self.most_in_flight = max(self.most_in_flight, self.in_flight)
+        try:
+            act = self._act(body)
+            await asyncio.sleep(self.latency + act.wait)
+            return await self._perform(request, act, body)
+        finally:
+            self.in_flight -= 1
+
+    def _act(self, body: Body) -> Act:
+        for model in (str(body.get("model")), ANY):
+            if self._scripts[model]:
+                return self._scripts[model].popleft()
+            for act in self._always[model]:
+                if act.applies(body):
+                    return act
+        return Act()
+
+    async def _perform(self, request: web.Request, act: Act, body: Body) -> web.StreamResponse:
+        if act.reset == "before":
+            return _abort(request)
+        content = orjson.dumps(self._completion(act, body)) if act.body is None else act.body
+        if act.reset:
+            return await _break_off(request, content)
+        headers = {**act.headers, "Content-Type": act.content_type}
+        return web.Response(status=act.status, body=content, headers=headers)
+
+    def _completion(self, act: Act, body: Body) -> Body:
+        text = self.respond(body) if act.text is None else act.text
+        message = {"role": "assistant", "content": text, **act.message}
+        completion: Body = {
+            "id": f"chatcmpl-{len(self.requests)}",
+            "object": "chat.completion",
+            "model": act.model or body.get("model"),
+            "choices": [{"index": 0, "message": message, "finish_reason": act.finish}],
+            **act.extra,
+        }
+        if act.usage:
+            read = sum(len(m["content"]) for m in body["messages"])
+            counted = {"prompt_tokens": read // 4 + 1, "completion_tokens": len(text) // 4}
+            completion["usage"] = {**counted, **act.usage_extra}
+        return completion
+
+
+def _abort(request: web.Request) -> web.StreamResponse:
+    if request.transport is not None:
+        request.transport.abort()
+    return web.Response()
+
+
+async def _break_off(request: web.Request, content: bytes) -> web.StreamResponse:
+    response = web.StreamResponse(headers={"Content-Length": str(len(content) + 100)})
+    await response.prepare(request)
+    await response.write(content[: len(content) // 2])
+    _abort(request)
+    return response

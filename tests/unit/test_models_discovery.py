@@ -1,0 +1,64 @@
+"""Finding models: at a backend, and on this machine."""
+
+from __future__ import annotations
+
+import socket
+from time import perf_counter
+
+import pytest
+from pydantic import SecretStr
+
+from adapters.models.backends import Backend
+from adapters.models.discovery import Place, find_local_servers, probe
+from engine.errors import ModelError
+from tests.doubles.model_server import ModelServer
+
+
+def free_port() -> int:
+    """Return a port on which nobody listens."""
+    with socket.socket() as probe_socket:
+        probe_socket.bind(("127.0.0.1", 0))
+        return int(probe_socket.getsockname()[1])
+
+
+async def test_a_backend_lists_its_models() -> None:
+    async with ModelServer() as server:
+        server.models = [{"id": "llama"}, {"id": "qwen"}, {"name": "no id"}]
+        assert await probe(Backend.of("near", base_url=server.base_url)) == ["llama", "qwen"]
+
+
+async def test_an_address_without_a_list_says_what_to_check() -> None:
+    async with ModelServer() as server:
+        backend = Backend.of("near", base_url=server.base_url.removesuffix("/v1"))
+        with pytest.raises(ModelError, match=r"“near” has no list of models .* ends in /v1"):
+            await probe(backend)
+
+
+async def test_a_backend_that_is_not_there_says_so_without_the_key() -> None:
+    key = SecretStr("sk-canary-123456789")
+    address = f"http://127.0.0.1:{free_port()}/v1"
+    with pytest.raises(ModelError, match=r"could not be reached at http://127\.0\.0\.1:") as caught:
+        await probe(Backend.of("near", base_url=address, api_key=key))
+    assert "canary" not in str(caught.value)
+
+
+async def test_servers_on_this_machine_are_found_and_the_rest_is_silent() -> None:
+    async with ModelServer() as server:
+        server.models = [{"id": f"m{i}"} for i in range(9)]
+        places = (
+            Place("ollama", "Ollama", server.base_url),
+            Place("lmstudio", "LM Studio", f"http://127.0.0.1:{free_port()}/v1"),
+        )
+        (found,) = await find_local_servers(places)
+    assert (found.preset, found.base_url) == ("ollama", server.base_url)
+    assert found.models == ("m0", "m1", "m2", "m3", "m4")
+
+
+async def test_a_server_that_never_answers_takes_no_time() -> None:
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        place = Place("ollama", "Ollama", f"http://127.0.0.1:{silent.getsockname()[1]}/v1")
+        started = perf_counter()
+        assert await find_local_servers((place,), within_s=0.1) == []
+    assert perf_counter() - started < 1.0

@@ -1,0 +1,355 @@
+"""The rehearsal model: what a reader of a debate would notice, and what tests rely on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from time import perf_counter
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel, Field
+
+from adapters.models.attempts import Patience
+from adapters.models.fabrication import Fabricator
+from adapters.models.options import Options
+from adapters.models.rehearsal import RehearsalModels
+from adapters.models.scenes import Scene, chance
+from adapters.models.speeches import LANGUAGES, Point, compose
+from engine.debate import Model, Sampling
+from engine.errors import ModelError, UsageError
+from engine.jury.ballot import ballot_schema, read_ballot
+from engine.ports import AnswerSchema, Call, ChatMessage, Reply
+from engine.text import count_arguments, count_words, split_closing
+from tests.doubles.attempt_log import RecordedAttempts
+
+ROUNDS = ("opening", "rebuttal", "assumptions", "closing")
+TOPICS = {
+    "en": "Remote work is more productive than working from an office",
+    "tr": "Uzaktan çalışmak ofiste çalışmaktan daha verimlidir",
+    "de": "Fernarbeit ist produktiver als Arbeit im Büro",
+    "es": "Trabajar a distancia es más productivo que hacerlo en la oficina",
+    "zh": "远程办公比坐班更有效率",
+}
+NAMES = {"A": "Harbor", "B": "Meadow"}
+
+
+async def ask(name: str, log: RecordedAttempts | None = None, **changes: Any) -> Reply:
+    """Make one call of a rehearsal model."""
+    given: dict[str, Any] = {
+        "session": "s",
+        "step": "turn/opening/A",
+        "model": Model.parse(f"rehearsal/{name}"),
+        "messages": (ChatMessage(role="user", content="Argue."),),
+        "sampling": Sampling(temperature=0.7, max_tokens=500),
+        "cue": {"topic": TOPICS["en"], "side": "A", "round": "opening", "language": "en"},
+    }
+    models = RehearsalModels(Patience(tries=3, first_wait=0.001))
+    return await models.complete(Call(**(given | changes)), log or RecordedAttempts())
+
+
+def scene(language: str = "en", round: str = "opening", side: str = "A", **more: str) -> Scene:
+    """Set a scene."""
+    topic = TOPICS[language]
+    return Scene(topic=topic, side=side, round=round, language=language, **more)
+
+
+# --- turns -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("name", ["maple", "birch", "cedar"])
+def test_turns_keep_the_limits_of_classic_in_every_language(language: str, name: str) -> None:
+    heard = ""
+    for round in ROUNDS:
+        for side in "AB":
+            text = compose(scene(language, round, side, opposing=heard), Options.of(name))
+            heard = text
+            if round == "closing":
+                synthesis, decision = split_closing(text)
+                assert 40 < len(synthesis) <= 500
+                assert 20 < count_words(decision) <= 200
+            else:
+                assert 60 < count_words(text) <= 500
+                assert 2 <= count_arguments(text) <= 3
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_longest_topic_still_fits_a_closing(language: str) -> None:
+    long = Scene(topic="W" * 9000, round="closing", language=language)
+    assert len(split_closing(compose(long, Options.of("maple")))[0]) <= 500
+
+
+def test_an_opening_is_on_its_topic_and_sides_differ() -> None:
+    said = [compose(scene(side=side), Options.of("maple")) for side in "AB"]
+    assert all(TOPICS["en"] in text for text in said)
+    assert said[0] != said[1]
+
+
+def test_models_differ_and_each_repeats_itself_exactly() -> None:
+    said = {name: compose(scene(), Options.of(name)) for name in ("a", "b", "c", "d", "e")}
+    assert len(set(said.values())) >= 4
+    assert said["a"] == compose(scene(), Options.of("a"))
+
+
+def test_rounds_bring_new_arguments() -> None:
+    said = [compose(scene(round=round), Options.of("maple")) for round in ROUNDS[:3]]
+    titles = [line.split("**")[1] for text in said for line in text.splitlines() if "**" in line]
+    assert len(titles) == len(set(titles))
+
+
+def test_a_reply_quotes_the_opponent() -> None:
+    heard = "1. **Rest.** Commuters sleep two hours less than those who stay at home.\n\n2. Short."
+    text = compose(scene(round="rebuttal", side="B", opposing=heard), Options.of("maple"))
+    assert "Commuters sleep two hours less than those who stay…" in text
+
+
+def test_an_unknown_language_speaks_english() -> None:
+    text = compose(Scene(topic="X", round="opening", language="fi"), Options.of("maple"))
+    assert "thesis" in text
+
+
+@pytest.mark.parametrize("language", ["tr", "tr-TR", "TR_tr"])
+async def test_a_language_may_name_its_region(language: str) -> None:
+    cue = {"topic": "X", "round": "opening", "language": language}
+    assert "tez" in (await ask("maple", cue=cue)).text
+
+
+def test_a_repeated_rebuttal_is_not_the_same_again() -> None:
+    one, two = (compose(scene(round=r), Options.of("oak")) for r in ("rebuttal", "rebuttal-2"))
+    assert one != two
+
+
+async def test_a_call_without_a_cue_is_played_from_its_step() -> None:
+    reply = await ask("maple", cue={}, step="turn/closing/B")
+    assert "---" in reply.text
+    assert "against the thesis" in reply.text
+
+
+async def test_a_request_to_shorten_is_heeded() -> None:
+    cue = {"topic": TOPICS["en"], "side": "A", "round": "opening", "kind": "shorten"}
+    reply = await ask("maple?over", cue=cue)
+    assert 20 < count_words(reply.text) <= 120
+
+
+@given(st.text(max_size=300), st.text(max_size=300), st.sampled_from(ROUNDS))
+def test_no_topic_or_opponent_breaks_a_turn(topic: str, heard: str, round: str) -> None:
+    call = Call(
+        session="s",
+        step=f"turn/{round}/A",
+        model=Model.parse("rehearsal/maple"),
+        messages=(),
+        sampling=Sampling(temperature=0, max_tokens=1),
+        cue={"topic": topic, "opposing": heard},
+    )
+    text = compose(Scene.of(call), Options.of("maple"))
+    assert count_words(text) <= 500
+    assert text.replace("\n", "").isprintable()
+
+
+# --- options ---------------------------------------------------------------------------
+
+
+async def test_latency_is_taken() -> None:
+    started = perf_counter()
+    reply = await ask("maple?latency=0.05")
+    assert perf_counter() - started >= 0.05
+    assert reply.latency >= 0.05
+
+
+async def test_a_failure_without_a_count_is_for_good() -> None:
+    log = RecordedAttempts()
+    with pytest.raises(ModelError, match=r"is overloaded \(503\) \(model .*3 tries"):
+        await ask("maple?fail=503", log)
+    assert log.costs == [0.0] * 3
+
+
+async def test_garbage_is_no_json() -> None:
+    reply = await ask("maple?garbage=1", schema=ballot_schema(("X", "Y")))
+    with pytest.raises(orjson.JSONDecodeError):
+        orjson.loads(reply.text)
+    assert not read_ballot(reply.text, reply.finish, {"A": "X", "B": "Y"}).valid
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_over_passes_every_limit(language: str) -> None:
+    turn = compose(scene(language), Options.of("maple?over"))
+    assert count_words(turn) > 500
+    assert count_arguments(turn) > 3
+    synthesis, decision = split_closing(compose(scene(language, "closing"), Options.of("m?over")))
+    assert len(synthesis) > (500 if language != "zh" else 200)
+    assert count_words(decision) > 200
+
+
+def test_over_always_does_not_shorten() -> None:
+    stubborn = compose(scene(kind="shorten"), Options.of("maple?over=always"))
+    assert count_words(stubborn) > 500
+
+
+@pytest.mark.parametrize("words", [60, 200, 450])
+def test_words_are_about_as_many_as_asked(words: int) -> None:
+    said = count_words(compose(scene(), Options.of(f"maple?words={words}")))
+    assert 0.6 * words <= said <= words
+
+
+async def test_tokens_written_can_be_told() -> None:
+    assert (await ask("maple?tokens_out=1234")).usage.tokens_out == 1234
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("maple?speed=1", "unknown option “speed”; known are latency"),
+        ("maple?latency=soon", "wrong value"),
+        ("maple?fail=200", "wrong value"),
+        ("maple?prefer=third", "wrong value"),
+    ],
+)
+async def test_a_wrong_option_is_named(name: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        await ask(name)
+
+
+# --- ballots ---------------------------------------------------------------------------
+
+
+async def ballot(juror: str, topic: str, shown: tuple[str, str] = ("Harbor", "Meadow")) -> Any:
+    """Return what the engine makes of a juror's ballot on contenders shown in this order."""
+    text = f"{shown[0]} spoke first: … {shown[1]} spoke second: …"
+    reply = await ask(
+        juror,
+        step="panel/1",
+        messages=(ChatMessage(role="user", content=text),),
+        schema=ballot_schema(shown),
+        cue={"topic": topic, "kind": "ballot"},
+    )
+    return read_ballot(reply.text, reply.finish, NAMES)
+
+
+async def test_ballots_are_valid_agree_with_themselves_and_are_blind_to_order() -> None:
+    verdicts: Counter[str] = Counter()
+    for number in range(60):
+        for juror in ("oak", "elm", "ash"):
+            one = await ballot(juror, f"Topic {number}")
+            other = await ballot(juror, f"Topic {number}", ("Meadow", "Harbor"))
+            assert one.valid
+            assert not one.contradictory
+            assert (one.scores, one.verdict) == (other.scores, other.verdict)
+            verdicts[one.verdict] += 1
+    assert min(verdicts["A"], verdicts["B"], verdicts["tie"]) >= 10
+
+
+async def test_some_topics_end_in_a_tie_for_every_juror() -> None:
+    tied = 0
+    for number in range(60):
+        ballots = [await ballot(juror, f"Topic {number}") for juror in ("oak", "elm", "ash")]
+        tied += all(b.scores["A"] == b.scores["B"] for b in ballots)
+    assert 3 <= tied <= 30
+
+
+@pytest.mark.parametrize(("option", "first"), [("first", "A"), ("second", "B")])
+async def test_a_biased_juror_follows_the_order_alone(option: str, first: str) -> None:
+    for number in range(5):
+        one = await ballot(f"oak?prefer={option}", f"Topic {number}")
+        other = await ballot(f"oak?prefer={option}", f"Topic {number}", ("Meadow", "Harbor"))
+        assert one.verdict == first
+        assert {one.verdict, other.verdict} == {"A", "B"}
+        assert one.scores["A"] == other.scores["B"]
+
+
+async def test_the_cue_says_who_is_shown_first() -> None:
+    cue = {"topic": "T", "shown": "Meadow, Harbor"}
+    reply = await ask("oak?prefer=first", schema=ballot_schema(("Harbor", "Meadow")), cue=cue)
+    assert orjson.loads(reply.text)["verdict"] == "Meadow"
+
+
+async def test_the_better_contender_can_be_preferred_by_a_margin() -> None:
+    won: Counter[str] = Counter()
+    for number in range(20):
+        result = await ballot("oak?prefer=stronger&margin=1", f"Topic {number}")
+        gaps = [result.scores["A"][c] - result.scores["B"][c] for c in result.scores["A"]]
+        assert set(gaps) == {1 if result.verdict == "A" else -1}
+        won[result.verdict] += 1
+    assert set(won) == {"A", "B"}
+
+
+# --- structured answers ----------------------------------------------------------------
+
+
+class Leaf(BaseModel):
+    """A claim with a score."""
+
+    id: str = Field(pattern=r"^[AB]-\d+$")
+    claim: str = Field(min_length=20, max_length=200)
+    score: int = Field(ge=1, le=10)
+    weight: float = Field(gt=0, lt=1)
+    kind: str | None = None
+
+
+class Tree(BaseModel):
+    """Claims within claims."""
+
+    title: str
+    leaves: list[Leaf] = Field(min_length=3, max_length=5)
+    below: Tree | None = None
+    by_side: dict[str, Leaf]
+    pair: tuple[int, str]
+
+
+async def test_nested_and_recursive_shapes_are_satisfied() -> None:
+    reply = await ask("maple", schema=AnswerSchema.of(Tree))
+    tree = Tree.model_validate(orjson.loads(reply.text))
+    assert 3 <= len(tree.leaves) <= 5
+    assert tree.by_side
+
+
+def make(schema: dict[str, Any]) -> Any:
+    """Fabricate a value for a schema."""
+    points = [Point(f"Title {i}", f"A sentence with number {i} in it.") for i in range(6)]
+    return Fabricator(schema, chance(1), points, "A").value(schema)
+
+
+@given(
+    st.integers(-50, 50), st.integers(0, 40), st.sampled_from(["integer", "number"]), st.booleans()
+)
+def test_numbers_stay_within_their_bounds(low: int, span: int, kind: str, exclusive: bool) -> None:
+    key = "exclusiveMinimum" if exclusive else "minimum"
+    high = low + span + 2
+    made = make({"type": kind, key: low, "maximum": high})
+    assert low <= made <= high
+    assert not exclusive or made > low
+    assert isinstance(made, int) or kind == "number"
+
+
+@given(st.integers(0, 6), st.integers(0, 4))
+def test_lists_have_as_many_different_items_as_asked(fewest: int, more: int) -> None:
+    item = {"type": "string"}
+    schema = {"type": "array", "items": item, "minItems": fewest, "uniqueItems": True}
+    made = make(schema | {"maxItems": fewest + more})
+    assert fewest <= len(made) <= fewest + more
+    assert len(made) == len(set(made))
+
+
+@given(st.integers(0, 300), st.integers(0, 50))
+def test_texts_have_the_length_asked(fewest: int, more: int) -> None:
+    made = make({"type": "string", "minLength": fewest, "maxLength": fewest + more})
+    assert fewest <= len(made) <= fewest + more
+
+
+@pytest.mark.parametrize(
+    ("schema", "good"),
+    [
+        ({"const": "x"}, ["x"]),
+        ({"enum": ["p", "q"]}, ["p", "q"]),
+        ({"type": ["null", "boolean"]}, [True, False]),
+        ({"type": "null"}, [None]),
+        ({"oneOf": [{"type": "null"}, {"const": 3}]}, [3]),
+        ({"allOf": [{"type": "integer", "minimum": 4}, {"maximum": 4}]}, [4]),
+        ({"type": "integer", "multipleOf": 5, "minimum": 6, "maximum": 12}, [10]),
+        ({"type": "object", "required": ["a"], "properties": {"a": {"const": 1}}}, [{"a": 1}]),
+    ],
+)
+def test_every_keyword_is_obeyed(schema: dict[str, Any], good: list[Any]) -> None:
+    assert make(schema) in good

@@ -1,0 +1,447 @@
+"""Settings: where they come from, what is refused, and in which words."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from bot.settings import Settings, load_settings
+from engine.debate import Model, PanelMode, Price, Sampling, Scores, TurnOrder
+from engine.errors import SettingsError
+
+SECRET = "hunter2-very-secret-value"
+
+
+class Place(NamedTuple):
+    """A folder with an environment of its own."""
+
+    folder: Path
+    patch: pytest.MonkeyPatch
+
+    def env(self, **variables: str) -> None:
+        for name, value in variables.items():
+            self.patch.setenv(f"ROSTRUM_{name}", value)
+
+    def file(self, name: str, text: str) -> None:
+        (self.folder / name).write_text(text, encoding="utf-8")
+
+    def refusal(self) -> str:
+        with pytest.raises(SettingsError) as caught:
+            load_settings()
+        sentence = str(caught.value)
+        assert SECRET not in sentence
+        assert "\n" not in sentence
+        assert sentence.endswith((".", "?"))
+        assert caught.value.__cause__ is None
+        return sentence
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+    for name in [name for name in os.environ if name.upper().startswith("ROSTRUM_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+    return Place(tmp_path, monkeypatch)
+
+
+# --- defaults --------------------------------------------------------------------------
+
+
+def test_without_any_setting_everything_runs_on_rehearsal_models(place: Place) -> None:
+    settings = load_settings()
+    assert {m.backend for m in (*settings.models, *settings.jurors)} == {"rehearsal"}
+    debaters = {m.family for m in settings.models}
+    jurors = {m.family for m in settings.jurors}
+    assert len(debaters) >= 2
+    assert len(jurors) >= 6
+    assert not debaters & jurors
+    assert settings.endpoints() == ()
+    assert settings.discord.token is None
+    assert settings.slack.bot_token is None
+
+
+def test_the_defaults_are_those_of_the_documents(place: Place) -> None:
+    settings = load_settings()
+    assert settings.database_url.get_secret_value() == "sqlite+aiosqlite:///rostrum.db"
+    assert settings.classic.limits() == {
+        "words": 500,
+        "arguments": 3,
+        "synthesis_chars": 500,
+        "decision_words": 200,
+    }
+    temperatures = {role: s.temperature for role, s in settings.sampling.roles().items()}
+    assert temperatures == {"debater": 0.7, "closing": 0.5, "juror": 0.2}
+    assert tuple(dict(settings.budget).values()) == (1, 10, 10, 3)
+    assert (settings.slack.mode, settings.slack.host, settings.slack.port) == (
+        "socket",
+        "127.0.0.1",
+        3000,
+    )
+    assert (settings.default_quorum, settings.chars_per_word) == (5, 1.5)
+    assert settings.panel.mode is PanelMode.ADAPTIVE
+
+
+def test_an_empty_value_is_the_same_as_none(place: Place) -> None:
+    place.env(DISCORD__TOKEN="", LOG__LEVEL="  ", BACKENDS="", BUDGET__DEBATE_USD="")
+    place.file("rostrum.toml", 'topic = ""')
+    assert load_settings() == Settings()
+
+
+# --- values ----------------------------------------------------------------------------
+
+
+def test_models_and_jurors_are_lists_of_backend_and_model(place: Place) -> None:
+    place.env(
+        BACKENDS__ONLINE__PRESET="OpenRouter",
+        BACKENDS__ONLINE__API_KEY=SECRET,
+        BACKENDS__LOCAL__BASE_URL="http://127.0.0.1:9/v1/",
+        MODELS="Online/deepseek/deepseek-v3.2, local/llama-3.3,",
+        JURORS="local/qwen3#other",
+    )
+    settings = load_settings()
+    assert settings.models == (
+        Model(backend="online", name="deepseek/deepseek-v3.2", family="deepseek"),
+        Model(backend="local", name="llama-3.3", family="llama"),
+    )
+    assert [juror.family for juror in settings.jurors] == ["other"]
+    online, local = sorted(settings.endpoints(), key=lambda b: b.name, reverse=True)
+    assert online.base_url == "https://openrouter.ai/api/v1"
+    assert online.secret == SECRET
+    assert local.base_url == "http://127.0.0.1:9/v1"
+
+
+def test_with_a_backend_and_no_jurors_the_roster_is_the_models(place: Place) -> None:
+    place.env(BACKENDS__LOCAL__PRESET="ollama", MODELS="local/a,local/b")
+    settings = load_settings()
+    assert settings.jurors == settings.models
+
+
+def test_with_a_backend_nothing_is_judged_by_rehearsal_models_unasked(place: Place) -> None:
+    place.env(BACKENDS__LOCAL__PRESET="ollama")
+    settings = load_settings()
+    assert settings.models == settings.jurors == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "blind"),
+    [("on", True), ("off", False), ("TRUE", True), ("false", False), ("1", True), ("no", False)],
+)
+def test_blind_takes_the_usual_words(place: Place, text: str, blind: bool) -> None:
+    place.env(BLIND=text)
+    assert load_settings().blind is blind
+
+
+def test_words_from_a_fixed_list_take_any_case(place: Place) -> None:
+    place.env(TURN_ORDER="Simultaneous", SCORES="LIVE", PANEL__MODE="Strict", LOG__FORMAT="JSON")
+    settings = load_settings()
+    assert settings.turn_order is TurnOrder.SIMULTANEOUS
+    assert settings.scores is Scores.LIVE
+    assert settings.panel.mode is PanelMode.STRICT
+    assert settings.log.format == "json"
+
+
+def test_a_debates_defaults_are_read(place: Place) -> None:
+    place.env(
+        TOPIC="Tea beats coffee {{ 7*7 }}",
+        DEFAULT_VOTE_MINUTES="0.5",
+        DEFAULT_LANGUAGE="zh-Hans-CN",
+        DEFAULT_A="rehearsal/oak",
+        DISCORD__GUILD_IDS="12, 34",
+        SLACK__MANAGERS="U1,U2",
+    )
+    settings = load_settings()
+    assert settings.topic == "Tea beats coffee {{ 7*7 }}"
+    assert settings.default_vote_minutes == 0.5
+    assert settings.default_language == "zh-Hans-CN"
+    assert settings.default_a == Model.parse("rehearsal/oak")
+    assert settings.discord.guild_ids == (12, 34)
+    assert settings.slack.managers == ("U1", "U2")
+
+
+def test_one_part_of_a_roles_sampling_leaves_the_other_alone(place: Place) -> None:
+    place.env(SAMPLING__JUROR__TEMPERATURE="0")
+    assert load_settings().sampling.roles()["juror"] == Sampling(temperature=0, max_tokens=6000)
+
+
+def test_prices_take_pairs_and_objects(place: Place) -> None:
+    place.env(
+        BACKENDS__ONLINE__BASE_URL="https://example.org/v1",
+        PRICES='{"Online/x": {"in": 0.3, "out": 1.2}, "online/y#z": [1, 2]}',
+    )
+    assert load_settings().prices == {
+        "online/x": Price(usd_in=0.3, usd_out=1.2),
+        "online/y": Price(usd_in=1, usd_out=2),
+    }
+
+
+def test_a_cap_can_be_switched_off(place: Place) -> None:
+    place.env(
+        BUDGET__DEBATE_USD="off", BUDGET__USER_DAILY_DEBATES="Off", BUDGET__COMMUNITY_DAILY_USD="0"
+    )
+    budget = load_settings().budget
+    assert budget.debate_usd is None
+    assert budget.user_daily_debates is None
+    assert budget.community_daily_usd == 0
+
+
+# --- layers ----------------------------------------------------------------------------
+
+
+def test_the_environment_wins_over_the_env_file_and_that_over_toml(place: Place) -> None:
+    place.file("rostrum.toml", 'topic = "t"\nconditions = "t"\n[log]\nlevel = "error"\n')
+    place.file(".env", "ROSTRUM_TOPIC=e\nROSTRUM_CONDITIONS='e e'\nOTHER=1\n")
+    place.env(TOPIC="v")
+    settings = load_settings()
+    assert (settings.topic, settings.conditions, settings.log.level) == ("v", "e e", "error")
+
+
+def test_toml_takes_lists_and_tables(place: Place) -> None:
+    place.file(
+        "rostrum.toml",
+        """
+        models = ["box/a", "box/b"]
+        [backends.Box]
+        base_url = "http://127.0.0.1:9/v1"
+        timeout_s = 7
+        [prices]
+        "box/a" = [1, 2.5]
+        [discord]
+        guild_ids = [5]
+        [budget]
+        debate_usd = "off"
+        """,
+    )
+    settings = load_settings()
+    assert [model.ref for model in settings.models] == ["box/a", "box/b"]
+    assert settings.endpoints()[0].timeout_s == 7
+    assert settings.prices["box/a"].usd_out == 2.5
+    assert settings.discord.guild_ids == (5,)
+    assert settings.budget.debate_usd is None
+
+
+def test_backends_as_json_and_nested_are_one(place: Place) -> None:
+    document = {"Local": {"base_url": "http://127.0.0.1:1/v1", "timeout_s": 5, "api_key": None}}
+    place.env(
+        BACKENDS=json.dumps(document), BACKENDS__LOCAL__TIMEOUT_S="9", BACKENDS__ONE__PRESET="vllm"
+    )
+    place.file(
+        ".env", "rostrum_backends__LOCAL__MAX_CONCURRENCY=3\nROSTRUM_BACKENDS__LOCAL__TIMEOUT_S=1\n"
+    )
+    local, one = sorted(load_settings().endpoints(), key=lambda b: b.name)
+    assert (local.name, one.name) == ("local", "one")
+    assert (local.base_url, local.timeout_s, local.max_concurrency) == (
+        "http://127.0.0.1:1/v1",
+        9,
+        3,
+    )
+
+
+def test_json_in_the_environment_wins_over_nested_names_in_a_file(place: Place) -> None:
+    place.file(".env", "ROSTRUM_BACKENDS__LOCAL__BASE_URL=http://127.0.0.1:1/v1\n")
+    place.env(BACKENDS='{"LOCAL": {"base_url": "http://127.0.0.1:2/v1"}}')
+    assert load_settings().endpoints()[0].base_url == "http://127.0.0.1:2/v1"
+
+
+def test_an_env_file_may_begin_with_a_byte_order_mark(place: Place) -> None:
+    place.file(".env", "\ufeffROSTRUM_TOPIC=x\n")
+    assert load_settings().topic == "x"
+
+
+# --- refusals --------------------------------------------------------------------------
+
+UNKNOWN = [
+    ("TOPIK", "ROSTRUM_TOPIC"),
+    ("DISCORD__TOKN", "ROSTRUM_DISCORD__TOKEN"),
+    ("DISCORD_TOKEN", "ROSTRUM_DISCORD__TOKEN"),
+    ("BACKENDS__LOCAL__BASEURL", "ROSTRUM_BACKENDS__LOCAL__BASE_URL"),
+    ("SAMPLING__JURER__TEMPERATURE", "ROSTRUM_SAMPLING__JUROR__TEMPERATURE"),
+    ("BACKENDS____API_KEY", "ROSTRUM_BACKENDS____API_KEY"),
+    ("TOPIC__MORE", "ROSTRUM_TOPIC"),
+]
+
+
+@pytest.mark.parametrize(("name", "close"), UNKNOWN)
+def test_an_unknown_name_is_refused_with_the_nearest(place: Place, name: str, close: str) -> None:
+    place.env(**{name: SECRET})
+    sentence = place.refusal()
+    assert sentence.startswith(f"ROSTRUM_{name} is not a setting; did you mean ROSTRUM_")
+    assert close in sentence
+
+
+def test_an_unknown_name_is_found_in_every_layer(place: Place) -> None:
+    place.file("rostrum.toml", f'[discord]\ntokn = "{SECRET}"\n')
+    assert "ROSTRUM_DISCORD__TOKN in rostrum.toml is not a setting" in place.refusal()
+    place.file("rostrum.toml", "")
+    place.file(".env", f"ROSTRUM_SLACK__BOT_TOKN={SECRET}\n")
+    assert "ROSTRUM_SLACK__BOT_TOKN in .env is not a setting" in place.refusal()
+    place.file(".env", "")
+    place.env(BACKENDS=json.dumps({"box": {"apikey": SECRET}}))
+    assert "ROSTRUM_BACKENDS__BOX__API_KEY?" in place.refusal()
+
+
+def test_a_name_like_nothing_at_all_points_to_the_list(place: Place) -> None:
+    place.env(QQQQQ="1")
+    assert place.refusal() == ("ROSTRUM_QQQQQ is not a setting; .env.example lists every setting.")
+
+
+VALUES = [
+    ("LOG__FORMAT", "xml", "ROSTRUM_LOG__FORMAT must be text or json."),
+    ("SCORES", "never", "ROSTRUM_SCORES must be after_vote or live."),
+    ("BLIND", "perhaps", "ROSTRUM_BLIND must be on or off."),
+    ("DEFAULT_VOTE_MINUTES", "0", "ROSTRUM_DEFAULT_VOTE_MINUTES must be more than 0."),
+    ("DEFAULT_VOTE_MINUTES", "nan", "ROSTRUM_DEFAULT_VOTE_MINUTES must be"),
+    ("DEFAULT_QUORUM", "2.5", "ROSTRUM_DEFAULT_QUORUM must be a whole number."),
+    ("SLACK__PORT", "99999", "ROSTRUM_SLACK__PORT must be at most 65535."),
+    ("DISCORD__GUILD_IDS", "1,x", "ROSTRUM_DISCORD__GUILD_IDS, entry 2, must be a whole number."),
+    ("BUDGET__DEBATE_USD", "-1", "ROSTRUM_BUDGET__DEBATE_USD must be at least 0."),
+    (
+        "SAMPLING__JUROR__TEMPERATURE",
+        "3",
+        "ROSTRUM_SAMPLING__JUROR__TEMPERATURE must be at most 2.",
+    ),
+    ("PANEL__RUBRIC", "vibes", "ROSTRUM_PANEL__RUBRIC must be panel or evidence_first."),
+    ("DEFAULT_LANGUAGE", "Turkish", "ROSTRUM_DEFAULT_LANGUAGE must be a BCP-47 code"),
+    ("MODELS", "llama", "ROSTRUM_MODELS names “llama”, which is not backend/model"),
+    ("JURORS", "rehearsal/a,Rehearsal/a", "ROSTRUM_JURORS names rehearsal/a twice"),
+    ("DEFAULT_B", "x", "ROSTRUM_DEFAULT_B names “x”, which is not backend/model"),
+    ("DISCORD__API_URL", "discord", "ROSTRUM_DISCORD__API_URL must be an http or https address."),
+    ("LOG", "debug", "ROSTRUM_LOG is not valid JSON at line 1, column 1;"),
+    ("BACKENDS", "[1]", "ROSTRUM_BACKENDS must be a JSON object"),
+    ("BACKENDS", '{"x": "' + SECRET + '"}', "ROSTRUM_BACKENDS__X is not valid JSON"),
+    ("PRICES", "{", "ROSTRUM_PRICES is not valid JSON"),
+    ("PRICES", '{"rehearsal/a": 3}', "ROSTRUM_PRICES gives no price for “rehearsal/a”"),
+    ("PRICES", '{"rehearsal/a": [1, -2]}', "ROSTRUM_PRICES gives no price for “rehearsal/a”"),
+    ("TEMPLATES_DIR", "nowhere", "ROSTRUM_TEMPLATES_DIR names nowhere, which is not a folder"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "beginning"), VALUES)
+def test_a_wrong_value_is_refused(place: Place, name: str, value: str, beginning: str) -> None:
+    place.env(**{name: value})
+    assert place.refusal().startswith(beginning)
+
+
+def test_a_wrong_value_in_a_file_names_the_file(place: Place) -> None:
+    place.file(".env", "ROSTRUM_LOG__LEVEL=loud\n")
+    assert place.refusal().startswith("ROSTRUM_LOG__LEVEL in .env must be debug, info,")
+
+
+@pytest.mark.parametrize(
+    ("url", "advice"),
+    [
+        ("sqlite:///x.db", "write sqlite+aiosqlite:///… instead"),
+        (f"postgresql://me:{SECRET}@db/x", "write postgresql+psycopg://… instead"),
+        (f"mysql://me:{SECRET}@db/x", "must begin with sqlite+aiosqlite:///"),
+        ("sqlite+aiosqlite:///", "must go on after sqlite+aiosqlite:///"),
+    ],
+)
+def test_a_database_that_cannot_be_used_is_refused(place: Place, url: str, advice: str) -> None:
+    place.env(DATABASE_URL=url)
+    sentence = place.refusal()
+    assert sentence.startswith("ROSTRUM_DATABASE_URL must")
+    assert advice in sentence
+
+
+def test_postgresql_is_accepted(place: Place) -> None:
+    place.env(DATABASE_URL=f"postgresql+psycopg://me:{SECRET}@db/x")
+    assert load_settings().secrets() == {SECRET}
+
+
+CONTRADICTIONS = [
+    (
+        {"MODELS": "onlin/x", "BACKENDS__ONLINE__PRESET": "vllm"},
+        "ROSTRUM_MODELS names onlin/x",
+        "did you mean online?",
+    ),
+    ({"JURORS": "box/x"}, "ROSTRUM_JURORS names box/x", "set ROSTRUM_BACKENDS__BOX__BASE_URL."),
+    ({"DEFAULT_A": "box/x"}, "ROSTRUM_DEFAULT_A names box/x", "no backend “box”"),
+    ({"PRICES": '{"box/x": [1, 2]}'}, "ROSTRUM_PRICES names box/x", "no backend “box”"),
+    (
+        {"BACKENDS__REHEARSAL__API_KEY": SECRET},
+        "ROSTRUM_BACKENDS redefines “rehearsal”",
+        "another name",
+    ),
+    (
+        {"BACKENDS__BOX__API_KEY": SECRET},
+        "Backend “box” has no address",
+        "ROSTRUM_BACKENDS__BOX__BASE_URL",
+    ),
+    (
+        {"BACKENDS__BOX__PRESET": "openrooter"},
+        "Backend “box” has the unknown preset",
+        "openrouter?",
+    ),
+    (
+        {"BACKENDS__BOX__PRESET": "openai"},
+        "Backend “box” has no key",
+        "ROSTRUM_BACKENDS__BOX__API_KEY",
+    ),
+    ({"SLACK__BOT_TOKEN": SECRET}, "Slack in socket mode", "ROSTRUM_SLACK__APP_TOKEN"),
+    ({"SLACK__BOT_TOKEN": SECRET, "SLACK__MODE": "http"}, "Slack", "ROSTRUM_SLACK__SIGNING_SECRET"),
+    ({"SLACK__APP_TOKEN": SECRET}, "Slack", "ROSTRUM_SLACK__BOT_TOKEN"),
+    ({"SLACK__CLIENT_SECRET": SECRET}, "Installing on Slack", "ROSTRUM_SLACK__CLIENT_ID"),
+    (
+        {"SLACK__CLIENT_ID": "1", "SLACK__CLIENT_SECRET": SECRET},
+        "Installing on Slack",
+        "ROSTRUM_SECRET_KEY",
+    ),
+]
+
+
+@pytest.mark.parametrize(("variables", "beginning", "advice"), CONTRADICTIONS)
+def test_a_contradiction_is_refused_with_what_to_set(
+    place: Place, variables: dict[str, str], beginning: str, advice: str
+) -> None:
+    place.env(**variables)
+    sentence = place.refusal()
+    assert sentence.startswith(beginning)
+    assert advice in sentence
+
+
+def test_a_complete_slack_connection_is_accepted(place: Place) -> None:
+    place.env(SLACK__BOT_TOKEN=SECRET, SLACK__APP_TOKEN=SECRET)
+    assert load_settings().slack.mode == "socket"
+
+
+def test_a_file_that_cannot_be_read_is_refused(place: Place) -> None:
+    place.file("rostrum.toml", f"token = {SECRET}")
+    assert place.refusal().startswith("rostrum.toml is not valid TOML")
+    place.file("rostrum.toml", "")
+    (place.folder / ".env").write_bytes(b"ROSTRUM_TOPIC=\xff\n")
+    assert place.refusal() == ".env is not UTF-8 text; save it as UTF-8."
+
+
+# --- secrets and start-up --------------------------------------------------------------
+
+
+def test_secrets_are_listed_for_redaction_and_never_printed(place: Place) -> None:
+    place.env(
+        BACKENDS__BOX__API_KEY="box-key",
+        BACKENDS__BOX__BASE_URL="http://me:proxy-pass@127.0.0.1:9/v1",
+        DISCORD__TOKEN="discord-token",
+        EXPORT__HMAC_KEY="hmac-key",
+        DATABASE_URL="postgresql+psycopg://me:p%40ss@db/x?sslmode=require",
+    )
+    settings = load_settings()
+    keys = {"box-key", "discord-token", "hmac-key", "proxy-pass", "p%40ss", "p@ss"}
+    assert settings.secrets() == keys
+    printed = repr(settings.discord) + repr(settings.export) + repr(settings.database_url)
+    assert not any(key in printed for key in keys)
+
+
+def test_reading_settings_loads_no_sdk() -> None:
+    program = (
+        "import sys, bot.settings; bot.settings.load_settings(); "
+        "print(*{'openai', 'sqlalchemy', 'aiohttp', 'structlog', 'rich'} & set(sys.modules))"
+    )
+    clean = {k: v for k, v in os.environ.items() if not k.upper().startswith("ROSTRUM_")}
+    run = subprocess.run(
+        [sys.executable, "-c", program], env=clean, capture_output=True, text=True, check=True
+    )
+    assert run.stdout.strip() == ""

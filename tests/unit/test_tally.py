@@ -1,0 +1,352 @@
+"""The standing vote, the count and recovery, against a model of the platform.
+
+The model keeps who holds which reaction, as a platform does; it shares no code with the tally.
+"""
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.debate import BallotKind, How, Vote, VoteEvent
+from engine.ports import Reactions
+from engine.votes.recovery import NewEvent, reconcile
+from engine.votes.tally import count, standing_votes
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+OPTIONS = ("A", "B", "tie", "weak")
+SEEDED = frozenset(OPTIONS)
+
+
+def at(second: int) -> datetime:
+    return NOON + timedelta(seconds=second)
+
+
+def log(*said: str, person: int = 1, how: How = How.LIVE) -> list[VoteEvent]:
+    """Events from words: `+A` adds, `-A` withdraws, `~+A` recovered, `!+A` by button."""
+    hows = {"~": How.RECOVERED, "!": How.BUTTON}
+    return [
+        VoteEvent(
+            number=number,
+            person=person,
+            option=word.lstrip("~!+-"),
+            added="+" in word,
+            how=hows.get(word[0], how),
+            received_at=at(number),
+        )
+        for number, word in enumerate(said, start=1)
+    ]
+
+
+def standing(events: list[VoteEvent], **asked: bool | int | None) -> tuple[Vote, ...]:
+    return standing_votes(
+        events,
+        starter=asked.get("starter"),
+        judge_visible=bool(asked.get("judge_visible", False)),
+        tally_visible=bool(asked.get("tally_visible", True)),
+    )
+
+
+def choice(*said: str, tally_visible: bool = True) -> str | None:
+    votes = standing(log(*said), tally_visible=tally_visible)
+    return None if not votes else "?" if votes[0].ambiguous else votes[0].option
+
+
+class TestStanding:
+    @pytest.mark.parametrize(
+        ("said", "expected"),
+        [
+            ((), None),
+            (("+A",), "A"),
+            (("+A", "-A"), None),
+            (("-A",), None),
+            (("+A", "+B"), "B"),
+            (("+A", "+B", "-B"), "A"),
+            (("+A", "+B", "-A"), "B"),
+            (("+A", "+B", "+A"), "B"),  # delivered twice: A was never taken back
+            (("+A", "-A", "-A", "+B"), "B"),
+            (("~+A",), "A"),
+            (("~+A", "~+B"), "?"),
+            (("~+A", "~+B", "~-B"), "A"),
+            (("+A", "~+B"), "A"),
+            (("+A", "~+B", "-A"), "B"),
+            (("+A", "+B", "~+A"), "B"),
+            (("~+A", "~+B", "+A"), "A"),
+            (("~+A", "~+B", "+tie", "-tie"), "?"),
+            (("!+A", "!+B"), "B"),
+            (("!+A", "!+B", "!-B"), None),
+            (("+A", "!+B", "-A"), "B"),
+            (("!+B", "+A"), "A"),
+            (("!+B", "+A", "-A"), "B"),
+            (("!+B", "+B", "-B"), "B"),
+        ],
+    )
+    def test_where_reactions_stay(self, said: tuple[str, ...], expected: str | None) -> None:
+        assert choice(*said) == expected
+
+    @pytest.mark.parametrize(
+        ("said", "expected"),
+        [
+            (("+A", "+B"), "B"),
+            (("+A", "+B", "+A"), "A"),
+            (("+A", "-A"), "A"),  # the bot's own removal
+            (("+A", "+B", "!-B"), None),
+            (("+A", "~+B"), "B"),  # cast while the bot was away
+            (("+A", "~+B", "~+tie"), "?"),
+            (("+A", "~+B", "~+tie", "+weak"), "weak"),
+        ],
+    )
+    def test_where_the_bot_takes_them_away(
+        self, said: tuple[str, ...], expected: str | None
+    ) -> None:
+        assert choice(*said, tally_visible=False) == expected
+
+    def test_the_order_of_receipt_counts_not_that_of_the_list(self) -> None:
+        assert standing(log("+A", "+B")[::-1])[0].option == "B"
+
+    def test_an_ambiguous_vote_is_kept_named_and_not_gold(self) -> None:
+        vote = standing(log("~+B", "~+A"))[0]
+        assert (vote.option, vote.ambiguous, vote.gold) == ("A+B", True, False)
+
+    @pytest.mark.parametrize(
+        ("said", "changes"),
+        [
+            (("+A",), 0),
+            (("+A", "+B"), 1),
+            (("+A", "-A", "+B"), 1),
+            (("+A", "-A", "+A"), 0),
+            (("+A", "+B", "-B"), 2),
+            (("+A", "+B", "+B", "+A"), 1),
+        ],
+    )
+    def test_counts_changes_of_mind(self, said: tuple[str, ...], changes: int) -> None:
+        assert standing(log(*said))[0].changes == changes
+
+    def test_remembers_when_it_was_first_and_last_cast(self) -> None:
+        vote = standing(log("+A", "+B", "+B"))[0]
+        assert (vote.first_at, vote.last_at) == (at(1), at(2))
+
+    def test_carries_what_the_standing_choice_was_made_under(self) -> None:
+        first, last = log("+A", "+B")
+        last = last.model_copy(update={"votes_seen_before": 7, "late_seen": True})
+        vote = standing([first, last])[0]
+        assert (vote.votes_seen_before, vote.late_seen) == (7, True)
+
+    @pytest.mark.parametrize(
+        ("asked", "gold"),
+        [
+            ({}, True),
+            ({"starter": 1}, False),
+            ({"starter": 2}, True),
+            ({"judge_visible": 1}, False),
+        ],
+    )
+    def test_only_an_independent_vote_is_gold(self, asked: dict[str, int], gold: bool) -> None:
+        assert standing(log("+A"), **asked)[0].gold is gold
+
+
+def ballots(**numbers: int) -> list[Vote]:
+    people = [option for option, n in numbers.items() for _ in range(n)]
+    events = [e for i, option in enumerate(people) for e in log(f"+{option}", person=i)]
+    return list(standing(events))
+
+
+class TestCount:
+    @pytest.mark.parametrize(
+        ("numbers", "quorum", "winner"),
+        [
+            ({"A": 3, "B": 2, "tie": 1}, 5, "A"),
+            ({"A": 2, "B": 3}, 5, "B"),
+            ({"A": 2, "B": 2}, 0, "tie"),
+            ({"A": 3, "tie": 3}, 5, "tie"),
+            ({"A": 3, "B": 1}, 5, None),
+            ({"A": 2, "tie": 1, "weak": 2}, 5, "A"),
+            ({}, 0, None),
+        ],
+    )
+    def test_winner(self, numbers: dict[str, int], quorum: int, winner: str | None) -> None:
+        tally = count(ballots(**numbers), ("A", "B"), quorum)
+        assert tally.winner == winner
+        assert tally.quorum_met == (sum(numbers.values()) >= quorum)
+
+    def test_share_and_bounds_are_of_gold_votes_for_a_side(self) -> None:
+        tally = count(ballots(A=3, B=2, tie=4), ("A", "B"), 5)
+        assert tally.share == pytest.approx(0.6)
+        assert (round(tally.low or 0, 2), round(tally.high or 0, 2)) == (0.23, 0.88)
+
+    def test_no_share_without_a_vote_for_a_side_or_with_three_contenders(self) -> None:
+        assert count(ballots(tie=5), ("A", "B"), 5).share is None
+        assert count(ballots(**{"1": 5}), ("1", "2", "3"), 5).share is None
+
+    def test_three_contenders_are_tied_when_the_first_two_are(self) -> None:
+        assert count(ballots(**{"1": 2, "2": 3, "3": 3}), ("1", "2", "3"), 5).winner == "tie"
+        assert count(ballots(**{"1": 2, "2": 3, "3": 4}), ("1", "2", "3"), 5).winner == "3"
+
+    def test_counts_all_that_stand_and_judges_by_gold(self) -> None:
+        events = log("+A", person=1) + log("+A", person=2) + log("~+A", "~+B", person=3)
+        votes = standing([*events, *log("+B", person=4)], starter=2)
+        tally = count(votes, ("A", "B"), 2)
+        assert tally.counts == {"A": 2, "B": 1, "tie": 0, "weak": 0}
+        assert tally.gold == {"A": 1, "B": 1, "tie": 0, "weak": 0}
+        assert tally.winner == "tie"
+
+
+def read(**holders: str) -> Reactions:
+    return Reactions({option: frozenset(users) for option, users in holders.items()}, SEEDED)
+
+
+def recover(
+    events: list[VoteEvent],
+    reading: Reactions,
+    *,
+    began: int = 100,
+    ballot: BallotKind = BallotKind.OPEN,
+) -> tuple[NewEvent, ...]:
+    people = {"x": 1, "y": 2}
+    return reconcile(events, reading, read_began_at=at(began), people=people, ballot=ballot)
+
+
+class TestRecovery:
+    def test_adds_what_is_there_and_withdraws_what_is_not(self) -> None:
+        found = recover(log("+A"), read(B="xy"))
+        assert found == (
+            NewEvent(1, "A", False),
+            NewEvent(1, "B", True),
+            NewEvent(2, "B", True),
+        )
+        assert {event.how for event in found} == {How.RECOVERED}
+
+    def test_says_nothing_when_all_is_known(self) -> None:
+        assert recover(log("+A"), read(A="x")) == ()
+
+    def test_an_incomplete_reading_only_adds(self) -> None:
+        partial = Reactions({"B": frozenset("y")}, SEEDED, complete=False)
+        assert recover(log("+A"), partial) == (NewEvent(2, "B", True),)
+
+    def test_a_cleared_message_withdraws_nothing(self) -> None:
+        assert recover(log("+A"), Reactions({}, frozenset())) == ()
+
+    def test_a_cleared_option_withdraws_nothing_of_that_option(self) -> None:
+        assert recover(log("+A", "+B"), Reactions({}, SEEDED - {"A"})) == (NewEvent(1, "B", False),)
+
+    def test_what_was_received_after_the_reading_began_wins(self) -> None:
+        assert recover(log("+A"), read(), began=1) == ()
+        assert recover(log("+A", "-A"), read(A="x"), began=2) == ()
+        assert recover(log("+A", "!-A"), read(A="x", B="x"), began=2) == ()
+
+    def test_a_secret_ballot_only_adds(self) -> None:
+        found = recover(log("+A"), read(B="x"), ballot=BallotKind.SECRET)
+        assert found == (NewEvent(1, "B", True),)
+
+    def test_a_button_vote_is_not_withdrawn_and_a_private_ballot_not_read(self) -> None:
+        assert recover(log("!+A"), read()) == ()
+        assert recover([], read(A="x"), ballot=BallotKind.PRIVATE) == ()
+
+    def test_somebody_forgotten_stays_forgotten(self) -> None:
+        assert recover([], read(A="xz")) == (NewEvent(1, "A", True),)
+
+
+@dataclass
+class Platform:
+    """What a platform knows, and in which order the bot was told of it."""
+
+    held: dict[str, set[str]] = field(default_factory=dict)
+    told: dict[tuple[str, str], int] = field(default_factory=dict)
+
+    def truth(self, user: str) -> str | None:
+        options = self.held.get(user, set())
+        if len(options) <= 1:
+            return next(iter(options), None)
+        told = {order: option for option in options if (order := self.told.get((user, option)))}
+        return told[max(told)] if told else "?"
+
+
+@dataclass
+class Bot:
+    """Hears the platform while it is there, and keeps the log."""
+
+    platform: Platform = field(default_factory=Platform)
+    events: list[VoteEvent] = field(default_factory=list)
+    away: bool = False
+
+    def append(self, person: int, option: str, added: bool, how: How) -> None:
+        number = len(self.events) + 1
+        self.events.append(
+            VoteEvent(
+                number=number,
+                person=person,
+                option=option,
+                added=added,
+                how=how,
+                received_at=at(number),
+            )
+        )
+
+    def act(self, user: str, option: str, adds: bool) -> None:
+        held = self.platform.held.setdefault(user, set())
+        if adds == (option in held):
+            return
+        (held.add if adds else held.remove)(option)
+        if self.away:
+            return
+        self.append(USERS[user], option, adds, How.LIVE)
+        if adds:
+            self.platform.told[user, option] = len(self.events)
+        else:
+            self.platform.told.pop((user, option), None)
+
+    def hear_again(self, user: str, option: str) -> None:
+        """Deliver a second time what is already known."""
+        heard = [e for e in self.events if (e.person, e.option) == (USERS[user], option)]
+        if self.away or not heard or heard[-1].how is not How.LIVE:
+            return
+        if heard[-1].added == (option in self.platform.held[user]):
+            self.append(USERS[user], option, heard[-1].added, How.LIVE)
+
+    def recover(self) -> None:
+        held = self.platform.held
+        holders = {o: frozenset(u for u in held if o in held[u]) for o in OPTIONS}
+        began = at(len(self.events) + 1)
+        found = reconcile(
+            self.events, Reactions(holders, SEEDED), read_began_at=began, people=USERS
+        )
+        for event in found:
+            self.append(event.person, event.option, event.added, event.how)
+        gone = [key for key in self.platform.told if key[1] not in held[key[0]]]
+        for key in gone:
+            del self.platform.told[key]
+
+
+USERS = {"x": 1, "y": 2, "z": 3}
+USER, OPTION = st.sampled_from(sorted(USERS)), st.sampled_from(OPTIONS)
+STEP = st.one_of(
+    st.tuples(st.just("add"), USER, OPTION),
+    st.tuples(st.just("remove"), USER, OPTION),
+    st.tuples(st.just("again"), USER, OPTION),
+    st.tuples(st.sampled_from(["leave", "return"]), USER, OPTION),
+)
+
+
+@settings(deadline=None)
+@given(st.lists(STEP, max_size=60))
+def test_the_standing_vote_is_what_the_person_holds(steps: list[tuple[str, str, str]]) -> None:
+    bot = Bot()
+    for step, user, option in steps:
+        if step in ("add", "remove"):
+            bot.act(user, option, step == "add")
+        elif step == "again":
+            bot.hear_again(user, option)
+        else:
+            bot.away = step == "leave"
+            if not bot.away:
+                bot.recover()
+    bot.recover()
+    votes = {vote.person: vote for vote in standing(bot.events)}
+    for user, person in USERS.items():
+        vote, truth = votes.get(person), bot.platform.truth(user)
+        assert (None if vote is None else "?" if vote.ambiguous else vote.option) == truth
+    known = bot.events.copy()
+    bot.recover()
+    assert bot.events == known

@@ -1,0 +1,221 @@
+"""What a reader of the terminal sees of each message, in colour and in plain lines."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from adapters.terminal.render import parts, plain, pretty
+from engine.debate import Estimate, Tally, Verdict, Violation
+from engine.messages import (
+    MESSAGE,
+    Announcement,
+    JurorLine,
+    Message,
+    Notice,
+    Reveal,
+    TurnPost,
+    VoteClosed,
+    VoteInvite,
+)
+
+TURN = TurnPost(
+    side="A",
+    seat="A",
+    round="opening",
+    number=1,
+    total=8,
+    text="## Work\n\nIt **pays**.",
+    words=3,
+    limit=500,
+)
+ANNOUNCEMENT = Announcement(
+    code="k7f2qz",
+    topic="Remote work is better",
+    conditions="Consider only Türkiye",
+    format="classic",
+    language="en",
+    rounds=("opening", "rebuttal"),
+    contenders=("A", "B"),
+    jurors=1,
+    vote_minutes=0.5,
+    estimate=Estimate(
+        calls=11, calls_max=30, tokens_in=9, tokens_out=9, minutes=1.5, usd=0.01, usd_max=0.3
+    ),
+)
+REVEAL = Reveal(
+    topic="Remote work is better",
+    models={"A": "online/x", "B": "rehearsal/oak"},
+    drawn=("B",),
+    tally=Tally(
+        counts={"A": 3, "B": 2, "tie": 1, "weak": 0},
+        gold={"A": 3, "B": 2, "tie": 1, "weak": 0},
+        quorum_met=True,
+        winner="A",
+        share=0.6,
+        low=0.2307,
+        high=0.8824,
+    ),
+    verdict=Verdict(
+        winner="A", p={"A": 0.734, "B": 0.266}, z=1.1, valid=3, invalid=1, effective_votes=2.04
+    ),
+    jurors=(
+        JurorLine(juror="rehearsal/elm", verdict="A", order=("A", "B")),
+        JurorLine(juror="rehearsal/fir", verdict="tie", order=("B", "A"), contradictory=True),
+        JurorLine(juror="rehearsal/ash", verdict=None, order=("A", "B"), problem="no JSON"),
+    ),
+    agree=True,
+    usd=None,
+    calls=11,
+)
+
+
+def said(message: Message) -> str:
+    return plain(message, "k7f2qz·3·1/1")
+
+
+def drawn(message: Message, *, colour: bool = True, dim: bool = False) -> str:
+    screen = io.StringIO()
+    console = Console(
+        file=screen,
+        force_terminal=True,
+        width=100,
+        color_system="standard" if colour else None,
+        legacy_windows=False,
+    )
+    console.print(pretty(message, "k7f2qz·3·1/1", dim=dim))
+    return screen.getvalue()
+
+
+@pytest.mark.parametrize("message", [TURN, ANNOUNCEMENT, REVEAL], ids=lambda m: m.kind)
+def test_a_part_carries_the_message_itself(message: Message) -> None:
+    (part,) = parts(message, "k7f2qz·3")
+    assert part.reference == "k7f2qz·3·1/1"
+    assert MESSAGE.validate_json(part.body) == message
+
+
+def test_a_turn_in_plain_lines() -> None:
+    assert said(TURN) == (
+        "[A · opening · turn 1 of 8] 3 of 500 words (k7f2qz·3·1/1)\n## Work\n\nIt **pays**.\n"
+    )
+
+
+def test_sides_and_jury_have_their_colours() -> None:
+    assert "\x1b[34m" in drawn(TURN)
+    assert "\x1b[31m" in drawn(TURN.model_copy(update={"side": "B", "seat": "B"}))
+    assert "\x1b[33m" in drawn(REVEAL)
+    assert "\x1b[2" in drawn(TURN, dim=True)
+
+
+def test_markdown_is_formatted_in_a_terminal() -> None:
+    screen = drawn(TURN, colour=False)
+    assert "**" not in screen
+    assert "pays" in screen
+    assert "3 of 500 words" in screen
+
+
+def test_a_turn_without_limit_tells_its_words_alone() -> None:
+    assert "] 3 words (" in said(TURN.model_copy(update={"limit": 0}))
+
+
+@pytest.mark.parametrize(
+    ("kind", "sentence"),
+    [
+        ("too_many_words", "512 words where 500 are allowed"),
+        ("missing_synthesis", "no synthesis"),
+        ("shouting", "shouting (512, at most 500)"),
+    ],
+)
+def test_a_broken_rule_is_told(kind: str, sentence: str) -> None:
+    broken = (Violation(kind=kind, measured=512, limit=500),)
+    turn = TURN.model_copy(update={"violations": broken})
+    assert f"Against the rules: {sentence}" in said(turn)
+    assert f"Against the rules: {sentence}" in drawn(turn, colour=False)
+
+
+def test_the_announcement_tells_the_terms() -> None:
+    text = said(ANNOUNCEMENT)
+    assert "Topic: Remote work is better" in text
+    assert "Conditions: Consider only Türkiye" in text
+    assert "1 juror reads it blind · the vote lasts 0.5 minutes" in text
+    assert "about 11 model calls (at most 30), 1.5 minutes, 0.01 USD (at most 0.30)" in text
+
+
+def test_an_unknown_cost_is_not_nothing() -> None:
+    estimate = ANNOUNCEMENT.estimate.model_copy(update={"usd": None})
+    text = said(ANNOUNCEMENT.model_copy(update={"estimate": estimate}))
+    assert "a cost that nobody knows" in text
+    assert "USD" not in text
+
+
+def test_the_vote_is_asked_for_and_closed() -> None:
+    invite = said(VoteInvite(options=("A", "B", "tie", "weak"), minutes=30, quorum=5))
+    assert "A · B · tie · both weak" in invite
+    assert "The vote lasts 30 minutes; 5 votes make it count" in invite
+    assert "1 vote was cast" in said(VoteClosed(options=("A",), votes=1))
+    assert "closed early" in said(VoteClosed(options=("A",), votes=2, early=True))
+
+
+def test_the_reveal_tells_everything() -> None:
+    for text in (said(REVEAL), drawn(REVEAL, colour=False)):
+        assert "A was online/x" in text
+        assert "B was rehearsal/oak, drawn at random" in text
+        assert "A 3 · B 2 · tie 1 · both weak 0; A's share 60 % (23–88 %)" in text
+        assert "People chose A" in text
+        assert "Jury: A (p(A) 0.73, 3 valid ballots, 1 invalid, worth 2.0 independent" in text
+        assert "rehearsal/elm: A (read A, B)" in text
+        assert "rehearsal/fir: tie (read B, A), against its own scores" in text
+        assert "rehearsal/ash: invalid, no JSON" in text
+        assert "People and jury agree" in text
+        assert "11 model calls, at a cost that nobody knows" in text
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"agree": False}, "People and jury disagree"),
+        ({"agree": None}, "cannot be compared"),
+        ({"usd": 0.0}, "0.0000 USD"),
+    ],
+)
+def test_the_reveal_in_other_cases(change: dict[str, object], expected: str) -> None:
+    assert expected in said(REVEAL.model_copy(update=change))
+
+
+@pytest.mark.parametrize(
+    ("tally", "expected"),
+    [
+        ({"winner": "tie"}, "People call it a tie"),
+        ({"winner": None, "quorum_met": False}, "Too few votes"),
+        ({"counts": {"A": 0}, "gold": {"A": 0}, "winner": None, "share": None}, "Nobody voted"),
+        ({"gold": {"A": 1, "B": 2}}, "Independent votes: A 1 · B 2"),
+    ],
+)
+def test_the_reveal_of_other_votes(tally: dict[str, object], expected: str) -> None:
+    changed = REVEAL.tally.model_copy(update=tally)
+    assert expected in said(REVEAL.model_copy(update={"tally": changed}))
+
+
+def test_a_jury_without_a_verdict_says_why() -> None:
+    verdict = Verdict(winner=None, problem="fewer than 2 valid ballots", valid=1, invalid=2)
+    text = said(REVEAL.model_copy(update={"verdict": verdict}))
+    assert "Jury: no verdict, fewer than 2 valid ballots (1 valid ballot, 2 invalid)" in text
+    tied = verdict.model_copy(update={"winner": "tie", "blind": False})
+    text = said(REVEAL.model_copy(update={"verdict": tied}))
+    assert "Jury: a tie (1 valid ballot, 2 invalid, jurors saw the models' names)" in text
+
+
+def test_the_plain_look_has_neither_boxes_nor_escapes() -> None:
+    for message in (TURN, ANNOUNCEMENT, REVEAL, Notice(text="Extended.", level="warning")):
+        text = said(message)
+        assert not set("\x1b│─╭╮╰╯┃━") & set(text)
+        assert text.endswith("\n")
+
+
+def test_what_models_write_is_data() -> None:
+    evil = TURN.model_copy(update={"text": "[red]x[/red] \x1b[31my\x1b[0m {seat} :smile:"})
+    for text in (said(evil), drawn(evil, colour=False)):
+        assert "[red]x[/red] [31my[0m {seat} :smile:" in text
+        assert "\x1b[31my" not in text
+    notice = Notice(text="[bold]{text}\x1b[2J")
+    assert "[bold]{text}[2J" in drawn(notice, colour=False)

@@ -1,0 +1,293 @@
+"""Counting, cleaning, shortening and cutting of texts in any script."""
+
+import time
+
+import pytest
+import regex
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from engine.text import (
+    clean,
+    count_arguments,
+    count_words,
+    headline,
+    split_closing,
+    split_markdown,
+)
+
+FAMILY = "👨‍👩‍👧‍👦"
+SAID = st.text(
+    st.one_of(
+        st.sampled_from(list("ab .\n`~-1é\u0301\u200d🇹🇷👍。的 ")), st.characters(codec="utf-8")
+    ),
+    max_size=400,
+)
+FENCED = st.lists(
+    st.sampled_from(
+        ["```python", "```", "~~~", "````", "x = 1", "  if y:", "Prose. More prose!", "", "  ```"]
+    ),
+    max_size=40,
+).map("\n".join)
+
+
+class TestWords:
+    @pytest.mark.parametrize(
+        ("text", "words"),
+        [
+            ("", 0),
+            ("… — !? 👍 🇹🇷 ***", 0),
+            ("Don't stop: 3.14 is e-mail's pi", 7),
+            ("Türkiye'de uzaktan çalışma verimli mi?", 5),
+            ("الذكاء الاصطناعي سيحل محل المبرمجين", 5),
+            ("인공지능은 프로그래머를 대체한다", 3),
+            ("人工智能将取代程序员", 7),
+            ("リモートワーク", 5),
+            ("好", 1),
+            ("GPT 取代 程序员 by 2030.", 6),
+            ("cafe\u0301 au lait", 3),
+            (f"{FAMILY} ok", 1),
+        ],
+    )
+    def test_counts(self, text: str, words: int) -> None:
+        assert count_words(text) == words
+
+    def test_marks_of_thai_and_burmese_are_no_characters(self) -> None:
+        assert count_words("ที่นี่", 1.0) == 2
+        assert count_words("ကို", 1.0) == 1
+
+    def test_characters_per_word_is_a_setting(self) -> None:
+        assert count_words("人工智能将取代程序员", 2.0) == 5
+
+    @given(st.lists(st.text("abcxyz", min_size=1, max_size=8)))
+    def test_plain_words_count_one_each(self, words: list[str]) -> None:
+        assert count_words(" ".join(words)) == len(words)
+
+    @given(SAID, SAID)
+    def test_mixed_texts_add_up(self, one: str, other: str) -> None:
+        both = count_words(f"{one}\n\n{other}")
+        assert abs(both - count_words(one) - count_words(other)) <= 1
+
+
+class TestArguments:
+    @pytest.mark.parametrize(
+        ("text", "arguments"),
+        [
+            ("No list at all; version 3.14 of 2024.", 0),
+            ("1. one\n2. two\n3. three", 3),
+            ("1) one\n2) two", 2),
+            ("Intro\n\n**1. Bold** text\n\n**2.** more", 2),
+            ("### 1. Title\n1. inner\n2. inner\n### 2) Title\ntext", 2),
+            ("1. one\n   1. nested\n   2. nested\n2. two", 2),
+            ("1. one\n\t1. nested", 1),
+            ("  1. one\n  2. two", 2),
+            ("1、第一\n2、第二\n３．第三", 3),
+            ("```\n1. code\n2. code\n```\n1. real", 1),
+            ("1.5 million\n2030. was a year", 0),
+        ],
+    )
+    def test_counts(self, text: str, arguments: int) -> None:
+        assert count_arguments(text) == arguments
+
+
+class TestClosing:
+    @pytest.mark.parametrize(
+        ("text", "parts"),
+        [
+            ("In sum.\n---\nWe win.", ("In sum.", "We win.")),
+            ("In sum.\n\nStill.\n\n ----- \n\nWe win.", ("In sum.\n\nStill.", "We win.")),
+            ("In sum.\n\nWe win.\n\nReally.", ("In sum.", "We win.\n\nReally.")),
+            ("We win.", ("", "We win.")),
+            ("a -- b\n--\nc", ("", "a -- b\n--\nc")),
+            ("", ("", "")),
+        ],
+    )
+    def test_divides(self, text: str, parts: tuple[str, str]) -> None:
+        assert split_closing(text) == parts
+
+
+class TestClean:
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "a\tb\nc",
+            FAMILY,
+            "🏴󠁧󠁢󠁥󠁮󠁧󠁿",
+            "שלום עולם",
+            "نص\u200f!",
+            "@everyone <!channel>",
+            "{{ 7*7 }}",
+            "e\u0301",
+        ],
+    )
+    def test_leaves_what_people_write(self, text: str) -> None:
+        assert clean(text) == text
+
+    def test_normalises_newlines(self) -> None:
+        assert clean("a\r\nb\rc\u2028d\x85e") == "a\nb\nc\nd\ne"
+
+    def test_removes_controls_and_escapes(self) -> None:
+        assert clean("\x1b[31mred\x1b[0m\x00\x07\x9b2J") == "[31mred[0m2J"
+
+    def test_removes_what_would_turn_the_text_around(self) -> None:
+        assert clean("ab\u202etxt.exe\u202c\u2066x\u2069") == "abtxt.exex"
+
+    @given(st.text(st.characters()))
+    def test_can_always_be_stored_and_is_stable(self, text: str) -> None:
+        safe = clean(text)
+        assert "\x00" not in safe
+        assert safe.encode().decode() == safe
+        assert clean(safe) == safe
+
+    def test_removes_half_characters(self) -> None:
+        assert clean("a\ud83db\udc00c") == "abc"
+
+
+class TestHeadline:
+    def test_is_one_line(self) -> None:
+        assert headline(" Is\n this \t one? ", 40) == "Is this one?"
+
+    def test_shortens_between_words(self) -> None:
+        assert headline("Remote work is more productive", 20) == "Remote work is more…"
+
+    def test_never_tears_a_visible_character(self) -> None:
+        assert headline(f"abcdef{FAMILY}", 10) == "abcdef…"
+
+    @given(SAID, st.integers(1, 60))
+    def test_keeps_the_limit(self, text: str, limit: int) -> None:
+        short = headline(text, limit)
+        assert len(short) <= limit
+        assert "\n" not in short
+
+
+def letters(text: str) -> str:
+    return "".join(text.split())
+
+
+def without_fences(text: str) -> str:
+    return letters(
+        "\n".join(x for x in text.split("\n") if not x.strip().startswith(("```", "~~~")))
+    )
+
+
+def torn_fences(piece: str) -> bool:
+    marker = ""
+    for line in (x.strip() for x in piece.split("\n")):
+        if marker:
+            marker = "" if line == line[0:1] * len(line) and line.startswith(marker) else marker
+        elif found := regex.match(r"(`{3,}|~{3,})[^`]*$", line):
+            marker = found[1]
+    return bool(marker)
+
+
+def escaped(text: str) -> int:
+    return len(text) + 4 * text.count("&")
+
+
+class TestSplit:
+    def test_a_short_text_is_one_piece(self) -> None:
+        assert split_markdown("Hello.", 100) == ("Hello.",)
+        assert split_markdown("", 100) == ()
+
+    @pytest.mark.parametrize(
+        ("text", "pieces"),
+        [
+            ("One two.\n\nThree four.", ("One two.", "Three four.")),
+            ("One two.\nThree fourteen.", ("One two.", "Three fourteen.")),
+            ("One two. Three fourteen", ("One two.", "Three fourteen")),
+            ("Onetwothree fourfive six", ("Onetwothree", "fourfive six")),
+            ("一二三四五六。七八九十一二三四五", ("一二三四五六。", "七八九十一二三四五")),
+            ("a" * 20, ("a" * 15, "a" * 5)),
+        ],
+    )
+    def test_cuts_where_it_hurts_least(self, text: str, pieces: tuple[str, ...]) -> None:
+        assert split_markdown(text, 15) == pieces
+
+    def test_never_tears_a_visible_character(self) -> None:
+        for limit in range(8, 40):
+            pieces = split_markdown(FAMILY * 20 + "🇹🇷" * 30, limit)
+            assert all(regex.fullmatch(rf"(?:{FAMILY}|🇹🇷)+", piece) for piece in pieces)
+
+    def test_closes_and_reopens_a_fence(self) -> None:
+        code = "\n".join(f"    line_{i} = {i}" for i in range(12))
+        pieces = split_markdown(f"Look:\n\n```python\n{code}\n```\n\nDone.", 100)
+        assert len(pieces) > 2
+        assert pieces[1].startswith("```python\n    line_")
+        assert pieces[1].endswith("\n```")
+        assert not any(torn_fences(piece) for piece in pieces)
+        assert [x for piece in pieces for x in piece.split("\n") if "line_" in x] == code.split(
+            "\n"
+        )
+
+    def test_a_fence_that_fits_is_kept_whole(self) -> None:
+        block = "```\n" + "\n".join(["code"] * 8) + "\n```"
+        pieces = split_markdown("word " * 10 + f"\n\n{block}\n\nafter", 60)
+        assert block in "\n".join(pieces)
+
+    def test_closes_a_fence_that_nobody_closed(self) -> None:
+        assert split_markdown("See:\n```js\nlet a", 100) == ("See:\n```js\nlet a\n```",)
+
+    def test_a_fence_line_too_long_to_repeat_is_text(self) -> None:
+        text = "```" + "x" * 30
+        assert "".join(split_markdown(text, 16)) == text
+
+    def test_refuses_a_limit_of_nothing(self) -> None:
+        with pytest.raises(ValueError, match="limit is 0"):
+            split_markdown("a", 0)
+
+    @given(SAID, st.integers(1, 80))
+    @example("\n\n\n   a", 1)
+    def test_keeps_the_limit_and_every_letter(self, text: str, limit: int) -> None:
+        pieces = split_markdown(text, limit)
+        assert all(0 < len(piece) <= limit for piece in pieces)
+        if ("```" not in text and "~~~" not in text) or limit < 12:  # no room for a fence
+            assert letters("".join(pieces)) == letters(text)
+
+    @given(FENCED, st.integers(48, 120))
+    def test_keeps_fences_balanced(self, text: str, limit: int) -> None:
+        pieces = split_markdown(text, limit)
+        assert all(len(piece) <= limit for piece in pieces)
+        assert not any(torn_fences(piece) for piece in pieces)
+        assert without_fences("\n".join(pieces)) == without_fences(text)
+
+    @given(st.text(st.sampled_from("a&\n `"), max_size=300), st.integers(5, 60))
+    def test_measures_as_it_is_told(self, text: str, limit: int) -> None:
+        pieces = split_markdown(text, limit, escaped)
+        assert all(escaped(piece) <= limit for piece in pieces)
+
+
+MEGABYTE = 1_000_000
+PART = 200_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Word after word, and then some. " * (MEGABYTE // 32),
+        "a" * MEGABYTE,
+        "\u0301" * PART,
+        "🇹🇷" * (PART // 4),
+        "`" * PART,
+        "```\n" * (PART // 4),
+        "```" + "x\n" * (PART // 2),
+        "\n" * PART,
+        " " * PART + "x",
+        "\n " * (PART // 2),
+        "." * PART,
+        ".)" * (PART // 2),
+        " \u0301" * (PART // 2),
+        "1. " * (PART // 3),
+        "的" * PART,
+        "-" * PART + "x",
+    ],
+    ids=lambda text: repr(text[:8]),
+)
+def test_a_long_text_of_anything_takes_a_moment(text: str) -> None:
+    # Quadratic time would be minutes; the bound leaves room for a busy machine.
+    began = time.process_time()
+    split_markdown(text, 2000)
+    count_words(text)
+    count_arguments(text)
+    split_closing(text)
+    headline(clean(text), 90)
+    assert time.process_time() - began < 8
