@@ -226,7 +226,7 @@ def _resume(text: str, cut: int) -> int:
     return _past(_EMPTY_LINES, text, cut if at_line_start else _past(_SPACES, text, cut))
 
 
-def _past(pattern: re.Pattern[str], text: str, position: int) -> int:
+def _past(pattern: re.Pattern[str] | regex.Pattern[str], text: str, position: int) -> int:
     match = pattern.match(text, position)
     return match.end() if match else position
 

@@ -11,7 +11,6 @@ down_revision = None
 
 def upgrade() -> None:
     """Apply."""
-
     op.create_table(
         "installation",
         sa.Column("name", sa.String(length=64), nullable=False),
@@ -63,6 +62,7 @@ def upgrade() -> None:
         sa.Column("status", sa.String(length=16), nullable=False),
         sa.Column("reason", sa.Text(), nullable=False),
         sa.Column("stop", sa.Text(), nullable=True, comment="why it was asked to stop"),
+        sa.Column("gone", sa.Boolean(), nullable=False, comment="its thread was lost"),
         sa.Column("thread", sa.String(length=128), nullable=True),
         sa.Column("format", sa.String(length=32), nullable=False),
         sa.Column("language", sa.String(length=35), nullable=False),
@@ -104,7 +104,7 @@ def upgrade() -> None:
     op.create_table(
         "ballots",
         sa.Column("debate", sa.String(length=26), nullable=False),
-        sa.Column("step", sa.String(length=80), nullable=False),
+        sa.Column("step", sa.String(length=255), nullable=False),
         sa.Column("juror", sa.String(length=200), nullable=False),
         sa.Column("valid", sa.Boolean(), nullable=False),
         sa.Column(
@@ -116,7 +116,7 @@ def upgrade() -> None:
     op.create_table(
         "calls",
         sa.Column("debate", sa.String(length=26), nullable=False),
-        sa.Column("step", sa.String(length=80), nullable=False),
+        sa.Column("step", sa.String(length=255), nullable=False),
         sa.Column("attempt", sa.Integer(), nullable=False),
         sa.Column("state", sa.String(length=8), nullable=False, comment="out, done or failed"),
         sa.Column("model", sa.String(length=200), nullable=False),
@@ -141,9 +141,9 @@ def upgrade() -> None:
         sa.Column("debate", sa.String(length=26), nullable=False),
         sa.Column("platform", sa.String(length=32), nullable=False),
         sa.Column("number", sa.Integer(), nullable=False),
-        sa.Column("key", sa.String(length=80), nullable=False),
+        sa.Column("key", sa.String(length=255), nullable=False),
         sa.Column("kind", sa.String(length=16), nullable=False),
-        sa.Column("target", sa.String(length=80), nullable=True),
+        sa.Column("target", sa.String(length=255), nullable=True),
         sa.Column("message", sa.Text(), nullable=False),
         sa.Column("parts", sa.Text(), nullable=True),
         sa.Column("refs", sa.Text(), nullable=False),
@@ -160,7 +160,7 @@ def upgrade() -> None:
     op.create_table(
         "turns",
         sa.Column("debate", sa.String(length=26), nullable=False),
-        sa.Column("step", sa.String(length=80), nullable=False),
+        sa.Column("step", sa.String(length=255), nullable=False),
         sa.Column("number", sa.Integer(), nullable=False),
         sa.Column("body", sa.Text(), nullable=False),
         sa.ForeignKeyConstraint(["debate"], ["debates.id"], name=op.f("fk_turns_debate")),
