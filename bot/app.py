@@ -20,8 +20,9 @@ from engine.clock import SystemClock
 from engine.debate import Debate
 from engine.delivery import Delivery
 from engine.intake import Defaults
+from engine.jury.panel import warm_up
 from engine.keeper import Keeper
-from engine.ports import Models, Venue
+from engine.ports import Dispatcher, Models, Venue
 from engine.prompts.library import Prompts, load_prompts
 from engine.run import Runner
 from engine.service import Service
@@ -130,11 +131,16 @@ class Line:
     """The main line, joined: from the service to the dispatcher, runner, delivery and window."""
 
     def __init__(
-        self, store: SqlStore, models: Models, prompts: Prompts, venues: Sequence[Venue]
+        self,
+        store: SqlStore,
+        models: Models,
+        prompts: Prompts,
+        venues: Sequence[Venue],
+        dispatcher: Dispatcher | None = None,
     ) -> None:
         bell, clock = Bell(), SystemClock()
         self._keeper = Keeper(store, bell, holder=str(ULID()))
-        self._dispatcher = LocalDispatcher()
+        self._dispatcher = dispatcher or LocalDispatcher()
         self._runner = Runner(store, models, self._keeper, bell)
         joints = (store, self._keeper, bell, clock)
         self.deliveries = {venue.platform: Delivery(venue, *joints) for venue in venues}
@@ -146,7 +152,7 @@ class Line:
         """Run every background task around the body, each owned by one group."""
         async with asyncio.TaskGroup() as group:
             thinking = self._dispatcher.run(self._runner.run_debate)
-            works = [self._keeper.run(), thinking]
+            works = [self._keeper.run(), thinking, warm_up()]
             works += [delivery.run() for delivery in self.deliveries.values()]
             works += [window.run() for window in self._windows.values()]
             tasks = [group.create_task(work) for work in works]

@@ -23,6 +23,23 @@ Text = Optional[str]  # noqa: UP045
 VOTES = typer.Option(help="Votes to cast, e.g. A=3,B=2,tie=1 (default: keys, in a terminal).")
 
 
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        print(f"rostrum {version('rostrum')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show it.")
+    ] = False,
+) -> None:
+    """Hold AI debates with a blind jury and human votes, and export every label."""
+
+
 @app.command()
 def demo(
     out: Annotated[Path, typer.Option(help="Folder of the export.")] = Path("demo-export"),

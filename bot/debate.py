@@ -7,13 +7,17 @@ from typing import TypeVar
 
 from rich.console import Console
 
-from bot import log
+from adapters.terminal.votes import parse_votes
+from bot import log, texts
 from bot.exporting import export_into
 from bot.settings import Settings, load_settings
 from bot.terminal import COMMUNITY, PLATFORM, Session
 from engine.debate import Model, Scores, TurnOrder, Value
 from engine.errors import UsageError
+from engine.formats import find_format
 from engine.intake import Order
+from engine.service import Started
+from engine.votes.options import vote_options
 
 Choice = TypeVar("Choice", TurnOrder, Scores)
 
@@ -66,11 +70,20 @@ async def run_debate(
     """Hold or resume a debate, and export afterwards where that was asked for."""
     order = asked.order()
     settings = load_settings()
+    if votes is not None:
+        script = find_format(asked.format or settings.default_format)
+        parse_votes(votes, vote_options(script.contenders))
     log.configure(quiet(settings).log, settings.secrets())
-    session = Session(settings, Console(), votes=votes)
+    console = Console(highlight=False)
+
+    def explain(started: Started) -> None:
+        console.print(texts.started(started), markup=False, soft_wrap=True)
+
+    session = Session(settings, console, votes, explain)
     await (session.resume(resume) if resume else session.start(order))
     if out is not None:
-        print(await export_into(settings, out))
+        counts = await export_into(settings, out)
+        print(texts.EXPORTED.format(out=out, counts=counts))
 
 
 def quiet(settings: Settings) -> Settings:

@@ -14,9 +14,10 @@ from ulid import ULID
 from adapters.storage.database import sqlite_path
 from adapters.terminal.venue import ReactionSeen, TerminalVenue
 from adapters.terminal.votes import Hand, hands, key_hint, parse_votes, vote_by_keys
+from bot import texts
 from bot.app import App, find_debate, run_app
 from bot.settings import Settings
-from engine.debate import Debate, Status
+from engine.debate import Debate, Status, short_code
 from engine.errors import RostrumError, UsageError
 from engine.intake import Order
 from engine.ports import VenueLimits
@@ -42,6 +43,7 @@ class Session:
     console: Console
     votes: str | None = None
     on_start: Callable[[Started], None] = lambda _: None
+    resume_command: str = "rostrum debate --resume"
 
     async def start(self, order: Order) -> Debate:
         """Hold a new debate and return it revealed. Raises what `Service.start` does."""
@@ -83,6 +85,10 @@ class Session:
             if debate.vote_opened_at and not _ended(debate):
                 debate = await self._vote(app, venue, debate)
             await app.deliveries[PLATFORM].settled(debate_id)
+        except asyncio.CancelledError:
+            code = short_code(debate_id)
+            venue.note(texts.STOPPING.format(command=self.resume_command, code=code))
+            raise
         finally:
             venue.close()
         if debate.status is not Status.CLOSED:
@@ -110,7 +116,7 @@ class Session:
             act = venue.hold if hand.added else venue.drop
             await act(hand.user, hand.option)
 
-        if self.votes is None and sys.stdin.isatty():
+        if self.votes is None and has_keyboard():
             venue.note(key_hint(options))
             await vote_by_keys(sys.stdin.fileno(), options, cast)
             return
@@ -138,6 +144,17 @@ async def _until(app: App, debate_id: str, done: Callable[[Debate], object]) -> 
     while not done(debate := await app.store.debates.get(debate_id)):  # noqa: ASYNC110
         await asyncio.sleep(LOOK_SECONDS)
     return debate
+
+
+def has_keyboard() -> bool:
+    """Say whether a person sits at this terminal."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _way_on(debate: Debate, command: str) -> str:
+    if debate.status is Status.CANCELLED:
+        return "A cancelled debate does not go on; start it anew."
+    return f"Go on with: {command} {debate.code}"
 
 
 def _ended(debate: Debate) -> bool:

@@ -9,8 +9,9 @@ is refused, it is left alone, since a gap is better than a duplicate.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import structlog
 
@@ -25,6 +26,8 @@ from engine.text import headline
 
 LOOK_SECONDS = 1.0
 LONGEST_PAUSE = 30.0
+UNSEEN = ""  # in place of the reference of a part that may have been posted
+IN_DOUBT = "It may have been posted, and the platform does not let it be looked for."
 TITLE_LENGTH = 100
 log = structlog.get_logger(__name__)
 
@@ -39,6 +42,8 @@ class Delivery:
     bell: Bell
     clock: Clock
     _busy: dict[str, asyncio.Task[None]] = field(default_factory=dict)
+    _missed: set[str] = field(default_factory=set)  # rung while busy
+    _waited: set[str] = field(default_factory=set)  # said to wait for the platform
 
     async def run(self) -> None:
         """Deliver until cancelled; waits while another process holds the connection."""
@@ -61,6 +66,7 @@ class Delivery:
 
     async def _deliver_all(self, lease: Lease, group: asyncio.TaskGroup) -> None:
         rung = set(await self.store.outbox.waiting(self.venue.platform))
+        self._waited.update(rung)  # a process before this one may have said so
         while True:
             for debate_id in rung:
                 self._start(lease, debate_id, group)
@@ -70,25 +76,36 @@ class Delivery:
 
     def _start(self, lease: Lease, debate_id: str, group: asyncio.TaskGroup) -> None:
         """Deliver a debate in a task of its own, unless one does already."""
-        if debate_id not in self._busy:
-            task = group.create_task(self._deliver(lease, debate_id), name=f"deliver {debate_id}")
-            self._busy[debate_id] = task
-            task.add_done_callback(lambda _: self._busy.pop(debate_id, None))
-            # What was queued while a task came to its end is seen by the next look.
+        if debate_id in self._busy:
+            self._missed.add(debate_id)
+            return
+        task = group.create_task(self._deliver(lease, debate_id), name=f"deliver {debate_id}")
+        self._busy[debate_id] = task
+        task.add_done_callback(lambda _: self._finish(debate_id))
+
+    def _finish(self, debate_id: str) -> None:
+        del self._busy[debate_id]
+        if debate_id in self._missed:
+            # It may have been queued just after this task had looked for the last time.
+            self._missed.discard(debate_id)
+            self.bell.ring("outbox", debate_id)
 
     async def _deliver(self, lease: Lease, debate_id: str) -> None:
         following = await self.store.outbox.next(debate_id)
         pause = LOOK_SECONDS
         while (intent := following) is not None:
             try:
+                self._missed.discard(debate_id)
                 following = await self._send(lease, intent)
                 pause = LOOK_SECONDS
+                await self._caught_up(debate_id)
             except VenueAwayError as error:
                 await self._wait(intent, error, pause)
                 pause = min(2 * pause, LONGEST_PAUSE)
                 following = await self.store.outbox.next(debate_id)
             except VenueGoneError as error:
-                following = await self._abandon(lease, debate_id, error)
+                await self._abandon(lease, debate_id, error)
+                following = None
             except VenueError as error:
                 following = await self._refused(lease, intent, error)
             self.bell.ring(f"delivered/{debate_id}")
@@ -109,8 +126,14 @@ class Delivery:
 
     async def _wait(self, intent: Intent, error: VenueAwayError, pause: float) -> None:
         log.warning("platform is away", debate=intent.debate, post=intent.key, why=str(error))
+        self._waited.add(intent.debate)
         await self.store.debates.set_waiting(intent.debate, f"Waiting to post: {error}")
         await self.clock.sleep(max(error.retry_after, pause))
+
+    async def _caught_up(self, debate_id: str) -> None:
+        if debate_id in self._waited:
+            self._waited.discard(debate_id)
+            await self.store.debates.set_waiting(debate_id, "")
 
     async def _send(self, lease: Lease, intent: Intent) -> Intent | None:
         """Send what is left of a message, and return the debate's next one."""
@@ -119,46 +142,55 @@ class Delivery:
         stem = f"{short_code(intent.debate)}·{intent.number}"
         parts = intent.parts or self.venue.render(intent.message, stem)
         while len(intent.refs) < len(parts):
-            part = parts[len(intent.refs)]
-            try:
-                ref = await self._find_doubtful(intent, part)
-            except VenueError as error:
-                if isinstance(error, VenueAwayError | VenueGoneError):
-                    raise
-                return await self._leave_in_doubt(lease, intent, error)
-            if ref is None:
-                deadline = self.clock.now() + timedelta(seconds=self.venue.limits.send_seconds)
-                intent = await self.store.outbox.sending(lease, intent, parts, deadline)
-                ref = await self._post(intent, part)
-            intent = await self.store.outbox.posted(lease, intent, ref)
+            intent = await self._send_part(lease, intent, parts)
         await self._follow_up(lease, intent)
+        if UNSEEN in intent.refs:
+            return await self._settle(lease, intent, DeliveryState.DOUBTFUL, IN_DOUBT)
         return await self._settle(lease, intent, DeliveryState.SENT)
 
-    async def _leave_in_doubt(
-        self, lease: Lease, intent: Intent, error: VenueError
-    ) -> Intent | None:
-        """Go on past a message that may be there already and cannot be looked for."""
-        if isinstance(intent.message, Announcement | VoteInvite):
-            return await self._refused(lease, intent, error)
-        log.warning("message left in doubt", debate=intent.debate, post=intent.key, why=str(error))
-        return await self._settle(lease, intent, DeliveryState.DOUBTFUL, str(error))
+    async def _send_part(self, lease: Lease, intent: Intent, parts: Sequence[Part]) -> Intent:
+        part = parts[len(intent.refs)]
+        ref = await self._find_doubtful(intent, part)
+        if ref is None:
+            deadline = self.clock.now() + timedelta(seconds=self.venue.limits.send_seconds)
+            intent = await self.store.outbox.sending(lease, intent, parts, deadline)
+            left = (deadline - self.clock.now()).total_seconds()
+            if left <= 0:
+                # This process stood still: whether the lease is still ours is asked once more.
+                return intent
+            ref = await self._post(intent, part, left)
+        return await self.store.outbox.posted(lease, intent, ref)
 
     async def _find_doubtful(self, intent: Intent, part: Part) -> str | None:
-        """Look for a part that may have been sent before; None: it surely has to be sent."""
+        """Look for a part that may have been sent before; None: it surely has to be sent.
+
+        Where reading is refused the part stays unseen, unless the debate needs the message.
+        """
         if intent.state is not DeliveryState.SENDING or intent.deadline is None:
             return None
-        after = intent.refs[-1] if intent.refs else None
+        try:
+            return await self._look(intent, part, intent.deadline)
+        except (VenueAwayError, VenueGoneError):
+            raise
+        except VenueError as error:
+            if isinstance(intent.message, Announcement | VoteInvite):
+                raise
+            log.warning("left in doubt", debate=intent.debate, post=intent.key, why=str(error))
+            return UNSEEN
+
+    async def _look(self, intent: Intent, part: Part, deadline: datetime) -> str | None:
+        after = next((ref for ref in reversed(intent.refs) if ref != UNSEEN), None)
         found = await self.venue.find(_place(intent), part.reference, after)
-        left = (intent.deadline - self.clock.now()).total_seconds()
+        left = (deadline - self.clock.now()).total_seconds()
         if found is None and left > 0:
             # The send may still be under way somewhere: its deadline has to pass first.
             await self.clock.sleep(left)
             found = await self.venue.find(_place(intent), part.reference, after)
         return found
 
-    async def _post(self, intent: Intent, part: Part) -> str:
+    async def _post(self, intent: Intent, part: Part, seconds: float) -> str:
         try:
-            async with asyncio.timeout(self.venue.limits.send_seconds):
+            async with asyncio.timeout(seconds):
                 return await self.venue.post(_place(intent), part)
         except TimeoutError as error:
             raise VenueAwayError(

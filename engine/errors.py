@@ -15,7 +15,8 @@ RostrumError
 ├── StoppedError          the debate was asked to stop
 │   └── ThreadGoneError   … because there is nowhere left to post it
 ├── PausedError           this process is ending; the debate goes on in the next one
-└── StoreError            the database cannot be used
+├── StoreError            the database cannot be used
+└── ExportError           an export's folder cannot be written
 ```
 
 The message of each is the sentence that a person may read: what happened, to what, and
@@ -92,3 +93,7 @@ class PausedError(RostrumError):
 
 class StoreError(RostrumError):
     """The database cannot be used: locked by another runner, full, read-only or too new."""
+
+
+class ExportError(RostrumError):
+    """An export cannot be written where it was asked for; the folder there is unchanged."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,12 +14,48 @@ from engine.ports import AnswerSchema, ChatMessage, Reply
 from engine.prompts.library import Prompts
 from engine.store import Post
 
-BYTES_PER_TOKEN = 4.2  # of plain prose; what a cap is checked against is stricter (see steps.py)
-SHARE_OF_LIMIT = 0.5  # of a turn's words that models use when told “at most”
-CLOSING_WORDS = 180
-BALLOT_TOKENS = 200
 EXPECTED_JURORS = 4
-JURY_PROMPT_TOKENS = 900  # what a juror reads beside the transcript
+JURY_PROMPT_TOKENS = 700  # what a juror reads beside the transcript
+REHEARSAL = "rehearsal"
+UNSPACED = frozenset({"zh", "ja", "th", "lo", "km", "my"})
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How much models are expected to write.
+
+    `turn` and `closing` are shares of the words allowed, `ballot` is tokens. A token has so
+    many bytes; what a cap is checked against is stricter (see steps.py).
+    """
+
+    turn: float
+    closing: float
+    ballot: int
+    token: float = 4.2
+    characters: bool = False  # where a token has so many characters instead
+
+    def speak(self, step: str, limits: Mapping[str, float], language: str, rate: float) -> str:
+        """Return filler as long as a turn; `rate` is characters a word where none are spaced."""
+        closing = "/closing/" in step
+        turn, decision = limits.get("words", 500), limits.get("decision_words", 200)
+        words = int(decision * self.closing if closing else turn * self.turn)
+        unspaced = language.split("-")[0].lower() in UNSPACED
+        text = "字" * int(words * rate) if unspaced else ("Words " * words).strip()
+        return f"Filler.\n\n---\n\n{text}" if closing else text
+
+    def tokens(self, text: str) -> int:
+        """Return how many tokens a text probably has."""
+        return math.ceil((len(text) if self.characters else len(text.encode())) / self.token)
+
+
+# Told “at most”, models come close to a limit; the built-in ones have only so much to say.
+WRITTEN = Manner(turn=0.75, closing=0.9, ballot=250)
+REHEARSED = Manner(turn=0.22, closing=0.4, ballot=110, token=4, characters=True)
+
+
+def manner_of(model: Model) -> Manner:
+    """Return how much a model is expected to write."""
+    return REHEARSED if model.backend == REHEARSAL else WRITTEN
 
 
 @dataclass(slots=True)
@@ -46,14 +83,10 @@ class DryDesk:
         cue: Mapping[str, str] | None = None,
     ) -> Reply:
         """Count a call, and answer with as many words as a model is expected to write."""
-        limit = self.setup.limits.get("words", 0.0)
-        closing = step.startswith("turn/closing/")
-        words = CLOSING_WORDS if closing else int(limit * SHARE_OF_LIMIT)
-        text = ("Filler. " * words).strip()
-        if closing:
-            text = f"Filler.\n\n---\n\n{text}"
-        size = sum(len(message.content.encode()) for message in messages)
-        self.count(model, int(size / BYTES_PER_TOKEN), len(text) // 5, sampling)
+        setup, manner = self.setup, manner_of(model)
+        text = manner.speak(step, setup.limits, setup.request.language, setup.chars_per_word)
+        read = sum(manner.tokens(message.content) for message in messages)
+        self.count(model, read, manner.tokens(text), sampling)
         return Reply(text=text, finish="stop", model=model.ref)
 
     async def publish(self, turn: Turn, post: Post) -> None:
@@ -84,10 +117,10 @@ async def estimate(
     turns, reading = desk.calls, desk.tokens_out + JURY_PROMPT_TOKENS
     jurors = setup.panel.roster[:MOST_JURORS]
     for juror in jurors[:EXPECTED_JURORS]:
-        desk.count(juror, reading, BALLOT_TOKENS, setup.sampling["juror"])
+        desk.count(juror, reading, manner_of(juror).ballot, setup.sampling["juror"])
     calls, tokens_in, tokens_out, usd = desk.calls, desk.tokens_in, desk.tokens_out, desk.usd
     for juror in jurors[EXPECTED_JURORS:]:
-        desk.count(juror, reading, BALLOT_TOKENS, setup.sampling["juror"])
+        desk.count(juror, reading, manner_of(juror).ballot, setup.sampling["juror"])
     models = [*setup.request.sides.values(), *jurors]
     known = all(setup.prices.get(model.ref) is not None for model in models)
     slowest = max(pace[model.ref] for model in models)

@@ -14,6 +14,7 @@ from typing import Any, Protocol, TypeVar
 
 from engine.debate import Model, Request, Sampling, Setup, Turn
 from engine.errors import StoppedError
+from engine.jury.identity import scrub
 from engine.languages import language_name
 from engine.limits import TurnLimits, violations
 from engine.messages import TurnPost
@@ -101,8 +102,12 @@ class Floor:
         text = clean(reply.text)
         over = violations(text, limits, self._setup.chars_per_word)
         if over:
-            reply, text = await self._shorten(step, seat, history, role, cue, variables, text)
-            history[-1] = ChatMessage(role="assistant", content=reply.text)
+            history.append(_user(self._ask_to_shorten(variables, text)))
+            reply = await self._call(
+                f"{step}/shorten", seat, history, role, {**cue, "kind": "shorten"}
+            )
+            history.append(ChatMessage(role="assistant", content=reply.text))
+            text = clean(reply.text)
             over = violations(text, limits, self._setup.chars_per_word)
         await self._publish(
             Turn(
@@ -161,25 +166,10 @@ class Floor:
         model = self.request.sides[seat[0]]
         return await self._desk.call(step, model, messages, self._setup.sampling[role], cue=cue)
 
-    async def _shorten(
-        self,
-        step: str,
-        seat: str,
-        history: Sequence[ChatMessage],
-        role: str,
-        cue: Mapping[str, str],
-        variables: Mapping[str, Any],
-        text: str,
-    ) -> tuple[Reply, str]:
+    def _ask_to_shorten(self, variables: Mapping[str, Any], text: str) -> str:
         words = count_words(text, self._setup.chars_per_word)
-        ask = self._prompts.render(
-            f"{self.request.format}/shorten", **variables, written_words=words
-        )
-        messages = [*history, _user(ask)]
-        reply = await self._call(
-            f"{step}/shorten", seat, messages, role, {**cue, "kind": "shorten"}
-        )
-        return reply, clean(reply.text)
+        template = f"{self.request.format}/shorten"
+        return self._prompts.render(template, **variables, written_words=words)
 
     async def _publish(self, turn: Turn) -> None:
         before = _before.get()
@@ -190,11 +180,17 @@ class Floor:
         turn = turn.model_copy(update={"place": place, "number": number})
         self.turns.append(turn)
         shown = turn.model_dump(
-            include={"side", "seat", "round", "number", "text", "words", "limit", "violations"}
+            include={"side", "seat", "round", "number", "words", "limit", "violations"}
         )
+        # Voters are blind as jurors are; the record keeps what was really said.
+        text = scrub(turn.text, self._names() | {turn.model})
         await self._desk.publish(
-            turn, Post(key=turn.step, message=TurnPost(total=self._total, **shown))
+            turn, Post(key=turn.step, message=TurnPost(total=self._total, text=text, **shown))
         )
+
+    def _names(self) -> frozenset[str]:
+        models = self.request.sides.values()
+        return frozenset(name for model in models for name in (model.name, model.family))
 
     def _history(self, seat: str, variables: Mapping[str, Any]) -> list[ChatMessage]:
         if seat not in self._histories:

@@ -22,15 +22,15 @@ from engine.debate import (
 )
 from engine.errors import BudgetError, UsageError
 from engine.formats import Format, find_format
-from engine.jury.vocabulary import draw_names
 from engine.jury.history import Fit
 from engine.jury.roster import seat_panel
+from engine.jury.vocabulary import draw_names
 from engine.languages import check_language
 from engine.prompts.library import Prompts
 from engine.store import Caps
 from engine.text import clean
 
-LONGEST_TOPIC = 20_000  # characters
+LONGEST_TEXT = 20_000  # characters
 
 
 class Order(Value):
@@ -82,20 +82,15 @@ class Defaults(Value):
 
 def complete(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Format]:
     """Fill an order in with defaults and draws. Raises UsageError for what cannot be held."""
-    topic = clean(order.topic or defaults.topic).strip()
+    topic = _text("topic", order.topic or defaults.topic)
     if not topic:
         raise UsageError("A debate needs a topic; give one, for example “Remote work is better”.")
-    if len(topic) > LONGEST_TOPIC:
-        raise UsageError(
-            f"The topic has {len(topic)} characters, and at most {LONGEST_TOPIC} can be debated; "
-            "shorten it."
-        )
+    conditions = defaults.conditions if order.conditions is None else order.conditions
     script = find_format(order.format or defaults.format)
     sides, drawn = _seat_contenders(script.contenders, order, defaults, seed)
-    conditions = defaults.conditions if order.conditions is None else order.conditions
     request = Request(
         topic=topic,
-        conditions=clean(conditions).strip(),
+        conditions=_text("conditions", conditions),
         format=script.name,
         language=check_language(order.language or defaults.language),
         sides=sides,
@@ -143,7 +138,7 @@ def freeze(
         format_version=script.version,
         templates=prompts.digest,
         panel=panel,
-        names=draw_names(tuple(request.sides), seed),
+        names=_draw_neutral_names(request, seed),
         sampling=dict(defaults.sampling),
         limits=dict(defaults.limits.get(script.name, {})),
         seed=seed,
@@ -192,6 +187,22 @@ def _seat_contenders(
     picked = Random(f"sides/{seed}").sample(offered, len(drawn))
     sides = {**chosen, **dict(zip(drawn, picked, strict=True))}
     return {side: sides[side] for side in contenders}, drawn
+
+
+def _draw_neutral_names(request: Request, seed: int) -> dict[str, str]:
+    spoken_of = [request.topic, request.conditions]
+    spoken_of += [model.name for model in request.sides.values()]
+    return draw_names(tuple(request.sides), seed, spoken_of)
+
+
+def _text(name: str, given: str) -> str:
+    text = clean(given).strip()
+    if len(text) > LONGEST_TEXT:
+        raise UsageError(
+            f"The {name} of a debate may have at most {LONGEST_TEXT} characters, and this has "
+            f"{len(text)}; shorten it."
+        )
+    return text
 
 
 def _within(name: str, value: float | None, low: float, high: float, default: float) -> float:

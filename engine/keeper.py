@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from weakref import WeakValueDictionary
 
 from engine.bell import Bell
 from engine.errors import LeaseLostError, PausedError, RostrumError, StoppedError
@@ -17,8 +18,9 @@ LEASE_SECONDS = 9.0
 class Hold:
     """A lease while it is held by a task, which is interrupted when the hold fails."""
 
-    def __init__(self, lease: Lease) -> None:
+    def __init__(self, lease: Lease, stoppable: bool) -> None:
         self.lease = lease
+        self.stoppable = stoppable
         self.error: RostrumError | None = None
         self._task = asyncio.current_task()
 
@@ -44,28 +46,30 @@ class Keeper:
         self._bell = bell
         self._holder = holder
         self._holds: dict[str, Hold] = {}
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self.draining = False
 
     @asynccontextmanager
-    async def hold(self, name: str) -> AsyncIterator[Lease]:
-        """Hold a lease while the body runs.
+    async def hold(self, name: str, *, stoppable: bool = True) -> AsyncIterator[Lease]:
+        """Hold a lease while the body runs, after whoever holds it in this process.
 
-        Raises LeaseLostError when somebody else holds it or takes it over, and StoppedError
-        when the body was interrupted because its debate is asked to stop.
+        Raises LeaseLostError when another process holds it or takes it over, and, where the body
+        is `stoppable`, StoppedError when it was interrupted because its debate is asked to stop.
         """
-        lease = await self._store.leases.claim(name, self._holder, LEASE_SECONDS)
-        if lease is None:
-            raise LeaseLostError(f"Another process holds {name}.")
-        hold = self._holds[name] = Hold(lease)
-        try:
-            yield lease
-        except asyncio.CancelledError:
-            if not hold.claim_cancellation():
-                raise
-            raise hold.error or StoppedError("") from None
-        finally:
-            del self._holds[name]
-            await self._store.leases.release(lease)
+        async with self._turns.setdefault(name, asyncio.Lock()):
+            lease = await self._store.leases.claim(name, self._holder, LEASE_SECONDS)
+            if lease is None:
+                raise LeaseLostError(f"Another process holds {name}.")
+            hold = self._holds[name] = Hold(lease, stoppable)
+            try:
+                yield lease
+            except asyncio.CancelledError:
+                if not hold.claim_cancellation():
+                    raise
+                raise hold.error or StoppedError("") from None
+            finally:
+                del self._holds[name]
+                await self._store.leases.release(lease)
 
     def check(self) -> None:
         """Raise PausedError when this process is ending and should begin nothing new."""
@@ -81,5 +85,5 @@ class Keeper:
             for name, hold in list(self._holds.items()):
                 if epochs.get(name) != hold.lease.epoch:
                     hold.fail(LeaseLostError(f"Another process took over {name}."))
-                elif (stop := stops.get(name.removeprefix("debate/"))) is not None:
+                elif hold.stoppable and (stop := stops.get(name.removeprefix("debate/"))):
                     hold.fail(stop.error())

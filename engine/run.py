@@ -29,6 +29,7 @@ from engine.store import Lease, Post, Store
 from engine.votes.options import vote_options
 
 MOST_UNDELIVERED = 4
+DEFECT = "Rostrum itself failed; the log says where. What was paid for is kept; try to resume it."
 log = structlog.get_logger(__name__)
 
 
@@ -57,6 +58,9 @@ class Runner:
             log.info("debate paused", debate=debate_id)
         except RostrumError as error:
             await self._end(debate_id, error)
+        except Exception:  # one debate's defect must not end the others
+            log.exception("debate failed by a defect", debate=debate_id)
+            await self._end(debate_id, RostrumError(DEFECT))
         self.bell.ring("votes")
 
     async def _run(self, debate_id: str, lease: Lease) -> None:
@@ -82,14 +86,23 @@ class Runner:
         """Write down how a debate ended early, and say it in the thread."""
         status = _status_after(error)
         log.warning("debate ended early", debate=debate_id, status=status, why=str(error))
-        async with self.keeper.hold(f"debate/{debate_id}") as lease:
-            debate = await self.store.debates.get(debate_id)
-            if not debate.status.live:
-                return
-            await self.store.debates.advance(lease, debate_id, status, str(error))
-            number = (await self.store.journal.spending(debate_id))[0]
-            notice = Notice(level="warning", text=_farewell(status, str(error)))
-            await self._publish(debate, lease, Post(key=f"end/{number}", message=notice))
+        try:
+            # The wish to stop is still there, and must not stop this too.
+            async with self.keeper.hold(f"debate/{debate_id}", stoppable=False) as lease:
+                await self._conclude(debate_id, lease, status, error)
+        except LeaseLostError as lost:
+            log.info("debate left to another process", debate=debate_id, why=str(lost))
+
+    async def _conclude(
+        self, debate_id: str, lease: Lease, status: Status, error: RostrumError
+    ) -> None:
+        debate = await self.store.debates.get(debate_id)
+        if not debate.status.live:
+            return
+        await self.store.debates.advance(lease, debate_id, status, str(error))
+        number = (await self.store.journal.spending(debate_id))[0]
+        notice = Notice(level="warning", text=_farewell(debate, status, error))
+        await self._publish(debate, lease, Post(key=f"end/{number}", message=notice))
 
     async def _publish(self, debate: Debate, lease: Lease, post: Post) -> None:
         await self.store.outbox.publish(lease, debate.id, [post])
@@ -161,9 +174,11 @@ def _status_after(error: RostrumError) -> Status:
             return Status.FAILED
 
 
-def _farewell(status: Status, reason: str) -> str:
+def _farewell(debate: Debate, status: Status, error: RostrumError) -> str:
     outcome = {
         Status.PARTIAL: "The debate stops here, incomplete.",
         Status.CANCELLED: "The debate was stopped.",
     }.get(status, "The debate could not go on; everything up to here is kept.")
-    return f"{outcome} {reason}"
+    # The debate may go on and be voted on: other errors name models, and are the operator's.
+    told = isinstance(error, BudgetError | StoppedError)
+    return f"{outcome} {error if told else f'Its record ({debate.code}) says why.'}"

@@ -6,8 +6,8 @@ import asyncio
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Literal
+from datetime import datetime, timedelta
+from typing import Literal, NamedTuple
 
 import structlog
 from ulid import ULID
@@ -18,7 +18,7 @@ from engine.errors import BudgetError, UsageError
 from engine.estimate import estimate
 from engine.formats import find_format
 from engine.intake import Defaults, Order, check_prices, complete, freeze
-from engine.jury.history import Fit, fit_history
+from engine.jury.history import Fit, fit
 from engine.messages import Announcement
 from engine.ports import Clock, Dispatcher, Models
 from engine.prompts.library import Prompts
@@ -38,6 +38,13 @@ class Started(Value):
     warnings: tuple[str, ...] = ()
 
 
+class Fitted(NamedTuple):
+    """Juror history, and until when it is recent enough."""
+
+    fit: Fit
+    until: datetime
+
+
 @dataclass(slots=True)
 class Service:
     """The engine's front: validates, stores, and hands over to the dispatcher."""
@@ -50,8 +57,7 @@ class Service:
     clock: Clock
     windows: Mapping[str, VoteWindow]
     new_seed: Callable[[], int] = lambda: secrets.randbits(48)
-    _fit: Fit | None = None
-    _fitted_at: datetime | None = None
+    _fitted: Fitted | None = None
     _fitting: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def start(self, order: Order, defaults: Defaults) -> Started:
@@ -142,14 +148,11 @@ class Service:
         """Return what past ballots say of the jurors, fitted at most once a minute."""
         async with self._fitting:
             now = self.clock.now()
-            stale = (
-                self._fitted_at is None or (now - self._fitted_at).total_seconds() > HISTORY_SECONDS
-            )
-            if self._fit is None or stale:
+            if self._fitted is None or now > self._fitted.until:
                 past = await self.store.journal.past(HISTORY_DEBATES)
-                self._fit = await asyncio.to_thread(fit_history, past)
-                self._fitted_at = now
-            return self._fit
+                until = now + timedelta(seconds=HISTORY_SECONDS)
+                self._fitted = Fitted(await asyncio.to_thread(fit, past), until)
+            return self._fitted.fit
 
 
 def _models_of(setup: Setup) -> list[Model]:

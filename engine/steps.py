@@ -72,9 +72,9 @@ class Steps:
         cap = self._debate.setup.cap_usd
         if cap is not None and self.spent + start.cost_max > cap + 1e-9:
             raise BudgetError(
-                f"The debate has used {self.spent:.4f} USD, and the next call to "
-                f"{call.model.ref} may cost {start.cost_max:.4f}: more than its cap of "
-                f"{cap:.2f} USD allows (ROSTRUM_BUDGET__DEBATE_USD)."
+                f"The debate has used {self.spent:.4f} USD, and its next call may cost "
+                f"{start.cost_max:.4f}: more than its cap of {cap:g} USD allows; raise "
+                "ROSTRUM_BUDGET__DEBATE_USD and resume it."
             )
         # Counted before the first await: calls side by side must not pass the cap together.
         self.spent += start.cost_max
@@ -89,7 +89,9 @@ class Steps:
     def start(self, call: Call, number: int) -> AttemptStart:
         """Describe a try: its number in the journal, and what it may cost at most."""
         price = self._debate.setup.prices.get(call.model.ref)
-        cost_max = price.cost(tokens_in(call), call.sampling.max_tokens) if price else 0.0
+        # A model that reasoned through its whole cap is asked again with twice as much.
+        tokens_out = call.sampling.max_tokens * (1 if number == 1 else 2)
+        cost_max = price.cost(tokens_in(call), tokens_out) if price else 0.0
         return AttemptStart(
             debate=self._debate.id,
             step=call.step,

@@ -17,7 +17,6 @@ from engine.debate import (
     Ballot,
     Debate,
     How,
-    PanelSetup,
     Setup,
     Status,
     Turn,
@@ -27,6 +26,7 @@ from engine.debate import (
     VoteEvent,
 )
 from engine.errors import StoppedError, ThreadGoneError
+from engine.jury.history import PastDebate
 from engine.messages import Message
 from engine.ports import Attempt, Call, Part, Reply
 from engine.votes.recovery import NewEvent
@@ -186,15 +186,6 @@ class DebateRecord:
     verdict: Verdict | None
     votes: tuple[Vote, ...]
     calls: tuple[CallRecord, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class PastDebate:
-    """What juror history is fitted from: a debate's ballots and the gold human winner."""
-
-    panel: PanelSetup
-    ballots: tuple[Ballot, ...]
-    gold: Mapping[str, int]
 
 
 class Leases(Protocol):
@@ -439,9 +430,32 @@ class Archive(Protocol):
 class Store(Protocol):
     """The database, by what is asked of it."""
 
-    leases: Leases
-    debates: Debates
-    journal: Journal
-    outbox: Outbox
-    votes: Votes
-    archive: Archive
+    @property
+    def leases(self) -> Leases:
+        """Claims."""
+        ...
+
+    @property
+    def debates(self) -> Debates:
+        """Debates and their states."""
+        ...
+
+    @property
+    def journal(self) -> Journal:
+        """Steps and their results."""
+        ...
+
+    @property
+    def outbox(self) -> Outbox:
+        """Messages on their way."""
+        ...
+
+    @property
+    def votes(self) -> Votes:
+        """The log of votes."""
+        ...
+
+    @property
+    def archive(self) -> Archive:
+        """Debates that have ended."""
+        ...

@@ -22,7 +22,10 @@ class LocalDispatcher:
         """Run what is submitted, side by side, until cancelled; a task that dies ends it all."""
 
         async def run_one(debate_id: str) -> None:
-            await think(debate_id)
+            try:
+                await think(debate_id)
+            finally:
+                del self._running[debate_id]
 
         async with asyncio.TaskGroup() as group:
             while True:
@@ -30,7 +33,6 @@ class LocalDispatcher:
                 if self._open and debate_id not in self._running:
                     task = group.create_task(run_one(debate_id), name=f"debate {debate_id}")
                     self._running[debate_id] = task
-                    task.add_done_callback(lambda _, done=debate_id: self._running.pop(done, None))
 
     async def stop(self, seconds: float) -> None:
         """Take nothing new, and wait so long for what runs before interrupting it."""

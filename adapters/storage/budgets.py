@@ -16,7 +16,7 @@ from engine.store import Caps, NewDebate
 def reserve(connection: Connection, new: NewDebate, starter: int | None, caps: Caps) -> None:
     """Reserve what a debate may cost, or raise BudgetError naming the cap that is reached."""
     day = _day(new.created_at)
-    _reserve_place(connection, new, caps)
+    _reserve_place(connection, new.platform, new.community, caps)
     if starter is not None:
         _reserve_turn(connection, f"person:{starter}", day, caps.user_daily_debates)
     _reserve_money(
@@ -29,7 +29,8 @@ def reserve(connection: Connection, new: NewDebate, starter: int | None, caps: C
 
 
 def reserve_rest(connection: Connection, debate: Debate, caps: Caps) -> None:
-    """Reserve what a debate that goes on may still cost. Raises BudgetError."""
+    """Reserve what an ended debate that goes on may still cost. Raises BudgetError."""
+    _reserve_place(connection, debate.platform, debate.community, caps)
     rest = max(0.0, debate.setup.reserved_usd - spent(connection, debate.id))
     scope = _scope(debate.platform, debate.community)
     _reserve_money(connection, scope, _day(debate.created_at), rest, caps.community_daily_usd)
@@ -71,15 +72,15 @@ def _day(moment: datetime) -> str:
     return moment.date().isoformat()
 
 
-def _reserve_place(connection: Connection, new: NewDebate, caps: Caps) -> None:
+def _reserve_place(connection: Connection, platform: str, community: str, caps: Caps) -> None:
     if caps.max_live_per_community is None:
         return
     live = connection.scalar(
         select(func.count())
         .select_from(debates)
         .where(
-            debates.c.platform == new.platform,
-            debates.c.community == new.community,
+            debates.c.platform == platform,
+            debates.c.community == community,
             debates.c.status.in_([Status.QUEUED, Status.RUNNING]),
         )
     )

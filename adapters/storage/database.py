@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
+import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -16,10 +17,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, TypeVar
+from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.pool import NullPool
 
@@ -46,15 +48,17 @@ class Database:
     def __init__(self, url: str, *, writable: bool = True) -> None:
         self.path = sqlite_path(url)
         self._lock = _lock(self.path) if writable else None
-        self._writer = _sync_engine(self.path, begin=WRITE)
-        self._snapshots = _sync_engine(self.path, begin=READ)
-        self._readers = _async_engine(self.path)
+        address = _address(self.path, frozen=not writable and _is_frozen(self.path))
+        self._writer = _sync_engine(address, begin=WRITE)
+        self._snapshots = _sync_engine(address, begin=READ)
+        self._readers = _async_engine(address)
         self._reading = asyncio.Semaphore(READERS)
         self._idle: list[AsyncConnection] = []
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="writer")
         self._connection: Connection | None = None
         self._queue: list[Write] = []
         self._flushing: asyncio.Task[None] | None = None
+        self._closed = False
 
     @property
     def sole(self) -> bool:
@@ -67,6 +71,7 @@ class Database:
         A write that raises is undone alone, so an operation may run twice; it changes nothing
         but the database. Raises StoreError when the commit fails.
         """
+        self._check_open()
         done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._queue.append(Write(operation, done))
         if self._flushing is None or self._flushing.done():
@@ -76,12 +81,10 @@ class Database:
     async def read(self, operation: Callable[[Connection], T]) -> T:
         """Run a read on a connection of its own. Raises StoreError."""
         async with self._reading:
+            self._check_open()
             try:
                 connection = self._idle.pop() if self._idle else await self._readers.connect()
-                try:
-                    return await connection.run_sync(operation)
-                finally:
-                    self._idle.append(connection)
+                return await self._use(connection, operation)
             except SQLAlchemyError as error:
                 raise self._explain(error) from error
 
@@ -95,17 +98,35 @@ class Database:
             raise self._explain(error) from error
 
     async def close(self) -> None:
-        """Finish the writes that wait, and close every connection."""
+        """Finish what was asked for, and close every connection; nothing can be asked after."""
+        self._closed = True
         if self._flushing is not None:
             await self._flushing
         if self._connection is not None:
             await asyncio.get_running_loop().run_in_executor(self._thread, self._connection.close)
         self._thread.shutdown()
+        for _ in range(READERS):
+            await self._reading.acquire()
+        self._reading.release()
         for reader in self._idle:
             await reader.close()
         await self._readers.dispose()
         if self._lock is not None:
             self._lock.close()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StoreError(f"The database {self.path} was closed; start Rostrum again.")
+
+    async def _use(self, connection: AsyncConnection, operation: Callable[[Connection], T]) -> T:
+        try:
+            result = await connection.run_sync(operation)
+        except BaseException:
+            # An interrupted read leaves a connection that refuses every read after it.
+            await asyncio.shield(connection.close())
+            raise
+        self._idle.append(connection)
+        return result
 
     async def _flush(self) -> None:
         loop = asyncio.get_running_loop()
@@ -145,8 +166,13 @@ class Database:
 
 def sqlite_path(url: str) -> Path:
     """Return the file of a `sqlite+aiosqlite:///…` URL. Raises StoreError for another kind."""
-    parsed = make_url(url)
-    if parsed.drivername != "sqlite+aiosqlite" or not parsed.database:
+    try:
+        parsed = make_url(url)
+    except ArgumentError:
+        raise StoreError(
+            "ROSTRUM_DATABASE_URL is no database's address; set it to sqlite+aiosqlite:///FILE."
+        ) from None
+    if parsed.drivername != "sqlite+aiosqlite" or parsed.database in (None, "", ":memory:"):
         raise StoreError(
             f"The database {parsed.render_as_string()} is of a kind this version cannot use; "
             "set ROSTRUM_DATABASE_URL to sqlite+aiosqlite:///FILE."
@@ -187,12 +213,30 @@ def _lock(path: Path) -> IO[str]:
     return handle
 
 
-def _sync_engine(path: Path, *, begin: str) -> Engine:
+def _is_frozen(path: Path) -> bool:
+    """Whether a database lies in a folder that is read-only, with nobody running on it."""
+    running = path.with_name(path.name + "-wal").exists()
+    return not running and not os.access(path.parent, os.W_OK)
+
+
+def _address(path: Path, *, frozen: bool) -> URL:
+    """Return where SQLite finds the file.
+
+    The WAL mode needs a second file even for reading, which a read-only folder has no place
+    for: there the file is read as one that cannot change.
+    """
+    if not frozen:
+        return URL.create("sqlite", database=str(path))
+    name = f"file:{quote(str(path))}"
+    return URL.create("sqlite", database=name, query={"immutable": "1", "uri": "true"})
+
+
+def _sync_engine(address: URL, *, begin: str) -> Engine:
     """Make an engine for one thread that begins every transaction with `begin`.
 
     The driver's own handling would begin it too late, after the first read.
     """
-    url = URL.create("sqlite+pysqlite", database=str(path))
+    url = address.set(drivername="sqlite+pysqlite")
     engine = create_engine(url, poolclass=NullPool, connect_args={"check_same_thread": False})
     _prepare(engine, journal=begin == WRITE)
 
@@ -203,9 +247,9 @@ def _sync_engine(path: Path, *, begin: str) -> Engine:
     return engine
 
 
-def _async_engine(path: Path) -> AsyncEngine:
+def _async_engine(address: URL) -> AsyncEngine:
     """Make the readers' engine; each statement is its own transaction, which saves trips."""
-    url = URL.create("sqlite+aiosqlite", database=str(path))
+    url = address.set(drivername="sqlite+aiosqlite")
     engine = create_async_engine(url, poolclass=NullPool, isolation_level="AUTOCOMMIT")
     _prepare(engine.sync_engine, journal=False)
     return engine

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, Row, func, select, update
+from sqlalchemy import Connection, Row, bindparam, func, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from adapters.storage import budgets
 from adapters.storage.database import Database
 from adapters.storage.leases import guard
-from adapters.storage.outbox import insert_posts
+from adapters.storage.outbox import insert_posts, reopen
 from adapters.storage.tables import debates, installation, people, templates
 from engine.debate import TRANSITIONS, Debate, Setup, Status
 from engine.errors import NotFoundError, StoreError
@@ -21,6 +21,11 @@ from engine.store import Caps, Lease, NewDebate, Post, Stop
 
 ENDED = (Status.CLOSED, Status.PARTIAL, Status.CANCELLED, Status.FAILED)
 SETTLED = (*ENDED, Status.VOTING)
+# Built once, as each vote runs them: that costs twice what running them does.
+FIND_PERSON = select(people.c.id).where(
+    people.c.platform == bindparam("on"), people.c.user == bindparam("who")
+)
+INSERT_PERSON = insert(people)
 DEBATE_FIELDS = tuple(name for name in Debate.model_fields if name != "setup")
 
 
@@ -32,11 +37,10 @@ def to_debate(row: Row[Any]) -> Debate:
 
 def ensure_person(connection: Connection, platform: str, user: str) -> int:
     """Return a platform user's surrogate id, making one for a new user."""
-    find = select(people.c.id).where(people.c.platform == platform, people.c.user == user)
-    known = connection.scalar(find)
+    known = connection.scalar(FIND_PERSON, {"on": platform, "who": user})
     if known is not None:
         return int(known)
-    made = connection.execute(insert(people).values(platform=platform, user=user))
+    made = connection.execute(INSERT_PERSON, {"platform": platform, "user": user})
     return int(made.inserted_primary_key[0])  # type: ignore[index]  # always there after INSERT
 
 
@@ -69,7 +73,7 @@ class DebateTable:
                     created_at=new.created_at,
                 )
             )
-            insert_posts(connection, new.id, new.platform, posts)
+            insert_posts(connection, new.id, posts)
             return _get(connection, new.id)
 
         return await self._database.write(store)
@@ -106,16 +110,23 @@ class DebateTable:
         return await self._database.write(store)
 
     async def requeue(self, debate_id: str, caps: Caps) -> Debate:
-        """Queue a failed or partial debate again, with what it paid for kept."""
+        """Queue a failed or partial debate again, with what it paid for kept.
+
+        One that is queued or runs already stays as it is.
+        """
 
         def store(connection: Connection) -> Debate:
-            _move(connection, debate_id, Status.QUEUED, "")
-            budgets.reserve_rest(connection, _get(connection, debate_id), caps)
-            statement = (
-                update(debates).where(debates.c.id == debate_id).values(stop=None, gone=False)
-            )
-            connection.execute(statement)
-            return _get(connection, debate_id)
+            debate = _get(connection, debate_id)
+            if debate.status.live:
+                return debate
+            budgets.reserve_rest(connection, debate, caps)
+            _move(connection, debate.id, Status.QUEUED, "")
+            fresh: dict[str, Any] = {"stop": None, "gone": False}
+            if debate.gone:
+                fresh["vote_deadline"] = None
+                reopen(connection, debate.id)
+            connection.execute(update(debates).where(debates.c.id == debate.id).values(fresh))
+            return _get(connection, debate.id)
 
         return await self._database.write(store)
 
@@ -165,14 +176,16 @@ class DebateTable:
 
     async def secret(self, name: str) -> bytes:
         """Return this installation's own random 32 bytes of that name, made when first asked."""
+        query = select(installation.c.value).where(installation.c.name == name)
+        # Read first: an export beside a running process has nothing to write then.
+        known = await self._database.read(lambda connection: connection.scalar(query))
 
-        def ensure(connection: Connection) -> str:
+        def make(connection: Connection) -> str:
             row = insert(installation).values(name=name, value=secrets.token_hex(32))
             connection.execute(row.on_conflict_do_nothing())
-            query = select(installation.c.value).where(installation.c.name == name)
             return str(connection.scalars(query).one())
 
-        return bytes.fromhex(await self._database.write(ensure))
+        return bytes.fromhex(str(known) if known else await self._database.write(make))
 
 
 def _count_debate(connection: Connection) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -10,12 +11,14 @@ from sqlalchemy import Connection, Row, and_, bindparam, func, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from adapters.storage.database import Database
-from adapters.storage.leases import guard
+from adapters.storage.leases import NEWEST, guard, update_guarded
 from adapters.storage.outbox import count_undelivered, insert_posts
 from adapters.storage.tables import ballots, calls, debates, turns, verdicts, votes
 from engine.debate import Ballot, Setup, Status, Turn, Verdict, Vote, utc_now
+from engine.jury.history import PastDebate
 from engine.ports import Attempt, Call, Reply
-from engine.store import AttemptStart, Journaled, Lease, PastDebate, Post, Step, Stop
+from engine.store import AttemptStart, Journaled, Lease, Post, Step, Stop
+from engine.votes.tally import count
 
 PANEL = "panel"
 # Statements of the hot path are built once: that costs twice what running them does.
@@ -24,9 +27,11 @@ END_CALL = update(calls).where(
     calls.c.debate == bindparam("of"),
     calls.c.step == bindparam("at"),
     calls.c.attempt == bindparam("try"),
+    NEWEST,
 )
 STOP = select(debates.c.stop, debates.c.gone).where(debates.c.id == bindparam("of"))
 INSERT_TURN = insert(turns).on_conflict_do_nothing()
+ANSWERED = select(calls.c.step).where(calls.c.debate == bindparam("of"), calls.c.state == "done")
 # What a ballot shares with the call that gave it is kept once, in the journal.
 FROM_CALL = {"raw", "prompt_hash", "model", "usage", "cost", "latency"}
 
@@ -34,11 +39,11 @@ FROM_CALL = {"raw", "prompt_hash", "model", "usage", "cost", "latency"}
 def to_ballot(row: Row[Any]) -> Ballot:
     """Join a ballot with the journal's record of its call."""
     fields = orjson.loads(row.body)
-    reply = Reply.model_validate_json(row.reply) if row.reply else None
-    if reply is not None:
+    if row.reply is not None:
+        reply = Reply.model_validate_json(row.reply)
         fields |= {"raw": reply.text, "model": reply.model, "usage": reply.usage}
-        fields |= {"cost": reply.cost, "latency": reply.latency}
-    return Ballot.model_validate(fields | {"prompt_hash": row.prompt_hash or ""})
+        fields |= {"cost": reply.cost, "latency": reply.latency, "prompt_hash": row.prompt_hash}
+    return Ballot.model_validate(fields)
 
 
 def select_ballots() -> Any:
@@ -118,8 +123,7 @@ class JournalTable:
         }
 
         def store(connection: Connection) -> None:
-            guard(connection, lease)
-            connection.execute(END_CALL, values)
+            update_guarded(connection, lease, END_CALL, values)
 
         await self._database.write(store)
 
@@ -134,7 +138,7 @@ class JournalTable:
         def store(connection: Connection) -> int:
             guard(connection, lease)
             connection.execute(INSERT_TURN, row)
-            insert_posts(connection, debate_id, None, [post])
+            insert_posts(connection, debate_id, [post])
             return count_undelivered(connection, debate_id)
 
         return await self._database.write(store)
@@ -146,8 +150,10 @@ class JournalTable:
 
         def store(connection: Connection) -> None:
             guard(connection, lease)
+            answered = set(connection.scalars(ANSWERED, {"of": debate_id}))
             for step, ballot in ballots_by_step.items():
-                body = ballot.model_dump_json(exclude=FROM_CALL)
+                # A juror that failed when asked again has a ballot without a call of its own.
+                body = ballot.model_dump_json(exclude=FROM_CALL if step in answered else None)
                 row = insert(ballots).values(
                     debate=debate_id, step=step, juror=ballot.juror, valid=ballot.valid, body=body
                 )
@@ -199,24 +205,32 @@ class JournalTable:
 
 def _past(connection: Connection, limit: int) -> list[PastDebate]:
     newest = (
-        select(debates.c.id, debates.c.setup)
-        .where(debates.c.status == Status.CLOSED)
+        select(debates.c.id, debates.c.setup, verdicts.c.body)
+        .join_from(debates, verdicts, debates.c.id == verdicts.c.debate)
+        .where(debates.c.status == Status.CLOSED, verdicts.c.judge == PANEL)
         .order_by(debates.c.number.desc())
         .limit(limit)
     )
-    setups = {row.id: Setup.model_validate_json(row.setup) for row in connection.execute(newest)}
-    readings: dict[str, list[Ballot]] = {debate: [] for debate in setups}
-    gold: dict[str, dict[str, int]] = {debate: {} for debate in setups}
-    chosen = newest.subquery()
-    query = select_ballots().where(ballots.c.debate.in_(select(chosen.c.id)))
-    for row in connection.execute(query):
+    closed = connection.execute(newest).all()
+    chosen = select(newest.subquery().c.id)
+    readings: defaultdict[str, list[Ballot]] = defaultdict(list)
+    for row in connection.execute(select_ballots().where(ballots.c.debate.in_(chosen))):
         readings[row.debate].append(to_ballot(row))
-    cast = select(votes.c.debate, votes.c.body).where(votes.c.debate.in_(select(chosen.c.id)))
-    for row in connection.execute(cast):
-        vote = Vote.model_validate_json(row.body)
-        if vote.gold:
-            gold[row.debate][vote.option] = gold[row.debate].get(vote.option, 0) + 1
-    return [
-        PastDebate(setup.panel, tuple(readings[debate]), gold[debate])
-        for debate, setup in reversed(setups.items())
-    ]
+    cast: defaultdict[str, list[Vote]] = defaultdict(list)
+    stood = select(votes.c.debate, votes.c.body).where(votes.c.debate.in_(chosen))
+    for row in connection.execute(stood):
+        cast[row.debate].append(Vote.model_validate_json(row.body))
+    return [_to_past(row, readings[row.id], cast[row.id]) for row in reversed(closed)]
+
+
+def _to_past(row: Row[Any], readings: Sequence[Ballot], cast: Sequence[Vote]) -> PastDebate:
+    setup, verdict = Setup.model_validate_json(row.setup), Verdict.model_validate_json(row.body)
+    request = setup.request
+    tally = count(cast, tuple(request.sides), request.quorum)
+    return PastDebate(
+        ballots=tuple(readings),
+        human=tally.winner,
+        z=verdict.z,
+        blind=request.blind,
+        rubric=verdict.rubric,
+    )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
+from typing import Any
 
-from sqlalchemy import Connection, bindparam, or_, select, update
+from sqlalchemy import Connection, Update, bindparam, exists, or_, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from adapters.storage.database import Database
@@ -15,6 +17,10 @@ from engine.store import Lease
 
 # Built once: making a statement costs twice what running it does, and every write runs this.
 EPOCH = select(leases.c.epoch).where(leases.c.name == bindparam("lease"))
+# The same check as a condition, for an update that makes do with one statement.
+NEWEST = exists().where(
+    leases.c.name == bindparam("lease"), leases.c.epoch == bindparam("lease_epoch")
+)
 
 
 def guard(connection: Connection, lease: Lease) -> None:
@@ -23,6 +29,15 @@ def guard(connection: Connection, lease: Lease) -> None:
         raise LeaseLostError(
             f"Another process took over {lease.name}; this one has stopped writing for it."
         )
+
+
+def update_guarded(
+    connection: Connection, lease: Lease, statement: Update, values: Mapping[str, Any]
+) -> None:
+    """Run an update whose condition includes NEWEST. Raises LeaseLostError."""
+    checked = {"lease": lease.name, "lease_epoch": lease.epoch}
+    if not connection.execute(statement, {**values, **checked}).rowcount:
+        guard(connection, lease)
 
 
 class LeaseTable:

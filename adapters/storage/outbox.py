@@ -7,11 +7,11 @@ from datetime import datetime
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, Row, bindparam, func, select, update
+from sqlalchemy import Connection, Row, bindparam, case, func, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from adapters.storage.database import Database
-from adapters.storage.leases import guard
+from adapters.storage.leases import NEWEST, guard, update_guarded
 from adapters.storage.tables import debates, outbox
 from engine.debate import Status, utc_now
 from engine.messages import MESSAGE
@@ -22,9 +22,19 @@ OPEN = (DeliveryState.PENDING, DeliveryState.SENDING)
 
 
 # Statements of the hot path are built once: that costs twice what running them does.
-INSERT_POST = insert(outbox).on_conflict_do_nothing()
-PLATFORM = select(debates.c.platform).where(debates.c.id == bindparam("of"))
-HIGHEST = select(func.max(outbox.c.number)).where(outbox.c.debate == bindparam("of"))
+_earlier = outbox.alias()
+INSERT_POST = (
+    insert(outbox)
+    .values(
+        platform=select(debates.c.platform)
+        .where(debates.c.id == bindparam("of"))
+        .scalar_subquery(),
+        number=select(func.coalesce(func.max(_earlier.c.number), 0) + 1)
+        .where(_earlier.c.debate == bindparam("of"))
+        .scalar_subquery(),
+    )
+    .on_conflict_do_nothing()
+)
 NEXT = (
     select(outbox, debates.c.place, debates.c.thread)
     .join_from(outbox, debates, outbox.c.debate == debates.c.id)
@@ -37,20 +47,15 @@ UNDELIVERED = (
     .select_from(outbox)
     .where(outbox.c.debate == bindparam("of"), outbox.c.state.in_(OPEN), outbox.c.kind == "turn")
 )
-CHANGE = update(outbox).where(outbox.c.id == bindparam("intent"))
+CHANGE = update(outbox).where(outbox.c.id == bindparam("intent"), NEWEST)
 
 
-def insert_posts(
-    connection: Connection, debate_id: str, platform: str | None, posts: Sequence[Post]
-) -> None:
+def insert_posts(connection: Connection, debate_id: str, posts: Sequence[Post]) -> None:
     """Queue messages in their order, once for each key."""
-    platform = platform or connection.scalars(PLATFORM, {"of": debate_id}).one()
-    highest = connection.scalar(HIGHEST, {"of": debate_id}) or 0
-    for number, post in enumerate(posts, highest + 1):
+    for post in posts:
         row = {
+            "of": debate_id,
             "debate": debate_id,
-            "platform": platform,
-            "number": number,
             "key": post.key,
             "kind": post.message.kind,
             "target": post.target,
@@ -65,6 +70,16 @@ def insert_posts(
 def count_undelivered(connection: Connection, debate_id: str) -> int:
     """Count the turns of a debate that are not settled yet."""
     return connection.scalar(UNDELIVERED, {"of": debate_id}) or 0
+
+
+def reopen(connection: Connection, debate_id: str) -> None:
+    """Queue again what was given up with a thread; what may have been sent is in doubt again."""
+    doubtful = outbox.c.deadline.is_not(None)
+    state = case((doubtful, DeliveryState.SENDING), else_=DeliveryState.PENDING)
+    refused = outbox.c.state == DeliveryState.REFUSED
+    connection.execute(
+        update(outbox).where(outbox.c.debate == debate_id, refused).values(state=state, error="")
+    )
 
 
 def _to_intent(row: Row[Any]) -> Intent:
@@ -103,7 +118,7 @@ class OutboxTable:
 
         def store(connection: Connection) -> None:
             guard(connection, lease)
-            insert_posts(connection, debate_id, None, posts)
+            insert_posts(connection, debate_id, posts)
 
         await self._database.write(store)
 
@@ -157,8 +172,7 @@ class OutboxTable:
         }
 
         def store(connection: Connection) -> Intent | None:
-            guard(connection, lease)
-            connection.execute(CHANGE, values)
+            update_guarded(connection, lease, CHANGE, values)
             return _next(connection, intent.debate)
 
         return await self._database.write(store)
@@ -174,8 +188,9 @@ class OutboxTable:
 
         def store(connection: Connection) -> None:
             guard(connection, lease)
+            opened = func.coalesce(debates.c.opened_at, utc_now())
             row = update(debates).where(debates.c.id == debate_id)
-            connection.execute(row.values(thread=thread, opened_at=utc_now()))
+            connection.execute(row.values(thread=thread, opened_at=opened))
 
         await self._database.write(store)
 
@@ -184,7 +199,7 @@ class OutboxTable:
         undelivered = (
             update(outbox)
             .where(outbox.c.debate == debate_id, outbox.c.state.in_(OPEN))
-            .values(state=DeliveryState.REFUSED, error=reason, deadline=None)
+            .values(state=DeliveryState.REFUSED, error=reason)
         )
         going = [Status.QUEUED, Status.RUNNING, Status.VOTING]
         lost = update(debates).where(debates.c.id == debate_id, debates.c.status.in_(going))
@@ -200,7 +215,6 @@ class OutboxTable:
 
     async def _change(self, lease: Lease, intent: Intent, **values: Any) -> None:
         def store(connection: Connection) -> None:
-            guard(connection, lease)
-            connection.execute(CHANGE, {"intent": intent.id} | values)
+            update_guarded(connection, lease, CHANGE, {"intent": intent.id} | values)
 
         await self._database.write(store)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, Literal
 
-from sqlalchemy import Connection, Row, Update, func, select, update
+from sqlalchemy import Connection, Row, Update, bindparam, func, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from adapters.storage.database import Database
@@ -19,6 +19,17 @@ from engine.store import Cast, Closing, Lease, Post
 from engine.votes.recovery import NewEvent
 
 Outcome = Literal["stored", "duplicate", "closed", "unknown"]
+
+# Statements of the hot path are built once: that costs twice what running them does.
+FIND_VOTE = select(debates.c.id, debates.c.revealed_at).where(
+    debates.c.platform == bindparam("on"),
+    debates.c.vote_message == bindparam("message"),
+    debates.c.thread == bindparam("place"),
+)
+COUNT_OTHERS = select(func.count(vote_events.c.person.distinct())).where(
+    vote_events.c.debate == bindparam("of"), vote_events.c.person != bindparam("besides")
+)
+INSERT_EVENT = insert(vote_events).on_conflict_do_nothing()
 
 
 def _to_event(row: Row[Any]) -> VoteEvent:
@@ -108,7 +119,7 @@ class VoteTable:
         def store(connection: Connection) -> None:
             guard(connection, lease)
             if connection.execute(statement).rowcount:
-                insert_posts(connection, debate_id, None, [post])
+                insert_posts(connection, debate_id, [post])
 
         await self._database.write(store)
 
@@ -132,10 +143,13 @@ class VoteTable:
             if not connection.execute(ended).rowcount:
                 return
             closing = conclude(_log(connection, debate_id))
-            for vote in closing.votes:
-                row = {"debate": debate_id, "person": vote.person, "body": vote.model_dump_json()}
-                connection.execute(insert(votes).values(row))
-            insert_posts(connection, debate_id, None, closing.posts)
+            rows = [
+                {"debate": debate_id, "person": vote.person, "body": vote.model_dump_json()}
+                for vote in closing.votes
+            ]
+            if rows:
+                connection.execute(insert(votes), rows)
+            insert_posts(connection, debate_id, closing.posts)
 
         await self._database.write(store)
 
@@ -148,13 +162,8 @@ class VoteTable:
 
 
 def _cast(connection: Connection, cast: Cast) -> Outcome:
-    found = connection.execute(
-        select(debates.c.id, debates.c.revealed_at).where(
-            debates.c.platform == cast.platform,
-            debates.c.vote_message == cast.message,
-            debates.c.thread == cast.place,
-        )
-    ).first()
+    message = {"on": cast.platform, "message": cast.message, "place": cast.place}
+    found = connection.execute(FIND_VOTE, message).first()
     if found is None:
         return "unknown"
     if found.revealed_at is not None:
@@ -165,10 +174,7 @@ def _cast(connection: Connection, cast: Cast) -> Outcome:
 
 
 def _append(connection: Connection, debate_id: str, **event: Any) -> Outcome:
-    of_others = (vote_events.c.debate == debate_id) & (vote_events.c.person != event["person"])
-    seen = select(func.count(vote_events.c.person.distinct())).where(of_others)
-    row = insert(vote_events).values(
-        debate=debate_id, votes_seen_before=connection.scalar(seen) or 0, **event
-    )
-    stored = connection.execute(row.on_conflict_do_nothing()).rowcount
+    seen = connection.scalar(COUNT_OTHERS, {"of": debate_id, "besides": event["person"]}) or 0
+    row = {"debate": debate_id, "votes_seen_before": seen, **event}
+    stored = connection.execute(INSERT_EVENT, row).rowcount
     return "stored" if stored else "duplicate"

@@ -17,7 +17,7 @@ def blind(
 ) -> str:
     """Return a text with sides rewritten to `names` and models' names to `[name]`.
 
-    `names` maps contenders to neutral names; `hidden` are the debaters' references, names and
+    `names` maps contenders to neutral names; `hidden` are the debaters' model names and
     families. With `anonymous` False (a debate with `blind=off`) models' names stay. Applying
     it to its own result changes nothing.
     """

@@ -21,6 +21,7 @@ HIDDEN = "[name]"
 _INVISIBLE = regex.compile("[\u00ad\u200b\u2060\ufeff]")
 
 _GAP = r"[\s\-_.]{0,3}"
+_SEPARATORS = str.maketrans("", "", " -_.\n\t")
 _START = r"(?<![\p{Latin}\p{Cyrillic}\p{N}])"
 _END = r"(?![\p{Latin}\p{Cyrillic}\p{N}])"
 _DECORATION = r"[\"'“”„«»‘’*_`(\[]{0,4}"
@@ -57,7 +58,7 @@ def clean(text: str) -> str:
 def scrub(text: str, hidden: Iterable[str] = ()) -> str:
     """Replace models' names in a text by `[name]`; what voters read.
 
-    `hidden` are the debaters' references, model names and families. Names that the text gives
+    `hidden` are the debaters' model names and families. Names that the text gives
     its own speaker go too, whoever made them.
     """
     text = clean(text)
@@ -69,8 +70,9 @@ def replace_names(text: str, hidden: frozenset[str]) -> str:
     """Replace the names in `hidden`, and any that a speaker uses of itself, by `[name]`."""
     if pattern := _participants(hidden):
         text = pattern.sub(HIDDEN, text)
-    for self_naming in _self_naming():
-        text = self_naming.sub(rf"\g<before>{HIDDEN}", text)
+    if _mentions_a_brand(text):
+        for self_naming in _self_naming():
+            text = self_naming.sub(rf"\g<before>{HIDDEN}", text)
     return text
 
 
@@ -79,11 +81,23 @@ def find_self_named(texts: Iterable[str]) -> frozenset[str]:
     ordinary = {squash(name) for name in read_vocabulary().ordinary}
     return frozenset(
         squash(match["brand"])
-        for text in texts
+        for text in map(clean, texts)
+        if _mentions_a_brand(text)
         for pattern in _self_naming()
-        for match in pattern.finditer(clean(text))
+        for match in pattern.finditer(text)
         if squash(match["brand"]) not in ordinary
     )
+
+
+def _mentions_a_brand(text: str) -> bool:
+    """Tell quickly whether a text can name a model at all; most turns do not."""
+    dense = text.lower().translate(_SEPARATORS)
+    return any(brand in dense for brand in _dense_brands())
+
+
+@lru_cache(maxsize=1)
+def _dense_brands() -> tuple[str, ...]:
+    return tuple(name.replace(" ", "") for name in read_vocabulary().brands())
 
 
 def _tail() -> str:
@@ -106,10 +120,8 @@ def _self_naming() -> tuple[regex.Pattern[str], ...]:
     words = read_vocabulary()
     known = _any_of(name for name in words.brands() if name not in words.ordinary)
     everyday = _any_of(name.title() for name in words.ordinary)
-    before = (
-        rf"(?P<before>(?:{_START}(?:{_FIRST_PERSON}|{_INTRODUCING})[\s,:]{{1,3}}|(?:{_INTRODUCING_CLOSE})"
-        rf"\s*){_ARTICLE}{_DECORATION})"
-    )
+    spaced = rf"{_START}(?:{_FIRST_PERSON}|{_INTRODUCING})[\s,:]{{1,3}}"
+    before = rf"(?P<before>(?:{spaced}|(?:{_INTRODUCING_CLOSE})\s*){_ARTICLE}{_DECORATION})"
     first_person = (
         rf"(?P<before>{_START}(?i:{_FIRST_PERSON})[\s,:]{{1,3}}(?i:{_ARTICLE}){_DECORATION})"
     )

@@ -8,20 +8,26 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from engine.debate import Ballot, Debate, Model, Sampling, Turn, TurnOrder, Verdict
 from engine.errors import BudgetError, ModelError
 from engine.jury.aggregate import aggregate
 from engine.jury.ballot import Outcome, Reading, ballot_schema, make_ballot, read_ballot, tie_word
+from engine.jury.blinding import blind
 from engine.jury.plan import next_readings
 from engine.jury.rubric import find_rubric
-from engine.jury.transcript import Cast, build_transcript
+from engine.jury.transcript import Cast, Transcript, build_transcript
+from engine.jury.vocabulary import draw_names
 from engine.languages import language_name
 from engine.ports import AnswerSchema, ChatMessage, Reply
 from engine.prompts.library import Prompts
 from engine.steps import prompt_hash
+
+# One thread: blinding is pure Python, and several would only take the loop's time.
+BLINDER = ThreadPoolExecutor(1, thread_name_prefix="blinder")
 
 
 class Caller(Protocol):
@@ -39,6 +45,12 @@ class Caller(Protocol):
     ) -> Reply:
         """Return a step's reply."""
         ...
+
+
+async def warm_up() -> None:
+    """Compile what blinding needs, so that the first panel does not wait for it."""
+    names = draw_names(("A", "B"), seed=0)
+    await asyncio.get_running_loop().run_in_executor(BLINDER, blind, "Side A said", names, ())
 
 
 async def hold_panel(
@@ -71,21 +83,27 @@ class Panel:
     turns: tuple[Turn, ...]
     prompts: Prompts
     steps: Caller
+    transcripts: dict[tuple[str, ...], asyncio.Future[Transcript]] = field(default_factory=dict)
 
     async def read(self, reading: Reading) -> tuple[str, Ballot]:
         """Ask a juror for one ballot, once more when the first cannot be used."""
         step = f"jury/{reading.juror.ref}/{''.join(reading.order)}"
-        messages = self._messages(reading)
-        reply: Reply | None = None
+        messages = await self._messages(reading)
+        reply, outcome = None, Outcome.failed("")
         try:
             reply = await self._ask(step, reading, messages)
             outcome = self._judge(reply)
             if outcome.retry:
-                step, messages = f"{step}/again", self._again(messages, reply, outcome)
-                reply = await self._ask(step, reading, messages)
-                outcome = self._judge(reply)
+                again = self._again(messages, reply, outcome)
+                second = await self._ask(f"{step}/again", reading, again)
+                judged = self._judge(second)
+                # An answer that only contradicts itself is better than one that says nothing.
+                if judged.valid or not outcome.valid:
+                    step, messages, reply, outcome = f"{step}/again", again, second, judged
         except (ModelError, BudgetError) as error:
-            outcome = Outcome.failed(str(error))
+            # What was said before the failure stands, and so does what was wrong with it.
+            problem = "; ".join(filter(None, (outcome.problem, str(error))))
+            outcome = replace(outcome, problem=problem)
         names = self.debate.setup.names
         return step, make_ballot(reading, names, outcome, reply, prompt_hash(messages))
 
@@ -110,8 +128,8 @@ class Panel:
     def _names(self, reading: Reading) -> tuple[str, ...]:
         return tuple(self.debate.setup.names[side] for side in reading.order)
 
-    def _messages(self, reading: Reading) -> tuple[ChatMessage, ...]:
-        variables = self._variables(reading)
+    async def _messages(self, reading: Reading) -> tuple[ChatMessage, ...]:
+        variables = self._variables(reading, await self._transcript(reading.order))
         # What jurors of one order share comes first: they share one copy in a prompt cache.
         shared = self.prompts.render("jury/transcript", **variables)
         asked = self.prompts.render("jury/ballot", **variables)
@@ -130,20 +148,30 @@ class Panel:
             ChatMessage(role="user", content=ask),
         )
 
-    def _variables(self, reading: Reading) -> dict[str, Any]:
+    async def _transcript(self, order: tuple[str, ...]) -> Transcript:
+        """Lay the debate out, once an order; blinding is work for a thread."""
+        if order not in self.transcripts:
+            loop = asyncio.get_running_loop()
+            self.transcripts[order] = loop.run_in_executor(BLINDER, self._lay_out, order)
+        return await self.transcripts[order]
+
+    def _lay_out(self, order: tuple[str, ...]) -> Transcript:
         setup, request = self.debate.setup, self.debate.request
-        cast = Cast(setup.names, request.sides, setup.panel.blind)
+        return build_transcript(
+            request.topic,
+            request.conditions,
+            self.turns,
+            order,
+            Cast(setup.names, request.sides, setup.panel.blind),
+            simultaneous=request.turn_order is TurnOrder.SIMULTANEOUS,
+        )
+
+    def _variables(self, reading: Reading, transcript: Transcript) -> dict[str, Any]:
+        setup, request = self.debate.setup, self.debate.request
         return {
-            "transcript": build_transcript(
-                request.topic,
-                request.conditions,
-                self.turns,
-                reading.order,
-                cast,
-                simultaneous=request.turn_order is TurnOrder.SIMULTANEOUS,
-            ),
+            **transcript._asdict(),
             "names": self._names(reading),
-            "rubric": find_rubric(setup.panel.rubric),
+            "criteria": find_rubric(setup.panel.rubric).criteria,
             "language": language_name(request.language),
-            "tie": tie_word(request.language),
+            "tie_word": tie_word(request.language),
         }

@@ -8,7 +8,7 @@ A" and the article "A" are left alone.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import regex
@@ -22,6 +22,7 @@ _START = r"(?<![\p{Latin}\p{Cyrillic}\p{Arabic}\p{N}])"
 _END = r"(?![\p{Latin}\p{Cyrillic}\p{Arabic}\p{N}])"
 _OPEN = r"[*_`\"“„«'‘\[(]{0,4}"
 _SHUT = r"[*_`\"”»'’\])]{0,4}"
+_JOINT = rf"(?:(?P<c>{_SHUT})(?:\s|[-_\#])(?P<o>{_OPEN})|(?P<o>[\[(]))"
 
 _LABELS = r"""
     sides? | teams? | debaters? | debators? | speakers? | contenders? | participants? | opponents?
@@ -63,7 +64,8 @@ _CLAUSE = r"""
     | which|does|did|has|can|dass|que|aber|pero|mais|ama|ve)\s{1,3}[*_`"“'\[(]{0,4})
 """
 _TOWARDS = r"""
-    according\s{1,3}to | unlike | contrary\s{1,3}to | (?:reply|response|responding|respond|answer)\s{1,3}to
+    according\s{1,3}to | unlike | contrary\s{1,3}to
+  | (?:reply|response|responding|respond|answer)\s{1,3}to
   | (?:dis)?agree\s{1,3}with | side\s{1,3}with | laut | selon | según | secondo | segundo
 """
 _SPEECH = (
@@ -111,19 +113,17 @@ class Rule(NamedTuple):
 
 @lru_cache(maxsize=1)
 def _numbered_things() -> tuple[Rule, ...]:
-    label = rf"(?:(?:the\s+)?(?:{_LABELS}|seat|argument|claim)\s+{_OPEN})?"
+    number = rf"(?P<n>[1-9]|1\d|20){_END}(?![.,]\d)"
     return (
         Rule(
             regex.compile(
-                rf"{_NOT_AN_ID}{_START}{label}(?P<s>[AB])\s?[-‐‑–—−_#.]\s?"
-                rf"(?P<n>[1-9]|1\d|20){_END}(?![.,]\d)",
-                _FREE,
+                rf"(?=[ABab]){_NOT_AN_ID}{_START}(?P<s>[ABab])\s?[-‐‑–—−_#.]\s?{number}", _CASED
             ),
             "{name}-{n}",
         ),
         Rule(
             regex.compile(
-                rf"{_NOT_AN_ID}{_START}(?i:{label})(?P<s>[AB])(?P<n>[1-4]){_END}"
+                rf"(?=[AB]){_NOT_AN_ID}{_START}(?P<s>[AB])(?P<n>[1-4]){_END}"
                 rf"(?![-.,]\d){_NOT_A_SEAT}",
                 _CASED,
             ),
@@ -140,16 +140,16 @@ def _numbered_things() -> tuple[Rule, ...]:
 
 @lru_cache(maxsize=1)
 def _labelled() -> tuple[Rule, ...]:
-    joint = rf"(?:(?P<c>{_SHUT})(?:\s|[-_#])(?P<o>{_OPEN})|(?P<o>[\[(]))"
-    ends = rf"(?=['’]s\b|\s*[,.;:!?)\]*_\"”]|\s+(?:{_VERBS})\b|\s*$)"
+    # A small a after a label may be the article: it counts only where nothing can follow one.
+    no_article = rf"(?=['’]s\b|\s*[,.;:!?)\]*_\"”]|\s+(?:{_VERBS})\b|\s*$)"
     return (
         Rule(
             regex.compile(
-                rf"{_START}(?i:(?:the\s+)?(?:{_LABELS})){joint}(?P<s>{_ANY_SCRIPT}){_END}", _CASED
+                rf"{_START}(?i:(?:the\s+)?(?:{_LABELS})){_JOINT}"
+                rf"(?P<s>{_ANY_SCRIPT}{_END}|b{_END}|a{_END}{no_article})",
+                _CASED,
             )
         ),
-        Rule(regex.compile(rf"{_START}(?:the\s+)?(?:{_LABELS}){joint}(?P<s>b){_END}", _FREE)),
-        Rule(regex.compile(rf"{_START}(?:the\s+)?(?:{_LABELS}){joint}(?P<s>a){_END}{ends}", _FREE)),
         Rule(
             regex.compile(
                 rf"(?:\bthe\s+{_OPEN}(?P<s>[AB])[-\s]|(?<=\p{{Ll}},?\s)(?P<s>(?-i:[AB]))[-\s]"
@@ -168,13 +168,11 @@ def _labelled() -> tuple[Rule, ...]:
 @lru_cache(maxsize=1)
 def _bare() -> tuple[Rule, ...]:
     no_grade = r"(?<!\b(?:straight|all|oakland|grade|vitamin|plan|point|option|type|hepatitis)\s)"
-    cjk = (
-        "说|說|认为|認為|主张|主張|声称|聲稱|は|が|の主張|的观点|的觀點|的论点|的論點|的主张|的主張"
-    )
+    cjk = "说|說|认为|認為|主张|主張|声称|聲稱|は|が|の主張|的(?:观点|觀點|论点|論點|主张|主張)"
     return (
         Rule(
             regex.compile(
-                rf"^(?P<o>[ \t>*_\#\-`\[(]{0, 12})(?P<s>{_UPPER})(?P<c>[*_`\])]{0, 4}\s{0, 3}[:：])",
+                rf"^(?P<o>[ \t>*_\#\-`\[(]{{0,12}})(?P<s>{_UPPER})(?P<c>{_SHUT}\s{{0,3}}[:：])",
                 _FREE,
             )
         ),
@@ -196,7 +194,8 @@ def _bare() -> tuple[Rule, ...]:
         ),
         Rule(
             regex.compile(
-                rf"(?=[AB])(?<=\b(?i:{_TOWARDS})\s{{1,3}}{_OPEN})(?P<s>[AB])(?![-.]?\p{{L}}|['’]\p{{L}}{{3}})",
+                rf"(?=[AB])(?<=\b(?i:{_TOWARDS})\s{{1,3}}{_OPEN})(?P<s>[AB])"
+                r"(?![-.]?\p{L}|['’]\p{L}{3})",
                 _CASED,
             )
         ),
@@ -222,11 +221,10 @@ def _stances() -> tuple[Rule, ...]:
 
 @lru_cache(maxsize=16)
 def _by_number(most: int) -> tuple[Rule, ...]:
-    joint = rf"(?:(?P<c>{_SHUT})(?:\s|[-_#])(?P<o>{_OPEN})|(?P<o>[\[(]))\#?"
     return (
         Rule(
             regex.compile(
-                rf"{_START}(?:the\s+)?(?:{_LABELS}){joint}(?P<s>[1-{most}]){_END}(?![.,]\d|\s*%)",
+                rf"{_START}(?:the\s+)?(?:{_LABELS}){_JOINT}\#?(?P<s>[1-{most}]){_END}(?![.,]\d|\s*%)",
                 _FREE,
             )
         ),
@@ -242,17 +240,17 @@ def rewrite(text: str, names: Mapping[str, str]) -> str:
     if "A" not in names:
         return _apply(text, _by_number(len(names)), names)
     text = _apply(text, (*_numbered_things(), *_labelled(), *_bare()), names)
-    text = _pairs().sub(lambda found: _write_pair(found, names), text)
+    text = _pairs().sub(partial(_write_pair, names), text)
     return _apply(text, _stances(), names)
 
 
 def _apply(text: str, rules: tuple[Rule, ...], names: Mapping[str, str]) -> str:
     for rule in rules:
-        text = rule.pattern.sub(lambda found, rule=rule: _write(found, rule, names), text)
+        text = rule.pattern.sub(partial(_write, rule, names), text)
     return text
 
 
-def _write(found: regex.Match[str], rule: Rule, names: Mapping[str, str]) -> str:
+def _write(rule: Rule, names: Mapping[str, str], found: regex.Match[str]) -> str:
     groups = {key: value or "" for key, value in found.groupdict().items()}
     said = groups.get("s", "").upper()
     name = names[rule.side or _SIDE_OF.get(said, said)]
@@ -266,6 +264,6 @@ def _write(found: regex.Match[str], rule: Rule, names: Mapping[str, str]) -> str
     )
 
 
-def _write_pair(found: regex.Match[str], names: Mapping[str, str]) -> str:
+def _write_pair(names: Mapping[str, str], found: regex.Match[str]) -> str:
     lead, first, joint, second = found.groups()
     return f"{lead} {names[first.upper()]} {joint} {names[second.upper()]}"

@@ -60,8 +60,8 @@ def build_transcript(
     """Lay out a debate in one order of its contenders.
 
     Each line of a speech is quoted, so that no speech can imitate the layout around it. A
-    speech says when in its round it was spoken, or, with `simultaneous`, that nobody had read
-    the other's.
+    speech says when in its round it was spoken, or, with `simultaneous`, that all
+    wrote at the same time.
     """
     hidden = _find_hidden(topic, conditions, turns, cast)
     ordered = sorted(turns, key=lambda turn: turn.number)
@@ -71,7 +71,7 @@ def build_transcript(
 
     def speak(turn: Turn) -> Speech:
         model = "" if cast.blind else cast.models[turn.side].ref
-        spoke = "without having read the others" if simultaneous else _say_place(turn.place)
+        spoke = "written at the same time" if simultaneous else _say_place(turn.place)
         return Speech(cast.names[turn.side], spoke, _quote(show(turn.text)), model)
 
     rounds = (
@@ -86,14 +86,19 @@ def build_transcript(
 
 def _find_hidden(topic: str, conditions: str, turns: Sequence[Turn], cast: Cast) -> frozenset[str]:
     """Return all names to hide: the models', and any that a speaker gave itself in any turn."""
-    models = {name for model in cast.models.values() for name in (model.ref, model.family)}
-    answered = {turn.model for turn in turns}
+    named = {name for model in cast.models.values() for name in (model.name, model.family)}
+    # A turn may record its model with the backend, whose name can be any everyday word.
+    backends = {f"{model.backend}/" for model in cast.models.values()}
+    answered = {
+        turn.model.removeprefix(next(filter(turn.model.startswith, backends), "")) for turn in turns
+    }
     told = find_self_named((topic, conditions, *(turn.text for turn in turns)))
-    return told | models | answered
+    return told | named | answered
 
 
 def _say_place(place: int) -> str:
-    return _PLACES[place - 1] if place <= len(_PLACES) else f"as number {place}"
+    order = _PLACES[place - 1] if place <= len(_PLACES) else f"as number {place}"
+    return f"spoke {order} in this round"
 
 
 def _quote(text: str) -> str:

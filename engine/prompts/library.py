@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -20,11 +20,24 @@ from jinja2 import Environment, StrictUndefined, Template, TemplateError, meta
 from engine.errors import SettingsError
 
 SUFFIX = ".jinja"
+# What the floor gives every template of a format, and the panel those of a juror's first
+# question, whether the built-in ones use it or not.
+SPOKEN = frozenset(
+    {"topic", "conditions", "language", "language_code", "round", "opposing", "limits"}
+)
+JUDGED = frozenset({"topic", "conditions", "rounds", "names", "criteria", "language", "tie_word"})
+# A template is a small program: its expressions can fail as any other's.
+MISTAKES = (TemplateError, TypeError, ValueError, ArithmeticError, LookupError)
 
 
-def _environment() -> Environment:
-    # Prompts are plain text for a model, not HTML: escaping would corrupt what people wrote.
-    return Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)  # noqa: S701
+# Prompts are plain text for a model, not HTML: escaping would corrupt what people wrote.
+ENVIRONMENT = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)  # noqa: S701
+
+
+@lru_cache(maxsize=1024)
+def _compile(text: str) -> Template:
+    """Compile a template once for all debates: that costs far more than filling it in."""
+    return ENVIRONMENT.from_string(text)
 
 
 class Prompts:
@@ -32,8 +45,6 @@ class Prompts:
 
     def __init__(self, texts: Mapping[str, str]) -> None:
         self.texts = dict(texts)
-        self._environment = _environment()
-        self._templates: dict[str, Template] = {}
 
     @cached_property
     def digest(self) -> str:
@@ -46,15 +57,19 @@ class Prompts:
         return Prompts({name: text for name, text in self.texts.items() if name.startswith(wanted)})
 
     def render(self, name: str, **variables: Any) -> str:
-        """Fill a template in; a variable it needs and does not get is an error."""
-        if name not in self._templates:
-            self._templates[name] = self._environment.from_string(self.texts[name])
-        return self._templates[name].render(**variables).strip()
+        """Fill a template in. Raises SettingsError when the template itself is wrong."""
+        try:
+            return _compile(self.texts[name]).render(**variables).strip()
+        except MISTAKES as error:
+            raise SettingsError(
+                f"The template {name}{SUFFIX} cannot be filled in: {error}. "
+                "Correct it, or remove it from ROSTRUM_TEMPLATES_DIR to use the built-in one."
+            ) from error
 
     def variables(self, name: str) -> set[str]:
         """Return the names of the variables that a template uses. Raises SettingsError."""
         try:
-            return meta.find_undeclared_variables(self._environment.parse(self.texts[name]))
+            return meta.find_undeclared_variables(ENVIRONMENT.parse(self.texts[name]))
         except TemplateError as error:
             raise SettingsError(
                 f"The template {name}{SUFFIX} cannot be read: {error}. "
@@ -66,7 +81,7 @@ def load_prompts(overrides: Path | None = None) -> Prompts:
     """Read the built-in templates, replaced by those of a folder with the same names.
 
     Raises SettingsError for a file that replaces nothing, cannot be read, or uses a variable
-    that the built-in template of its name does not have.
+    that its place in a debate does not provide.
     """
     root = files("engine.prompts")
     built_in = Prompts({name: _read(file) for name, file in _walk(root, "")})
@@ -103,10 +118,8 @@ def _check(name: str, changed: Prompts, built_in: Prompts) -> None:
             f"The template {name}{SUFFIX} in ROSTRUM_TEMPLATES_DIR replaces none of Rostrum's; "
             f"it has {', '.join(sorted(built_in.texts))}."
         )
-    # Templates of one folder are given the same variables, whether they use them or not.
-    folder = name.rpartition("/")[0]
-    beside = [other for other in built_in.texts if other.rpartition("/")[0] == folder]
-    allowed = set().union(*(built_in.variables(other) for other in beside))
+    given = JUDGED if name.startswith("jury/") else SPOKEN
+    allowed = built_in.variables(name) | (frozenset() if name == "jury/retry" else given)
     unknown = changed.variables(name) - allowed
     if unknown:
         raise SettingsError(

@@ -69,6 +69,9 @@ class VoteWindow:
             debate = await self.store.debates.get(debate_id)
             if debate.status is Status.VOTING:
                 await self._recover(debate, lease)
+                debate = await self.store.debates.get(debate_id)
+                if debate.reason and not debate.gone:
+                    await self.store.debates.set_waiting(debate_id, "")
                 await self._conclude(debate, lease, early)
         self.bell.ring("outbox", debate_id)
 
@@ -83,14 +86,16 @@ class VoteWindow:
             log.info("vote left to another process", debate=debate_id)
         except RostrumError as error:
             log.warning("vote could not be read", debate=debate_id, why=str(error))
-            await self.store.debates.set_waiting(debate_id, f"Waiting to close the vote: {error}")
+            if closing:
+                reason = f"Waiting to close the vote: {error}"
+                await self.store.debates.set_waiting(debate_id, reason)
 
     async def _recover(self, debate: Debate, lease: Lease) -> None:
         """Bring the log in line with the reactions that the platform shows."""
         if debate.gone or not debate.vote_message or debate.request.ballot is BallotKind.PRIVATE:
             return
         began = self.clock.now()
-        reactions = await self._read(debate, debate.vote_message)
+        reactions = await self._read(debate, debate.vote_message, lease)
         users = sorted({user for held in reactions.holders.values() for user in held})
         people = await self.store.votes.people(debate.platform, users)
         events = await self.store.votes.events(debate.id)
@@ -106,14 +111,18 @@ class VoteWindow:
             log.info("votes recovered", debate=debate.id, events=len(found), late=late)
             await self.store.votes.recover(lease, debate.id, found, began, late)
 
-    async def _read(self, debate: Debate, message: str) -> Reactions:
+    async def _read(self, debate: Debate, message: str, lease: Lease) -> Reactions:
+        """Read the reactions; where that fails for good, the votes stay as they are known."""
         try:
             return await self.venue.reactions(debate.thread or debate.place, message)
         except VenueAwayError:
             raise
-        except (VenueGoneError, VenueError) as error:
+        except VenueGoneError as error:
+            log.warning("thread is gone", debate=debate.id, why=str(error))
+            await self.store.outbox.abandon(lease, debate.id, str(error))
+        except VenueError as error:
             log.warning("reactions unreadable", debate=debate.id, why=str(error))
-            return Reactions(complete=False)
+        return Reactions(complete=False)
 
     async def _conclude(self, debate: Debate, lease: Lease, early: bool) -> None:
         events = await self.store.votes.events(debate.id)
@@ -143,9 +152,10 @@ class VoteWindow:
 
 
 def standing(debate: Debate, events: tuple[VoteEvent, ...]) -> tuple[Vote, ...]:
-    """Return the votes that stand in a debate's log."""
+    """Return the votes that stand in a debate's log; what is not on the ballot is no choice."""
+    options = vote_options(tuple(debate.request.sides))
     return standing_votes(
-        events,
+        [event for event in events if event.option in options],
         starter=debate.starter,
         judge_visible=debate.request.scores is Scores.LIVE,
         tally_visible=debate.request.ballot is BallotKind.OPEN,

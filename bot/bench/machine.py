@@ -1,0 +1,54 @@
+"""What a figure was measured on, and how long the loop was held up meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import platform
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+TICK = 0.01
+
+
+def describe_machine() -> dict[str, str | int | None]:
+    """Return the processor count, system and Python that a benchmark ran on."""
+    return {
+        "cores": os.cpu_count(),
+        "system": platform.system(),
+        "architecture": platform.machine(),
+        "python": platform.python_version(),
+    }
+
+
+@dataclass(slots=True)
+class Lags:
+    """By how many seconds the loop was late, tick by tick."""
+
+    seconds: list[float] = field(default_factory=list)
+
+
+@asynccontextmanager
+async def watch_loop() -> AsyncIterator[Lags]:
+    """Measure the loop's lag every 10 ms while the body runs."""
+    lags = Lags()
+
+    async def tick() -> None:
+        while True:
+            due = time.perf_counter() + TICK
+            await asyncio.sleep(TICK)
+            lags.seconds.append(max(0.0, time.perf_counter() - due))
+
+    task = asyncio.create_task(tick(), name="loop lag")
+    try:
+        yield lags
+    finally:
+        task.cancel()
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """Return the value that a share of all does not pass."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]

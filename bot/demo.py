@@ -1,0 +1,66 @@
+"""`rostrum demo`: a whole debate offline, for somebody who has set up nothing."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from pydantic import SecretStr
+from rich.console import Console
+
+from adapters.models.discovery import find_local_servers
+from adapters.storage.database import Database
+from adapters.terminal.votes import parse_votes
+from bot import log, texts
+from bot.debate import Asked, quiet
+from bot.exporting import export_into
+from bot.settings import Settings
+from bot.terminal import DEFAULT_VOTES, Session, has_keyboard
+from engine.dataset.folder import check_replaceable
+from engine.formats import find_format
+from engine.service import Started
+from engine.topics import built_in_topics
+from engine.votes.options import vote_options
+
+
+async def run_demo(
+    out: Path, *, votes: str | None, format: str, language: str, topic: str | None
+) -> None:
+    """Hold a debate of rehearsal models in the terminal, and export it into a folder.
+
+    Whatever is set for real debates is left alone: the demo has a database of its own, made
+    anew beside the folder. Raises UsageError before anything starts.
+    """
+    check_replaceable(out)
+    options = vote_options(find_format(format).contenders)
+    if votes is None and not has_keyboard():
+        votes = DEFAULT_VOTES
+    if votes is not None:
+        parse_votes(votes, options)
+    database = await _make_database(out)
+    settings = Settings(database_url=SecretStr(f"sqlite+aiosqlite:///{database}"))
+    log.configure(quiet(settings).log)
+    console = Console(highlight=False)
+    motion = topic or built_in_topics()[0].text
+    asked = Asked(topic=motion, format=format, language=language)
+    intro = texts.demo_intro(motion, format, language, votes)
+    console.print(intro, markup=False, soft_wrap=True)
+
+    def explain(started: Started) -> None:
+        console.print(texts.started(started), markup=False, soft_wrap=True)
+
+    resume = f"ROSTRUM_DATABASE_URL=sqlite+aiosqlite:///{database} rostrum debate --resume"
+    await Session(settings, console, votes, explain, resume).start(asked.order())
+    counts = await export_into(settings, out)
+    servers = await find_local_servers()
+    console.print(texts.demo_outro(counts, out, servers), markup=False, soft_wrap=True)
+
+
+async def _make_database(out: Path) -> Path:
+    """Return a fresh database's path beside the folder. Raises StoreError while one is in use."""
+    path = out.with_name(f"{out.name}.demo.db")
+    await Database(f"sqlite+aiosqlite:///{path}").close()
+    for ending in ("", "-wal", "-shm"):
+        path.with_name(path.name + ending).unlink(missing_ok=True)
+    shutil.rmtree(path.with_name(f"{path.name}.terminal"), ignore_errors=True)
+    return path

@@ -1,0 +1,78 @@
+"""Every sentence that the command line itself shows, ready for translation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from adapters.models.discovery import LocalServer
+from engine.service import Started
+
+REHEARSAL = (
+    "The speakers and jurors here are the built-in rehearsal model. It is not a language model:\n"
+    "it recites prepared arguments, so that everything around it can be seen at work offline."
+)
+VOTES_BY_KEY = "When the vote opens, each key you press is one person's vote."
+VOTES_GIVEN = (
+    "These votes are cast when it opens: {votes} (choose with --votes, or run it in a terminal)."
+)
+STOPPING = (
+    "Stopping: calls that are out are finished and kept (Ctrl-C again stops at once).\n"
+    "Go on with:  {command} {code}"
+)
+EXPORTED = "Exported to {out}: {counts}."
+NEXT = """
+{exported}
+  {out}/README.md describes it; every juror's ballot is in data/verdicts, every vote in data/votes.
+
+To hold a debate between real models, name a backend and what debates and judges on it:
+  export ROSTRUM_BACKENDS__ONLINE__PRESET=openrouter ROSTRUM_BACKENDS__ONLINE__API_KEY=…
+  export ROSTRUM_JURORS=online/openai/gpt-5-mini,online/google/gemini-3-flash,online/qwen/qwen3-max
+  rostrum debate "{topic}" --a online/deepseek/deepseek-v3.2 --b online/mistralai/mistral-large\
+"""
+SERVER = """
+{name} answers at {base_url}. To use it:
+  export ROSTRUM_BACKENDS__LOCAL__PRESET={preset} ROSTRUM_JURORS={jurors}
+  rostrum debate "{topic}" --a {a} --b {b}\
+"""
+TOPIC = "Remote work is more productive than working from an office"
+
+
+def demo_intro(topic: str, format: str, language: str, votes: str | None) -> str:
+    """Say what the demo stands for, and that its model is none."""
+    quoted = topic.replace('"', "'")
+    command = f'/debate start topic:"{quoted}" format:{format} language:{language}'
+    voting = VOTES_BY_KEY if votes is None else VOTES_GIVEN.format(votes=votes)
+    return f"> {command}\n\n{REHEARSAL}\n{voting}\n"
+
+
+def started(debate: Started) -> str:
+    """Say what a debate will take, and what weakens it."""
+    expected = debate.estimate
+    cost = "unknown" if expected.usd is None else f"{expected.usd:.4f} USD"
+    tokens = expected.tokens_in + expected.tokens_out
+    first = (
+        f"Debate {debate.debate.code}: about {expected.calls} calls, {tokens:,} tokens, "
+        f"{expected.minutes:g} minutes, {cost}."
+    )
+    return "\n".join([first, *(f"Note: {warning}" for warning in debate.warnings), ""])
+
+
+def demo_outro(counts: str, out: Path, servers: Sequence[LocalServer]) -> str:
+    """Say where the export is, and how to go on with real models."""
+    exported = EXPORTED.format(out=out, counts=counts)
+    parts = [NEXT.format(out=out, exported=exported, topic=TOPIC)]
+    for server in servers:
+        models = [f"local/{model}" for model in server.models]
+        parts.append(
+            SERVER.format(
+                name=server.name,
+                base_url=server.base_url,
+                preset=server.preset,
+                jurors=",".join(models[:3]),
+                topic=TOPIC,
+                a=models[0],
+                b=models[-1],
+            )
+        )
+    return "\n".join(parts)

@@ -1,0 +1,228 @@
+"""The card of an export: front matter that dataset libraries read, then what people should know.
+
+Nothing that a person or a model wrote is in it: only names, numbers and language codes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from textwrap import dedent
+
+from engine.dataset.columns import SCHEMA_VERSION, Column
+from engine.dataset.figures import FEWEST, Figures
+from engine.dataset.tables import TABLES, Table
+
+CARD = "README.md"
+_SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
+_LARGEST = "1M<n<10M"
+
+_INTRODUCTION = """\
+    # Rostrum debates
+
+    Language models debated a topic in a chat channel. A panel of other models judged the debate
+    blind, and the people in the channel voted before anything was revealed. Both judgments are
+    here side by side, with every turn and every ballot, valid or not.
+
+    Made by Rostrum {version}, schema version {schema}. `manifest.json` lists every file with its
+    size and SHA-256.
+    """
+
+_GOLD = """\
+    ## How votes become gold
+
+    A vote is **gold** when it was cast before the reveal, by somebody who had not started the
+    debate, while no judge's scores could be read, and when it is known which choice was the
+    last. The quorum counts gold votes, ties and “both weak” included. The human winner is the
+    side with the most gold votes; it is a tie when the first two are equal, or when the votes
+    for a tie are at least as many as those for the first. Below the quorum there is no human
+    winner, and a debate that ended before its vote has none either. `share_a` is gold A over
+    gold A and B, with its Wilson 95 % interval.
+    """
+
+_LIMITS = """\
+    ## Known limits
+
+    - The human labels are the gold; the jury's verdicts are the copy. People are the better
+      judges of debates, and jurors' agreement with them does not show that the jurors are
+      unbiased: a judge can agree with most people and still favour one model.
+    - Language models that judge share their errors, so a panel of several amounts to fewer
+      independent votes (`effective_votes`, null until it has been measured). More jurors are
+      not more certainty.
+    - The order in which sides are shown moves a juror. Verdicts are balanced over orders, and
+      each ballot says which order it read, but nothing takes away the effect of who really
+      spoke last (`spoke_last`).
+    - A reply that could not be read is an invalid ballot with its raw text. It is no score.
+    - The voters are whoever was in the channel: they are no sample of any population, and they
+      could see one another's votes where `tally_visible` is true.
+    - The split of a debate follows from its topic: no topic, reworded in case, spacing or
+      punctuation, is in two splits. Topics that say the same in other words may be.
+    - The backend `rehearsal` is no language model: it composes its texts from a script, offline.
+      {rehearsal}
+    """
+
+_PRIVACY = """\
+    ## Privacy
+
+    Voters appear under pseudonyms made with a secret key for this export alone. Another export,
+    with other filters or reaching further in time, uses other pseudonyms; the same one repeated
+    uses the same. Still, a debate can be recognised in two exports, and so can the votes on it,
+    whose times are given to the minute. Mentions of people and channels, and links to messages,
+    are taken out of every text, but people and models may have written names in plain words.
+    People who opted out of exports are counted in the tallies and have no row (`opted_out`).
+    """
+
+_LICENCE = """\
+    ## Licence
+
+    No licence is set here: that is up to whoever publishes the export. The texts of models may
+    be subject to the terms of their providers, and topics and votes belong to the community in
+    which they were written.
+    """
+
+
+def write_card(rows: Mapping[str, Mapping[str, int]], figures: Figures, version: str) -> str:
+    """Return the card; `rows` are the numbers of rows by table and by split that has any."""
+    parts = (
+        _front_matter(rows, figures),
+        dedent(_INTRODUCTION).format(version=version, schema=SCHEMA_VERSION),
+        _counts(rows, figures),
+        _agreement(figures),
+        "## Tables\n",
+        *(_describe(table) for table in TABLES),
+        dedent(_GOLD),
+        dedent(_LIMITS).format(rehearsal=_rehearsal(figures)),
+        dedent(_PRIVACY),
+        dedent(_LICENCE),
+    )
+    return "\n".join(parts)
+
+
+def _front_matter(rows: Mapping[str, Mapping[str, int]], figures: Figures) -> str:
+    """Return the YAML block; a table without rows has no files, and so no config."""
+    filled = [table for table in TABLES if rows[table.name]]
+    languages = sorted({code.split("-")[0].lower() for code in figures.languages})
+    lines = [
+        "---",
+        "pretty_name: Rostrum debates",
+        "license: other",
+        "license_name: set-by-publisher",
+        *_block("language", map(_quoted, languages)),
+        *_block("task_categories", ("text-classification", "text-generation")),
+        *_block("size_categories", (_quoted(_size(rows)),)),
+        *_block("tags", ("debate", "llm-as-a-judge", "human-feedback", "human-vs-jury")),
+    ]
+    if filled:
+        lines += ["configs:"]
+        lines += [line for table in filled for line in _config(table, rows[table.name])]
+        lines += ["dataset_info:"]
+        lines += [line for table in filled for line in _features(table)]
+    return "\n".join([*lines, "---", ""])
+
+
+def _block(key: str, values: Iterable[str]) -> list[str]:
+    items = [f"- {value}" for value in values]
+    return [f"{key}:", *items] if items else []
+
+
+def _quoted(text: str) -> str:
+    """Quote a YAML scalar: unquoted, the language code `no` would be a boolean."""
+    return json.dumps(text)
+
+
+def _size(rows: Mapping[str, Mapping[str, int]]) -> str:
+    total = sum(number for by_split in rows.values() for number in by_split.values())
+    return next((name for bound, name in _SIZES if total < bound), _LARGEST)
+
+
+def _config(table: Table, splits: Iterable[str]) -> Iterator[str]:
+    yield f"- config_name: {table.name}"
+    if table is TABLES[0]:
+        yield "  default: true"
+    yield "  data_files:"
+    for split in splits:
+        yield f"  - split: {split}"
+        yield f"    path: data/{table.name}/{split}.jsonl"
+
+
+def _features(table: Table) -> Iterator[str]:
+    """Declare the types: a column that is null throughout a file would have none otherwise."""
+    yield f"- config_name: {table.name}"
+    yield "  features:"
+    for column in table.columns:
+        yield from _feature(column, "  ")
+
+
+def _feature(column: Column, indent: str) -> Iterator[str]:
+    yield f"{indent}- name: {column.name}"
+    if isinstance(column.type, str):
+        yield f"{indent}  dtype: {column.type}"
+        return
+    yield f"{indent}  list:"
+    for field in column.type:
+        yield from _feature(field, f"{indent}  ")
+
+
+def _counts(rows: Mapping[str, Mapping[str, int]], figures: Figures) -> str:
+    lines = ["## What is in this export", "", "| table | split | rows |", "| --- | --- | ---: |"]
+    for table, by_split in rows.items():
+        lines += [f"| `{table}` | {split} | {number} |" for split, number in by_split.items()]
+        if not by_split:
+            lines.append(f"| `{table}` | none | 0 |")
+    ended = ", ".join(f"{number} {status}" for status, number in sorted(figures.statuses.items()))
+    lines += [
+        "",
+        f"- {figures.debates} debates{f' ({ended})' if ended else ''}",
+        f"- {figures.votes} votes, {figures.gold} of them gold",
+        f"- {figures.ballots} jurors' ballots, {figures.invalid} of them invalid",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _agreement(figures: Figures) -> str:
+    lines = [
+        "## Agreement of people and jury",
+        "",
+        f"- decided by people (quorum met, ties included): {figures.by_people} debates",
+        f"- decided by the jury (ties included): {figures.by_panel} debates",
+        f"- decided by both: {figures.compared} debates",
+        f"- agreement: {_share(figures)}",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _share(figures: Figures) -> str:
+    share, bounds = figures.agreement, figures.agreement_bounds
+    if share is None:
+        return f"too few debates to say (fewer than {FEWEST} decided by both)"
+    interval = f"{bounds.low:.1%} to {bounds.high:.1%}"
+    return f"{share:.1%} ({figures.agreed} of {figures.compared}; Wilson 95 % interval {interval})"
+
+
+def _rehearsal(figures: Figures) -> str:
+    return f"Debates here with a side argued by it: {figures.rehearsed} of {figures.debates}."
+
+
+def _describe(table: Table) -> str:
+    lines = [
+        f"### `{table.name}`",
+        "",
+        f"One row is {table.about}.",
+        "",
+        "| column | type | what it holds |",
+        "| --- | --- | --- |",
+    ]
+    for column in table.columns:
+        lines.append(f"| `{column.name}` | {_type_name(column)} | {column.about} |")
+        if not isinstance(column.type, str):
+            lines += [
+                f"| `{column.name}[].{field.name}` | {_type_name(field)} | {field.about} |"
+                for field in column.type
+            ]
+    return "\n".join([*lines, ""])
+
+
+def _type_name(column: Column) -> str:
+    return column.type if isinstance(column.type, str) else "list"

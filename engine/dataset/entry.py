@@ -1,0 +1,68 @@
+"""A debate on its way into the tables, with what several of them need worked out once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from engine.dataset.mentions import scrub
+from engine.dataset.topics import split_of, topic_id
+from engine.dataset.voters import Pseudonyms
+from engine.debate import Debate, Status, Tally
+from engine.store import DebateRecord
+from engine.votes.tally import count
+from engine.votes.window import agreement
+
+ENDED = frozenset({Status.CLOSED, Status.PARTIAL, Status.CANCELLED, Status.FAILED})
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A debate's record, and what is derived from it; `tally` is None without a closed vote."""
+
+    record: DebateRecord
+    voters: Pseudonyms
+    topic: str
+    topic_id: str
+    split: str
+    tally: Tally | None
+    agree: bool | None
+
+    @property
+    def debate(self) -> Debate:
+        """The debate itself."""
+        return self.record.debate
+
+
+def make_entry(record: DebateRecord, voters: Pseudonyms, salt: bytes) -> Entry:
+    """Prepare a record for the tables; `salt` is the installation's salt of the splits."""
+    # The id is made of the scrubbed topic: a hash of a mention could be looked up by trying.
+    topic = scrub(record.debate.request.topic)
+    identity = topic_id(topic)
+    tally = _count(record)
+    return Entry(
+        record=record,
+        voters=voters,
+        topic=topic,
+        topic_id=identity,
+        split=split_of(identity, salt),
+        tally=tally,
+        agree=agreement(tally, record.verdict) if tally and record.verdict else None,
+    )
+
+
+def may_be_read(debate: Debate) -> bool:
+    """Tell whether nothing of a debate is sealed any more."""
+    return debate.status in ENDED
+
+
+def newest_moment(debate: Debate) -> datetime:
+    """Return when a debate was revealed, or, for one without a vote, when it was asked for."""
+    return debate.revealed_at or debate.created_at
+
+
+def _count(record: DebateRecord) -> Tally | None:
+    if record.debate.revealed_at is None:
+        return None
+    request = record.debate.request
+    return count(record.votes, tuple(request.sides), request.quorum)

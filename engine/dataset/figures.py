@@ -1,0 +1,61 @@
+"""What an export counts of itself while it is written, for its card."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from engine.dataset.entry import Entry
+from engine.stats.wilson import Interval, wilson
+
+REHEARSAL = "rehearsal"  # the built-in backend, which is no language model
+FEWEST = 30  # debates below which a share of agreement says too little (JUDGING.md, Agreement)
+
+
+@dataclass(slots=True)
+class Figures:
+    """Counts of an export; `compared` debates are those that people and panel both decided."""
+
+    statuses: Counter[str] = field(default_factory=Counter)
+    languages: set[str] = field(default_factory=set)
+    by_people: int = 0
+    by_panel: int = 0
+    compared: int = 0
+    agreed: int = 0
+    rehearsed: int = 0
+    ballots: int = 0
+    invalid: int = 0
+    votes: int = 0
+    gold: int = 0
+
+    @property
+    def debates(self) -> int:
+        """How many debates there are, however they ended."""
+        return self.statuses.total()
+
+    @property
+    def agreement(self) -> float | None:
+        """The share of compared debates in which people and panel agree; None for too few."""
+        return self.agreed / self.compared if self.compared >= FEWEST else None
+
+    @property
+    def agreement_bounds(self) -> Interval:
+        """The share's Wilson 95 % interval."""
+        return wilson(self.agreed, self.compared)
+
+    def count(self, entry: Entry) -> None:
+        """Add a debate."""
+        record = entry.record
+        self.statuses[entry.debate.status.value] += 1
+        self.languages.add(entry.debate.request.language)
+        self.by_people += entry.tally is not None and entry.tally.winner is not None
+        self.by_panel += record.verdict is not None and record.verdict.winner is not None
+        self.compared += entry.agree is not None
+        self.agreed += entry.agree is True
+        self.rehearsed += any(
+            model.backend == REHEARSAL for model in entry.debate.request.sides.values()
+        )
+        self.ballots += len(record.ballots)
+        self.invalid += sum(not ballot.valid for ballot in record.ballots)
+        self.votes += len(record.votes)
+        self.gold += sum(vote.gold for vote in record.votes)

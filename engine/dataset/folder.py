@@ -1,0 +1,132 @@
+"""The folder of an export: filled beside its place, and put there when it is complete."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from engine.dataset.manifest import ExportedFile, listed_files
+from engine.errors import ExportError, UsageError
+
+
+class Staging:
+    """A folder in the making; its files are measured while they are written."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._open: dict[str, _Measured] = {}
+        self._stack = ExitStack()
+
+    def append(self, path: str, text: bytes) -> None:
+        """Add to a file, given by its path within the folder."""
+        if path not in self._open:
+            place = self.folder / path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            self._open[path] = _Measured(self._stack.enter_context(place.open("wb")))
+        self._open[path].write(text)
+
+    def files(self) -> tuple[ExportedFile, ...]:
+        """Return what was written so far, by path."""
+        return tuple(
+            ExportedFile(path=path, bytes=file.size, sha256=file.sha256.hexdigest())
+            for path, file in sorted(self._open.items())
+        )
+
+    def close(self) -> None:
+        """Finish every file."""
+        self._stack.close()
+
+
+class _Measured:
+    """A file that counts and hashes what is written to it."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.size = 0
+        self.sha256 = hashlib.sha256()
+
+    def write(self, text: bytes) -> None:
+        self._file.write(text)
+        self.sha256.update(text)
+        self.size += len(text)
+
+
+@contextmanager
+def staged(out: Path) -> Iterator[Staging]:
+    """Fill a folder that takes its place as `out` only when the block ends well.
+
+    Until then, and after any error, `out` is what it was before. Raises UsageError when
+    something else than an earlier export is there, ExportError when it cannot be written.
+    """
+    place = out.expanduser().resolve()
+    with _explained(out):
+        check_replaceable(out)
+        beside = place.with_name(f".{place.name}.{secrets.token_hex(4)}")
+        beside.mkdir(parents=True)
+        staging = Staging(beside)
+        try:
+            try:
+                yield staging
+            finally:
+                staging.close()
+            check_replaceable(out)
+            _put_in_place(beside, place)
+        finally:
+            shutil.rmtree(beside, ignore_errors=True)
+
+
+@contextmanager
+def _explained(out: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise ExportError(
+            f"The export could not be written to {out}: {error.strerror or error}. "
+            "Free space there or choose another folder; what was there before is unchanged."
+        ) from error
+
+
+def check_replaceable(out: Path) -> None:
+    """Refuse a place where anything would be lost but an earlier export. Raises UsageError."""
+    place = out.expanduser().resolve()
+    if not place.exists():
+        return
+    if not place.is_dir():
+        raise UsageError(f"{out} is a file; name a folder for the export.")
+    found = {str(file.relative_to(place)) for file in place.rglob("*") if not file.is_dir()}
+    listed = listed_files(place)
+    if found and listed is None:
+        raise UsageError(
+            f"The folder {out} holds something else than an export; name an empty or a new one."
+        )
+    if strange := sorted(found - (listed or frozenset())):
+        raise UsageError(
+            f"The folder {out} holds an earlier export and also {strange[0]}, which would be "
+            "lost; move that away, or name another folder."
+        )
+
+
+def _put_in_place(beside: Path, place: Path) -> None:
+    """Let a complete folder take a place, and put the old one back if that fails.
+
+    Where another export has just taken the place, that one stays.
+    """
+    if not place.exists():
+        beside.rename(place)
+        return
+    old = beside.with_name(f"{beside.name}.old")
+    place.rename(old)
+    try:
+        beside.rename(place)
+    except OSError:
+        if place.exists():
+            shutil.rmtree(old, ignore_errors=True)
+        else:
+            old.rename(place)
+        raise
+    shutil.rmtree(old, ignore_errors=True)

@@ -1,0 +1,45 @@
+"""Taking mentions, and the platforms' ids in them, out of texts that leave the installation."""
+
+from __future__ import annotations
+
+import re
+
+MENTION = "[mention]"
+
+# An angle bracket may come as itself, as HTML, or as JSON that a juror's raw reply is written in.
+_OPEN, _CLOSE = r"(?:<|&[lL][tT];|\\[uU]003[cC])", r"(?:>|&[gG][tT];|\\[uU]003[eE])"
+_LABEL = r"(?:\|[^<>&\\\n]{0,100})?"
+_BRACKETED = re.compile(
+    rf"""
+    {_OPEN}
+    (?: @[!&]?\w{{1,40}} {_LABEL}
+      | \#\w{{1,40}} {_LABEL}
+      | !subteam\^\w{{1,40}} {_LABEL}
+      | !(?i:channel|here|everyone|group) {_LABEL}
+      | (?: a?:\w{{1,40}} | /[\w\ -]{{1,110}} | id ) :\w{{1,40}}
+    )
+    {_CLOSE}
+    """,
+    re.VERBOSE,
+)
+_LINK = re.compile(
+    r"""
+    [hH][tT][tT][pP][sS]?://(?:[\w-]{1,63}\.){0,3}
+    (?i: discord(?:app)?\.com/(?:channels|users) | slack\.com/(?:archives|team|client|files) )
+    /[\w/@?&=.%-]{1,300}
+    """,
+    re.VERBOSE,
+)
+# Behind the @, so that the search can jump from one @ to the next: it looks at every text.
+_NAME = re.compile(r"@(?<![\w@/.+\\-]@)[!&]?\w[\w.-]{0,80}")
+
+
+def scrub(text: str) -> str:
+    """Replace mentions of people, roles, channels and everyone, and links to messages.
+
+    A plain `@name` counts as one: it is what a platform leaves of a mention that it did not
+    resolve. Mail addresses stay.
+    """
+    for pattern in (_BRACKETED, _LINK, _NAME):
+        text = pattern.sub(MENTION, text)
+    return text

@@ -1,0 +1,56 @@
+"""What the tests share: a real store on a file of its own, and a log that stays silent."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import structlog
+
+from adapters.storage.database import Database
+from adapters.storage.migrate import migrate
+from adapters.storage.store import SqlStore
+
+
+@pytest.fixture(autouse=True)
+def _silent_log() -> None:
+    structlog.configure(processors=[], logger_factory=structlog.ReturnLoggerFactory())
+
+
+@pytest.fixture(scope="session")
+def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database at the newest revision, to copy: migrating for each test would be slow."""
+    path = tmp_path_factory.mktemp("migrated") / "rostrum.db"
+
+    async def make() -> None:
+        database = Database(f"sqlite+aiosqlite:///{path}")
+        await migrate(database)
+        await database.close()
+
+    asyncio.run(make())
+    return path
+
+
+@pytest.fixture
+def database_url(migrated_file: Path, tmp_path: Path) -> str:
+    """The address of a migrated database that is this test's own."""
+    path = tmp_path / "rostrum.db"
+    shutil.copy(migrated_file, path)
+    return f"sqlite+aiosqlite:///{path}"
+
+
+@pytest.fixture
+async def database(database_url: str) -> AsyncIterator[Database]:
+    """The database, opened as the sole runner."""
+    database = Database(database_url)
+    yield database
+    await database.close()
+
+
+@pytest.fixture
+def store(database: Database) -> SqlStore:
+    """The store over it."""
+    return SqlStore(database)

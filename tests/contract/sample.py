@@ -1,0 +1,223 @@
+"""Debates to store, for the contract suite of the Store port; it knows the port only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from typing import Any
+
+from ulid import ULID
+
+from engine.debate import (
+    Ballot,
+    Debate,
+    Model,
+    PanelSetup,
+    Request,
+    Sampling,
+    Setup,
+    Status,
+    Turn,
+    Verdict,
+    Vote,
+)
+from engine.messages import Notice, TurnPost, VoteInvite
+from engine.ports import Attempt, Call, ChatMessage, Reply
+from engine.store import AttemptStart, Caps, Cast, Lease, NewDebate, Post, Store
+
+NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+LATER = NOW + timedelta(minutes=30)
+NO_CAPS = Caps(
+    debate_usd=None, community_daily_usd=None, user_daily_debates=None, max_live_per_community=None
+)
+MAPLE = Model(backend="rehearsal", name="maple", family="maple")
+BIRCH = Model(backend="rehearsal", name="birch", family="birch")
+_numbers = count(1)
+
+
+def make_setup(*, reserved: float = 0.0, **request: Any) -> Setup:
+    asked = {"topic": "Tea or coffee", "sides": {"A": MAPLE, "B": BIRCH}} | request
+    return Setup(
+        request=Request.model_validate(asked),
+        format_version=1,
+        templates="digest",
+        panel=PanelSetup(roster=(MAPLE,)),
+        names={"A": "Alder", "B": "Rowan"},
+        sampling={"debater": Sampling(temperature=0.7, max_tokens=100)},
+        limits={"opening": 500},
+        seed=7,
+        ordinal=1,
+        reserved_usd=reserved,
+    )
+
+
+def new_debate(*, reserved: float = 0.0, **fields: Any) -> NewDebate:
+    request = fields.pop("request", {})
+    plain: dict[str, Any] = {
+        "id": str(ULID()),
+        "number": next(_numbers),
+        "platform": "chat",
+        "community": "club",
+        "place": "lobby",
+        "user": "user-1",
+        "setup": make_setup(reserved=reserved, **request),
+        "created_at": NOW,
+    }
+    return NewDebate.model_validate(plain | fields)
+
+
+def notice(key: str, text: str = "") -> Post:
+    return Post(key=key, message=Notice(text=text or key))
+
+
+def turn(number: int = 1, text: str = "Tea wakes gently.") -> Turn:
+    return Turn(
+        step=f"turn/round{number}/A",
+        seat="A",
+        side="A",
+        round=f"round{number}",
+        number=number,
+        place=1,
+        text=text,
+        words=3,
+        limit=500,
+        model="maple",
+    )
+
+
+def turn_post(number: int = 1, text: str = "Tea wakes gently.") -> Post:
+    message = TurnPost(
+        side="A",
+        seat="A",
+        round=f"round{number}",
+        number=number,
+        total=8,
+        text=text,
+        words=3,
+        limit=500,
+    )
+    return Post(key=f"turn/{number}", message=message)
+
+
+def invitation() -> Post:
+    return Post(key="vote", message=VoteInvite(options=("A", "B"), minutes=30, quorum=5))
+
+
+def ballot(juror: str = "rehearsal/oak", **fields: Any) -> Ballot:
+    plain: dict[str, Any] = {
+        "juror": juror,
+        "family": "oak",
+        "order": ("A", "B"),
+        "names": {"A": "Alder", "B": "Rowan"},
+        "valid": True,
+        "verdict": "A",
+    }
+    return Ballot.model_validate(plain | fields)
+
+
+def verdict(winner: str = "A") -> Verdict:
+    return Verdict(winner=winner, p={"A": 0.8, "B": 0.2}, z=1.5, valid=2, invalid=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A debate that somebody thinks for, and what every test does to one."""
+
+    store: Store
+    id: str
+    lease: Lease
+
+    async def call(
+        self,
+        step: str,
+        *,
+        number: int = 1,
+        cost: float | None = 0.01,
+        text: str | None = "An answer.",
+        cost_max: float = 0.25,
+    ) -> None:
+        """Journal one try of a step; without a text, it failed."""
+        start = await self.began(step, number=number, cost_max=cost_max)
+        reply = None if text is None else Reply(text=text, finish="stop", model="m", cost=cost)
+        error = "" if reply else "503"
+        attempt = Attempt(number=number, cost=cost, error=error)
+        await self.store.journal.ended(self.lease, start, attempt, reply)
+
+    async def began(self, step: str, *, number: int = 1, cost_max: float = 0.25) -> AttemptStart:
+        start = make_start(self.id, step, number, cost_max)
+        await self.store.journal.began(self.lease, start, make_call(self.id, step))
+        return start
+
+    async def advance(self, *statuses: Status, reason: str = "") -> Debate:
+        for status in statuses:
+            await self.store.debates.advance(self.lease, self.id, status, reason)
+        return await self.get()
+
+    async def open_vote(self, message: str = "vote-message") -> None:
+        """Bring the debate to an open vote in thread `thread`."""
+        await self.store.outbox.set_thread(self.lease, self.id, "thread")
+        await self.store.votes.open(self.lease, self.id, message, NOW, LATER)
+        await self.advance(Status.VOTING)
+
+    async def get(self) -> Debate:
+        return await self.store.debates.get(self.id)
+
+
+def make_start(
+    debate: str, step: str = "turn/opening/A", number: int = 1, cost_max: float = 0.25
+) -> AttemptStart:
+    return AttemptStart(
+        debate=debate, step=step, number=number, cost_max=cost_max, prompt_hash=f"hash of {step}"
+    )
+
+
+def make_call(debate: str, step: str = "turn/opening/A") -> Call:
+    return Call(
+        session=debate,
+        step=step,
+        model=MAPLE,
+        messages=(ChatMessage(role="user", content="Speak."),),
+        sampling=Sampling(temperature=0, max_tokens=100),
+    )
+
+
+async def run(store: Store, new: NewDebate | None = None, caps: Caps = NO_CAPS) -> Running:
+    """Store a debate and begin to think for it."""
+    new = new or new_debate()
+    await store.debates.create(new, caps, [])
+    lease = await store.leases.claim(f"debate/{new.id}", "runner", 9)
+    assert lease is not None
+    running = Running(store, new.id, lease)
+    await running.advance(Status.RUNNING)
+    return running
+
+
+def cast(user: str = "user-1", option: str = "A", **fields: Any) -> Cast:
+    plain: dict[str, Any] = {
+        "platform": "chat",
+        "place": "thread",
+        "message": "vote-message",
+        "user": user,
+        "option": option,
+        "added": True,
+        "received_at": NOW,
+    }
+    return Cast.model_validate(plain | fields)
+
+
+def vote(person: int, option: str = "A") -> Vote:
+    return Vote(
+        person=person,
+        option=option,
+        ambiguous=False,
+        gold=True,
+        starter=False,
+        judge_visible=False,
+        late_seen=False,
+        tally_visible=True,
+        votes_seen_before=0,
+        changes=0,
+        first_at=NOW,
+        last_at=NOW,
+    )

@@ -1,0 +1,351 @@
+"""What every Store must do: leases, guarded writes, debates and their states.
+
+The other parts are in test_store_budgets, _journal, _outbox, _votes and _archive. All of it is
+written against the port: a database joins by making the `store` fixture give it, too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from engine.debate import TRANSITIONS, Status
+from engine.errors import LeaseLostError, NotFoundError, StoppedError, StoreError, ThreadGoneError
+from engine.ports import Attempt, Part, Reply
+from engine.store import Closing, DeliveryState, Lease, Store
+from engine.votes.recovery import NewEvent
+from tests.contract.sample import (
+    LATER,
+    NO_CAPS,
+    NOW,
+    Running,
+    ballot,
+    cast,
+    make_call,
+    make_start,
+    new_debate,
+    notice,
+    run,
+    turn,
+    turn_post,
+    verdict,
+)
+
+# --- leases ----------------------------------------------------------------------------
+
+
+async def test_a_lease_is_held_by_one_claim_at_a_time(store: Store) -> None:
+    claims = await asyncio.gather(*(store.leases.claim("debate/x", "me", 9) for _ in range(20)))
+    assert [lease for lease in claims if lease] == [Lease(name="debate/x", epoch=1)]
+
+
+async def test_leases_of_different_names_do_not_meet(store: Store) -> None:
+    assert await store.leases.claim("debate/x", "me", 9)
+    assert await store.leases.claim("debate/y", "me", 9)
+
+
+async def test_a_lease_that_has_run_out_can_be_claimed(store: Store) -> None:
+    first = await store.leases.claim("debate/x", "me", 0.01)
+    await asyncio.sleep(0.02)
+    second = await store.leases.claim("debate/x", "me", 9)
+    assert first is not None
+    assert second is not None
+    assert second.epoch > first.epoch
+
+
+async def test_an_epoch_never_repeats(store: Store) -> None:
+    epochs = []
+    for _ in range(5):
+        lease = await store.leases.claim("debate/x", "me", 9)
+        assert lease is not None
+        epochs.append(lease.epoch)
+        await store.leases.release(lease)
+    assert epochs == [1, 2, 3, 4, 5]
+
+
+async def test_renewing_holds_all_of_a_holders_leases(store: Store) -> None:
+    await store.leases.claim("debate/x", "me", 0.01)
+    await store.leases.claim("debate/y", "me", 0.01)
+    await store.leases.claim("debate/z", "other", 9)
+    assert await store.leases.renew("me", 9) == {"debate/x": 1, "debate/y": 1}
+    await asyncio.sleep(0.02)
+    assert await store.leases.claim("debate/x", "me", 9) is None
+
+
+async def test_a_released_lease_is_not_renewed(store: Store) -> None:
+    lease = await store.leases.claim("debate/x", "me", 9)
+    assert lease is not None
+    await store.leases.release(lease)
+    assert await store.leases.renew("me", 9) == {}
+
+
+async def test_a_late_release_does_not_free_a_successors_lease(store: Store) -> None:
+    old = await store.leases.claim("debate/x", "me", 0.01)
+    assert old is not None
+    await asyncio.sleep(0.02)
+    assert await store.leases.claim("debate/x", "me", 9)
+    await store.leases.release(old)
+    assert await store.leases.claim("debate/x", "me", 9) is None
+    assert await store.leases.renew("me", 9) == {"debate/x": 2}
+
+
+# --- guarded writes --------------------------------------------------------------------
+
+Guarded = Callable[[Running, Lease], Awaitable[object]]
+
+
+async def _send(r: Running, lease: Lease) -> object:
+    intent = await r.store.outbox.next(r.id)
+    assert intent is not None
+    return await r.store.outbox.sending(lease, intent, [Part(reference="r", body="b")], LATER)
+
+
+async def _post(r: Running, lease: Lease) -> object:
+    intent = await r.store.outbox.next(r.id)
+    assert intent is not None
+    return await r.store.outbox.posted(lease, intent, "message")
+
+
+async def _settle(r: Running, lease: Lease) -> object:
+    intent = await r.store.outbox.next(r.id)
+    assert intent is not None
+    return await r.store.outbox.settle(lease, intent, DeliveryState.SENT)
+
+
+def _end(r: Running, lease: Lease) -> Awaitable[object]:
+    reply = Reply(text="late", finish="stop", model="m")
+    return r.store.journal.ended(lease, make_start(r.id), Attempt(number=1), reply)
+
+
+def _begin(r: Running, lease: Lease) -> Awaitable[object]:
+    start = make_start(r.id, "turn/late/A")
+    return r.store.journal.began(lease, start, make_call(r.id, "turn/late/A"))
+
+
+def _recover(r: Running, lease: Lease) -> Awaitable[object]:
+    found = [NewEvent(person=1, option="A", added=True)]
+    return r.store.votes.recover(lease, r.id, found, NOW, False)
+
+
+def _close(r: Running, lease: Lease) -> Awaitable[object]:
+    closing = Closing(votes=(), posts=(notice("reveal"),))
+    return r.store.votes.close(lease, r.id, NOW, False, lambda _: closing)
+
+
+GUARDED: dict[str, Guarded] = {
+    "advance": lambda r, lease: r.store.debates.advance(lease, r.id, Status.CLOSED),
+    "began": _begin,
+    "ended": _end,
+    "record_turn": lambda r, lease: r.store.journal.record_turn(lease, r.id, turn(2), turn_post(2)),
+    "record_verdict": lambda r, lease: r.store.journal.record_verdict(
+        lease, r.id, verdict(), {"jury/oak/AB": ballot()}
+    ),
+    "publish": lambda r, lease: r.store.outbox.publish(lease, r.id, [notice("late")]),
+    "sending": _send,
+    "posted": _post,
+    "settle": _settle,
+    "set_thread": lambda r, lease: r.store.outbox.set_thread(lease, r.id, "elsewhere"),
+    "abandon": lambda r, lease: r.store.outbox.abandon(lease, r.id, "gone"),
+    "open": lambda r, lease: r.store.votes.open(lease, r.id, "late", LATER, LATER),
+    "recover": _recover,
+    "extend": lambda r, lease: r.store.votes.extend(lease, r.id, LATER, notice("vote/extended")),
+    "close": _close,
+}
+
+
+async def _everything(r: Running) -> tuple[object, ...]:
+    """Return all that a reader can see of a debate."""
+    store = r.store
+    return (
+        await store.debates.get(r.id),
+        await store.debates.stops(),
+        await store.journal.load(r.id),
+        await store.journal.judged(r.id),
+        await store.journal.thinking("chat"),
+        await store.outbox.next(r.id),
+        await store.outbox.undelivered_turns(r.id),
+        await store.votes.events(r.id),
+        await store.votes.deadlines("chat"),
+    )
+
+
+@pytest.mark.parametrize("write", GUARDED.values(), ids=GUARDED)
+async def test_who_lost_the_lease_writes_nothing(store: Store, write: Guarded) -> None:
+    r = await run(store)
+    await store.outbox.set_thread(r.lease, r.id, "thread")
+    await r.began("turn/opening/A")
+    await store.journal.record_turn(r.lease, r.id, turn(), turn_post())
+    await store.votes.open(r.lease, r.id, "vote-message", NOW, NOW)
+    await r.advance(Status.VOTING)
+    await store.votes.cast(cast())
+    await store.leases.release(r.lease)
+    successor = await store.leases.claim(r.lease.name, "successor", 9)
+    assert successor is not None
+    before = await _everything(r)
+    with pytest.raises(LeaseLostError, match=r"Another process took over debate/"):
+        await write(r, r.lease)
+    assert await _everything(r) == before
+
+
+# --- debates ---------------------------------------------------------------------------
+
+
+async def test_debates_are_counted_from_one(store: Store) -> None:
+    numbers = await asyncio.gather(*(store.debates.next_number() for _ in range(10)))
+    assert sorted(numbers) == list(range(1, 11))
+
+
+async def test_a_stored_debate_reads_back_as_it_was_asked_for(store: Store) -> None:
+    new = new_debate(request={"topic": "Çay mı? 茶 {{ 7*7 }} \x07 @everyone", "language": "tr"})
+    made = await store.debates.create(new, NO_CAPS, [notice("announcement")])
+    assert made == await store.debates.get(new.id)
+    assert made.setup == new.setup
+    assert (made.status, made.created_at, made.place) == (Status.QUEUED, NOW, "lobby")
+    first = await store.outbox.next(new.id)
+    assert first is not None
+    assert first.key == "announcement"
+
+
+async def test_a_debate_is_found_by_its_code_in_any_case(store: Store) -> None:
+    made = await store.debates.create(new_debate(), NO_CAPS, [])
+    for name in (made.code, made.code.upper(), made.id.lower(), made.id):
+        assert await store.debates.get(name) == made
+
+
+@pytest.mark.parametrize("name", ["", "a", "nobody", "%%%%%%", "0" * 26, "z" * 40])
+async def test_a_name_that_no_debate_has_is_not_found(store: Store, name: str) -> None:
+    await store.debates.create(new_debate(), NO_CAPS, [])
+    with pytest.raises(NotFoundError, match="There is no debate"):
+        await store.debates.get(name)
+
+
+async def test_the_newest_debates_come_first(store: Store) -> None:
+    running = [await run(store) for _ in range(3)]
+    await running[0].advance(Status.FAILED)
+    ids = [r.id for r in reversed(running)]
+    assert [debate.id for debate in await store.debates.recent()] == ids
+    assert [debate.id for debate in await store.debates.recent(limit=2)] == ids[:2]
+    failed = await store.debates.recent([Status.FAILED, Status.CLOSED])
+    assert [debate.id for debate in failed] == ids[2:]
+
+
+async def test_what_nobody_has_finished_is_listed_oldest_first(store: Store) -> None:
+    running = await run(store)
+    queued = await store.debates.create(new_debate(), NO_CAPS, [])
+    await (await run(store, new_debate())).advance(Status.VOTING)
+    await (await run(store, new_debate())).advance(Status.CANCELLED)
+    assert await store.debates.unfinished() == [running.id, queued.id]
+
+
+# The shortest way to each state; a vote is closed by `close`, and stands for itself here.
+WAYS: dict[Status, tuple[Status, ...]] = {
+    Status.QUEUED: (Status.QUEUED,),
+    Status.RUNNING: (Status.RUNNING,),
+    Status.VOTING: (Status.VOTING,),
+    Status.CLOSED: (Status.VOTING, Status.CLOSED),
+    Status.PARTIAL: (Status.PARTIAL,),
+    Status.CANCELLED: (Status.CANCELLED,),
+    Status.FAILED: (Status.FAILED,),
+}
+
+
+@pytest.mark.parametrize("before", Status)
+async def test_states_follow_one_another_as_allowed(store: Store, before: Status) -> None:
+    for after in Status:
+        r = await run(store)
+        await r.advance(*WAYS[before])
+        if after in TRANSITIONS[before] or after is before:
+            assert (await r.advance(after, reason="why")).status is after
+            assert (await r.get()).reason == "why"
+        else:
+            with pytest.raises(StoreError, match=f"is {before} and cannot become {after}"):
+                await r.advance(after)
+            assert (await r.get()).status is before
+
+
+async def test_advancing_a_debate_that_does_not_exist_says_so(store: Store) -> None:
+    r = await run(store)
+    with pytest.raises(NotFoundError):
+        await store.debates.advance(r.lease, "0" * 26, Status.RUNNING)
+
+
+@pytest.mark.parametrize("ended", [Status.FAILED, Status.PARTIAL])
+async def test_a_debate_that_ended_early_can_be_queued_again(store: Store, ended: Status) -> None:
+    r = await run(store)
+    await store.debates.ask_stop(r.id, "enough")
+    await r.advance(ended, reason="something broke")
+    again = await store.debates.requeue(r.id, NO_CAPS)
+    assert (again.status, again.reason) == (Status.QUEUED, "")
+    assert await store.debates.stops() == {}
+    assert await store.debates.unfinished() == [r.id]
+
+
+@pytest.mark.parametrize("ended", [Status.CANCELLED, Status.CLOSED, Status.VOTING])
+async def test_other_ends_are_final(store: Store, ended: Status) -> None:
+    r = await run(store)
+    await r.advance(*WAYS[ended])
+    with pytest.raises(StoreError, match="cannot become queued"):
+        await store.debates.requeue(r.id, NO_CAPS)
+
+
+async def test_queueing_a_running_debate_again_leaves_it_alone(store: Store) -> None:
+    r = await run(store)
+    assert (await store.debates.requeue(r.id, NO_CAPS)).status is Status.RUNNING
+
+
+async def test_a_stop_wish_is_read_until_the_debate_ends(store: Store) -> None:
+    r, other = await run(store), await run(store)
+    await store.debates.ask_stop(r.id, "the starter cancelled it")
+    await store.debates.ask_stop("0" * 26, "nobody")
+    stops = await store.debates.stops()
+    assert list(stops) == [r.id]
+    error = stops[r.id].error()
+    assert type(error) is StoppedError
+    assert str(error) == "the starter cancelled it"
+    await r.advance(Status.CANCELLED)
+    await other.advance(Status.CANCELLED)
+    await store.debates.ask_stop(other.id, "too late")
+    assert await store.debates.stops() == {}
+
+
+async def test_a_lost_thread_stops_a_debate_for_good(store: Store) -> None:
+    r = await run(store)
+    await store.outbox.abandon(r.lease, r.id, "the thread was deleted")
+    error = (await store.debates.stops())[r.id].error()
+    assert type(error) is ThreadGoneError
+    assert (await r.get()).gone
+
+
+async def test_what_a_debate_waits_for_is_shown_while_it_goes_on(store: Store) -> None:
+    r = await run(store)
+    await store.debates.set_waiting(r.id, "Waiting to post")
+    assert (await r.get()).reason == "Waiting to post"
+    await store.debates.set_waiting(r.id, "")
+    assert (await r.get()).reason == ""
+    await r.advance(Status.FAILED, reason="broken")
+    await store.debates.set_waiting(r.id, "Waiting to post")
+    assert (await r.get()).reason == "broken"
+
+
+# --- templates and secrets -------------------------------------------------------------
+
+
+async def test_templates_are_kept_under_their_hash(store: Store) -> None:
+    texts = {"classic/system": "{{ topic }} ‘ ü", "jury/ballot": "\n"}
+    await asyncio.gather(*(store.debates.keep_templates("digest", texts) for _ in range(3)))
+    assert await store.debates.templates("digest") == texts
+
+
+async def test_missing_templates_are_named(store: Store) -> None:
+    with pytest.raises(StoreError, match="The templates unknown-hash… are not in the database"):
+        await store.debates.templates("unknown-hash")
+
+
+async def test_a_secret_stays_the_same_and_differs_by_name(store: Store) -> None:
+    asked = await asyncio.gather(*(store.debates.secret("salt") for _ in range(10)))
+    assert len(set(asked)) == 1
+    assert len(asked[0]) == 32
+    assert await store.debates.secret("export") != asked[0]
+    assert await store.debates.secret("salt") == asked[0]

@@ -1,0 +1,184 @@
+"""What every Store must do with money and caps: reserve, settle, and never pass a cap."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from engine.debate import Debate, Status
+from engine.errors import BudgetError, NotFoundError
+from engine.store import Caps, Store
+from tests.contract.sample import NO_CAPS, NOW, new_debate, notice, run
+
+ONE_DOLLAR = NO_CAPS.model_copy(update={"community_daily_usd": 1.0})
+TWO_A_DAY = NO_CAPS.model_copy(update={"user_daily_debates": 2})
+TWO_LIVE = NO_CAPS.model_copy(update={"max_live_per_community": 2})
+
+
+async def create(store: Store, caps: Caps, **fields: Any) -> Debate:
+    new = new_debate(**fields)
+    return await store.debates.create(new, caps, [notice("announcement")])
+
+
+# --- each cap --------------------------------------------------------------------------
+
+
+async def test_the_communitys_money_is_capped_by_day(store: Store) -> None:
+    await create(store, ONE_DOLLAR, reserved=0.75)
+    with pytest.raises(
+        BudgetError, match=r"may cost up to 0\.50 USD, more than is left of today's 1\.00 USD here"
+    ):
+        await create(store, ONE_DOLLAR, reserved=0.5)
+    await create(store, ONE_DOLLAR, reserved=0.25)
+    await create(store, ONE_DOLLAR, reserved=0.5, community="another")
+    await create(store, ONE_DOLLAR, reserved=0.5, platform="elsewhere")
+
+
+async def test_a_persons_debates_are_capped_by_day(store: Store) -> None:
+    for _ in range(2):
+        await create(store, TWO_A_DAY)
+    with pytest.raises(BudgetError, match="You have started 2 debates today, which is the cap"):
+        await create(store, TWO_A_DAY, community="another")
+    await create(store, TWO_A_DAY, user="user-2")
+    await create(store, TWO_A_DAY, user=None)
+
+
+async def test_the_live_debates_of_a_community_are_capped(store: Store) -> None:
+    first = await run(store)
+    await create(store, TWO_LIVE)
+    with pytest.raises(BudgetError, match="2 debates are running here already, and the cap is 2"):
+        await create(store, TWO_LIVE)
+    await create(store, TWO_LIVE, community="another")
+    await first.advance(Status.VOTING)
+    await create(store, TWO_LIVE)
+
+
+async def test_a_refused_debate_leaves_no_trace(store: Store) -> None:
+    await create(store, ONE_DOLLAR.model_copy(update={"user_daily_debates": 2}), reserved=1.0)
+    new = new_debate(reserved=0.5)
+    with pytest.raises(BudgetError):
+        await store.debates.create(new, ONE_DOLLAR, [notice("announcement")])
+    with pytest.raises(NotFoundError):
+        await store.debates.get(new.id)
+    assert len(await store.outbox.waiting("chat")) == 1
+    # Nor does it count among its starter's debates.
+    await create(store, TWO_A_DAY)
+
+
+# --- many at once ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("caps", "fits"),
+    [
+        (NO_CAPS.model_copy(update={"community_daily_usd": 0.7}), 7),
+        (NO_CAPS.model_copy(update={"user_daily_debates": 7}), 7),
+        (NO_CAPS.model_copy(update={"max_live_per_community": 7}), 7),
+    ],
+    ids=["money", "person", "live"],
+)
+async def test_a_hundred_starts_at_once_fill_a_cap_exactly(
+    store: Store, caps: Caps, fits: int
+) -> None:
+    starts = [store.debates.create(new_debate(reserved=0.1), caps, []) for number in range(1, 101)]
+    results = await asyncio.gather(*starts, return_exceptions=True)
+    refused = [result for result in results if isinstance(result, BudgetError)]
+    started = [result for result in results if isinstance(result, Debate)]
+    assert (len(started), len(refused)) == (fits, 100 - fits)
+    assert len(await store.debates.recent()) == fits
+
+
+# --- settling --------------------------------------------------------------------------
+
+
+async def left(store: Store, cap: float = 1.0) -> float:
+    """Return how much of today's money is left, to the cent, by asking for it."""
+    caps = NO_CAPS.model_copy(update={"community_daily_usd": cap})
+    for cents in range(round(cap * 100), 0, -1):
+        try:
+            probe = await run(store, new_debate(reserved=cents / 100), caps)
+        except BudgetError:
+            continue
+        await probe.advance(Status.CANCELLED)
+        return cents / 100
+    return 0.0
+
+
+@pytest.mark.parametrize("end", [Status.VOTING, Status.PARTIAL, Status.CANCELLED, Status.FAILED])
+async def test_the_end_gives_back_what_was_not_spent(store: Store, end: Status) -> None:
+    r = await run(store, new_debate(reserved=0.95), ONE_DOLLAR)
+    await r.call("turn/opening/A", cost=0.03)
+    assert await left(store) == 0.05
+    await r.advance(end)
+    assert await left(store) == 0.97
+
+
+async def test_a_call_of_unknown_cost_counts_at_its_most(store: Store) -> None:
+    r = await run(store, new_debate(reserved=1.0), ONE_DOLLAR)
+    await r.call("turn/opening/A", cost=None, cost_max=0.04)
+    await r.call("turn/opening/B", cost=None, cost_max=0.02, text=None)
+    await r.began("turn/closing/A", cost_max=0.03)
+    assert (await store.journal.load(r.id)).spent == pytest.approx(0.09)
+    await r.advance(Status.FAILED)
+    assert await left(store) == 0.91
+
+
+async def test_settling_again_changes_nothing(store: Store) -> None:
+    r = await run(store, new_debate(reserved=0.95), ONE_DOLLAR)
+    await r.call("turn/opening/A", cost=0.03)
+    await r.advance(Status.VOTING, Status.VOTING, Status.CLOSED)
+    assert await left(store) == 0.97
+
+
+async def test_queueing_again_does_not_count_money_twice(store: Store) -> None:
+    r = await run(store, new_debate(reserved=0.9), ONE_DOLLAR)
+    await r.call("turn/opening/A", cost=0.3)
+    await r.advance(Status.FAILED)
+    assert await left(store) == 0.7
+    for _ in range(2):
+        # Somebody else may ask for the same at the same time.
+        await asyncio.gather(*(store.debates.requeue(r.id, ONE_DOLLAR) for _ in range(3)))
+        assert await left(store) == 0.1
+        await r.advance(Status.RUNNING, Status.FAILED)
+        assert await left(store) == 0.7
+    await store.debates.requeue(r.id, ONE_DOLLAR)
+    await r.advance(Status.RUNNING)
+    await r.call("turn/opening/B", cost=0.1)
+    await r.advance(Status.VOTING)
+    assert await left(store) == 0.6
+
+
+async def test_a_debate_that_no_longer_fits_is_not_queued_again(store: Store) -> None:
+    r = await run(store, new_debate(reserved=0.9), ONE_DOLLAR)
+    await r.advance(Status.FAILED, reason="broken")
+    await create(store, ONE_DOLLAR, reserved=0.5)
+    with pytest.raises(BudgetError, match=r"may cost up to 0\.90 USD"):
+        await store.debates.requeue(r.id, ONE_DOLLAR)
+    assert ((await r.get()).status, (await r.get()).reason) == (Status.FAILED, "broken")
+
+
+async def test_a_debate_queued_again_counts_among_the_live_ones(store: Store) -> None:
+    r = await run(store)
+    await r.advance(Status.FAILED)
+    for _ in range(2):
+        await create(store, TWO_LIVE)
+    with pytest.raises(BudgetError, match="2 debates are running here already"):
+        await store.debates.requeue(r.id, TWO_LIVE)
+
+
+async def test_a_new_day_begins_at_midnight_utc(store: Store) -> None:
+    before = datetime(2026, 3, 1, 23, 59, 59, tzinfo=UTC)
+    caps = ONE_DOLLAR.model_copy(update={"user_daily_debates": 1})
+    late = await run(store, new_debate(reserved=1.0, created_at=before), caps)
+    with pytest.raises(BudgetError):
+        await create(store, caps, created_at=before)
+    after = before + timedelta(seconds=1)
+    await create(store, caps, reserved=1.0, created_at=after)
+    # What is given back is given back to the day it was reserved on.
+    await late.advance(Status.CANCELLED)
+    with pytest.raises(BudgetError):
+        await create(store, ONE_DOLLAR, reserved=0.01, created_at=after)
+    await create(store, ONE_DOLLAR, reserved=1.0, created_at=NOW)

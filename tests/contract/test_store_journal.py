@@ -1,0 +1,199 @@
+"""What every Store must do with results: keep each before the next step, and give it back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from engine.debate import Status, Usage, Vote, VoteEvent
+from engine.errors import StoppedError, ThreadGoneError
+from engine.ports import Attempt, Reply
+from engine.store import Closing, Store
+from tests.contract.sample import (
+    NOW,
+    ballot,
+    new_debate,
+    run,
+    turn,
+    turn_post,
+    verdict,
+    vote,
+)
+
+
+async def test_a_debate_without_calls_has_an_empty_journal(store: Store) -> None:
+    journaled = await store.journal.load((await run(store)).id)
+    assert (journaled.steps, journaled.attempts, journaled.spent) == ({}, {}, 0.0)
+
+
+async def test_a_stored_result_is_found_as_it_was(store: Store) -> None:
+    r = await run(store)
+    reply = Reply(
+        text="Tea — “çay” 茶 \x00 {{ x }}",
+        finish="length",
+        model="maple-2026",
+        usage=Usage(tokens_in=12, tokens_out=34, tokens_cached=5),
+        cost=0.0125,
+        latency=1.5,
+        attempts=2,
+    )
+    start = await r.began("turn/opening/A")
+    attempt = Attempt(number=1, cost=0.0125, latency=1.5)
+    await store.journal.ended(r.lease, start, attempt, reply)
+    step = (await store.journal.load(r.id)).steps["turn/opening/A"]
+    assert (step.reply, step.prompt_hash) == (reply, "hash of turn/opening/A")
+
+
+async def test_attempts_are_counted_and_only_success_is_a_result(store: Store) -> None:
+    r = await run(store)
+    await r.call("turn/opening/A", number=1, text=None, cost=0.0)
+    await r.call("turn/opening/A", number=2, text=None, cost=None, cost_max=0.5)
+    await r.call("turn/opening/A", number=3, cost=0.125)
+    await r.call("turn/opening/B", number=1, text=None, cost=0.0)
+    journaled = await store.journal.load(r.id)
+    assert list(journaled.steps) == ["turn/opening/A"]
+    assert journaled.attempts == {"turn/opening/A": 3, "turn/opening/B": 1}
+    assert journaled.spent == pytest.approx(0.625)
+
+
+async def test_a_call_that_a_crash_cut_off_counts_and_is_no_result(store: Store) -> None:
+    r = await run(store)
+    await r.began("turn/opening/A", cost_max=0.5)
+    journaled = await store.journal.load(r.id)
+    assert journaled.steps == {}
+    assert journaled.attempts == {"turn/opening/A": 1}
+    assert journaled.spent == 0.5
+
+
+async def test_journals_do_not_mix(store: Store) -> None:
+    r, other = await run(store), await run(store)
+    await r.call("turn/opening/A")
+    assert (await store.journal.load(other.id)).attempts == {}
+
+
+async def test_nothing_begins_for_a_debate_asked_to_stop(store: Store) -> None:
+    r = await run(store)
+    await r.call("turn/opening/A")
+    await store.debates.ask_stop(r.id, "the starter cancelled it")
+    with pytest.raises(StoppedError, match=r"^the starter cancelled it$"):
+        await r.began("turn/opening/B")
+    await store.outbox.abandon(r.lease, r.id, "the thread was deleted")
+    with pytest.raises(ThreadGoneError, match=r"^the thread was deleted$"):
+        await r.began("turn/opening/B")
+    assert (await store.journal.load(r.id)).attempts == {"turn/opening/A": 1}
+
+
+async def test_what_is_out_when_a_stop_is_asked_can_still_be_settled(store: Store) -> None:
+    r = await run(store)
+    start = await r.began("turn/opening/A", cost_max=0.5)
+    await store.debates.ask_stop(r.id, "cancelled")
+    await store.journal.ended(r.lease, start, Attempt(number=1, error="cancelled", cost=0.1), None)
+    assert (await store.journal.load(r.id)).spent == pytest.approx(0.1)
+
+
+# --- turns -----------------------------------------------------------------------------
+
+
+async def test_a_turn_recorded_twice_is_one(store: Store) -> None:
+    r = await run(store)
+    assert await store.journal.record_turn(r.lease, r.id, turn(1), turn_post(1)) == 1
+    assert await store.journal.record_turn(r.lease, r.id, turn(1), turn_post(1)) == 1
+    assert await store.journal.record_turn(r.lease, r.id, turn(2), turn_post(2)) == 2
+    assert await store.outbox.undelivered_turns(r.id) == 2
+
+
+# --- the panel -------------------------------------------------------------------------
+
+
+async def test_a_ballot_comes_back_with_the_call_that_gave_it(store: Store) -> None:
+    r = await run(store)
+    await r.call("jury/oak/AB", text='{"verdict": "A"}', cost=0.02)
+    given = ballot(signal={"A": 0.4}, weight=1.2, scores={"A": {"logic": 7}}, confidence=0.6)
+    await store.journal.record_verdict(r.lease, r.id, verdict(), {"jury/oak/AB": given})
+    found, (read,) = await store.journal.judged(r.id)
+    assert found == verdict()
+    call = {
+        "raw": '{"verdict": "A"}',
+        "model": "m",
+        "cost": 0.02,
+        "latency": 0.0,
+        "prompt_hash": "hash of jury/oak/AB",
+    }
+    assert read == given.model_copy(update=call)
+
+
+async def test_an_invalid_ballot_keeps_its_raw_text_without_a_call_of_its_own(
+    store: Store,
+) -> None:
+    r = await run(store)
+    await r.call("jury/oak/AB", text="no JSON here")
+    await r.call("jury/oak/AB/again", text=None)
+    failed = ballot(
+        valid=False, verdict=None, problem="the juror failed", raw="no JSON here", cost=0.01
+    )
+    await store.journal.record_verdict(r.lease, r.id, verdict(), {"jury/oak/AB/again": failed})
+    assert (await store.journal.judged(r.id))[1] == (failed,)
+
+
+async def test_the_first_verdict_stands(store: Store) -> None:
+    r = await run(store)
+    await store.journal.record_verdict(r.lease, r.id, verdict("A"), {"jury/oak/AB": ballot()})
+    await store.journal.record_verdict(
+        r.lease, r.id, verdict("B"), {"jury/oak/AB": ballot(verdict="B")}
+    )
+    found, ballots = await store.journal.judged(r.id)
+    assert (found, ballots) == (verdict("A"), (ballot(),))
+
+
+async def test_a_debate_without_a_panel_has_no_verdict(store: Store) -> None:
+    assert await store.journal.judged((await run(store)).id) == (None, ())
+
+
+# --- what others ask of it -------------------------------------------------------------
+
+
+async def test_spending_is_unknown_while_one_cost_is(store: Store) -> None:
+    r = await run(store)
+    assert await store.journal.spending(r.id) == (0, 0.0)
+    await r.call("turn/opening/A", cost=0.25)
+    await r.call("turn/opening/B", cost=0.5)
+    assert await store.journal.spending(r.id) == (2, 0.75)
+    await r.began("turn/closing/A")
+    assert await store.journal.spending(r.id) == (3, None)
+
+
+async def test_who_thinks_now_is_known_for_open_threads_of_a_platform(store: Store) -> None:
+    r, threadless = await run(store), await run(store)
+    elsewhere = await run(store, new_debate(platform="elsewhere"))
+    for running in (r, elsewhere):
+        await store.outbox.set_thread(running.lease, running.id, f"thread of {running.id}")
+    for running in (r, threadless, elsewhere):
+        await running.began("turn/opening/A")
+    await r.call("turn/opening/B")
+    assert await store.journal.thinking("chat") == [(r.id, f"thread of {r.id}", "turn/opening/A")]
+    await r.advance(Status.FAILED)
+    assert await store.journal.thinking("chat") == []
+
+
+def _standing(stood: Vote) -> Callable[[tuple[VoteEvent, ...]], Closing]:
+    return lambda _: Closing(votes=(stood,), posts=())
+
+
+async def test_the_past_is_what_was_revealed_oldest_first(store: Store) -> None:
+    for winner in ("A", "B", "A"):
+        r = await run(store, new_debate(request={"quorum": 1}))
+        step = f"jury/oak-{winner}/AB"
+        ballots = {step: ballot(f"oak-{winner}", verdict=winner)}
+        await store.journal.record_verdict(r.lease, r.id, verdict(winner), ballots)
+        await r.open_vote(f"message of {r.id}")
+        person = (await store.votes.people("chat", ["user-1"]))["user-1"]
+        await store.votes.close(r.lease, r.id, NOW, False, _standing(vote(person, winner)))
+    sealed = await run(store)
+    await store.journal.record_verdict(sealed.lease, sealed.id, verdict(), {"jury/x": ballot()})
+    await sealed.advance(Status.VOTING)
+    past = await store.journal.past(2)
+    assert [debate.human for debate in past] == ["B", "A"]
+    assert [debate.ballots[0].juror for debate in past] == ["oak-B", "oak-A"]
+    assert {debate.z for debate in past} == {1.5}
+    assert len(await store.journal.past(10)) == 3

@@ -1,0 +1,217 @@
+"""What every Store must do with messages: once for each key, in order, and none forgotten."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from engine.debate import Status
+from engine.messages import Notice
+from engine.ports import Part
+from engine.store import DeliveryState, Intent, Post, Store
+from tests.contract.sample import (
+    LATER,
+    NO_CAPS,
+    NOW,
+    Running,
+    invitation,
+    new_debate,
+    notice,
+    run,
+    turn,
+    turn_post,
+)
+
+PARTS = (Part(reference="abc·1·1/2", body="one"), Part(reference="abc·1·2/2", body="two"))
+
+
+async def publish(r: Running, *keys: str) -> None:
+    await r.store.outbox.publish(r.lease, r.id, [notice(key) for key in keys])
+
+
+async def first(r: Running) -> Intent:
+    intent = await r.store.outbox.next(r.id)
+    assert intent is not None
+    return intent
+
+
+async def deliver(r: Running) -> list[str]:
+    """Settle whatever waits, and return the keys in the order in which they came."""
+    keys = []
+    intent = await r.store.outbox.next(r.id)
+    while intent is not None:
+        keys.append(intent.key)
+        intent = await r.store.outbox.settle(r.lease, intent, DeliveryState.SENT)
+    return keys
+
+
+async def test_messages_come_in_the_order_they_were_published(store: Store) -> None:
+    r = await run(store)
+    await publish(r, "b", "a")
+    await store.journal.record_turn(r.lease, r.id, turn(), turn_post())
+    await publish(r, "c")
+    assert await deliver(r) == ["b", "a", "turn/1", "c"]
+    assert await store.outbox.next(r.id) is None
+
+
+async def test_a_key_is_published_once_and_the_first_text_stays(store: Store) -> None:
+    r = await run(store)
+    await asyncio.gather(*(publish(r, "a", "b") for _ in range(5)))
+    again = Post(key="a", message=Notice(text="another text"))
+    await store.outbox.publish(r.lease, r.id, [again])
+    assert (await first(r)).message == Notice(text="a")
+    assert await deliver(r) == ["a", "b"]
+    await publish(r, "a")
+    assert await store.outbox.next(r.id) is None
+
+
+async def test_messages_of_a_debate_are_numbered_without_repeating(store: Store) -> None:
+    r, other = await run(store), await run(store)
+    await publish(r, "a", "a", "b")
+    await publish(other, "a")
+    intents = []
+    intent = await store.outbox.next(r.id)
+    while intent is not None:
+        intents.append(intent)
+        intent = await store.outbox.settle(r.lease, intent, DeliveryState.SENT)
+    assert [intent.number for intent in intents] == [1, 2]
+    assert (await first(other)).number == 1
+
+
+async def test_a_message_says_where_it_goes(store: Store) -> None:
+    r = await run(store)
+    closed = Post(key="vote/closed", message=Notice(text="closed"), target="vote")
+    await store.outbox.publish(r.lease, r.id, [closed])
+    assert ((await first(r)).channel, (await first(r)).thread) == ("lobby", None)
+    await store.outbox.set_thread(r.lease, r.id, "thread")
+    intent = await first(r)
+    assert (intent.channel, intent.thread, intent.target) == ("lobby", "thread", "vote")
+
+
+async def test_parts_are_frozen_and_their_references_kept(store: Store) -> None:
+    r = await run(store)
+    await publish(r, "a", "b")
+    intent = await store.outbox.sending(r.lease, await first(r), PARTS, LATER)
+    assert intent == await first(r)
+    assert (intent.parts, intent.state, intent.deadline) == (PARTS, DeliveryState.SENDING, LATER)
+    intent = await store.outbox.posted(r.lease, intent, "message-1")
+    assert intent == await first(r)
+    assert (intent.refs, intent.state, intent.deadline) == (
+        ("message-1",),
+        DeliveryState.PENDING,
+        None,
+    )
+    intent = await store.outbox.sending(r.lease, intent, PARTS, LATER)
+    intent = await store.outbox.posted(r.lease, intent, "message-2")
+    following = await store.outbox.settle(r.lease, intent, DeliveryState.SENT)
+    assert following == await first(r)
+    assert following is not None
+    assert following.key == "b"
+    assert await store.outbox.reference(r.id, "a") == ("message-1", "message-2")
+    assert await store.outbox.reference(r.id, "b") == ()
+    assert await store.outbox.reference(r.id, "unknown") == ()
+
+
+@pytest.mark.parametrize(
+    "state", [DeliveryState.SENT, DeliveryState.DOUBTFUL, DeliveryState.REFUSED]
+)
+async def test_a_settled_message_is_not_given_again(store: Store, state: DeliveryState) -> None:
+    r = await run(store)
+    await publish(r, "a")
+    assert await store.outbox.settle(r.lease, await first(r), state, "why") is None
+    assert await store.outbox.next(r.id) is None
+    assert await store.outbox.waiting("chat") == []
+
+
+async def test_who_has_something_to_deliver_is_known_by_platform(store: Store) -> None:
+    r, idle = await run(store), await run(store)
+    elsewhere = await run(store, new_debate(platform="elsewhere"))
+    await publish(r, "a", "b")
+    await publish(elsewhere, "a")
+    assert await store.outbox.waiting("chat") == [r.id]
+    await store.outbox.sending(r.lease, await first(r), PARTS, LATER)
+    assert await store.outbox.waiting("chat") == [r.id]
+    await deliver(r)
+    assert await store.outbox.waiting("chat") == []
+    assert await store.outbox.next(idle.id) is None
+
+
+async def test_only_turns_count_as_undelivered(store: Store) -> None:
+    r = await run(store)
+    await publish(r, "announcement")
+    for number in (1, 2):
+        await store.journal.record_turn(r.lease, r.id, turn(number), turn_post(number))
+    assert await store.outbox.undelivered_turns(r.id) == 2
+    await store.outbox.settle(r.lease, await first(r), DeliveryState.SENT)
+    await store.outbox.sending(r.lease, await first(r), PARTS, LATER)
+    assert await store.outbox.undelivered_turns(r.id) == 2
+    await store.outbox.settle(r.lease, await first(r), DeliveryState.SENT)
+    assert await store.outbox.undelivered_turns(r.id) == 1
+
+
+async def test_a_thread_is_opened_once(store: Store) -> None:
+    r = await run(store)
+    await store.outbox.set_thread(r.lease, r.id, "thread")
+    opened = (await r.get()).opened_at
+    await asyncio.sleep(0.002)
+    await store.outbox.set_thread(r.lease, r.id, "thread")
+    assert opened is not None
+    assert ((await r.get()).thread, (await r.get()).opened_at) == ("thread", opened)
+
+
+# --- a thread that is gone -------------------------------------------------------------
+
+
+async def test_what_is_undelivered_is_given_up_with_its_thread(store: Store) -> None:
+    r = await run(store)
+    await publish(r, "a", "b")
+    await store.outbox.settle(r.lease, await first(r), DeliveryState.SENT)
+    await store.outbox.abandon(r.lease, r.id, "the thread was deleted")
+    assert await store.outbox.next(r.id) is None
+    assert await store.outbox.waiting("chat") == []
+    debate = await r.get()
+    assert (debate.gone, debate.reason) == (True, "the thread was deleted")
+
+
+async def test_an_open_vote_is_due_when_its_thread_is_gone(store: Store) -> None:
+    r = await run(store)
+    await r.open_vote()
+    assert await store.votes.deadlines("chat") == {r.id: LATER}
+    await store.outbox.abandon(r.lease, r.id, "the thread was deleted")
+    due = (await store.votes.deadlines("chat"))[r.id]
+    assert due != LATER
+    assert await store.debates.stops() == {}
+
+
+async def test_abandoning_an_ended_debate_leaves_how_it_ended(store: Store) -> None:
+    r = await run(store)
+    await publish(r, "end")
+    await r.advance(Status.PARTIAL, reason="the cap was reached")
+    await store.outbox.abandon(r.lease, r.id, "the thread was deleted")
+    assert ((await r.get()).reason, (await r.get()).gone) == ("the cap was reached", False)
+    assert await store.outbox.next(r.id) is None
+
+
+async def test_queued_again_a_debate_delivers_what_was_given_up(store: Store) -> None:
+    r = await run(store)
+    await publish(r, "sent", "doubtful", "never sent")
+    await store.outbox.settle(r.lease, await first(r), DeliveryState.SENT)
+    await store.outbox.sending(r.lease, await first(r), PARTS, LATER)
+    await store.outbox.publish(r.lease, r.id, [invitation()])
+    await store.outbox.abandon(r.lease, r.id, "the token was revoked")
+    await r.advance(Status.FAILED, reason="the token was revoked")
+    await store.debates.requeue(r.id, NO_CAPS)
+    doubtful = await first(r)
+    # It may have arrived: the delivery looks for it before it sends it again.
+    assert (doubtful.key, doubtful.state, doubtful.deadline, doubtful.parts) == (
+        "doubtful",
+        DeliveryState.SENDING,
+        LATER,
+        PARTS,
+    )
+    assert await deliver(r) == ["doubtful", "never sent", "vote"]
+    await r.advance(Status.RUNNING, Status.VOTING)
+    assert await store.votes.deadlines("chat") == {}
+    await store.votes.open(r.lease, r.id, "vote-message", NOW, LATER)
+    assert await store.votes.deadlines("chat") == {r.id: LATER}

@@ -1,0 +1,219 @@
+"""What every Store must do with votes: keep the order of receipt, and close exactly once."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from engine.debate import How, Status, VoteEvent
+from engine.messages import Notice
+from engine.store import Closing, Store
+from engine.votes.recovery import NewEvent
+from tests.contract.sample import LATER, NOW, Running, cast, new_debate, notice, run, vote
+
+SOON = NOW + timedelta(minutes=1)
+
+
+async def voting(store: Store, message: str = "vote-message") -> Running:
+    r = await run(store)
+    await r.open_vote(message)
+    return r
+
+
+# --- opening and casting ---------------------------------------------------------------
+
+
+async def test_an_open_vote_stays_as_it_was_opened(store: Store) -> None:
+    r = await voting(store)
+    await store.votes.open(r.lease, r.id, "another message", SOON, SOON)
+    debate = await r.get()
+    opened = (debate.vote_message, debate.vote_opened_at, debate.vote_deadline)
+    assert opened == ("vote-message", NOW, LATER)
+
+
+async def test_votes_are_kept_in_the_order_of_receipt(store: Store) -> None:
+    r = await voting(store)
+    users = [f"user-{number % 7}" for number in range(50)]
+    casts = [cast(user, "AB"[number % 2]) for number, user in enumerate(users)]
+    assert set(await asyncio.gather(*map(store.votes.cast, casts))) == {"stored"}
+    events = await store.votes.events(r.id)
+    ids = await store.votes.people("chat", users)
+    assert [(e.person, e.option) for e in events] == [(ids[c.user], c.option) for c in casts]
+    assert [e.number for e in events] == sorted({e.number for e in events})
+
+
+async def test_an_event_is_kept_as_it_was_seen(store: Store) -> None:
+    r = await voting(store)
+    await store.votes.cast(cast("user-1", "A", how=How.BUTTON))
+    await store.votes.cast(cast("user-2", "tie"))
+    await store.votes.cast(cast("user-1", "A", added=False, received_at=SOON))
+    first, _, last = await store.votes.events(r.id)
+    assert (first.how, first.added, first.received_at) == (How.BUTTON, True, NOW)
+    assert (last.how, last.added, last.received_at) == (How.LIVE, False, SOON)
+    assert last.person == first.person
+
+
+async def test_each_event_knows_how_many_others_had_voted(store: Store) -> None:
+    r = await voting(store)
+    for user in ("user-1", "user-2", "user-1", "user-3", "user-3"):
+        await store.votes.cast(cast(user))
+    assert [e.votes_seen_before for e in await store.votes.events(r.id)] == [0, 1, 1, 2, 2]
+
+
+async def test_an_event_told_twice_is_kept_once(store: Store) -> None:
+    r, other = await voting(store), await voting(store, "another message")
+    told = await asyncio.gather(*(store.votes.cast(cast(event="e1")) for _ in range(5)))
+    assert sorted(told) == ["duplicate"] * 4 + ["stored"]
+    assert await store.votes.cast(cast(event="e2")) == "stored"
+    assert await store.votes.cast(cast(event="e1", message="another message")) == "stored"
+    assert await store.votes.cast(cast()) == "stored"
+    assert await store.votes.cast(cast()) == "stored"
+    assert len(await store.votes.events(r.id)) == 4
+    assert len(await store.votes.events(other.id)) == 1
+
+
+@pytest.mark.parametrize("where", [{"message": "other"}, {"place": "other"}, {"platform": "other"}])
+async def test_a_reaction_on_another_message_is_no_vote(
+    store: Store, where: dict[str, str]
+) -> None:
+    r = await voting(store)
+    assert await store.votes.cast(cast(**where)) == "unknown"
+    assert await store.votes.events(r.id) == ()
+
+
+async def test_votes_count_while_the_panel_still_sits(store: Store) -> None:
+    r = await run(store)
+    await store.outbox.set_thread(r.lease, r.id, "thread")
+    await store.votes.open(r.lease, r.id, "vote-message", NOW, LATER)
+    assert await store.votes.cast(cast()) == "stored"
+    assert await store.votes.deadlines("chat") == {}
+    await r.advance(Status.VOTING)
+    assert await store.votes.deadlines("chat") == {r.id: LATER}
+
+
+# --- people ----------------------------------------------------------------------------
+
+
+async def test_people_keep_their_surrogate_ids(store: Store) -> None:
+    first = await store.votes.people("chat", ["ann", "bob", "ann"])
+    assert len(set(first.values())) == 2
+    assert await store.votes.people("chat", ["bob", "cid"]) == {
+        "bob": first["bob"],
+        "cid": max(first.values()) + 1,
+    }
+    assert (await store.votes.people("elsewhere", ["ann"]))["ann"] not in first.values()
+    assert await store.votes.people("chat", []) == {}
+
+
+async def test_the_starter_is_the_same_person_as_the_voter(store: Store) -> None:
+    r = await voting(store)
+    anonymous = await run(store, new_debate(user=None))
+    await store.votes.cast(cast("user-1"))
+    assert (await store.votes.events(r.id))[0].person == (await r.get()).starter
+    assert (await anonymous.get()).starter is None
+
+
+# --- recovery --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("late", [True, False])
+async def test_recovered_events_follow_those_that_were_seen(store: Store, late: bool) -> None:
+    r = await voting(store)
+    await store.votes.cast(cast("user-1", "A"))
+    ids = await store.votes.people("chat", ["user-1", "user-2"])
+    found = [
+        NewEvent(person=ids["user-1"], option="A", added=False),
+        NewEvent(person=ids["user-2"], option="B", added=True),
+    ]
+    await store.votes.recover(r.lease, r.id, found, SOON, late)
+    _, gone, new = await store.votes.events(r.id)
+    assert (gone.person, gone.added, gone.how) == (ids["user-1"], False, How.RECOVERED)
+    assert (new.person, new.added, new.received_at) == (ids["user-2"], True, SOON)
+    # Only a choice can be seen too late; what was withdrawn was seen before.
+    assert (gone.late_seen, new.late_seen) == (False, late)
+
+
+# --- deadlines -------------------------------------------------------------------------
+
+
+async def test_the_vote_due_first_comes_first(store: Store) -> None:
+    r, sooner = await run(store), await run(store)
+    elsewhere = await run(store, new_debate(platform="elsewhere"))
+    for running, deadline in ((r, LATER), (sooner, SOON), (elsewhere, NOW)):
+        await store.votes.open(running.lease, running.id, "message", NOW, deadline)
+        await running.advance(Status.VOTING)
+    due = await store.votes.deadlines("chat")
+    assert list(due.items()) == [(sooner.id, SOON), (r.id, LATER)]
+
+
+async def test_a_vote_is_extended_once(store: Store) -> None:
+    r = await voting(store)
+    late = LATER + timedelta(minutes=30)
+    for minutes in (0, 30):
+        deadline = late + timedelta(minutes=minutes)
+        await store.votes.extend(r.lease, r.id, deadline, notice("vote/extended"))
+    debate = await r.get()
+    assert (debate.vote_deadline, debate.vote_extended) == (late, True)
+    intent = await store.outbox.next(r.id)
+    assert intent is not None
+    assert intent.key == "vote/extended"
+
+
+# --- closing ---------------------------------------------------------------------------
+
+
+async def test_closing_stores_what_stands_and_reveals(store: Store) -> None:
+    r = await voting(store)
+    await store.votes.cast(cast())
+
+    def conclude(events: tuple[VoteEvent, ...]) -> Closing:
+        standing = tuple(vote(event.person, event.option) for event in events)
+        return Closing(votes=standing, posts=(notice("vote/closed"), notice("reveal")))
+
+    await store.votes.close(r.lease, r.id, SOON, True, conclude)
+    debate = await r.get()
+    assert (debate.status, debate.revealed_at, debate.closed_early) == (Status.CLOSED, SOON, True)
+    intent = await store.outbox.next(r.id)
+    assert intent is not None
+    assert intent.key == "vote/closed"
+    assert await store.votes.deadlines("chat") == {}
+    assert await store.votes.cast(cast("user-2")) == "closed"
+    assert len(await store.votes.events(r.id)) == 1
+
+
+async def test_a_vote_is_closed_exactly_once_between_votes_cast(store: Store) -> None:
+    r = await voting(store)
+    seen: list[int] = []
+
+    def conclude(events: tuple[VoteEvent, ...]) -> Closing:
+        said = Notice(text=f"{len(events)} votes")
+        seen.append(len(events))
+        return Closing(votes=(), posts=(notice("reveal", said.text),))
+
+    async def person(number: int) -> str:
+        if number % 100 == 50:
+            await store.votes.close(r.lease, r.id, SOON, False, conclude)
+        return await store.votes.cast(cast(f"user-{number}"))
+
+    outcomes = await asyncio.gather(*map(person, range(300)))
+    stored = outcomes.count("stored")
+    assert outcomes.count("closed") == 300 - stored
+    assert seen == [stored]
+    assert len(await store.votes.events(r.id)) == stored
+    intent = await store.outbox.next(r.id)
+    assert intent is not None
+    assert intent.message == Notice(text=f"{stored} votes")
+
+
+async def test_a_close_that_fails_leaves_the_vote_open(store: Store) -> None:
+    r = await voting(store)
+
+    def conclude(events: tuple[VoteEvent, ...]) -> Closing:
+        raise ZeroDivisionError("no tally")
+
+    with pytest.raises(ZeroDivisionError, match="no tally"):
+        await store.votes.close(r.lease, r.id, SOON, False, conclude)
+    assert (await r.get()).status is Status.VOTING
+    assert await store.votes.cast(cast()) == "stored"

@@ -1,0 +1,193 @@
+"""Where a process may be made to die or to stand still, and a store and a platform that tell.
+
+A point has the same name in every process: what is written or sent, and whether that has
+happened yet. So a chain of processes, each killed at a point where none was killed before, meets
+every point of a debate.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from adapters.memory.venue import Listener, MemoryVenue
+from adapters.storage.database import Database
+from adapters.storage.store import SqlStore
+from engine.debate import Status, Turn
+from engine.ports import Part, VenueLimits
+from engine.store import AttemptStart, Cast, Intent, Lease, Post
+
+DOOMED, MET, FREEZE = "doomed", "met", "freeze"
+LIMITS = VenueLimits(typing_seconds=60, send_seconds=0.05)
+# A debate exists from the moment it is created; leases are renewed by time, not by step.
+WRITES = {
+    "leases": ("claim", "release"),
+    "debates": ("advance",),
+    "journal": ("began", "ended", "record_turn", "record_verdict"),
+    "outbox": ("publish", "sending", "posted", "settle", "set_thread"),
+    "votes": ("open", "cast", "close"),
+}
+
+
+class Fate:
+    """Decides at each point whether the process goes on.
+
+    Without a file `doomed` it notes every point in `met`; with one, it kills the process at
+    each point named there that no process has met yet. At the point in `freeze` the process
+    stands still until it is told to continue.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._met = folder / MET
+        self._known = set(lines(self._met))
+        self._doomed = set(lines(folder / DOOMED))
+        self._freeze = set(lines(folder / FREEZE))
+
+    def meet(self, point: str) -> None:
+        """Come to a point."""
+        if point in self._known:
+            return
+        if self._doomed and point not in self._doomed:
+            return
+        self._known.add(point)
+        append(self._met, point.encode())
+        if point in self._doomed:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if point in self._freeze:
+            os.kill(os.getpid(), signal.SIGSTOP)
+
+
+class FatedPart:
+    """A part of the store that comes to a point before and after each write."""
+
+    def __init__(self, part: object, name: str, fate: Fate) -> None:
+        self._part = part
+        self._name = name
+        self._fate = fate
+
+    def __getattr__(self, method: str) -> Any:
+        act = getattr(self._part, method)
+        if method not in WRITES[self._name]:
+            return act
+
+        async def write(*args: Any, **options: Any) -> Any:
+            point = " ".join([f"{self._name}.{method}", *map(_label, args)]).strip()
+            self._fate.meet(f"{point}, before")
+            result = await act(*args, **options)
+            self._fate.meet(f"{point}, after")
+            return result
+
+        return write
+
+
+class FatedStore(SqlStore):
+    """A store each of whose writes is a point."""
+
+    def __init__(self, database: Database, fate: Fate) -> None:
+        super().__init__(database)
+        for name in WRITES:
+            setattr(self, name, FatedPart(getattr(self, name), name, fate))
+
+
+def _label(value: object) -> str:
+    match value:
+        case AttemptStart() | Turn():
+            return value.step
+        case Intent():
+            return f"{value.key}/{len(value.refs)}"
+        case Post():
+            return value.key
+        case Cast():
+            return f"{value.user}{'+' if value.added else '-'}{value.option}"
+        case Lease() | Status():
+            return str(value if isinstance(value, Status) else value.name.split("/")[0])
+        case [Post() as post, *_]:
+            return post.key
+        case str() if "/" in value:  # what a lease is asked for
+            return value.split("/")[0]
+        case _:
+            return ""
+
+
+class SurvivingVenue(MemoryVenue):
+    """A platform whose messages outlive the bot's process: one JSON line for each act.
+
+    It stores whatever is sent, twice when it is sent twice.
+    """
+
+    def __init__(self, path: Path, fate: Fate, listener: Listener | None = None) -> None:
+        super().__init__(limits=LIMITS, listener=listener)
+        self._path = path
+        self._fate = fate
+        self.voted = 0
+
+    async def remember(self) -> None:
+        """Be what the file says that the platform has become."""
+        acts = {"post": super().post, "edit": super().edit, "seed": super().seed}
+        acts |= {"open_thread": super().open_thread}
+        acts |= {"react": super().react, "unreact": super().unreact}
+        for line in lines(self._path):
+            name, *args = orjson.loads(line)
+            self.voted += name in ("react", "unreact")
+            known = [Part.model_validate(arg) if isinstance(arg, dict) else arg for arg in args]
+            await acts[name](*known)
+
+    async def post(self, place: str, part: Part) -> str:
+        """Post a part, coming to a point before it is stored and before it is answered."""
+        point = f"send {part.reference.partition('·')[2]}"
+        self._fate.meet(f"{point}, before")
+        self._keep("post", place, part)
+        message = await super().post(place, part)
+        self._fate.meet(f"{point}, stored")
+        return message
+
+    async def edit(self, place: str, message: str, part: Part) -> None:
+        """Edit a message, between two points."""
+        self._fate.meet(f"edit {message}, before")
+        self._keep("edit", place, message, part)
+        await super().edit(place, message, part)
+        self._fate.meet(f"edit {message}, stored")
+
+    async def open_thread(self, channel: str, message: str, title: str) -> str:
+        """Open a thread, between two points."""
+        self._fate.meet("open thread, before")
+        self._keep("open_thread", channel, message, title)
+        thread = await super().open_thread(channel, message, title)
+        self._fate.meet("open thread, stored")
+        return thread
+
+    async def seed(self, place: str, message: str, options: Sequence[str]) -> None:
+        """Seed a message, between two points."""
+        self._fate.meet("seed, before")
+        self._keep("seed", place, message, list(options))
+        await super().seed(place, message, options)
+        self._fate.meet("seed, stored")
+
+    async def act(self, name: str, user: str, place: str, message: str, option: str) -> None:
+        """Let somebody `react` or `unreact`; the platform knows before anybody is told."""
+        self._keep(name, user, place, message, option)
+        self.voted += 1
+        self._fate.meet(f"{name} {user} {option}, not told")
+        await (self.react if name == "react" else self.unreact)(user, place, message, option)
+
+    def _keep(self, name: str, *args: Any) -> None:
+        plain = [arg.model_dump() if isinstance(arg, Part) else arg for arg in args]
+        append(self._path, orjson.dumps([name, *plain]))
+
+
+def lines(path: Path) -> list[str]:
+    """Return the lines of a file, none if there is no file."""
+    return path.read_text().splitlines() if path.exists() else []
+
+
+def append(path: Path, line: bytes) -> None:
+    """Add a line to a file and wait until it is on the disk."""
+    with path.open("ab") as file:
+        file.write(line + b"\n")
+        file.flush()
+        os.fsync(file.fileno())

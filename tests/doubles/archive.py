@@ -1,0 +1,232 @@
+"""The Archive port over records in memory, and records to put into it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from engine.debate import (
+    Ballot,
+    Debate,
+    Model,
+    PanelSetup,
+    Request,
+    Setup,
+    Status,
+    Turn,
+    Usage,
+    Verdict,
+    Violation,
+    Vote,
+)
+from engine.errors import StoreError
+from engine.ports import Reply
+from engine.store import CallRecord, DebateRecord, ExportFilter
+
+NOON = datetime(2026, 3, 1, 12, 0, 30, tzinfo=UTC)
+MAPLE, BIRCH, ASPEN = (Model.parse(f"rehearsal/{name}") for name in ("maple", "birch", "aspen"))
+ROUNDS = ("opening", "closing")
+
+
+class MemoryArchive:
+    """Yields its records by id; `fails_after` breaks off a reading that is to write."""
+
+    def __init__(self, *records: DebateRecord, fails_after: int | None = None) -> None:
+        self.records = sorted(records, key=lambda record: record.debate.id)
+        self._fails_after = fails_after
+        self._readings = 0
+
+    @contextmanager
+    def reading(self, where: ExportFilter) -> Iterator[Iterator[DebateRecord]]:
+        self._readings += 1
+        yield self._wanted(where)
+
+    def _wanted(self, where: ExportFilter) -> Iterator[DebateRecord]:
+        for number, record in enumerate(self.records):
+            if self._readings > 1 and number == self._fails_after:
+                raise StoreError("The database is gone.")
+            if _is_wanted(record.debate, where):
+                yield record
+
+
+def _is_wanted(debate: Debate, where: ExportFilter) -> bool:
+    request = debate.request
+    return (
+        where.community in (None, debate.community)
+        and (not where.formats or request.format in where.formats)
+        and (not where.languages or request.language in where.languages)
+    )
+
+
+def make_debate(number: int = 1, status: Status = Status.CLOSED, **asked: Any) -> Debate:
+    """A debate of a community; a closed one was revealed `number` hours after noon."""
+    request = Request(
+        **{"topic": f"Topic {number}", "sides": {"A": MAPLE, "B": BIRCH}, "quorum": 3} | asked
+    )
+    setup = Setup(
+        request=request,
+        format_version=1,
+        templates="ab" * 32,
+        panel=PanelSetup(roster=(ASPEN,)),
+        names={"A": "Lagoon", "B": "Meadow"},
+        sampling={},
+        limits={},
+        seed=number,
+        ordinal=number,
+    )
+    closed = status is Status.CLOSED
+    return Debate(
+        id=f"01JCANARY{number:017d}",
+        number=number,
+        platform="discord",
+        community="700000000000000001",
+        place="700000000000000002",
+        thread="700000000000000003",
+        vote_message="700000000000000004",
+        starter=880001,
+        status=status,
+        setup=setup,
+        created_at=NOON,
+        opened_at=NOON,
+        vote_opened_at=NOON if closed else None,
+        revealed_at=NOON + timedelta(hours=number) if closed else None,
+    )
+
+
+def make_turn(number: int, text: str = "Because it is so.", **fields: Any) -> Turn:
+    """The turn of that number, A and B in turn."""
+    side, round_name = "AB"[(number - 1) % 2], ROUNDS[(number - 1) // 2]
+    plain: dict[str, Any] = {
+        "step": f"turn/{round_name}/{side}",
+        "seat": side,
+        "side": side,
+        "round": round_name,
+        "number": number,
+        "place": (number - 1) % 2 + 1,
+        "text": text,
+        "words": 4,
+        "limit": 500,
+        "model": "maple-2026",
+    }
+    return Turn(**plain | fields)
+
+
+def make_ballot(order: str = "AB", **fields: Any) -> Ballot:
+    """A valid ballot for A by the juror Aspen."""
+    sheet = {"logic": 7, "evidence": 7, "responsiveness": 7, "honesty": 7}
+    plain: dict[str, Any] = {
+        "juror": ASPEN.ref,
+        "family": ASPEN.family,
+        "order": tuple(order),
+        "names": {"A": "Lagoon", "B": "Meadow"},
+        "valid": True,
+        "scores": {"A": sheet, "B": dict.fromkeys(sheet, 5)},
+        "verdict": "A",
+        "confidence": 0.8,
+        "reasons": "Lagoon answered.",
+        "raw": '{"verdict": "Lagoon"}',
+        "signal": {"A": 1.7, "B": -1.7},
+        "weight": 1.0,
+        "pos": 0.0,
+        "sd": 1.5,
+        "prompt_hash": "cd" * 32,
+        "model": "aspen-2026",
+        "usage": Usage(tokens_in=900, tokens_out=120),
+        "cost": 0.0,
+        "latency": 1.25,
+    }
+    return Ballot(**plain | fields)
+
+
+def make_invalid_ballot() -> Ballot:
+    """A ballot whose reply was no ballot."""
+    return make_ballot(
+        "BA",
+        valid=False,
+        problem="the answer holds no JSON object",
+        scores=None,
+        verdict=None,
+        confidence=None,
+        reasons="",
+        raw="I cannot say.",
+        signal=None,
+        weight=None,
+        pos=None,
+        sd=None,
+    )
+
+
+def make_vote(person: int, option: str = "A", **fields: Any) -> Vote:
+    """A gold vote, unless the fields say otherwise."""
+    plain: dict[str, Any] = {
+        "person": person,
+        "option": option,
+        "ambiguous": False,
+        "gold": True,
+        "starter": False,
+        "judge_visible": False,
+        "late_seen": False,
+        "tally_visible": True,
+        "votes_seen_before": 0,
+        "changes": 0,
+        "first_at": NOON,
+        "last_at": NOON + timedelta(seconds=45),
+    }
+    return Vote(**plain | fields)
+
+
+def make_call(
+    step: str, *, attempt: int = 1, cost: float | None = 0.25, **reply: Any
+) -> CallRecord:
+    """A call that was answered; its prompt's hash tells its step."""
+    plain: dict[str, Any] = {
+        "text": "…",
+        "finish": "stop",
+        "model": "maple-2026",
+        "usage": Usage(tokens_in=300, tokens_out=40),
+        "cost": cost,
+        "latency": 0.5,
+    }
+    return CallRecord(
+        step=step,
+        attempt=attempt,
+        reply=Reply(**plain | reply),
+        error="",
+        cost=cost,
+        cost_max=1.0,
+        prompt_hash=f"hash of {step}",
+    )
+
+
+def make_record(
+    debate: Debate | None = None,
+    *,
+    turns: Sequence[Turn] | None = None,
+    ballots: Sequence[Ballot] | None = None,
+    votes: Sequence[Vote] | None = None,
+    calls: Sequence[CallRecord] | None = None,
+) -> DebateRecord:
+    """A debate with everything that its status allows: A won with people and jury alike."""
+    debate = debate or make_debate()
+    closed = debate.status is Status.CLOSED
+    if turns is None:
+        broken = Violation(kind="too_many_words", measured=512, limit=500)
+        turns = [make_turn(n) for n in (1, 2, 3)] + [make_turn(4, violations=(broken,))]
+    if ballots is None:
+        ballots = [make_ballot(), make_ballot("BA"), make_invalid_ballot()] if closed else []
+    if votes is None:
+        cast = ["A", "A", "A", "B", "tie"] if closed else []
+        votes = [make_vote(880010 + n, option) for n, option in enumerate(cast)]
+    verdict = Verdict(
+        winner="A", p={"A": 0.8, "B": 0.2}, z=1.5, valid=2, invalid=1, effective_votes=None
+    )
+    return DebateRecord(
+        debate=debate,
+        turns=tuple(turns),
+        ballots=tuple(ballots),
+        verdict=verdict if closed else None,
+        votes=tuple(votes),
+        calls=tuple([make_call(turn.step) for turn in turns] if calls is None else calls),
+    )

@@ -1,0 +1,134 @@
+"""The Desk port in memory: a floor's calls are answered by a script, and everything is kept."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from engine.debate import Model, PanelSetup, Request, Sampling, Setup, Turn, TurnOrder
+from engine.errors import RostrumError
+from engine.floor import Floor
+from engine.ports import AnswerSchema, ChatMessage, Reply
+from engine.prompts.library import Prompts, load_prompts
+from engine.store import Post
+
+Answer = Callable[[str], str | RostrumError]
+SIDES = {"A": Model.parse("near/ana"), "B": Model.parse("near/ben")}
+LIMITS = {"words": 500.0, "arguments": 3.0, "synthesis_chars": 500.0, "decision_words": 200.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One call as it reached the desk."""
+
+    step: str
+    model: Model
+    messages: tuple[ChatMessage, ...]
+    sampling: Sampling
+
+    @property
+    def last(self) -> str:
+        """What was asked."""
+        return self.messages[-1].content
+
+
+def tell(step: str) -> str:
+    """Say which step speaks; a closing has its two parts."""
+    words = f"Words of {step}."
+    return f"{words}\n\n---\n\nDecision of {step}." if "/closing/" in step else words
+
+
+class ScriptedDesk:
+    """Answers each step with `answer`, after as many seconds as `slow` says."""
+
+    def __init__(self, answer: Answer = tell, slow: Mapping[str, float] | None = None) -> None:
+        self.answer = answer
+        self.slow = slow or {}
+        self.asked: list[Asked] = []
+        self.finished: list[str] = []
+        self.stored: dict[str, Reply] = {}
+        self.turns: list[Turn] = []
+        self.posts: list[Post] = []
+        self.talking = self.most_talking = 0
+
+    async def room(self) -> None:
+        """Never wait."""
+
+    async def call(
+        self,
+        step: str,
+        model: Model,
+        messages: Sequence[ChatMessage],
+        sampling: Sampling,
+        *,
+        schema: AnswerSchema | None = None,
+        cue: Mapping[str, str] | None = None,
+    ) -> Reply:
+        """Return a stored reply, or the script's, which is then stored."""
+        if step in self.stored:
+            return self.stored[step]
+        self.asked.append(Asked(step, model, tuple(messages), sampling))
+        self.talking += 1
+        self.most_talking = max(self.most_talking, self.talking)
+        await asyncio.sleep(self.slow.get(step, 0.0))
+        self.talking -= 1
+        answer = self.answer(step)
+        if isinstance(answer, RostrumError):
+            raise answer
+        self.finished.append(step)
+        self.stored[step] = Reply(text=answer, finish="stop", model=model.name)
+        return self.stored[step]
+
+    async def publish(self, turn: Turn, post: Post) -> None:
+        """Keep a turn and its post."""
+        self.turns.append(turn)
+        self.posts.append(post)
+
+    def prompt(self, step: str) -> Asked:
+        """Return the call of a step."""
+        return next(call for call in self.asked if call.step == step)
+
+    @property
+    def steps(self) -> list[str]:
+        """The steps that were called, in the order in which they began."""
+        return [call.step for call in self.asked]
+
+
+def setup_of(
+    *,
+    topic: str = "Tea beats coffee",
+    conditions: str = "",
+    language: str = "en",
+    rounds: int = 1,
+    simultaneous: bool = False,
+    limits: Mapping[str, float] = LIMITS,
+) -> Setup:
+    """Return the setup of a classic debate."""
+    order = TurnOrder.SIMULTANEOUS if simultaneous else TurnOrder.SEQUENTIAL
+    request = Request(
+        topic=topic,
+        conditions=conditions,
+        language=language,
+        rounds=rounds,
+        turn_order=order,
+        sides=SIDES,
+    )
+    roles = {"debater": 0.7, "closing": 0.5, "juror": 0.2}
+    return Setup(
+        request=request,
+        format_version=1,
+        templates="",
+        panel=PanelSetup(roster=(Model.parse("near/j1"), Model.parse("near/j2"))),
+        names={"A": "Avocet", "B": "Wagtail"},
+        sampling={role: Sampling(temperature=t, max_tokens=1000) for role, t in roles.items()},
+        limits=dict(limits),
+        prices=dict.fromkeys(("near/ana", "near/ben", "near/j1", "near/j2")),
+        seed=1,
+        ordinal=1,
+    )
+
+
+def floor_on(desk: ScriptedDesk, setup: Setup, prompts: Prompts | None = None) -> Floor:
+    """Return a floor before that desk."""
+    return Floor(setup, prompts or load_prompts(), desk, total=8)

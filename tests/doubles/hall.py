@@ -1,0 +1,159 @@
+"""A hall for whole debates offline: rehearsal models, a venue in memory, one database file.
+
+Whatever is joined is the product's own; a hall can be left and opened again, as a process ends
+and another begins.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from adapters.memory.venue import Listener, MemoryVenue, ReactionSeen, StoredMessage
+from adapters.models.router import open_models
+from adapters.storage.database import Database
+from adapters.storage.store import SqlStore
+from bot.app import Line
+from engine.debate import Debate, Model, Sampling, Status, Vote
+from engine.delivery import Delivery
+from engine.intake import Defaults, Order
+from engine.ports import Models, Venue, VenueLimits
+from engine.prompts.library import load_prompts
+from engine.service import Service
+from engine.store import Caps, Cast, ExportFilter
+
+LOBBY = "lobby"
+QUICK = VenueLimits(typing_seconds=0.02, send_seconds=0.2)
+NO_CAPS = Caps(
+    debate_usd=None,
+    community_daily_usd=None,
+    user_daily_debates=None,
+    max_live_per_community=None,
+)
+DEFAULTS = Defaults(
+    topic="Tea is better than coffee",
+    models=(Model.parse("rehearsal/maple"), Model.parse("rehearsal/willow")),
+    jurors=tuple(Model.parse(f"rehearsal/{name}") for name in ("oak", "elm", "ash", "fir")),
+    sides={"A": Model.parse("rehearsal/maple"), "B": Model.parse("rehearsal/willow")},
+    vote_minutes=30,
+    quorum=0,
+    extend=False,
+    sampling={
+        role: Sampling(temperature=0.5, max_tokens=1000) for role in ("debater", "closing", "juror")
+    },
+    limits={
+        "classic": {
+            "words": 500,
+            "arguments": 3,
+            "synthesis_chars": 500,
+            "decision_words": 200,
+        }
+    },
+    caps=NO_CAPS,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One process while it runs in a hall."""
+
+    service: Service
+    store: SqlStore
+    venue: MemoryVenue
+    delivery: Delivery
+
+    async def start(self, defaults: Defaults = DEFAULTS, user: str | None = None) -> str:
+        """Start a debate in the lobby and return its id."""
+        order = Order(platform="memory", community="club", place=LOBBY, user=user, seed=7)
+        return (await self.service.start(order, defaults)).debate.id
+
+    async def until(self, debate_id: str, done: Callable[[Debate], object]) -> Debate:
+        """Wait, at most 10 s, until a debate is in some state."""
+        async with asyncio.timeout(10):
+            while not done(debate := await self.store.debates.get(debate_id)):  # noqa: ASYNC110
+                await asyncio.sleep(0.005)
+        return debate
+
+    async def voting(self, debate_id: str) -> Debate:
+        """Wait until people can vote and the panel is done."""
+        return await self.until(
+            debate_id, lambda debate: debate.status is Status.VOTING and debate.vote_opened_at
+        )
+
+    async def votes(self, debate_id: str, *users: str) -> dict[str, Vote]:
+        """Return the votes that these users had when they were stored at the close."""
+
+        def read() -> dict[int, Vote]:
+            with self.store.archive.reading(ExportFilter()) as records:
+                kept = next(record for record in records if record.debate.id == debate_id)
+            return {vote.person: vote for vote in kept.votes}
+
+        stored = await asyncio.to_thread(read)
+        people = await self.store.votes.people(self.venue.platform, users)
+        return {user: stored[people[user]] for user in users if people[user] in stored}
+
+    async def ended(self, debate_id: str) -> Debate:
+        """Wait until a debate has ended, however, and everything about it was posted."""
+        debate = await self.until(debate_id, has_ended)
+        async with asyncio.timeout(10):
+            await self.delivery.settled(debate_id)
+        return debate
+
+
+@dataclass(slots=True)
+class Hall:
+    """What outlives a process: the database file and the platform."""
+
+    url: str
+    venue: MemoryVenue = field(default_factory=lambda: MemoryVenue(limits=QUICK))
+
+    @asynccontextmanager
+    async def open(self, models: Models | None = None) -> AsyncIterator[Session]:
+        """Run a process until the body ends; it stops in order."""
+        store = SqlStore(Database(self.url))
+        models = models or open_models({})
+        line = Line(store, models, load_prompts(), [self.venue])
+        self.venue.listener = hearing(line.service, self.venue)
+        try:
+            async with line.running():
+                yield Session(line.service, store, self.venue, line.deliveries["memory"])
+        finally:
+            await models.aclose()
+            await store.close()
+
+    def thread(self) -> list[StoredMessage]:
+        """Return what stands in the only thread, in the platform's order."""
+        assert len(self.venue.threads) == 1
+        return next(iter(self.venue.threads.values())).messages
+
+
+def hearing(service: Service, venue: Venue) -> Listener:
+    """Return what takes a platform's reactions to the service."""
+
+    async def hear(seen: ReactionSeen) -> None:
+        await service.cast(
+            Cast(
+                platform=venue.platform,
+                place=seen.place,
+                message=seen.message,
+                user=seen.user,
+                option=seen.option,
+                added=seen.added,
+                received_at=service.clock.now(),
+            )
+        )
+
+    return hear
+
+
+def with_sides(a: str, b: str) -> Defaults:
+    """Return the defaults with other rehearsal models on the sides, e.g. `maple?latency=0.1`."""
+    sides = {"A": Model.parse(f"rehearsal/{a}"), "B": Model.parse(f"rehearsal/{b}")}
+    return DEFAULTS.model_copy(update={"sides": sides})
+
+
+def has_ended(debate: Debate) -> bool:
+    """Whether nobody has to do anything for a debate any more."""
+    return not debate.status.live and debate.status is not Status.VOTING

@@ -1,0 +1,108 @@
+"""Migrations: from nothing to this version's tables, once, and never back."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import os
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+from sqlalchemy import Connection, text
+
+import migrations
+from adapters.storage.database import Database
+from adapters.storage.migrate import migrate, newest, require_newest, revision
+from adapters.storage.store import SqlStore
+from adapters.storage.tables import metadata
+from engine.errors import StoreError
+
+FILES = sorted((Path(migrations.__file__).parent / "versions").glob("rev_*.py"))
+
+
+@pytest.fixture
+async def empty(tmp_path: Path) -> AsyncIterator[Database]:
+    database = Database(f"sqlite+aiosqlite:///{tmp_path / 'empty.db'}")
+    yield database
+    await database.close()
+
+
+def _differences(connection: Connection) -> object:
+    context = MigrationContext.configure(
+        connection, opts={"compare_type": True, "compare_server_default": True}
+    )
+    return compare_metadata(context, metadata)
+
+
+async def test_migrating_an_empty_database_makes_this_versions_tables(empty: Database) -> None:
+    assert await migrate(empty) == newest()
+    assert await empty.read(revision) == newest()
+    assert await empty.write(_differences) == []
+
+
+async def test_a_difference_between_tables_and_migrations_would_be_seen(empty: Database) -> None:
+    await migrate(empty)
+    await empty.write(lambda c: c.execute(text("ALTER TABLE debates DROP COLUMN gone")))
+    assert await empty.write(_differences) != []
+
+
+async def test_migrating_again_changes_nothing(database: Database, store: SqlStore) -> None:
+    secret = await store.debates.secret("salt")
+    await asyncio.gather(migrate(database), migrate(database))
+    assert await store.debates.secret("salt") == secret
+
+
+async def test_a_database_of_a_newer_version_is_left_alone(database: Database) -> None:
+    await database.write(lambda c: c.execute(text("UPDATE alembic_version SET version_num='9999'")))
+    with pytest.raises(
+        StoreError, match=r"was made by a newer Rostrum \(revision 9999\); install that version"
+    ):
+        await migrate(database)
+    assert await database.read(revision) == "9999"
+
+
+async def test_a_migrated_database_is_ready(database: Database) -> None:
+    await require_newest(database)
+
+
+async def test_a_missing_database_is_not_made_by_looking_for_it(tmp_path: Path) -> None:
+    path = tmp_path / "absent.db"
+    database = Database(f"sqlite+aiosqlite:///{path}", writable=False)
+    with pytest.raises(StoreError, match=r"There is no database .*absent\.db; run rostrum migrate"):
+        await require_newest(database)
+    await database.close()
+    assert os.listdir(tmp_path) == []
+
+
+async def test_an_older_database_says_what_to_run(empty: Database) -> None:
+    await empty.write(lambda connection: connection.execute(text("CREATE TABLE other (x)")))
+    with pytest.raises(
+        StoreError, match=rf"is at revision None, this version needs {newest()}; run rostrum mig"
+    ):
+        await require_newest(empty)
+
+
+async def test_a_database_that_was_never_migrated_says_what_to_run(empty: Database) -> None:
+    store = SqlStore(empty)
+    with pytest.raises(StoreError, match=r"no such table.*Run rostrum migrate first"):
+        await store.debates.recent()
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_every_migration_says_what_it_does(file: Path) -> None:
+    module = ast.parse(file.read_text())
+    functions = [node for node in module.body if isinstance(node, ast.FunctionDef)]
+    assert ast.get_docstring(module)
+    assert {function.name for function in functions} >= {"upgrade"}
+    assert all(ast.get_docstring(function) for function in functions)
+
+
+def test_migrations_follow_one_another_by_number() -> None:
+    assert [re.sub(r"rev_(\d{4})_.*", r"\1", file.stem) for file in FILES] == [
+        f"{number:04}" for number in range(1, len(FILES) + 1)
+    ]
+    assert newest() == f"{len(FILES):04}"

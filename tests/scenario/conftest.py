@@ -1,0 +1,225 @@
+"""A stage for whole debates: one database file, one model server, one venue.
+
+Processes begin and end on it as often as a test likes; whatever is joined is the product's own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+import pytest
+
+from adapters.memory.venue import MemoryVenue
+from adapters.models.attempts import Patience
+from adapters.models.backends import Backend
+from adapters.models.router import open_models
+from adapters.storage.database import Database
+from adapters.storage.store import SqlStore
+from bot.app import Line
+from engine.debate import Debate, Model, Price, Sampling, Status
+from engine.intake import Defaults, Order
+from engine.prompts.library import Prompts, load_prompts
+from engine.service import Service, Started
+from engine.store import Caps, DebateRecord, ExportFilter
+from tests.doubles.model_server import Body, ModelServer
+
+TOPIC = "Tea beats coffee"
+SIDES = {"A": Model.parse("near/ana"), "B": Model.parse("near/ben")}
+JURORS = tuple(Model.parse(f"near/j{number}#kin{number}") for number in range(1, 7))
+PRICE = Price(usd_in=1.0, usd_out=2.0)
+QUICK = Patience(tries=3, first_wait=0.001, longest_wait=0.002, obeyed_wait=0.2)
+NO_CAPS = Caps(
+    debate_usd=None,
+    community_daily_usd=None,
+    user_daily_debates=None,
+    max_live_per_community=None,
+)
+LIMITS: Mapping[str, float] = {
+    "words": 500,
+    "arguments": 3,
+    "synthesis_chars": 500,
+    "decision_words": 200,
+}
+DEFAULTS = Defaults(
+    topic=TOPIC,
+    models=tuple(SIDES.values()),
+    jurors=JURORS[:3],
+    sides=SIDES,
+    vote_minutes=0.001,
+    quorum=0,
+    extend=False,
+    sampling={
+        role: Sampling(temperature=0.5, max_tokens=1000) for role in ("debater", "closing", "juror")
+    },
+    limits={"classic": LIMITS},
+    caps=NO_CAPS,
+)
+
+
+# --- what models say ---------------------------------------------------------------------
+
+
+def asked(body: Body) -> str:
+    """Return the last message of a request."""
+    return str(body["messages"][-1]["content"])
+
+
+def prompt(body: Body) -> str:
+    """Return everything that a request says."""
+    return "\n".join(message["content"] for message in body["messages"])
+
+
+def judging(body: Body) -> bool:
+    """Whether a request asks a juror."""
+    return str(body["model"]).startswith("j")
+
+
+def is_closing(body: Body) -> bool:
+    """Whether a request asks for a closing's two parts."""
+    return "three hyphens" in asked(body)
+
+
+def shown(body: Body) -> tuple[str, ...]:
+    """Return the neutral names on a ballot, in the order shown."""
+    scores = body["response_format"]["json_schema"]["schema"]["properties"]["scores"]
+    return tuple(scores["properties"])
+
+
+def ballot(scores: Mapping[str, int], verdict: str, **changes: Any) -> str:
+    """Write a ballot: one score for all criteria of each name."""
+    criteria = ("logic", "evidence", "responsiveness", "honesty")
+    sheets = {name: dict.fromkeys(criteria, score) for name, score in scores.items()}
+    answer = {"reasons": "Both were heard.", "scores": sheets, "verdict": verdict}
+    return orjson.dumps(answer | {"confidence": 0.7} | changes).decode()
+
+
+def fair_ballot(body: Body) -> str:
+    """Prefer the same contender in either order."""
+    winner, other = sorted(shown(body))
+    return ballot({winner: 8, other: 5}, winner)
+
+
+def play(body: Body) -> str:
+    """Answer as a debater or a juror would; the same request gets the same words."""
+    if judging(body):
+        return fair_ballot(body)
+    mark = hashlib.sha256(prompt(body).encode()).hexdigest()[:8]
+    said = f"Speech {mark} by {body['model']}, number {len(body['messages']) // 2}."
+    return f"In short, {said}\n\n---\n\nI decide: {said}" if is_closing(body) else said
+
+
+# --- where it is held --------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """One process while it runs: the product's main line, joined."""
+
+    service: Service
+    store: SqlStore
+    line: Line
+    venue: MemoryVenue
+
+    async def start(self, defaults: Defaults = DEFAULTS, **asked_for: Any) -> Started:
+        """Start a debate in the venue's lobby."""
+        order = Order(platform="memory", community="club", place="lobby", **asked_for)
+        return await self.service.start(order, defaults)
+
+    async def until(self, debate_id: str, done: Callable[[Debate], object]) -> Debate:
+        """Wait, at most 20 s, until a debate is in some state."""
+        async with asyncio.timeout(20):
+            while not done(debate := await self.store.debates.get(debate_id)):  # noqa: ASYNC110
+                await asyncio.sleep(0.005)
+        return debate
+
+    async def ended(self, debate_id: str) -> Debate:
+        """Wait until a debate has ended, however, and everything about it was posted."""
+        debate = await self.until(debate_id, has_ended)
+        async with asyncio.timeout(20):
+            await self.line.deliveries["memory"].settled(debate_id)
+        return debate
+
+    async def judged(self, debate_id: str) -> Debate:
+        """Wait until a debate's panel is done, or it has ended otherwise."""
+        return await self.until(debate_id, lambda debate: not debate.status.live)
+
+    async def hold(self, defaults: Defaults = DEFAULTS, **asked_for: Any) -> Debate:
+        """Hold a whole debate, to its end."""
+        started = await self.start(defaults, **asked_for)
+        return await self.ended(started.debate.id)
+
+    async def record(self, debate_id: str) -> DebateRecord:
+        """Return everything kept of an ended debate, as an export reads it."""
+
+        def read() -> DebateRecord:
+            with self.store.archive.reading(ExportFilter()) as records:
+                return next(record for record in records if record.debate.id == debate_id)
+
+        return await asyncio.to_thread(read)
+
+
+def has_ended(debate: Debate) -> bool:
+    """Whether nobody has to do anything for a debate any more."""
+    return not debate.status.live and debate.status is not Status.VOTING
+
+
+@dataclass(slots=True)
+class Stage:
+    """What outlives a process."""
+
+    url: str
+    server: ModelServer
+    venue: MemoryVenue = field(default_factory=MemoryVenue)
+    local: bool = False
+
+    @asynccontextmanager
+    async def process(
+        self,
+        *,
+        prompts: Prompts | None = None,
+        price: Price | None = PRICE,
+        patience: Patience = QUICK,
+    ) -> AsyncIterator[Running]:
+        """Run a process until the body ends; it stops in order."""
+        store = SqlStore(Database(self.url))
+        backend = Backend.of("near", base_url=self.server.base_url, local=self.local)
+        names = [model.ref for model in (*SIDES.values(), *JURORS)]
+        prices = {name: price for name in names} if price else {}
+        models = open_models({"near": backend}, prices, patience)
+        line = Line(store, models, prompts or load_prompts(), [self.venue])
+        try:
+            async with line.running():
+                yield Running(line.service, store, line, self.venue)
+        finally:
+            await models.aclose()
+            await store.close()
+
+    @property
+    def turns_asked(self) -> list[Body]:
+        """The requests that asked a debater."""
+        return [body for body in self.server.requests if not judging(body)]
+
+    @property
+    def jurors_asked(self) -> list[Body]:
+        """The requests that asked a juror."""
+        return [body for body in self.server.requests if judging(body)]
+
+
+@pytest.fixture
+async def stage(database_url: str) -> AsyncIterator[Stage]:
+    """Offer a stage on which no process runs yet."""
+    async with ModelServer(play) as server:
+        yield Stage(database_url, server)
+
+
+@pytest.fixture
+async def line(stage: Stage) -> AsyncIterator[Running]:
+    """Offer a process that runs on the stage."""
+    async with stage.process() as running:
+        yield running

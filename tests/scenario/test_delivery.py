@@ -1,0 +1,276 @@
+"""Whole debates on a platform that misbehaves: what people see in the thread, and what is said."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from itertools import pairwise
+
+import pytest
+
+import engine.delivery
+from adapters.memory.venue import Fault, StoredMessage
+from engine.debate import Debate, Status, TurnOrder
+from engine.errors import VenueAwayError, VenueError
+from engine.ports import VenueLimits
+from tests.doubles.hall import DEFAULTS, QUICK, Hall, with_sides
+
+BRIEF = DEFAULTS.model_copy(update={"vote_minutes": 0.002})
+TALKATIVE = with_sides("maple?words=1400&over=always", "willow").model_copy(
+    update={"vote_minutes": 0.002}
+)
+REFUSAL = VenueError("The platform refused the message; grant the right to post.")
+
+
+@pytest.fixture
+def hall(database_url: str, monkeypatch: pytest.MonkeyPatch) -> Hall:
+    monkeypatch.setattr(engine.delivery, "LOOK_SECONDS", 0.02)
+    return Hall(database_url)
+
+
+async def hold(hall: Hall) -> Debate:
+    async with hall.open() as session:
+        return await session.ended(await session.start(BRIEF))
+
+
+def keys(messages: list[StoredMessage]) -> list[str]:
+    """Return the number of each message in its debate, and of the part in the message."""
+    return [message.reference.split("·", 1)[1] for message in messages]
+
+
+def order_of(messages: list[StoredMessage]) -> list[int]:
+    return [int(key.split("·")[0]) for key in keys(messages)]
+
+
+def heads(messages: list[StoredMessage]) -> list[str]:
+    return [message.body.split("\n", 1)[0] for message in messages]
+
+
+def turns_in(hall: Hall) -> list[str]:
+    """Return what stands in the thread above each turn, up to its number."""
+    said = heads(hall.thread())
+    return [line.split(" of 8")[0] for line in said if ", turn " in line]
+
+
+def posts_asked(hall: Hall) -> int:
+    return sum(call.method == "post" for call in hall.venue.seen)
+
+
+async def until(done: Callable[[], bool]) -> None:
+    async with asyncio.timeout(10):
+        while not done():  # noqa: ASYNC110 - what the platform holds rings no bell
+            await asyncio.sleep(0.005)
+
+
+# --- in order ----------------------------------------------------------------------------
+
+
+async def test_a_debate_is_read_in_order_and_once(hall: Hall) -> None:
+    debate = await hold(hall)
+    assert debate.status is Status.CLOSED
+    [announcement] = hall.venue.places["lobby"]
+    assert announcement.body.startswith(f"Debate {debate.code}: Tea is better than coffee")
+    said = heads(hall.thread())
+    turns = turns_in(hall)
+    assert [turn[0] for turn in turns] == ["A", "B"] * 4
+    assert [turn[-1] for turn in turns] == list("12345678")
+    assert said[-2].startswith("The vote closed")
+    assert said[-1].startswith("Reveal: ")
+    assert max(Counter(keys(hall.thread())).values()) == 1
+
+
+async def test_a_long_turn_comes_in_parts_one_after_the_other(hall: Hall) -> None:
+    async with hall.open() as session:
+        await session.ended(await session.start(TALKATIVE))
+    parts = [key.split("·") for key in keys(hall.thread())]
+    for (number, piece), (following, after) in pairwise(parts):
+        i, n = map(int, piece.split("/"))
+        if i < n:
+            assert (following, after) == (number, f"{i + 1}/{n}")
+    assert any(piece.startswith("3/") for _, piece in parts)
+
+
+# --- refused -----------------------------------------------------------------------------
+
+
+async def test_a_refused_turn_is_a_gap_and_the_debate_goes_on(hall: Hall) -> None:
+    hall.venue.misbehave("post", Fault(), Fault(), Fault(REFUSAL))
+    debate = await hold(hall)
+    assert debate.status is Status.CLOSED
+    assert [turn[-1] for turn in turns_in(hall)] == list("1345678")
+
+
+async def test_a_refused_announcement_ends_the_debate_and_says_why(hall: Hall) -> None:
+    hall.venue.misbehave("post", Fault(REFUSAL))
+    debate = await hold(hall)
+    assert debate.status is Status.FAILED
+    assert debate.reason == str(REFUSAL)
+    assert hall.venue.messages == {}
+
+
+async def test_a_refused_thread_ends_the_debate_and_says_why(hall: Hall) -> None:
+    hall.venue.misbehave("open_thread", Fault(VenueError("No threads here; allow them.")))
+    debate = await hold(hall)
+    assert debate.status is Status.FAILED
+    assert debate.reason == "No threads here; allow them."
+
+
+async def test_a_refused_invitation_ends_the_debate_and_says_why(hall: Hall) -> None:
+    hall.venue.misbehave("seed", Fault(VenueError("No reactions here; allow them.")))
+    debate = await hold(hall)
+    assert debate.reason == "No reactions here; allow them."
+    assert debate.gone
+    assert debate.status in (Status.FAILED, Status.CLOSED)
+    assert not any(line.startswith("Reveal") for line in heads(hall.thread()))
+
+
+# --- away --------------------------------------------------------------------------------
+
+
+async def test_while_the_platform_is_away_thinking_stops_at_four_turns(hall: Hall) -> None:
+    async with hall.open() as session:
+        debate_id = await session.start(BRIEF)
+        await session.until(debate_id, lambda debate: debate.thread)
+        hall.venue.go_away(1.0)
+        debate = await session.until(debate_id, lambda debate: debate.reason)
+        assert debate.reason == "Waiting to post: The platform cannot be reached; try again."
+        await asyncio.sleep(0.5)
+        calls, _ = await session.store.journal.spending(debate_id)
+        assert calls == len(turns_in(hall)) + 4
+        await session.until(debate_id, lambda debate: not debate.reason)
+        ended = await session.ended(debate_id)
+    assert ended.status is Status.CLOSED
+    assert ended.reason == ""
+    assert [turn[-1] for turn in turns_in(hall)] == list("12345678")
+    assert order_of(hall.thread()) == sorted(order_of(hall.thread()))
+
+
+async def test_what_the_last_process_waited_for_is_no_reason_any_more(hall: Hall) -> None:
+    async with hall.open() as session:
+        debate_id = await session.start(with_sides("maple?latency=0.1", "willow?latency=0.1"))
+        await session.until(debate_id, lambda debate: debate.thread)
+        hall.venue.go_away(60)
+        await session.until(debate_id, lambda debate: debate.reason)
+    hall.venue.away_until = 0.0
+    async with hall.open() as session:
+        await session.service.recover()
+        debate = await session.until(debate_id, lambda debate: not debate.reason)
+        assert debate.status is Status.RUNNING
+
+
+async def test_a_slow_answer_is_given_up_and_looked_for(hall: Hall) -> None:
+    hall.venue.misbehave("post", Fault(delay=60))
+    debate = await hold(hall)
+    assert debate.status is Status.CLOSED
+    assert len(hall.venue.places["lobby"]) == 1
+
+
+# --- answers lost ------------------------------------------------------------------------
+
+
+async def test_an_answer_lost_after_storing_is_found_and_nothing_is_sent_twice(hall: Hall) -> None:
+    for _ in range(12):
+        hall.venue.lose_answer()
+    debate = await hold(hall)
+    assert debate.status is Status.CLOSED
+    everything = [message.reference for message in hall.venue.messages.values()]
+    assert max(Counter(everything).values()) == 1
+    assert [turn[-1] for turn in turns_in(hall)] == list("12345678")
+
+
+async def test_an_answer_lost_before_storing_is_sent_again_after_its_deadline(hall: Hall) -> None:
+    lost = VenueAwayError("The answer was lost.", retry_after=0.01, maybe_stored=True)
+    hall.venue.misbehave("post", Fault(), Fault(lost))
+    debate = await hold(hall)
+    assert debate.status is Status.CLOSED
+    sent = [call.at for call in hall.venue.seen if call.method == "post"]
+    assert sent[2] - sent[1] > 0.9 * QUICK.send_seconds
+    assert [turn[-1] for turn in turns_in(hall)] == list("12345678")
+
+
+async def test_where_reading_is_refused_a_post_in_doubt_is_left_alone(hall: Hall) -> None:
+    lost = VenueAwayError("The answer was lost.", retry_after=0.01, maybe_stored=True)
+    hall.venue.misbehave("post", Fault(), Fault(), Fault(lost), Fault(lost, stored=True))
+    refusal = Fault(VenueError("Reading is not allowed here; grant the right to read."))
+    hall.venue.misbehave("find", refusal, refusal)
+    debate = await hold(hall)
+    assert debate.status is Status.CLOSED
+    assert [turn[-1] for turn in turns_in(hall)] == list("1345678")
+
+
+async def test_an_announcement_in_doubt_that_cannot_be_looked_for_ends_the_debate(
+    hall: Hall,
+) -> None:
+    hall.venue.lose_answer()
+    hall.venue.refuse_reading()
+    debate = await hold(hall)
+    assert debate.status is Status.FAILED
+    assert debate.reason == "Reading is not allowed here; grant the right to read."
+    said = heads(list(hall.venue.messages.values()))
+    assert sum(line.startswith(f"Debate {debate.code}") for line in said) == 1
+
+
+# --- gone --------------------------------------------------------------------------------
+
+
+async def test_when_the_thread_is_deleted_the_calls_stop_and_all_is_kept(hall: Hall) -> None:
+    async with hall.open() as session:
+        debate_id = await session.start(with_sides("maple?latency=0.1", "willow?latency=0.1"))
+        debate = await session.until(debate_id, lambda debate: debate.thread)
+        hall.venue.delete(debate.thread or "")
+        ended = await session.ended(debate_id)
+        calls, _ = await session.store.journal.spending(debate_id)
+        await asyncio.sleep(0.1)
+        assert (await session.store.journal.spending(debate_id))[0] == calls
+        journaled = await session.store.journal.load(debate_id)
+    assert ended.status is Status.FAILED
+    assert ended.gone
+    assert ended.reason == f"{debate.thread} was deleted; nothing can be posted there any more."
+    assert 1 <= len(journaled.steps) < 8
+
+
+async def test_votes_stand_as_they_were_when_the_thread_is_deleted(hall: Hall) -> None:
+    lively = DEFAULTS.model_copy(update={"vote_minutes": 0.005, "quorum": 5, "extend": True})
+    async with hall.open() as session:
+        debate_id = await session.start(lively)
+        debate = await session.voting(debate_id)
+        thread, ballot = debate.thread or "", debate.vote_message or ""
+        await hall.venue.react("ann", thread, ballot, "A")
+        await hall.venue.react("bob", thread, ballot, "B")
+        hall.venue.delete(thread)
+        ended = await session.ended(debate_id)
+        votes = await session.votes(debate_id, "ann", "bob")
+    assert {user: vote.option for user, vote in votes.items()} == {"ann": "A", "bob": "B"}
+    assert (ended.status, ended.gone) == (Status.CLOSED, True)
+    assert ended.reason == f"{thread} was deleted; nothing can be posted there any more."
+
+
+# --- another process ---------------------------------------------------------------------
+
+
+async def test_a_deliverer_restarted_between_parts_goes_on_with_the_next(hall: Hall) -> None:
+    hall.venue.limits = VenueLimits(typing_seconds=0.02, send_seconds=5)
+    hall.venue.misbehave("post", Fault(), Fault(), Fault(delay=60))
+    async with hall.open() as session:
+        debate_id = await session.start(TALKATIVE)
+        await until(lambda: posts_asked(hall) == 3)
+    assert keys(hall.thread()) == ["2·1/4"]
+    hall.venue.limits = QUICK
+    async with hall.open() as session:
+        await session.service.recover()
+        ended = await session.ended(debate_id)
+    assert ended.status is Status.CLOSED
+    assert keys(hall.thread())[:4] == [f"2·{part}/4" for part in range(1, 5)]
+    assert max(Counter(keys(hall.thread())).values()) == 1
+
+
+async def test_a_turn_said_twice_side_by_side_waits_for_room_too(hall: Hall) -> None:
+    defaults = BRIEF.model_copy(update={"turn_order": TurnOrder.SIMULTANEOUS})
+    async with hall.open() as session:
+        debate_id = await session.start(defaults)
+        await session.until(debate_id, lambda debate: debate.thread)
+        hall.venue.go_away(0.5)
+        ended = await session.ended(debate_id)
+    assert ended.status is Status.CLOSED
+    assert [turn[-1] for turn in turns_in(hall)] == list("12345678")

@@ -1,0 +1,238 @@
+"""From debates in a real database to an export folder."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import threading
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from adapters.storage.database import Database
+from adapters.storage.store import SqlStore
+from engine.dataset.manifest import Manifest
+from engine.dataset.writer import export
+from engine.debate import Ballot, Sampling, Status, Verdict, VoteEvent
+from engine.messages import Notice
+from engine.ports import Attempt, Call, ChatMessage, Reply
+from engine.store import (
+    AttemptStart,
+    Caps,
+    Cast,
+    Closing,
+    ExportFilter,
+    Lease,
+    NewDebate,
+    Post,
+)
+from engine.votes.window import standing
+from tests.doubles.archive import MAPLE, NOON, make_ballot, make_debate, make_turn
+
+USERS = [f"U0CANARY{number}" for number in range(6)]
+SAID = "Tea <@U0CANARY1> wakes."
+
+
+async def begin(store: SqlStore, number: int, topic: str, community: str = "G0CANARY") -> Lease:
+    """Store a debate of Discord, begin to think for it, and return its lease."""
+    debate = make_debate(number, topic=topic)
+    new = NewDebate(
+        **debate.model_dump(
+            include={"id", "number", "platform", "place", "created_at"},
+        ),
+        community=community,
+        user=USERS[0],
+        setup=debate.setup,
+    )
+    caps = Caps(user_daily_debates=None, max_live_per_community=None)
+    await store.debates.create(new, caps, [])
+    lease = await store.leases.claim(f"debate/{new.id}", "runner", 60)
+    assert lease is not None
+    await store.debates.advance(lease, new.id, Status.RUNNING)
+    return lease
+
+
+def debate_of(lease: Lease) -> str:
+    return lease.name.removeprefix("debate/")
+
+
+async def ask(store: SqlStore, lease: Lease, step: str, text: str) -> None:
+    """Journal a call that costs a cent."""
+    start = AttemptStart(
+        debate=debate_of(lease), step=step, number=1, cost_max=0.1, prompt_hash=f"hash of {step}"
+    )
+    prompt = (ChatMessage(role="user", content="Speak."),)
+    sampling = Sampling(temperature=0, max_tokens=100)
+    call = Call(start.debate, step, MAPLE, messages=prompt, sampling=sampling)
+    await store.journal.began(lease, start, call)
+    reply = Reply(text=text, finish="stop", model="maple-2026", cost=0.01)
+    await store.journal.ended(lease, start, Attempt(number=1, cost=0.01), reply)
+
+
+async def judge(store: SqlStore, lease: Lease) -> None:
+    """Let two jurors give it to A."""
+    ballots: dict[str, Ballot] = {}
+    for order in ("AB", "BA"):
+        step = f"jury/{order}"
+        await ask(store, lease, step, f"raw reply on {order}")
+        ballots[step] = make_ballot(order)
+    verdict = Verdict(winner="A", p={"A": 0.8, "B": 0.2}, z=1.5, valid=2, invalid=0)
+    await store.journal.record_verdict(lease, debate_of(lease), verdict, ballots)
+
+
+async def open_vote(store: SqlStore, lease: Lease) -> str:
+    debate_id = debate_of(lease)
+    message = f"message of {debate_id}"
+    deadline = NOON + timedelta(minutes=30)
+    await store.outbox.set_thread(lease, debate_id, "T0CANARY")
+    await store.votes.open(lease, debate_id, message, NOON, deadline)
+    await store.debates.advance(lease, debate_id, Status.VOTING)
+    return message
+
+
+async def close_vote(store: SqlStore, lease: Lease, at: datetime) -> None:
+    debate = await store.debates.get(debate_of(lease))
+
+    def conclude(events: tuple[VoteEvent, ...]) -> Closing:
+        return Closing(votes=standing(debate, events), posts=())
+
+    await store.votes.close(lease, debate.id, at, False, conclude)
+
+
+async def hold_debate(store: SqlStore, number: int, community: str = "G0CANARY") -> str:
+    """A debate as the engine holds it: everybody votes, the starter too, five for A."""
+    lease = await begin(store, number, f"Is <@{USERS[0]}> right on tea, {number}?", community)
+    turn = make_turn(1, SAID)
+    await ask(store, lease, turn.step, SAID)
+    post = Post(key=turn.step, message=Notice(text=SAID))
+    await store.journal.record_turn(lease, debate_of(lease), turn, post)
+    await judge(store, lease)
+    message = await open_vote(store, lease)
+    for user, option in zip(USERS, "AAAAAB", strict=True):
+        cast = Cast(
+            platform="discord",
+            place="T0CANARY",
+            message=message,
+            user=user,
+            option=option,
+            added=True,
+            received_at=NOON,
+        )
+        assert await store.votes.cast(cast) == "stored"
+    await close_vote(store, lease, NOON + timedelta(hours=number))
+    return debate_of(lease)
+
+
+async def write(store: SqlStore, out: Path, **where: Any) -> Manifest:
+    return await export(store, out, ExportFilter(**where), None, version="1.2.3")
+
+
+def contents(out: Path) -> dict[str, bytes]:
+    files = (path for path in out.rglob("*") if path.is_file())
+    return {str(path.relative_to(out)): path.read_bytes() for path in files}
+
+
+def table(out: Path, name: str) -> list[dict[str, Any]]:
+    text = b"".join(path.read_bytes() for path in sorted(out.glob(f"data/{name}/*.jsonl")))
+    return [orjson.loads(line) for line in text.splitlines()]
+
+
+async def test_what_was_debated_judged_and_voted_is_exported(
+    store: SqlStore, tmp_path: Path
+) -> None:
+    debate_id = await hold_debate(store, 1)
+    await write(store, tmp_path / "out")
+    (debate,) = table(tmp_path / "out", "debates")
+    assert (debate["debate_id"], debate["status"]) == (debate_id, "closed")
+    assert (debate["jury_winner"], debate["human_winner"], debate["agree"]) == ("A", "A", True)
+    assert (debate["n_a"], debate["gold_a"], debate["gold_b"]) == (5, 4, 1)
+    assert debate["cost_usd"] == pytest.approx(0.03)
+    (said,) = table(tmp_path / "out", "turns")
+    assert (said["text"], said["stop_reason"]) == ("Tea [mention] wakes.", "stop")
+    raws = {row["raw"] for row in table(tmp_path / "out", "verdicts")}
+    assert raws == {"raw reply on AB", "raw reply on BA"}
+    votes = table(tmp_path / "out", "votes")
+    assert len({row["voter"] for row in votes}) == len(USERS)
+    assert [row["gold"] for row in votes if row["starter"]] == [False]
+
+
+async def test_a_repeated_export_is_the_same_and_names_nobody(
+    store: SqlStore, database: Database, tmp_path: Path
+) -> None:
+    for number in (1, 2, 3):
+        await hold_debate(store, number)
+    await write(store, tmp_path / "one", community="G0CANARY")
+    await write(store, tmp_path / "two", community="G0CANARY")
+    found = contents(tmp_path / "one")
+    assert found == contents(tmp_path / "two")
+    everything = b"".join(found.values())
+    for canary in ("U0CANARY", "G0CANARY", "T0CANARY", "message of", "700000000000000002"):
+        assert canary.encode() not in everything
+    with sqlite3.connect(database.path) as connection:
+        secrets = connection.execute("SELECT value FROM installation").fetchall()
+    connection.close()
+    for (secret,) in secrets:
+        assert len(secret) < 64 or secret.encode() not in everything
+
+
+async def test_the_next_export_uses_other_pseudonyms(store: SqlStore, tmp_path: Path) -> None:
+    await hold_debate(store, 1)
+    await write(store, tmp_path / "one")
+    await hold_debate(store, 2)
+    await write(store, tmp_path / "two")
+    one, two = ({row["voter"] for row in table(tmp_path / n, "votes")} for n in ("one", "two"))
+    assert len(one) == len(two) == len(USERS)
+    assert not one & two
+
+
+async def test_an_open_vote_is_no_part_of_it(store: SqlStore, tmp_path: Path) -> None:
+    await hold_debate(store, 1)
+    lease = await begin(store, 2, "Sealed still")
+    await judge(store, lease)
+    await open_vote(store, lease)
+    stopped = await begin(store, 3, "Broken off")
+    await store.debates.advance(stopped, debate_of(stopped), Status.PARTIAL, "at its cap")
+    manifest = await write(store, tmp_path / "out")
+    rows = table(tmp_path / "out", "debates")
+    assert sorted(row["status"] for row in rows) == ["closed", "partial"]
+    assert sum(manifest.rows["debates"].values()) == 2
+    assert b"Sealed still" not in b"".join(contents(tmp_path / "out").values())
+
+
+async def test_only_the_community_that_was_asked_for(store: SqlStore, tmp_path: Path) -> None:
+    await hold_debate(store, 1, community="here")
+    elsewhere = await hold_debate(store, 2, community="elsewhere")
+    await write(store, tmp_path / "out", community="elsewhere")
+    assert [row["debate_id"] for row in table(tmp_path / "out", "debates")] == [elsewhere]
+
+
+async def test_a_key_that_is_set_is_used_instead(store: SqlStore, tmp_path: Path) -> None:
+    await hold_debate(store, 1)
+    for name, key in (("own", None), ("set", b"a key"), ("again", b"a key")):
+        await export(store, tmp_path / name, ExportFilter(), key, version="1.2.3")
+    assert contents(tmp_path / "set") == contents(tmp_path / "again")
+    assert contents(tmp_path / "own") != contents(tmp_path / "set")
+
+
+async def test_a_cancelled_export_stops_and_leaves_nothing(store: SqlStore, tmp_path: Path) -> None:
+    for number in (1, 2, 3):
+        await hold_debate(store, number)
+    writing, go_on = threading.Event(), threading.Event()
+
+    def hold_up(done: int) -> None:
+        writing.set()
+        go_on.wait(5)
+
+    task = asyncio.create_task(
+        export(store, tmp_path / "out", ExportFilter(), None, version="1", progress=hold_up)
+    )
+    await asyncio.to_thread(writing.wait, 5)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    go_on.set()
+    await asyncio.get_running_loop().shutdown_default_executor()
+    assert [path for path in contents(tmp_path) if "out" in path] == []

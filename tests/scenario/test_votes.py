@@ -1,0 +1,141 @@
+"""A vote from its opening to the reveal: what the thread shows before and after."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+
+import pytest
+
+from adapters.memory.venue import MemoryVenue
+from engine.debate import Status
+from engine.errors import UsageError
+from engine.messages import Message, Reveal
+from engine.ports import Part
+from tests.doubles.hall import DEFAULTS, QUICK, Hall, Session
+
+NAMES = [model.name for model in (*DEFAULTS.sides.values(), *DEFAULTS.jurors)]
+
+
+class AttentiveVenue(MemoryVenue):
+    """A platform that also keeps what each message meant."""
+
+    def __init__(self) -> None:
+        super().__init__(limits=QUICK)
+        self.meant: list[Message] = []
+
+    def render(self, message: Message, stem: str) -> tuple[Part, ...]:
+        self.meant.append(message)
+        return super().render(message, stem)
+
+
+@pytest.fixture
+def venue() -> AttentiveVenue:
+    return AttentiveVenue()
+
+
+@pytest.fixture
+def hall(database_url: str, venue: AttentiveVenue) -> Hall:
+    return Hall(database_url, venue)
+
+
+async def vote(session: Session, debate_id: str, **choices: str) -> None:
+    debate = await session.voting(debate_id)
+    for user, option in choices.items():
+        await session.venue.react(user, debate.thread or "", debate.vote_message or "", option)
+
+
+async def test_nothing_names_a_model_or_a_judge_before_the_reveal(
+    hall: Hall, venue: AttentiveVenue
+) -> None:
+    async with hall.open() as session:
+        debate_id = await session.start(DEFAULTS)
+        await vote(session, debate_id, ann="A", bob="A", cem="B")
+        verdict, ballots = await session.store.journal.judged(debate_id)
+        sealed = venue.said()
+        await session.service.close_vote(debate_id)
+        ended = await session.ended(debate_id)
+    assert verdict is not None
+    assert not [name for name in NAMES if re.search(rf"\b{name}\b", sealed)]
+    assert not [ballot.reasons for ballot in ballots if ballot.reasons[:40] in sealed]
+    assert ended.closed_early
+    opened = venue.said().removeprefix(sealed)
+    assert all(model.ref in opened for model in DEFAULTS.sides.values())
+
+
+async def test_the_reveal_opens_models_people_and_panel(hall: Hall, venue: AttentiveVenue) -> None:
+    async with hall.open() as session:
+        debate_id = await session.start(DEFAULTS, user="ann")
+        await vote(session, debate_id, ann="B", bob="A", cem="A", dee="tie")
+        await session.service.close_vote(debate_id)
+        await session.ended(debate_id)
+        verdict, ballots = await session.store.journal.judged(debate_id)
+        calls, _ = await session.store.journal.spending(debate_id)
+    reveal = venue.meant[-1]
+    assert isinstance(reveal, Reveal)
+    assert reveal.models == {"A": "rehearsal/maple", "B": "rehearsal/willow"}
+    assert reveal.tally.counts == {"A": 2, "B": 1, "tie": 1, "weak": 0}
+    assert reveal.tally.gold == {"A": 2, "B": 0, "tie": 1, "weak": 0}
+    assert (reveal.tally.winner, reveal.tally.share) == ("A", 1.0)
+    assert verdict is not None
+    assert (reveal.verdict.winner, reveal.verdict.p) == (verdict.winner, verdict.p)
+    assert reveal.agree is (verdict.winner == "A")
+    assert len(reveal.jurors) == len(ballots) >= 3
+    assert {line.juror for line in reveal.jurors} <= {model.ref for model in DEFAULTS.jurors}
+    assert reveal.calls == calls
+
+
+async def test_a_vote_of_a_fraction_of_a_minute_closes_by_itself(hall: Hall) -> None:
+    async with hall.open() as session:
+        debate_id = await session.start(DEFAULTS.model_copy(update={"vote_minutes": 0.005}))
+        await vote(session, debate_id, ann="A")
+        ended = await session.ended(debate_id)
+        votes = await session.votes(debate_id, "ann")
+    assert (ended.status, ended.closed_early) == (Status.CLOSED, False)
+    assert ended.vote_opened_at is not None
+    assert ended.revealed_at is not None
+    assert 0.3 <= (ended.revealed_at - ended.vote_opened_at).total_seconds() < 3
+    assert votes["ann"].option == "A"
+
+
+async def test_a_deadline_that_no_process_saw_fires_late(hall: Hall) -> None:
+    async with hall.open() as session:
+        debate_id = await session.start(DEFAULTS.model_copy(update={"vote_minutes": 0.01}))
+        await vote(session, debate_id, ann="A")
+    debate = hall.thread()[-1]
+    hall.venue.listening = False
+    await hall.venue.react("bob", debate.place, debate.id, "B")
+    await asyncio.sleep(0.7)
+    async with hall.open() as session:
+        ended = await session.ended(debate_id)
+        votes = await session.votes(debate_id, "ann", "bob")
+    assert ended.status is Status.CLOSED
+    assert {user: (vote.option, vote.late_seen) for user, vote in votes.items()} == {
+        "ann": ("A", False),
+        "bob": ("B", True),
+    }
+
+
+async def test_a_close_as_soon_as_the_panel_is_done_is_never_refused(hall: Hall) -> None:
+    async with hall.open() as session:
+        debate_id = await session.start(DEFAULTS)
+        async with asyncio.timeout(10):
+            while True:
+                debate = await session.store.debates.get(debate_id)
+                if debate.status is Status.VOTING and debate.vote_opened_at:
+                    break
+                await asyncio.sleep(0)
+        assert (await session.service.close_vote(debate_id)).status is Status.CLOSED
+
+
+async def test_there_is_nothing_to_close_before_the_vote_opens_or_after_it_closed(
+    hall: Hall,
+) -> None:
+    async with hall.open() as session:
+        debate_id = await session.start(DEFAULTS)
+        with pytest.raises(UsageError, match="has no open vote"):
+            await session.service.close_vote(debate_id)
+        await vote(session, debate_id)
+        await session.service.close_vote(debate_id)
+        with pytest.raises(UsageError, match="is closed; it has no open vote"):
+            await session.service.close_vote(debate_id)

@@ -1,0 +1,463 @@
+"""An export folder: whole or not there, the same when repeated, and giving nobody away."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import orjson
+import pytest
+
+from engine.dataset import folder
+from engine.errors import ExportError
+from engine.dataset.manifest import Manifest
+from engine.dataset.voters import Keys
+from engine.dataset.writer import write_export
+from engine.debate import Model, Status, Verdict
+from engine.errors import StoppedError, StoreError, UsageError
+from engine.store import DebateRecord, ExportFilter
+from tests.doubles.archive import (
+    NOON,
+    MemoryArchive,
+    make_ballot,
+    make_debate,
+    make_record,
+    make_turn,
+    make_vote,
+)
+
+KEYS = Keys(splits=b"splits", master=b"master")
+RECORDS = tuple(make_record(make_debate(number)) for number in range(1, 25))
+
+
+def write(out: Path, *records: DebateRecord, **where: Any) -> Manifest:
+    archive = MemoryArchive(*(records or RECORDS))
+    return write_export(archive, ExportFilter(**where), out, KEYS, version="1.2.3")
+
+
+def contents(out: Path) -> dict[str, bytes]:
+    files = (path for path in out.rglob("*") if path.is_file())
+    return {str(path.relative_to(out)): path.read_bytes() for path in files}
+
+
+def table(out: Path, name: str) -> list[dict[str, Any]]:
+    text = b"".join(path.read_bytes() for path in sorted(out.glob(f"data/{name}/*.jsonl")))
+    return [orjson.loads(line) for line in text.splitlines()]
+
+
+def voters(out: Path) -> set[str]:
+    return {row["voter"] for row in table(out, "votes")}
+
+
+class TestLayout:
+    def test_holds_card_manifest_and_a_file_for_each_table_and_split(self, tmp_path: Path) -> None:
+        manifest = write(tmp_path / "out")
+        listed = {file.path for file in manifest.files} | {"manifest.json"}
+        assert listed == set(contents(tmp_path / "out"))
+        for name, by_split in manifest.rows.items():
+            for split, number in by_split.items():
+                path = tmp_path / "out" / "data" / name / f"{split}.jsonl"
+                assert len(path.read_bytes().splitlines()) == number
+        assert sum(manifest.rows["debates"].values()) == len(RECORDS)
+        assert sum(manifest.rows["votes"].values()) == 5 * len(RECORDS)
+
+    def test_an_empty_split_is_left_out(self, tmp_path: Path) -> None:
+        manifest = write(tmp_path / "out", RECORDS[0])
+        (split,) = manifest.rows["debates"]
+        assert set(manifest.rows["votes"]) == {split}
+        assert len(list(tmp_path.glob("out/data/*/*.jsonl"))) == 4
+
+    def test_without_debates_there_is_still_a_card(self, tmp_path: Path) -> None:
+        manifest = write_export(
+            MemoryArchive(), ExportFilter(), tmp_path / "out", KEYS, version="1.2.3"
+        )
+        assert manifest.cutoff is None
+        assert set(contents(tmp_path / "out")) == {"README.md", "manifest.json"}
+
+    def test_a_row_is_in_the_split_that_it_names(self, tmp_path: Path) -> None:
+        write(tmp_path / "out")
+        for path in tmp_path.glob("out/data/*/*.jsonl"):
+            rows = [orjson.loads(line) for line in path.read_bytes().splitlines()]
+            assert {row["split"] for row in rows} == {path.stem}
+
+    def test_the_manifest_is_true(self, tmp_path: Path) -> None:
+        returned = write(tmp_path / "out", languages=("en",))
+        found = contents(tmp_path / "out")
+        manifest = orjson.loads(found.pop("manifest.json"))
+        assert Manifest.model_validate_json(orjson.dumps(manifest)) == returned
+        for file in manifest["files"]:
+            text = found.pop(file["path"])
+            assert file["sha256"] == hashlib.sha256(text).hexdigest()
+            assert file["bytes"] == len(text)
+        assert not found
+        assert (manifest["schema_version"], manifest["rostrum"]) == (1, "1.2.3")
+        assert manifest["filters"]["languages"] == ["en"]
+        assert manifest["cutoff"] == "2026-03-02T12:00:30Z"
+
+    def test_a_debate_that_ended_early_is_in_it_with_its_turns(self, tmp_path: Path) -> None:
+        partial = make_record(make_debate(2, Status.PARTIAL), turns=[make_turn(1)])
+        write(tmp_path / "out", RECORDS[0], partial)
+        assert sorted(row["status"] for row in table(tmp_path / "out", "debates")) == [
+            "closed",
+            "partial",
+        ]
+        for name, expected in (("turns", 1), ("verdicts", 0), ("votes", 0)):
+            rows = table(tmp_path / "out", name)
+            assert sum(row["debate_id"] == partial.debate.id for row in rows) == expected
+
+    @pytest.mark.parametrize("status", [Status.VOTING, Status.RUNNING, Status.QUEUED])
+    def test_a_sealed_debate_is_not_in_it(self, tmp_path: Path, status: Status) -> None:
+        sealed = make_record(make_debate(2, status, topic="still secret"))
+        write(tmp_path / "out", RECORDS[0], sealed)
+        assert b"still secret" not in b"".join(contents(tmp_path / "out").values())
+
+    def test_only_what_was_asked_for_is_in_it(self, tmp_path: Path) -> None:
+        turkish = make_record(make_debate(30, language="tr"))
+        write(tmp_path / "out", *RECORDS, turkish, languages=("tr",))
+        (row,) = table(tmp_path / "out", "debates")
+        assert row["debate_id"] == turkish.debate.id
+
+    def test_progress_counts_the_debates(self, tmp_path: Path) -> None:
+        seen: list[int] = []
+        archive = MemoryArchive(*RECORDS)
+        write_export(archive, ExportFilter(), tmp_path / "out", KEYS, seen.append, version="1")
+        assert [done for done in seen if done] == list(range(1, len(RECORDS) + 1))
+
+
+class TestRepeating:
+    def test_the_same_data_gives_the_same_bytes(self, tmp_path: Path) -> None:
+        write(tmp_path / "one")
+        write(tmp_path / "two", *reversed(RECORDS))
+        assert contents(tmp_path / "one") == contents(tmp_path / "two")
+        write(tmp_path / "one")
+        assert contents(tmp_path / "one") == contents(tmp_path / "two")
+
+    def test_the_order_of_filters_does_not_matter(self, tmp_path: Path) -> None:
+        write(tmp_path / "one", languages=("en", "tr"))
+        write(tmp_path / "two", languages=("tr", "en"))
+        assert contents(tmp_path / "one") == contents(tmp_path / "two")
+
+    def test_a_debate_more_keeps_splits_and_changes_pseudonyms(self, tmp_path: Path) -> None:
+        write(tmp_path / "one")
+        write(tmp_path / "two", *RECORDS, make_record(make_debate(99)))
+        splits = [
+            {row["debate_id"]: row["split"] for row in table(tmp_path / name, "debates")}
+            for name in ("one", "two")
+        ]
+        assert splits[0].items() <= splits[1].items()
+        assert not voters(tmp_path / "one") & voters(tmp_path / "two")
+
+    def test_other_filters_and_another_key_change_pseudonyms(self, tmp_path: Path) -> None:
+        write(tmp_path / "one")
+        write(tmp_path / "two", languages=("en",))
+        keys = KEYS._replace(master=b"another")
+        archive = MemoryArchive(*RECORDS)
+        write_export(archive, ExportFilter(), tmp_path / "three", keys, version="1.2.3")
+        sets = [voters(tmp_path / name) for name in ("one", "two", "three")]
+        assert len(set.union(*sets)) == sum(len(found) for found in sets)
+
+    def test_a_debate_revealed_while_it_is_written_waits_for_the_next(self, tmp_path: Path) -> None:
+        class Growing(MemoryArchive):
+            def _wanted(self, where: ExportFilter) -> Iterator[DebateRecord]:
+                yield from super()._wanted(where)
+                self.records = [*RECORDS, make_record(make_debate(99))]
+
+        write(tmp_path / "one")
+        archive = Growing(*RECORDS)
+        write_export(archive, ExportFilter(), tmp_path / "two", KEYS, version="1.2.3")
+        assert contents(tmp_path / "one") == contents(tmp_path / "two")
+
+
+class TestPrivacy:
+    def test_no_id_or_mention_is_anywhere(self, tmp_path: Path) -> None:
+        mention = "<@U0CANARY01> <#700000000000000009|plaza> @everyone <!channel> @jane.canary"
+        debate = make_debate(topic=f"Is it {mention}?", conditions=mention, language="tr")
+        ballot = make_ballot(raw=mention, reasons=mention, problem=mention)
+        record = make_record(
+            debate,
+            turns=[make_turn(1, mention)],
+            ballots=[ballot],
+            votes=[make_vote(880010, starter=True)],
+        )
+        write(tmp_path / "out", record, community="700000000000000001")
+        everything = b"".join(contents(tmp_path / "out").values())
+        names = b"".join(str(path).encode() for path in tmp_path.rglob("*"))
+        for canary in ("U0CANARY01", "70000000000000000", "880010", "880001", "jane", "plaza"):
+            assert canary.encode() not in everything + names
+        for call in (b"everyone", b"<!channel>", b"<@"):
+            assert call not in b"".join(
+                path.read_bytes() for path in tmp_path.glob("out/data/*/*.jsonl")
+            )
+
+    def test_keys_are_not_in_it(self, tmp_path: Path) -> None:
+        keys = Keys(splits=b"canary of splits", master=b"canary of master")
+        archive = MemoryArchive(*RECORDS)
+        write_export(archive, ExportFilter(), tmp_path / "out", keys, version="1.2.3")
+        everything = b"".join(contents(tmp_path / "out").values())
+        for key in keys:
+            assert key not in everything
+            assert key.hex().encode() not in everything
+
+
+class TestReplacing:
+    def test_an_earlier_export_is_replaced_whole(self, tmp_path: Path) -> None:
+        write(tmp_path / "out")
+        write(tmp_path / "out", RECORDS[0])
+        assert len(table(tmp_path / "out", "debates")) == 1
+        write(tmp_path / "fresh", RECORDS[0])
+        assert contents(tmp_path / "out") == contents(tmp_path / "fresh")
+        assert {path.name for path in tmp_path.iterdir()} == {"out", "fresh"}
+
+    def test_an_empty_folder_is_used(self, tmp_path: Path) -> None:
+        (tmp_path / "out").mkdir()
+        write(tmp_path / "out")
+        assert table(tmp_path / "out", "debates")
+
+    def test_folders_above_are_made(self, tmp_path: Path) -> None:
+        write(tmp_path / "a" / "b" / "out")
+        assert table(tmp_path / "a" / "b" / "out", "debates")
+
+    def test_a_link_goes_on_pointing_to_the_export(self, tmp_path: Path) -> None:
+        (tmp_path / "link").symlink_to(tmp_path / "out", target_is_directory=True)
+        write(tmp_path / "link")
+        write(tmp_path / "link")
+        assert (tmp_path / "link").is_symlink()
+        assert table(tmp_path / "out", "debates")
+
+    @pytest.mark.parametrize("manifest", [None, b"{}", b"not JSON", b'{"kind": "other"}'])
+    def test_a_foreign_folder_is_refused(self, tmp_path: Path, manifest: bytes | None) -> None:
+        out = tmp_path / "out"
+        out.mkdir()
+        (out / "thesis.txt").write_text("years of work")
+        if manifest is not None:
+            (out / "manifest.json").write_bytes(manifest)
+        before = contents(out)
+        with pytest.raises(UsageError, match="something else than an export"):
+            write(out)
+        assert contents(out) == before
+        assert list(tmp_path.iterdir()) == [out]
+
+    def test_what_was_added_to_an_export_is_not_lost(self, tmp_path: Path) -> None:
+        out = tmp_path / "out"
+        write(out)
+        (out / "data" / "notes.txt").write_text("mine")
+        with pytest.raises(UsageError, match=r"notes\.txt"):
+            write(out)
+        assert (out / "data" / "notes.txt").read_text() == "mine"
+
+    def test_a_file_is_refused(self, tmp_path: Path) -> None:
+        (tmp_path / "out").write_text("mine")
+        with pytest.raises(UsageError, match="is a file"):
+            write(tmp_path / "out")
+
+
+class TestInterruption:
+    def test_a_failed_reading_leaves_the_old_export_whole(self, tmp_path: Path) -> None:
+        write(tmp_path / "out", RECORDS[0])
+        before = contents(tmp_path / "out")
+        archive = MemoryArchive(*RECORDS, fails_after=12)
+        with pytest.raises(StoreError, match="The database is gone"):
+            write_export(archive, ExportFilter(), tmp_path / "out", KEYS, version="1")
+        assert contents(tmp_path / "out") == before
+        assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+    def test_a_stopped_export_leaves_nothing(self, tmp_path: Path) -> None:
+        def stop(done: int) -> None:
+            if done == 3:
+                raise StoppedError("enough")
+
+        with pytest.raises(StoppedError):
+            write_export(
+                MemoryArchive(*RECORDS), ExportFilter(), tmp_path / "out", KEYS, stop, version="1"
+            )
+        assert list(tmp_path.iterdir()) == []
+
+    def test_a_full_disk_is_one_clear_sentence(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        write(tmp_path / "out", RECORDS[0])
+        before = contents(tmp_path / "out")
+
+        class Full(folder._Measured):
+            def __init__(self, file: BinaryIO) -> None:
+                raise OSError(errno.ENOSPC, "No space left on device")
+
+        monkeypatch.setattr(folder, "_Measured", Full)
+        with pytest.raises(ExportError, match="No space left on device") as caught:
+            write(tmp_path / "out")
+        assert str(tmp_path / "out") in str(caught.value)
+        assert contents(tmp_path / "out") == before
+        assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+    def test_a_place_that_cannot_be_written_is_one_clear_sentence(self, tmp_path: Path) -> None:
+        (tmp_path / "file").write_text("")
+        with pytest.raises(ExportError, match="could not be written"):
+            write(tmp_path / "file" / "out")
+
+    def test_a_swap_that_fails_puts_the_old_export_back(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        write(tmp_path / "out", RECORDS[0])
+        before = contents(tmp_path / "out")
+        rename, failed = Path.rename, threading.Event()
+
+        def refuse_once(path: Path, target: Path) -> Path:
+            if target.name == "out" and not failed.is_set():
+                failed.set()
+                raise PermissionError(errno.EACCES, "Permission denied")
+            return rename(path, target)
+
+        monkeypatch.setattr(Path, "rename", refuse_once)
+        with pytest.raises(ExportError, match="Permission denied"):
+            write(tmp_path / "out")
+        assert contents(tmp_path / "out") == before
+        assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+    def test_exports_to_one_place_leave_one_of_them_whole(self, tmp_path: Path) -> None:
+        def attempt(count: int) -> object:
+            try:
+                return write(tmp_path / "out", *RECORDS[:count])
+            except (ExportError, UsageError) as error:
+                return error
+
+        with ThreadPoolExecutor() as pool:
+            done = list(pool.map(attempt, (3, 9, 20, 4, 8, 16)))
+        assert any(isinstance(result, Manifest) for result in done)
+        manifest = Manifest.model_validate_json((tmp_path / "out" / "manifest.json").read_bytes())
+        assert len(table(tmp_path / "out", "debates")) == sum(manifest.rows["debates"].values())
+        assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+class TestCard:
+    def card(self, out: Path) -> str:
+        return (out / "README.md").read_text()
+
+    def test_the_front_matter_maps_every_table_to_its_files(self, tmp_path: Path) -> None:
+        manifest = write(tmp_path / "out")
+        head = read_front_matter(self.card(tmp_path / "out"))
+        assert {config["config_name"] for config in head["configs"]} == set(manifest.rows)
+        paths = {
+            (config["config_name"], entry["split"]): entry["path"]
+            for config in head["configs"]
+            for entry in config["data_files"]
+        }
+        assert paths == {
+            (name, split): f"data/{name}/{split}.jsonl"
+            for name, by_split in manifest.rows.items()
+            for split in by_split
+        }
+        assert head["license"] == "other"
+        assert head["language"] == ["en"]
+        assert head["size_categories"] == ["n<1K"]
+
+    def test_the_front_matter_declares_every_column(self, tmp_path: Path) -> None:
+        write(tmp_path / "out")
+        head = read_front_matter(self.card(tmp_path / "out"))
+        for info in head["dataset_info"]:
+            (row, *_) = table(tmp_path / "out", info["config_name"])
+            assert [feature["name"] for feature in info["features"]] == list(row)
+            for feature in info["features"]:
+                assert ("list" in feature) != ("dtype" in feature)
+
+    def test_a_table_without_rows_has_no_config(self, tmp_path: Path) -> None:
+        write(tmp_path / "out", make_record(make_debate(2, Status.PARTIAL)))
+        head = read_front_matter(self.card(tmp_path / "out"))
+        assert [config["config_name"] for config in head["configs"]] == ["debates", "turns"]
+
+    def test_languages_come_from_the_data(self, tmp_path: Path) -> None:
+        spoken = ("no", "tr", "zh-Hant")
+        records = [make_record(make_debate(n, language=code)) for n, code in enumerate(spoken)]
+        write(tmp_path / "out", *records)
+        assert read_front_matter(self.card(tmp_path / "out"))["language"] == ["no", "tr", "zh"]
+
+    def test_too_few_debates_give_no_share(self, tmp_path: Path) -> None:
+        write(tmp_path / "out")
+        assert "agreement: too few debates" in self.card(tmp_path / "out")
+
+    def test_enough_debates_give_the_share_of_agreement(self, tmp_path: Path) -> None:
+        other = Verdict(winner="B", p={"A": 0.1, "B": 0.9}, z=-2.0, valid=2, invalid=0)
+        records = [make_record(make_debate(number)) for number in range(1, 41)]
+        records[:10] = [replace(record, verdict=other) for record in records[:10]]
+        records.append(make_record(make_debate(50), votes=[make_vote(1)]))
+        write(tmp_path / "out", *records)
+        card = self.card(tmp_path / "out")
+        assert "decided by both: 40 debates" in card
+        assert "agreement: 75.0% (30 of 40; Wilson 95 % interval 59.8% to 85.8%)" in card
+
+    def test_says_how_many_debates_are_no_language_models(self, tmp_path: Path) -> None:
+        real = {"A": Model.parse("online/acme-1"), "B": Model.parse("online/bolt-1")}
+        records = [make_record(make_debate(1)), make_record(make_debate(2, sides=real))]
+        write(tmp_path / "out", *records)
+        assert "argued by it: 1 of 2" in self.card(tmp_path / "out")
+
+    def test_describes_every_column_and_repeats_nothing_that_was_said(self, tmp_path: Path) -> None:
+        debate = make_debate(topic="---\nlicense: stolen {version}")
+        record = make_record(debate, turns=[make_turn(1, "| a | table |")])
+        write(tmp_path / "out", record)
+        card = self.card(tmp_path / "out")
+        assert "stolen" not in card
+        assert "a | table" not in card
+        for name in ("debates", "turns", "verdicts", "votes"):
+            for column in table(tmp_path / "out", name)[0]:
+                assert f"| `{column}` |" in card
+
+    def test_the_largest_moment_counts(self, tmp_path: Path) -> None:
+        late = make_debate(3).model_copy(update={"revealed_at": NOON + timedelta(days=9)})
+        manifest = write(tmp_path / "out", make_record(late), make_record(make_debate(7)))
+        assert manifest.cutoff == NOON + timedelta(days=9)
+
+
+def read_front_matter(card: str) -> dict[str, Any]:
+    """Read the YAML that a card begins with: block mappings, block lists, plain or quoted text."""
+    _, head, _ = card.split("---\n", 2)
+    lines = [(len(line) - len(line.lstrip()), line.strip()) for line in head.splitlines()]
+    value, rest = _read_block(lines)
+    assert not rest
+    assert isinstance(value, dict)
+    return value
+
+
+Lines = list[tuple[int, str]]
+
+
+def _read_block(lines: Lines) -> tuple[Any, Lines]:
+    return (_read_list if lines[0][1].startswith("- ") else _read_mapping)(lines)
+
+
+def _read_list(lines: Lines) -> tuple[list[Any], Lines]:
+    depth, items = lines[0][0], []
+    while lines and lines[0][0] == depth and lines[0][1].startswith("- "):
+        text = lines[0][1][2:]
+        if ": " in text or text.endswith(":"):
+            item, lines = _read_mapping([(depth + 2, text), *lines[1:]])
+        else:
+            item, lines = _read_scalar(text), lines[1:]
+        items.append(item)
+    return items, lines
+
+
+def _read_mapping(lines: Lines) -> tuple[dict[str, Any], Lines]:
+    depth, found = lines[0][0], {}
+    while lines and lines[0][0] == depth and not lines[0][1].startswith("- "):
+        key, _, text = lines[0][1].partition(":")
+        assert key not in found
+        if text.strip():
+            found[key], lines = _read_scalar(text.strip()), lines[1:]
+        else:
+            found[key], lines = _read_block(lines[1:])
+    return found, lines
+
+
+def _read_scalar(text: str) -> Any:
+    if text.startswith('"') or text in ("true", "false"):
+        return orjson.loads(text)
+    assert text[0] not in "[]{}&*!|>'%@`#?-"
+    assert ": " not in text
+    return text

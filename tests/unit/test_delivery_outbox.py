@@ -1,0 +1,313 @@
+"""The deliverer alone, on a real outbox: promptness, leases, edits, typing."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+import engine.delivery
+from adapters.memory.venue import Fault, MemoryVenue
+from adapters.storage.database import Database
+from adapters.storage.store import SqlStore
+from engine.bell import Bell
+from engine.clock import SystemClock
+from engine.debate import Debate, Status, utc_now
+from engine.delivery import Delivery
+from engine.errors import LeaseLostError, VenueAwayError, VenueError
+from engine.keeper import Keeper
+from engine.messages import Notice, VoteClosed, VoteInvite
+from engine.ports import Attempt, Call, Venue, VenueLimits
+from engine.store import AttemptStart, Intent, Lease, Post
+from tests.contract.sample import MAPLE, NO_CAPS, new_debate
+
+QUICK = VenueLimits(typing_seconds=0.02, send_seconds=0.1)
+
+
+@dataclass(frozen=True, slots=True)
+class Office:
+    """An outbox with one debate in it, and the deliverer of its platform."""
+
+    store: SqlStore
+    venue: MemoryVenue
+    delivery: Delivery
+    debate: Debate
+    lease: Lease
+
+    async def queue(self, *keys: str) -> None:
+        """Queue a note for each key, and ring."""
+        await self.publish(*(Post(key=key, message=Notice(text=key)) for key in keys))
+
+    async def publish(self, *posts: Post) -> None:
+        await self.store.outbox.publish(self.lease, self.debate.id, posts)
+        self.delivery.bell.ring("outbox", self.debate.id)
+
+    async def settled(self) -> None:
+        async with asyncio.timeout(5):
+            await self.delivery.settled(self.debate.id)
+
+    def said(self) -> list[str]:
+        """Return what is posted, oldest first, each by its first line."""
+        return said_on(self.venue)
+
+    @asynccontextmanager
+    async def delivering(self) -> AsyncIterator[None]:
+        """Let the deliverer and its keeper run."""
+        async with running(self.delivery):
+            yield
+
+
+@asynccontextmanager
+async def running(delivery: Delivery) -> AsyncIterator[None]:
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(work) for work in (delivery.run(), delivery.keeper.run())]
+        try:
+            yield
+        finally:
+            for task in tasks:
+                task.cancel()
+
+
+def deliverer(store: SqlStore, venue: MemoryVenue, holder: str) -> Delivery:
+    bell = Bell()
+    return Delivery(venue, store, Keeper(store, bell, holder), bell, SystemClock())
+
+
+async def open_office(store: SqlStore) -> Office:
+    venue = MemoryVenue(limits=QUICK)
+    debate = await store.debates.create(new_debate(platform="memory"), NO_CAPS, [])
+    lease = await store.leases.claim(f"debate/{debate.id}", "thinker", 60)
+    assert lease is not None
+    await store.debates.advance(lease, debate.id, Status.RUNNING)
+    return Office(store, venue, deliverer(store, venue, "first"), debate, lease)
+
+
+@pytest.fixture
+async def office(store: SqlStore) -> Office:
+    return await open_office(store)
+
+
+def said_on(venue: Venue) -> list[str]:
+    """Return what is posted on a platform, oldest first, each by its first line."""
+    assert isinstance(venue, MemoryVenue)
+    return [message.body.split("\n")[0] for message in venue.messages.values()]
+
+
+async def let_leases_run_out(office: Office) -> None:
+    await office.store.leases.renew("first", -1)
+
+
+async def until(done: Callable[[], object]) -> None:
+    async with asyncio.timeout(5):
+        while not done():  # noqa: ASYNC110 - what the platform holds rings no bell
+            await asyncio.sleep(0.005)
+
+
+# --- promptness --------------------------------------------------------------------------
+
+
+async def test_what_is_queued_while_the_last_look_comes_back_empty_is_delivered_at_once(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Longer than the test may take: only a ring can make it prompt.
+    monkeypatch.setattr(engine.delivery, "LOOK_SECONDS", 60.0)
+    look = office.store.outbox.next
+    empty: list[str] = []
+
+    async def look_and_be_overtaken(debate_id: str) -> Intent | None:
+        intent = await look(debate_id)
+        if intent is None and not empty:
+            empty.append(debate_id)
+            await office.queue("late")
+        return intent
+
+    monkeypatch.setattr(office.store.outbox, "next", look_and_be_overtaken)
+    async with office.delivering():
+        await asyncio.sleep(0.05)
+        office.delivery.bell.ring("outbox", office.debate.id)
+        await until(lambda: office.said() == ["info: late"])
+
+
+async def test_many_messages_rung_one_by_one_come_once_and_in_order(office: Office) -> None:
+    keys = [f"note {number}" for number in range(30)]
+    async with office.delivering():
+        for key in keys:
+            await office.queue(key)
+            await asyncio.sleep(0)
+        await office.settled()
+    assert office.said() == [f"info: {key}" for key in keys]
+
+
+# --- leases ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+async def shared(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[tuple[Office, Delivery]]:
+    """An office, and a second deliverer that shows what it sends on a platform of its own.
+
+    Neither is the file's sole runner, so that leases count as they do between hosts.
+    """
+    monkeypatch.setattr(engine.delivery, "LOOK_SECONDS", 0.02)
+    database = Database(database_url, writable=False)
+    office = await open_office(SqlStore(database))
+    yield office, deliverer(office.store, MemoryVenue(limits=QUICK), "second")
+    await database.close()
+
+
+async def test_a_second_deliverer_waits_until_the_first_has_gone(
+    shared: tuple[Office, Delivery],
+) -> None:
+    office, second = shared
+    async with AsyncExitStack() as late:
+        async with office.delivering():
+            await office.queue("one")
+            await office.settled()
+            await late.enter_async_context(running(second))
+            await office.queue("two")
+            second.bell.ring("outbox", office.debate.id)
+            await office.settled()
+            assert office.said() == ["info: one", "info: two"]
+        await office.queue("three")
+        await office.settled()
+    assert said_on(second.venue) == ["info: three"]
+    assert len(office.said()) == 2
+
+
+async def test_a_successor_waits_out_the_lease_and_the_deadline_of_a_send(
+    shared: tuple[Office, Delivery],
+) -> None:
+    office, second = shared
+    await office.queue("one")
+    ghost = await office.store.leases.claim("connection/memory", "ghost", 0.2)
+    intent = await office.store.outbox.next(office.debate.id)
+    assert ghost is not None
+    assert intent is not None
+    deadline = utc_now() + timedelta(seconds=0.4)
+    parts = second.venue.render(intent.message, "stem·1")
+    sent = await office.store.outbox.sending(ghost, intent, parts, deadline)
+    async with running(second):
+        await office.settled()
+    assert utc_now() >= deadline
+    assert said_on(second.venue) == ["info: one"]
+    with pytest.raises(LeaseLostError):
+        await office.store.outbox.posted(ghost, sent, "m1")
+
+
+async def test_a_deliverer_that_stood_still_past_its_deadline_sends_nothing(
+    shared: tuple[Office, Delivery], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    office, second = shared
+    write = office.store.outbox.sending
+
+    async def write_and_stand_still(*args: Any) -> Intent:
+        intent = await write(*args)
+        monkeypatch.setattr(office.store.outbox, "sending", write)
+        # Another process takes over meanwhile, as it may once the lease has run out.
+        await let_leases_run_out(office)
+        task.cancel()
+        second_task.append(asyncio.create_task(second.run()))
+        await asyncio.sleep(0.2)
+        return intent
+
+    second_task: list[asyncio.Task[None]] = []
+    monkeypatch.setattr(office.store.outbox, "sending", write_and_stand_still)
+    await office.queue("one")
+    first = asyncio.create_task(office.delivery.run())
+    task = asyncio.create_task(office.delivery.keeper.run())
+    await office.settled()
+    for running_task in (first, *second_task):
+        running_task.cancel()
+    await asyncio.gather(first, task, *second_task, return_exceptions=True)
+    assert office.said() == []
+    assert said_on(second.venue) == ["info: one"]
+
+
+# --- edits -------------------------------------------------------------------------------
+
+INVITATION = Post(key="vote", message=VoteInvite(options=("A", "B"), minutes=30, quorum=0))
+CLOSED = Post(
+    key="vote/closed", message=VoteClosed(options=("A", "B"), votes=3, early=True), target="vote"
+)
+
+
+async def test_an_edit_replaces_the_message_that_it_is_meant_for(office: Office) -> None:
+    async with office.delivering():
+        await office.publish(INVITATION, CLOSED)
+        await office.settled()
+    [ballot] = office.venue.messages.values()
+    assert ballot.body.startswith("The vote closed early with 3 votes: A, B.")
+    assert ballot.edits == 1
+    assert ballot.seeds == {"A", "B"}
+
+
+async def test_an_edit_waits_for_a_platform_that_is_away(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine.delivery, "LOOK_SECONDS", 0.02)
+    away = VenueAwayError("The platform is overloaded; try again.", retry_after=0.01)
+    office.venue.misbehave("edit", Fault(away), Fault(away))
+    async with office.delivering():
+        await office.publish(INVITATION, CLOSED)
+        await office.settled()
+    assert [message.edits for message in office.venue.messages.values()] == [1]
+
+
+async def test_a_refused_edit_is_passed_over(office: Office) -> None:
+    refusal = VenueError("There is no message m1; it may have been deleted.")
+    office.venue.misbehave("edit", Fault(refusal))
+    async with office.delivering():
+        await office.publish(INVITATION, CLOSED)
+        await office.queue("after")
+        await office.settled()
+    assert office.said()[-1] == "info: after"
+
+
+async def test_an_edit_of_what_was_never_posted_is_passed_over(office: Office) -> None:
+    async with office.delivering():
+        await office.publish(CLOSED)
+        await office.queue("after")
+        await office.settled()
+    assert office.said() == ["info: after"]
+
+
+# --- parts in doubt ----------------------------------------------------------------------
+
+
+async def test_only_the_part_in_doubt_is_missing_where_reading_is_refused(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine.delivery, "LOOK_SECONDS", 0.02)
+    lost = VenueAwayError("The answer was lost.", retry_after=0.01, maybe_stored=True)
+    office.venue.misbehave("post", Fault(), Fault(lost))
+    office.venue.refuse_reading()
+    text = "\n\n".join(letter * 1500 for letter in "abcd")
+    async with office.delivering():
+        await office.publish(Post(key="long", message=Notice(text=text)))
+        await office.queue("after")
+        await office.settled()
+    assert [line[-1] for line in office.said()] == ["a", "c", "d", "r"]
+
+
+# --- typing ------------------------------------------------------------------------------
+
+
+async def test_typing_is_shown_while_a_seat_thinks_and_not_after(office: Office) -> None:
+    await office.store.outbox.set_thread(office.lease, office.debate.id, "thread")
+    start = AttemptStart(
+        debate=office.debate.id, step="turn/opening/A", number=1, cost_max=0, prompt_hash=""
+    )
+    sampling = office.debate.setup.sampling["debater"]
+    call = Call(office.debate.id, start.step, MAPLE, (), sampling)
+    office.venue.misbehave("typing", Fault(VenueError("Typing cannot be shown here.")))
+    async with office.delivering():
+        await office.store.journal.began(office.lease, start, call)
+        await until(lambda: office.venue.thinking.get("thread") == ("A",))
+        await office.store.journal.ended(office.lease, start, Attempt(number=1), None)
+        await until(lambda: office.venue.thinking.get("thread") == ())

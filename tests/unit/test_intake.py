@@ -1,0 +1,181 @@
+"""From what was asked for to a frozen setup: defaults, draws and refusals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.debate import Model, Price, Request, Sampling, Scores, Setup, TurnOrder
+from engine.errors import BudgetError, UsageError
+from engine.intake import Defaults, Order, check_prices, complete, freeze, jurors_of
+from engine.jury.history import Fit
+from engine.jury.vocabulary import read_vocabulary
+from engine.prompts.library import load_prompts
+from engine.store import Caps
+
+MODELS = tuple(Model.parse(f"near/{name}") for name in ("ana", "ben", "cleo"))
+JURORS = tuple(Model.parse(f"near/{name}") for name in ("judy", "jo", "ana-2#ana"))
+DEFAULTS = Defaults(
+    models=MODELS,
+    jurors=JURORS,
+    sampling={role: Sampling(temperature=0.5, max_tokens=10) for role in ("debater", "juror")},
+    limits={"classic": {"words": 80}},
+)
+NO_CAPS = Caps(debate_usd=None, community_daily_usd=None)
+
+
+def order(**given: Any) -> Order:
+    """Ask for a debate."""
+    return Order(**{"platform": "p", "community": "c", "place": "l", "topic": "Tea"} | given)
+
+
+def defaults(**given: Any) -> Defaults:
+    """Change some defaults."""
+    return DEFAULTS.model_copy(update=given)
+
+
+def ask(asked: Order, by_default: Defaults = DEFAULTS, seed: int = 1) -> Request:
+    """Complete an order."""
+    return complete(asked, by_default, seed)[0]
+
+
+def setup(asked: Order, by_default: Defaults = DEFAULTS, seed: int = 1, number: int = 1) -> Setup:
+    """Freeze an order."""
+    request, script = complete(asked, by_default, seed)
+    fit = Fit({}, None, 0.9)
+    prompts = load_prompts()
+    return freeze(request, script, asked, by_default, prompts, seed=seed, number=number, fit=fit)
+
+
+def test_what_is_left_out_is_the_default() -> None:
+    by_default = defaults(
+        topic="Coffee", conditions="At work.", language="tr", blind=False, vote_minutes=7.5
+    )
+    request = ask(order(topic=None), by_default)
+    assert (request.topic, request.conditions) == ("Coffee", "At work.")
+    assert (request.language, request.vote_minutes, request.rounds) == ("tr", 7.5, 1)
+    assert not request.blind
+    assert request.format == "classic"
+
+
+def test_what_is_asked_for_wins_over_the_default() -> None:
+    request = ask(
+        order(
+            conditions="",
+            language="de",
+            rounds=3,
+            turn_order=TurnOrder.SIMULTANEOUS,
+            scores=Scores.LIVE,
+            quorum=0,
+            blind=False,
+        ),
+        defaults(conditions="At work."),
+    )
+    assert (request.conditions, request.language, request.rounds) == ("", "de", 3)
+    assert request.turn_order is TurnOrder.SIMULTANEOUS
+    assert request.scores is Scores.LIVE
+    assert (request.quorum, request.blind) == (0, False)
+
+
+def test_models_left_out_are_drawn_without_repeating_one() -> None:
+    seen = set()
+    for seed in range(40):
+        request = ask(order(models={"A": MODELS[0]}), seed=seed)
+        assert request.sides["A"] == MODELS[0]
+        assert request.drawn == ("B",)
+        seen.add(request.sides["B"])
+    assert seen == set(MODELS[1:])
+
+
+def test_both_sides_are_drawn_so_that_either_model_may_argue_either_side() -> None:
+    pairs = {tuple(m.name for m in ask(order(), seed=s).sides.values()) for s in range(80)}
+    assert len(pairs) == 6
+    assert all(a != b for a, b in pairs)
+    assert ask(order(), seed=5) == ask(order(), seed=5)
+
+
+def test_a_single_model_argues_both_sides() -> None:
+    request = ask(order(), defaults(models=MODELS[:1]))
+    assert list(request.sides.values()) == [MODELS[0], MODELS[0]]
+
+
+def test_default_sides_are_not_drawn() -> None:
+    by_default = defaults(sides={"A": MODELS[2], "B": MODELS[1]})
+    assert ask(order(), by_default).drawn == ()
+    request = ask(order(models={"B": MODELS[0]}), by_default)
+    assert request.sides == {"A": MODELS[2], "B": MODELS[0]}
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        ({"topic": "  \x00 "}, "needs a topic; give one, for example"),
+        ({"topic": "x" * 20_001}, "topic of a debate may have at most 20000.*shorten it"),
+        ({"conditions": "x" * 20_001}, "conditions of a debate may have at most 20000"),
+        ({"language": "klingon!"}, "not a language code"),
+        ({"format": "duel"}, "no format “duel”; choose from classic"),
+        ({"rounds": 0}, "rounds is 0; it has to be between 1 and 9"),
+        ({"rounds": 10}, "rounds is 10"),
+        ({"vote_minutes": float("nan")}, "vote_minutes is nan"),
+        ({"vote_minutes": 0}, "vote_minutes is 0"),
+        ({"quorum": -1}, "quorum is -1"),
+        ({"models": {"C": MODELS[0]}}, "no side C; it has A and B"),
+    ],
+)
+def test_what_cannot_be_held_is_refused_with_what_to_do(asked: dict[str, Any], why: str) -> None:
+    with pytest.raises(UsageError, match=why):
+        ask(order(**asked))
+
+
+def test_without_models_or_jurors_the_setting_is_named() -> None:
+    with pytest.raises(UsageError, match="set ROSTRUM_MODELS"):
+        ask(order(), defaults(models=()))
+    with pytest.raises(UsageError, match="set ROSTRUM_JURORS"):
+        jurors_of(order(), defaults(jurors=()))
+    assert jurors_of(order(jurors=MODELS), defaults(jurors=())) == MODELS
+
+
+@settings(max_examples=50)
+@given(st.text(min_size=1, max_size=200))
+def test_a_topic_of_any_characters_is_kept_as_clean_text(topic: str) -> None:
+    try:
+        request = ask(order(topic=topic))
+    except UsageError:
+        return
+    assert request.topic == request.topic.strip()
+    request.topic.encode()
+    assert ask(order(topic=request.topic)).topic == request.topic
+
+
+def test_a_setup_holds_all_that_a_resumed_debate_reads() -> None:
+    frozen = setup(order(models={"A": MODELS[0], "B": MODELS[1]}), seed=9, number=4)
+    assert (frozen.seed, frozen.ordinal, frozen.format_version) == (9, 4, 1)
+    assert frozen.limits == {"words": 80}
+    assert set(frozen.sampling) == {"debater", "juror"}
+    assert frozen.templates == load_prompts().digest
+    assert [juror.name for juror in frozen.panel.recused] == ["ana-2"]
+    assert frozen.cap_usd == DEFAULTS.caps.debate_usd
+
+
+def test_the_first_order_alternates_by_debate() -> None:
+    orders = [setup(order(), number=number).panel.first_order for number in range(1, 5)]
+    assert orders == ["BA", "AB", "BA", "AB"]
+
+
+def test_neutral_names_are_none_that_the_debate_speaks_of() -> None:
+    words = read_vocabulary().neutral
+    spoken, free = words[:-2], set(words[-2:])
+    asked = order(topic=" and ".join(spoken[:20]), conditions=" or ".join(spoken[20:]))
+    assert set(setup(asked).names.values()) == free
+
+
+def test_a_dollar_cap_with_an_unknown_price_names_the_setting() -> None:
+    prices = {"near/ana": Price(usd_in=1, usd_out=1), "near/ben": None}
+    for caps in (Caps(), Caps(debate_usd=None), Caps(community_daily_usd=None)):
+        with pytest.raises(BudgetError, match=r"price of near/ben.*set ROSTRUM_PRICES"):
+            check_prices(prices, caps)
+    check_prices(prices, NO_CAPS)
+    check_prices({"near/ana": prices["near/ana"]}, Caps())

@@ -1,0 +1,242 @@
+"""Every row of JUDGING.md's ballot table, and what the schema asks for."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.debate import Model, Usage
+from engine.errors import UsageError
+from engine.jury.ballot import (
+    TIE_WORDS,
+    Outcome,
+    Reading,
+    ballot_schema,
+    make_ballot,
+    read_ballot,
+    tie_word,
+)
+from engine.jury.rubric import PANEL, RUBRICS, find_rubric
+from engine.ports import Reply
+
+NAMES = {"A": "Heron", "B": "Plover"}
+
+
+def _sheet(points: Any) -> dict[str, Any]:
+    return {criterion.name: points for criterion in PANEL.criteria}
+
+
+def _answer(**changes: Any) -> dict[str, Any]:
+    return {
+        "reasons": "Heron answered more.",
+        "scores": {"Heron": _sheet(7), "Plover": _sheet(6)},
+        "verdict": "Heron",
+        "confidence": 0.7,
+    } | changes
+
+
+def _read(answer: object, finish: str = "stop") -> Outcome:
+    return read_ballot(answer if isinstance(answer, str) else json.dumps(answer), finish, NAMES)
+
+
+def test_a_plain_ballot_is_read_by_contender() -> None:
+    assert _read(_answer()) == Outcome(
+        valid=True,
+        scores={"A": _sheet(7), "B": _sheet(6)},
+        verdict="A",
+        confidence=0.7,
+        reasons="Heron answered more.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "repaired"),
+    [
+        (f"My ballot:\n{json.dumps(_answer())}\nThank you.", False),
+        (f"```json\n{json.dumps(_answer())}\n```", False),
+        (json.dumps(_answer()) + "\n" + json.dumps(_answer()), False),
+        (json.dumps(_answer())[:-1] + ",}", True),
+    ],
+)
+def test_prose_fences_and_trailing_commas_are_valid(text: str, repaired: bool) -> None:
+    outcome = _read(text)
+    assert outcome.valid
+    assert not outcome.retry
+    assert outcome.repaired is repaired
+
+
+@pytest.mark.parametrize(
+    ("text", "finish"),
+    [
+        (json.dumps(_answer())[:-20], "stop"),
+        (json.dumps(_answer()), "length"),
+        (json.dumps(_answer()) + json.dumps(_answer(verdict="tie")), "stop"),
+        ("", "stop"),
+        ("  \n", "content_filter"),
+        ("I am sorry, but I cannot judge that.", "stop"),
+        ('{"error": {"code": 502, "message": "upstream"}}', "stop"),
+    ],
+)
+def test_truncated_double_empty_and_refusing_answers_are_invalid(text: str, finish: str) -> None:
+    outcome = _read(text, finish)
+    assert not outcome.valid
+    assert outcome.retry
+    assert outcome.problem
+    assert outcome.scores is None
+    assert outcome.verdict is None
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["tie", "Tie", "TIE", " tie ", *(word for words in TIE_WORDS.values() for word in words)],
+)
+def test_a_tie_in_any_case_or_language_is_a_tie(word: str) -> None:
+    for spelling in (word, word.upper(), word.title()):
+        outcome = _read(_answer(verdict=spelling))
+        assert (outcome.valid, outcome.verdict) == (True, "tie"), spelling
+
+
+def test_the_language_of_the_debate_has_its_word() -> None:
+    assert [tie_word(code) for code in ("de", "pt-BR", "zh-Hant", "xx")] == [
+        "Unentschieden",
+        "empate",
+        "平局",
+        "tie",
+    ]
+
+
+@pytest.mark.parametrize("points", [0, 11, -3, 7.0, 7.5, "7", True, None, [7], 10**400])
+def test_scores_that_are_not_integers_from_1_to_10_are_invalid(points: object) -> None:
+    outcome = _read(_answer(scores={"Heron": _sheet(points), "Plover": _sheet(6)}))
+    assert (outcome.valid, outcome.retry) == (False, True)
+    assert "Heron" in outcome.problem or "repair" in outcome.problem
+
+
+@pytest.mark.parametrize(
+    "verdict",
+    ["A", "Side A", "gpt-4o", "Heronry", "Heron wins", "her", "", "nobody", "pro", 1, None, True],
+)
+def test_a_verdict_that_names_nobody_on_the_ballot_is_invalid(verdict: object) -> None:
+    outcome = _read(_answer(verdict=verdict))
+    assert (outcome.valid, outcome.retry, outcome.verdict) == (False, True, None)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"scores": {"A": _sheet(7), "B": _sheet(6)}},
+        {"scores": {"Heron": _sheet(7)}},
+        {"scores": {"Heron": _sheet(7), "Plover": _sheet(6), "GPT-4": _sheet(5)}},
+        {"scores": {"Heron": _sheet(7), "heron": _sheet(1), "Plover": _sheet(6)}},
+        {"scores": {"Heron": _sheet(7), "Plover": {"logic": 6}}},
+        {"scores": [7, 6]},
+        {"confidence": 70},
+        {"confidence": "high"},
+        {"confidence": True},
+        {"reasons": ""},
+        {"reasons": ["a"]},
+    ],
+)
+def test_other_shapes_are_invalid(changes: dict[str, Any]) -> None:
+    outcome = _read(_answer(**changes))
+    assert (outcome.valid, outcome.retry) == (False, True)
+
+
+@pytest.mark.parametrize("missing", ["reasons", "scores", "verdict", "confidence"])
+def test_every_part_is_needed(missing: str) -> None:
+    answer = _answer()
+    del answer[missing]
+    assert not _read(answer).valid
+
+
+@pytest.mark.parametrize(
+    ("ahead", "behind", "contradictory"),
+    [(_sheet(7), _sheet(6), True), (_sheet(6), _sheet(6), False)],
+)
+def test_a_verdict_against_its_own_scores_is_asked_again_then_kept(
+    ahead: dict[str, int], behind: dict[str, int], contradictory: bool
+) -> None:
+    outcome = _read(_answer(scores={"Heron": behind, "Plover": ahead}))
+    assert outcome.valid
+    assert outcome.verdict == "A"
+    assert (outcome.contradictory, outcome.retry) == (contradictory, contradictory)
+
+
+def test_half_a_point_behind_is_no_contradiction_yet() -> None:
+    behind = _sheet(6)
+    half = behind | {"responsiveness": 8}  # 0.25 × 2 points
+    more = behind | {"logic": 8}  # 0.30 × 2 points
+    for ahead, contradictory in ((half, False), (more, True)):
+        outcome = _read(_answer(scores={"Heron": behind, "Plover": ahead}))
+        assert outcome.contradictory is contradictory
+
+
+def test_a_tie_never_contradicts() -> None:
+    scores = {"Heron": _sheet(9), "Plover": _sheet(2)}
+    assert not _read(_answer(verdict="tie", scores=scores)).contradictory
+
+
+def test_names_are_matched_whole_whatever_their_case() -> None:
+    answer = _answer(verdict="pLOVER", scores={"HERON": _sheet(6), "plover": _sheet(8)})
+    outcome = _read(answer)
+    assert (outcome.verdict, outcome.scores) == ("B", {"A": _sheet(6), "B": _sheet(8)})
+
+
+@given(st.text(max_size=80) | st.text(alphabet='{}":, abHeronPlover17tie', max_size=120))
+def test_any_text_is_an_outcome(text: str) -> None:
+    outcome = _read(text)
+    assert outcome.valid or (outcome.problem and outcome.scores is None)
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["reasons", "scores", "verdict", "confidence"]),
+        st.none()
+        | st.booleans()
+        | st.integers()
+        | st.floats(allow_nan=False)
+        | st.text()
+        | st.dictionaries(
+            st.sampled_from(["Heron", "Plover", "A"]), st.just(_sheet(5)) | st.integers()
+        ),
+    )
+)
+def test_any_json_is_an_outcome(answer: dict[str, Any]) -> None:
+    outcome = _read(answer)
+    assert outcome.valid or outcome.problem
+
+
+def test_the_schema_asks_for_reasons_first_and_names_only() -> None:
+    schema = ballot_schema(("Plover", "Heron"))
+    assert ballot_schema(("Plover", "Heron")) is schema
+    shape = schema.json_schema
+    assert list(shape["properties"]) == ["reasons", "scores", "verdict", "confidence"]
+    assert list(shape["properties"]["scores"]["properties"]) == ["Plover", "Heron"]
+    assert shape["properties"]["verdict"]["enum"] == ["Plover", "Heron", "tie"]
+    assert shape["additionalProperties"] is False
+
+
+def test_rubrics_weigh_to_one_and_score_from_1_to_10() -> None:
+    for rubric in RUBRICS.values():
+        for points in (1, 10):
+            sheet = {criterion.name: points for criterion in rubric.criteria}
+            assert rubric.score(sheet) == pytest.approx(points)
+    with pytest.raises(UsageError, match="panel"):
+        find_rubric("beauty")
+
+
+def test_a_ballot_records_the_reply_and_an_invalid_one_keeps_its_text() -> None:
+    reading = Reading(Model.parse("online/x"), ("B", "A"))
+    reply = Reply(
+        text="nonsense", finish="stop", model="x-1", usage=Usage(tokens_in=9), cost=0.1, latency=2
+    )
+    ballot = make_ballot(reading, NAMES, _read("nonsense"), reply, "hash")
+    assert (ballot.valid, ballot.raw, ballot.model) == (False, "nonsense", "x-1")
+    assert (ballot.order, ballot.names, ballot.cost) == (("B", "A"), NAMES, 0.1)
+    assert "no JSON" in ballot.problem
+    lost = make_ballot(reading, NAMES, Outcome.failed("online/x did not answer"))
+    assert (lost.valid, lost.raw, lost.problem) == (False, "", "online/x did not answer")

@@ -1,0 +1,114 @@
+"""Leases: held, renewed, lost, and stopped when somebody asks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from adapters.storage.store import SqlStore
+from engine.bell import Bell
+from engine.debate import utc_now
+from engine.errors import LeaseLostError, PausedError, StoppedError
+from engine.keeper import Keeper
+from engine.store import Caps, NewDebate
+from tests.doubles.desk import setup_of
+
+DEBATE = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
+NAME = f"debate/{DEBATE}"
+
+
+@asynccontextmanager
+async def running(store: SqlStore, bell: Bell, holder: str) -> AsyncIterator[Keeper]:
+    """Run a keeper beside the body."""
+    keeper = Keeper(store, bell, holder)
+    task = asyncio.create_task(keeper.run())
+    try:
+        yield keeper
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def a_debate(store: SqlStore) -> None:
+    """Store a queued debate."""
+    new = NewDebate(
+        id=DEBATE,
+        number=1,
+        platform="memory",
+        community="club",
+        place="lobby",
+        user=None,
+        setup=setup_of(),
+        created_at=utc_now(),
+    )
+    await store.debates.create(new, Caps(), [])
+
+
+async def test_a_lease_is_held_by_one_at_a_time_and_given_back(store: SqlStore) -> None:
+    keeper = Keeper(store, Bell(), "one")
+    async with keeper.hold(NAME) as lease:
+        with pytest.raises(LeaseLostError, match=f"Another process holds {NAME}"):
+            async with keeper.hold(NAME):
+                pass
+    async with keeper.hold(NAME) as again:
+        assert again.epoch > lease.epoch
+
+
+async def test_who_holds_a_lease_is_interrupted_when_it_is_taken_over(store: SqlStore) -> None:
+    bell = Bell()
+    async with running(store, bell, "one") as keeper:
+        with pytest.raises(LeaseLostError, match="took over"):
+            async with keeper.hold(NAME):
+                await store.leases.claim(NAME, "two", 9)
+                bell.ring("stop")
+                await asyncio.sleep(5)
+    renewed = await store.leases.renew("two", 9)
+    assert NAME in renewed, "what the successor holds is not released by the one that lost it"
+
+
+async def test_a_debate_that_is_asked_to_stop_interrupts_its_holder(store: SqlStore) -> None:
+    bell = Bell()
+    await a_debate(store)
+    async with running(store, bell, "one") as keeper:
+        with pytest.raises(StoppedError, match="enough"):
+            async with keeper.hold(NAME):
+                await store.debates.ask_stop(DEBATE, "enough")
+                bell.ring("stop")
+                await asyncio.sleep(5)
+
+
+async def test_what_ends_a_stopped_debate_is_not_stopped_itself(store: SqlStore) -> None:
+    bell = Bell()
+    await a_debate(store)
+    await store.debates.ask_stop(DEBATE, "enough")
+    async with running(store, bell, "one") as keeper, keeper.hold(NAME, stoppable=False):
+        bell.ring("stop")
+        await asyncio.sleep(0.1)
+
+
+async def test_an_ordinary_cancellation_stays_one(store: SqlStore) -> None:
+    keeper, held = Keeper(store, Bell(), "one"), asyncio.Event()
+
+    async def hold() -> None:
+        async with keeper.hold(NAME):
+            held.set()
+            await asyncio.sleep(5)
+
+    task = asyncio.create_task(hold())
+    await held.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    async with keeper.hold(NAME):
+        pass
+
+
+async def test_a_process_that_ends_begins_nothing_new(store: SqlStore) -> None:
+    keeper = Keeper(store, Bell(), "one")
+    keeper.check()
+    keeper.draining = True
+    with pytest.raises(PausedError, match="goes on when Rostrum runs again"):
+        keeper.check()

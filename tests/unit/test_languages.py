@@ -1,0 +1,27 @@
+"""Languages: codes are checked, and named for prompts."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.errors import UsageError
+from engine.languages import check_language, language_name
+
+
+@pytest.mark.parametrize("code", ["en", "tr", "zh-Hant", "pt-BR", "sr-Latn-RS", "gsw"])
+def test_a_language_code_is_taken_as_given(code: str) -> None:
+    assert check_language(code) == code
+
+
+@pytest.mark.parametrize(
+    "code", ["", "e", "english", "en_US", "en-", "tr\n", "{{ 7*7 }}", "tr " * 20, "中文"]
+)
+def test_what_cannot_be_a_code_is_refused_with_an_example(code: str) -> None:
+    with pytest.raises(UsageError, match="not a language code; write one like en, tr or zh-Hant"):
+        check_language(code)
+
+
+def test_a_language_is_named_in_english_beside_its_code() -> None:
+    assert language_name("tr") == "Turkish (tr)"
+    assert language_name("ZH-hant") == "Chinese (ZH-hant)"
+    assert language_name("gsw") == "gsw"

@@ -1,0 +1,174 @@
+"""Steps: never called twice, never beyond the budget."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from adapters.storage.store import SqlStore
+from engine.bell import Bell
+from engine.debate import Debate, Model, Price, Sampling, utc_now
+from engine.errors import BudgetError, PausedError
+from engine.keeper import Keeper
+from engine.ports import Attempt, AttemptLog, Call, ChatMessage, Reply
+from engine.steps import Steps, prompt_hash, tokens_in
+from engine.store import Caps, NewDebate
+from tests.doubles.desk import setup_of
+
+MODEL = Model.parse("near/ana")
+SAMPLING = Sampling(temperature=0.5, max_tokens=100_000)
+ASK = (ChatMessage(role="user", content="Why tea?"),)
+PRICE = Price(usd_in=0, usd_out=1)  # so a call costs 0.1 USD at most
+
+
+class PricedModels:
+    """A Models port whose tries cost what it is told, None for unknown."""
+
+    def __init__(self, *costs: float | None) -> None:
+        self.costs = list(costs)
+        self.calls: list[Call] = []
+
+    async def complete(self, call: Call, log: AttemptLog) -> Reply:
+        """Answer at the first try."""
+        await log.began(1)
+        self.calls.append(call)
+        await asyncio.sleep(0.001)
+        cost = self.costs.pop(0)
+        reply = Reply(text="Because.", finish="stop", model="ana", cost=cost)
+        await log.ended(Attempt(number=1, cost=cost), reply)
+        return reply
+
+    async def price(self, model: Model) -> Price | None:
+        """Return the price of every model."""
+        return PRICE
+
+    def pace(self, model: Model) -> float:
+        """Return no time."""
+        return 0.0
+
+    async def aclose(self) -> None:
+        """Hold nothing."""
+
+
+@pytest.fixture
+async def open_steps(store: SqlStore) -> Callable[..., asyncio.Future[Steps]]:
+    """Offer a way to open a debate's steps as a process does when it claims it."""
+    keeper = Keeper(store, Bell(), "one")
+    new = NewDebate(
+        id="01ARZ3NDEKTSV4RRFFQ69G5FAV",
+        number=1,
+        platform="memory",
+        community="club",
+        place="lobby",
+        user=None,
+        setup=setup_of().model_copy(
+            update={"cap_usd": 0.25, "prices": {MODEL.ref: PRICE}, "reserved_usd": 0.25}
+        ),
+        created_at=utc_now(),
+    )
+    debate: Debate = await store.debates.create(new, Caps(), [])
+
+    async def make(models: PricedModels, holder: str) -> Steps:
+        lease = await store.leases.claim(f"debate/{debate.id}", holder, 9)
+        assert lease is not None
+        journaled = await store.journal.load(debate.id)
+        return Steps(debate, lease, journaled, store, models, keeper)
+
+    def start(models: PricedModels, holder: str = "one") -> asyncio.Future[Steps]:
+        return asyncio.ensure_future(make(models, holder))
+
+    return start
+
+
+async def test_a_stored_step_is_never_called_again(
+    open_steps: Callable[..., asyncio.Future[Steps]],
+) -> None:
+    models = PricedModels(0.01, 0.01)
+    steps = await open_steps(models)
+    first = await steps.call("turn/opening/A", MODEL, ASK, SAMPLING)
+    resumed = await open_steps(models, "two")
+    assert await resumed.call("turn/opening/A", MODEL, ASK, SAMPLING) == first
+    assert len(models.calls) == 1
+    assert resumed.spent == pytest.approx(0.01)
+
+
+async def test_a_call_that_may_pass_the_cap_is_never_made(
+    open_steps: Callable[..., asyncio.Future[Steps]],
+) -> None:
+    models = PricedModels(0.09, 0.09, 0.09)
+    steps = await open_steps(models)
+    await steps.call("turn/opening/A", MODEL, ASK, SAMPLING)
+    await steps.call("turn/opening/B", MODEL, ASK, SAMPLING)
+    with pytest.raises(BudgetError, match=r"has used 0\.1800 USD.*ROSTRUM_BUDGET__DEBATE_USD"):
+        await steps.call("turn/rebuttal/A", MODEL, ASK, SAMPLING)
+    assert len(models.calls) == 2
+
+
+async def test_calls_side_by_side_do_not_pass_the_cap_together(
+    open_steps: Callable[..., asyncio.Future[Steps]],
+) -> None:
+    models = PricedModels(0.01, 0.01, 0.01)
+    steps = await open_steps(models)
+    asked = [steps.call(f"jury/{n}", MODEL, ASK, SAMPLING) for n in range(3)]
+    results = await asyncio.gather(*asked, return_exceptions=True)
+    assert [isinstance(result, BudgetError) for result in results] == [False, False, True]
+    assert len(models.calls) == 2
+    assert steps.spent == pytest.approx(0.02)
+
+
+async def test_a_cost_unknown_counts_at_its_maximum(
+    open_steps: Callable[..., asyncio.Future[Steps]],
+) -> None:
+    models = PricedModels(None, None, None)
+    steps = await open_steps(models)
+    await steps.call("turn/opening/A", MODEL, ASK, SAMPLING)
+    await steps.call("turn/opening/B", MODEL, ASK, SAMPLING)
+    assert steps.spent == pytest.approx(0.2)
+    assert (await open_steps(models, "two")).spent == pytest.approx(0.2)
+    with pytest.raises(BudgetError):
+        await steps.call("turn/rebuttal/A", MODEL, ASK, SAMPLING)
+
+
+async def test_the_budget_error_names_no_model(
+    open_steps: Callable[..., asyncio.Future[Steps]],
+) -> None:
+    steps = await open_steps(PricedModels(0.2))
+    await steps.call("turn/opening/A", MODEL, ASK, SAMPLING)
+    with pytest.raises(BudgetError) as caught:
+        await steps.call("turn/opening/B", MODEL, ASK, SAMPLING)
+    assert MODEL.name not in str(caught.value)
+
+
+async def test_a_second_try_may_write_twice_as_much_and_is_covered_for_it(
+    open_steps: Callable[..., asyncio.Future[Steps]],
+) -> None:
+    steps = await open_steps(PricedModels())
+    call = Call("session", "turn/opening/A", MODEL, ASK, SAMPLING)
+    assert steps.start(call, 1).cost_max == pytest.approx(0.1)
+    assert steps.start(call, 2).cost_max == pytest.approx(0.2)
+
+
+async def test_a_process_that_ends_sends_no_further_call(
+    open_steps: Callable[..., asyncio.Future[Steps]], store: SqlStore
+) -> None:
+    models = PricedModels(0.01)
+    steps = await open_steps(models)
+    steps._keeper.draining = True
+    with pytest.raises(PausedError):
+        await steps.call("turn/opening/A", MODEL, ASK, SAMPLING)
+    assert models.calls == []
+
+
+def test_the_most_that_a_prompt_can_cost_is_counted_in_every_script() -> None:
+    for text in ("Tea beats coffee. " * 50, "茶胜过咖啡。" * 50, "الشاي أفضل من القهوة. " * 50):
+        call = Call("s", "x", MODEL, (ChatMessage(role="user", content=text),), SAMPLING)
+        assert tokens_in(call) >= len(text) / 4
+        assert tokens_in(call) >= len(text.encode()) / 3
+
+
+def test_a_prompt_hash_changes_with_anything_in_it() -> None:
+    other = (ChatMessage(role="system", content="Why tea?"),)
+    assert prompt_hash(ASK) == prompt_hash(ASK)
+    assert len({prompt_hash(ASK), prompt_hash(other), prompt_hash((*ASK, *ASK))}) == 3

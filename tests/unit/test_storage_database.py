@@ -1,0 +1,324 @@
+"""The database on SQLite: grouped commits, failures one by one, readers beside the writer."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Connection, text
+
+from adapters.storage.database import Database
+from adapters.storage.migrate import require_newest
+from adapters.storage.store import SqlStore
+from engine.errors import NotFoundError, StoreError
+
+NOBODY = 65534
+
+
+@pytest.fixture
+async def notes(tmp_path: Path) -> AsyncIterator[Database]:
+    """A database with one table of its own."""
+    database = Database(f"sqlite+aiosqlite:///{tmp_path / 'notes.db'}")
+    await database.write(_make_table)
+    yield database
+    await database.close()
+
+
+def _make_table(connection: Connection) -> None:
+    connection.execute(text("CREATE TABLE notes (id INTEGER PRIMARY KEY, body TEXT NOT NULL)"))
+
+
+def insert(connection: Connection, number: int, body: str = "x") -> int:
+    connection.execute(text("INSERT INTO notes VALUES (:id, :body)"), {"id": number, "body": body})
+    return number
+
+
+def numbers(connection: Connection) -> list[int]:
+    return list(connection.scalars(text("SELECT id FROM notes ORDER BY id")))
+
+
+def pragma(connection: Connection, name: str) -> object:
+    return connection.exec_driver_sql(f"PRAGMA {name}").scalar()
+
+
+def frames(path: Path) -> int:
+    """Return the commits that the write-ahead log shows: frames that end a transaction."""
+    log = path.with_name(path.name + "-wal").read_bytes()
+    size = int.from_bytes(log[8:12], "big")
+    step = 24 + size
+    commits = [log[at + 4 : at + 8] for at in range(32, len(log) - step + 1, step)]
+    return sum(1 for after in commits if after != b"\0\0\0\0")
+
+
+# --- groups ----------------------------------------------------------------------------
+
+
+async def test_a_thousand_writes_at_once_share_a_few_commits(notes: Database) -> None:
+    before = frames(notes.path)
+    writes = [notes.write(lambda c, n=n: insert(c, n)) for n in range(1000)]  # type: ignore[misc]
+    assert await asyncio.gather(*writes) == list(range(1000))
+    assert await notes.read(numbers) == list(range(1000))
+    assert 1 <= frames(notes.path) - before <= 3
+
+
+async def test_writes_happen_in_the_order_they_were_asked_for(notes: Database) -> None:
+    order: list[int] = []
+
+    async def write(number: int) -> None:
+        await notes.write(lambda _: order.append(number))
+
+    await asyncio.gather(*map(write, range(200)))
+    assert order == list(range(200))
+
+
+async def test_a_write_that_fails_is_undone_alone(notes: Database) -> None:
+    async def write(number: int) -> int:
+        def operation(connection: Connection) -> int:
+            insert(connection, number)
+            if number % 10 == 3:
+                raise NotFoundError(f"number {number}")
+            return insert(connection, number + 1000)
+
+        return await notes.write(operation)
+
+    results = await asyncio.gather(*map(write, range(100)), return_exceptions=True)
+    for number, result in enumerate(results):
+        if number % 10 == 3:
+            assert isinstance(result, NotFoundError)
+            assert str(result) == f"number {number}"
+        else:
+            assert result == number + 1000
+    kept = [number for number in range(100) if number % 10 != 3]
+    assert await notes.read(numbers) == kept + [number + 1000 for number in kept]
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError("by zero"), KeyError("k"), OSError("pipe")])
+async def test_an_error_of_an_operation_reaches_its_caller_as_it_is(
+    notes: Database, error: Exception
+) -> None:
+    def fail(connection: Connection) -> None:
+        raise error
+
+    for use in (notes.write, notes.read):
+        with pytest.raises(type(error)) as caught:
+            await use(fail)
+        assert caught.value is error
+    assert await notes.write(lambda connection: insert(connection, 1)) == 1
+
+
+async def test_a_broken_rule_of_the_database_is_a_sentence(notes: Database) -> None:
+    await notes.write(lambda connection: insert(connection, 1))
+    with pytest.raises(StoreError, match=r"The database .*notes\.db could not be used: UNIQUE"):
+        await notes.write(lambda connection: insert(connection, 1))
+
+
+async def test_a_write_whose_caller_was_cancelled_still_happens(notes: Database) -> None:
+    go = threading.Event()
+    blocking = asyncio.create_task(notes.write(lambda _: go.wait(5)))
+    await asyncio.sleep(0)
+    writing = asyncio.create_task(notes.write(lambda connection: insert(connection, 7)))
+    await asyncio.sleep(0)
+    writing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await writing
+    go.set()
+    await blocking
+    await notes.write(lambda connection: insert(connection, 8))
+    assert await notes.read(numbers) == [7, 8]
+
+
+# --- reads -----------------------------------------------------------------------------
+
+
+async def test_an_interrupted_read_does_not_harm_the_next(notes: Database) -> None:
+    slow = text(
+        "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 100000) "
+        "SELECT count(*) FROM n"
+    )
+    for _ in range(8):
+        reading = asyncio.create_task(notes.read(lambda c: c.scalar(slow)))
+        await asyncio.sleep(0.005)
+        reading.cancel()
+        await asyncio.gather(reading, return_exceptions=True)
+    reads = await asyncio.gather(*(notes.read(numbers) for _ in range(20)))
+    assert reads == [[]] * 20
+
+
+async def test_reads_do_not_wait_for_a_write(notes: Database) -> None:
+    go = threading.Event()
+
+    def wait(connection: Connection) -> bool:
+        insert(connection, 1)
+        return go.wait(5)
+
+    writing = asyncio.create_task(notes.write(wait))
+    await asyncio.sleep(0.01)
+    async with asyncio.timeout(2):
+        assert await notes.read(numbers) == []
+    go.set()
+    assert await writing
+    assert await notes.read(numbers) == [1]
+
+
+# --- trouble ---------------------------------------------------------------------------
+
+
+async def test_a_full_disk_is_a_sentence_and_leaves_a_valid_database(notes: Database) -> None:
+    await notes.write(lambda connection: insert(connection, 0))
+    pages = await notes.write(lambda connection: pragma(connection, "page_count"))
+    await notes.write(lambda connection: pragma(connection, f"max_page_count = {pages}"))
+
+    async def write(number: int) -> int:
+        return await notes.write(lambda c: insert(c, number, "y" * 3000))
+
+    results = await asyncio.gather(*map(write, range(1, 20)), return_exceptions=True)
+    refused = [result for result in results if not isinstance(result, int)]
+    assert refused
+    for error in refused:
+        assert isinstance(error, StoreError)
+        assert "database or disk is full. Free some space and start again" in str(error)
+    await notes.write(lambda connection: pragma(connection, "max_page_count = 100000"))
+    assert await write(50) == 50
+    kept = [result for result in results if isinstance(result, int)]
+    assert await notes.read(numbers) == [0, *kept, 50]
+    assert await notes.read(lambda connection: pragma(connection, "integrity_check")) == "ok"
+
+
+async def test_a_file_that_is_no_database_is_a_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "letter.db"
+    path.write_text("Dear reader, " * 1000)
+    for writable in (True, False):
+        database = Database(f"sqlite+aiosqlite:///{path}", writable=writable)
+        with pytest.raises(StoreError, match=r"not a database\. Point ROSTRUM_DATABASE_URL at an"):
+            await require_newest(database)
+        with pytest.raises(StoreError, match="not a database"):
+            await database.write(numbers)
+        await database.close()
+    assert path.read_text() == "Dear reader, " * 1000
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql+psycopg://ann:hunter2@localhost/rostrum",
+        "sqlite:///rostrum.db",
+        "sqlite+aiosqlite://",
+        "sqlite+aiosqlite:///:memory:",
+        "rostrum.db",
+        "",
+    ],
+)
+def test_another_kind_of_database_is_refused_without_its_password(url: str) -> None:
+    with pytest.raises(StoreError, match=r"ROSTRUM_DATABASE_URL.*sqlite\+aiosqlite:///FILE") as e:
+        Database(url)
+    assert "hunter2" not in str(e.value)
+
+
+# --- one runner, many readers ----------------------------------------------------------
+
+
+async def test_a_second_runner_is_refused(database: Database, database_url: str) -> None:
+    with pytest.raises(StoreError, match=r"Another Rostrum already runs on .*rostrum\.db; stop it"):
+        Database(database_url)
+    await database.read(lambda connection: connection.execute(text("SELECT 1")))
+
+
+async def test_a_runner_follows_one_that_ended(database_url: str) -> None:
+    for _ in range(2):
+        database = Database(database_url)
+        assert database.sole
+        await database.close()
+
+
+async def test_readers_work_beside_a_runner(store: SqlStore, database_url: str) -> None:
+    secret = await store.debates.secret("salt")
+    database = Database(database_url, writable=False)
+    reader = SqlStore(database)
+    await require_newest(database)
+    assert await reader.debates.secret("salt") == secret
+    assert await reader.debates.recent() == []
+    await reader.close()
+    await store.debates.next_number()
+
+
+@contextmanager
+def without_privilege() -> Iterator[None]:
+    """Be a user whom file permissions bind, also where the tests run as root."""
+    if os.getuid() != 0:
+        yield
+        return
+    os.setresuid(NOBODY, NOBODY, 0)
+    try:
+        yield
+    finally:
+        os.setresuid(0, 0, 0)
+
+
+@pytest.fixture
+def locked_folder(database_url: str, tmp_path: Path) -> Iterator[Path]:
+    """A database that may be read only, in a folder that may be read only."""
+    opened = [folder for folder in tmp_path.parents if folder.stat().st_uid == os.getuid()]
+    modes = {folder: folder.stat().st_mode for folder in opened if len(folder.parts) > 2}
+    for folder, mode in modes.items():
+        folder.chmod(mode | 0o055)
+    (tmp_path / "rostrum.db").chmod(0o444)
+    tmp_path.chmod(0o555)
+    yield tmp_path
+    tmp_path.chmod(0o755)
+    for folder, mode in modes.items():
+        folder.chmod(mode)
+
+
+async def test_a_read_only_file_can_be_read_and_says_why_it_cannot_be_run_on(
+    locked_folder: Path, database_url: str
+) -> None:
+    with without_privilege():
+        reader = SqlStore(Database(database_url, writable=False))
+        assert await reader.debates.recent() == []
+        with pytest.raises(StoreError, match=r"could not be used: .*\. Make the file and its fold"):
+            await reader.debates.next_number()
+        await reader.close()
+        with pytest.raises(StoreError, match=r"cannot be written: Permission denied\. Check its"):
+            Database(database_url)
+
+
+# --- the end ---------------------------------------------------------------------------
+
+
+async def test_closing_finishes_the_writes_that_wait(tmp_path: Path) -> None:
+    url = f"sqlite+aiosqlite:///{tmp_path / 'notes.db'}"
+    database = Database(url)
+    await database.write(_make_table)
+    writes = [asyncio.create_task(database.write(lambda c: insert(c, 1)))]
+    await asyncio.sleep(0)
+    writes.append(asyncio.create_task(database.write(lambda c: insert(c, 2))))
+    await asyncio.sleep(0)
+    await database.close()
+    assert await asyncio.gather(*writes) == [1, 2]
+    again = Database(url)
+    assert await again.read(numbers) == [1, 2]
+    await again.close()
+
+
+async def test_closing_waits_for_reads_that_are_under_way(tmp_path: Path) -> None:
+    database = Database(f"sqlite+aiosqlite:///{tmp_path / 'notes.db'}")
+    await database.write(_make_table)
+    reads = [asyncio.create_task(database.read(numbers)) for _ in range(10)]
+    await asyncio.sleep(0)
+    await database.close()
+    results = await asyncio.gather(*reads, return_exceptions=True)
+    assert results[0] == []
+    assert all(result == [] or isinstance(result, StoreError) for result in results)
+
+
+async def test_a_closed_database_says_so(tmp_path: Path) -> None:
+    database = Database(f"sqlite+aiosqlite:///{tmp_path / 'notes.db'}")
+    await database.close()
+    for use in (database.write, database.read):
+        with pytest.raises(StoreError, match=r"The database .*notes\.db was closed"):
+            await use(numbers)

@@ -1,0 +1,50 @@
+"""Leases on SQLite: the sole runner's claim is at once, several processes wait for expiry."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from adapters.storage.database import Database
+from adapters.storage.leases import LeaseTable
+from engine.store import Lease
+
+
+@pytest.fixture
+async def several(database_url: str) -> AsyncIterator[LeaseTable]:
+    """Leases as processes see them of which none holds the file alone."""
+    database = Database(database_url, writable=False)
+    yield LeaseTable(database)
+    await database.close()
+
+
+async def test_the_sole_runner_claims_what_a_dead_one_held(database: Database) -> None:
+    leases = LeaseTable(database)
+    assert await leases.claim("debate/x", "dead", 3600) == Lease(name="debate/x", epoch=1)
+    assert await leases.claim("debate/x", "alive", 3600) == Lease(name="debate/x", epoch=2)
+    assert await leases.renew("dead", 9) == {}
+
+
+async def test_among_several_a_second_holder_waits_for_expiry(several: LeaseTable) -> None:
+    assert await several.claim("debate/x", "first", 0.05)
+    assert await several.claim("debate/x", "second", 9) is None
+    await asyncio.sleep(0.06)
+    assert await several.claim("debate/x", "second", 9) == Lease(name="debate/x", epoch=2)
+    assert await several.renew("first", 9) == {}
+    assert await several.claim("debate/x", "first", 9) is None
+
+
+async def test_among_several_renewing_keeps_a_second_holder_out(several: LeaseTable) -> None:
+    assert await several.claim("debate/x", "first", 0.05)
+    assert await several.renew("first", 9) == {"debate/x": 1}
+    await asyncio.sleep(0.06)
+    assert await several.claim("debate/x", "second", 9) is None
+
+
+async def test_among_several_a_released_lease_is_free_at_once(several: LeaseTable) -> None:
+    lease = await several.claim("debate/x", "first", 9)
+    assert lease is not None
+    await several.release(lease)
+    assert await several.claim("debate/x", "second", 9) == Lease(name="debate/x", epoch=2)

@@ -1,0 +1,51 @@
+"""People: the platform's own id is in one table, whatever else is stored."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, select
+
+from adapters.storage.database import Database
+from adapters.storage.store import SqlStore
+from adapters.storage.tables import metadata
+from engine.store import Closing
+from tests.contract.sample import (
+    NOW,
+    ballot,
+    cast,
+    new_debate,
+    notice,
+    run,
+    turn,
+    turn_post,
+    verdict,
+    vote,
+)
+
+CANARIES = ("canary-starter-4417", "canary-voter-9902")
+
+
+def _tables_that_hold(connection: Connection, canary: str) -> set[str]:
+    return {
+        table.name
+        for table in metadata.sorted_tables
+        for row in connection.execute(select(table))
+        if any(canary in str(value) for value in row)
+    }
+
+
+async def test_a_platforms_user_id_is_kept_in_the_mapping_alone(
+    store: SqlStore, database: Database
+) -> None:
+    starter, voter = CANARIES
+    r = await run(store, new_debate(user=starter))
+    await r.call("turn/round1/A")
+    await store.journal.record_turn(r.lease, r.id, turn(), turn_post())
+    await store.journal.record_verdict(r.lease, r.id, verdict(), {"jury/oak/AB": ballot()})
+    await r.open_vote()
+    await store.votes.cast(cast(voter, event="e1"))
+    person = (await store.votes.people("chat", CANARIES))[voter]
+    closing = Closing(votes=(vote(person),), posts=(notice("reveal"),))
+    await store.votes.close(r.lease, r.id, NOW, False, lambda _: closing)
+    for canary in CANARIES:
+        found = await database.read(lambda c, canary=canary: _tables_that_hold(c, canary))  # type: ignore[misc]
+        assert found == {"people"}

@@ -1,0 +1,504 @@
+"""The vote window on a real log; the oracle is what the platform itself holds."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ulid import ULID
+
+import engine.votes.window
+from adapters.memory.venue import Fault, MemoryVenue, ReactionSeen
+from adapters.storage.database import Database
+from adapters.storage.store import SqlStore
+from engine.bell import Bell
+from engine.debate import Debate, Status, Vote
+from engine.errors import VenueAwayError, VenueError
+from engine.keeper import Keeper
+from engine.messages import Notice, Reveal
+from engine.ports import Reactions
+from engine.store import Cast, DeliveryState, ExportFilter
+from engine.votes.window import VoteWindow
+from tests.contract.sample import NO_CAPS, ballot, new_debate, verdict
+
+THREAD, OPTIONS = "thread", ("A", "B", "tie", "weak")
+READING_REFUSED = VenueError("Reading is not allowed here; grant the right to read.")
+AWAY = VenueAwayError("The platform cannot be reached; try again.", retry_after=0.01)
+
+
+class HandSetClock:
+    """A clock that a test moves; every look at it takes a millisecond."""
+
+    def __init__(self) -> None:
+        self._now = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+
+    def now(self) -> datetime:
+        self._now += timedelta(milliseconds=1)
+        return self._now
+
+    def pass_minutes(self, minutes: float) -> None:
+        self._now += timedelta(minutes=minutes)
+
+    async def sleep(self, seconds: float) -> None:
+        self._now += timedelta(seconds=seconds)
+
+
+class HalfReadVenue(MemoryVenue):
+    """A platform that shows nobody, and says that it could not read everything."""
+
+    async def reactions(self, place: str, message: str) -> Reactions:
+        read = await super().reactions(place, message)
+        return replace(read, holders={}, complete=False)
+
+
+@dataclass(slots=True)
+class Poll:
+    """An open vote of half an hour, and the people who take part in it."""
+
+    store: SqlStore
+    venue: MemoryVenue
+    clock: HandSetClock
+    debate_id: str
+    message: str
+    window: VoteWindow
+
+    async def react(self, user: str, option: str) -> None:
+        await self.venue.react(user, THREAD, self.message, option)
+
+    async def unreact(self, user: str, option: str) -> None:
+        await self.venue.unreact(user, THREAD, self.message, option)
+
+    async def hear(self, seen: ReactionSeen) -> None:
+        await self.cast(seen)
+
+    async def cast(self, seen: ReactionSeen) -> str:
+        return await self.store.votes.cast(
+            Cast(
+                platform="memory",
+                place=seen.place,
+                message=seen.message,
+                user=seen.user,
+                option=seen.option,
+                added=seen.added,
+                received_at=self.clock.now(),
+            )
+        )
+
+    async def debate(self) -> Debate:
+        return await self.store.debates.get(self.debate_id)
+
+    def restart(self) -> None:
+        """Let another process watch the vote from now on."""
+        self.window = watcher(self.store, self.venue, self.clock)
+
+    async def start_again(self) -> None:
+        """Let another process begin to watch, and wait until it has read what it missed."""
+        self.restart()
+        async with self.watching(), asyncio.timeout(5):
+            bell = self.window.bell
+            while isinstance(bell, WatchedBell) and not bell.listened:  # noqa: ASYNC110
+                await asyncio.sleep(0)
+
+    @asynccontextmanager
+    async def watching(self) -> AsyncIterator[None]:
+        """Let the window close votes when they are due."""
+        task = asyncio.create_task(self.window.run())
+        try:
+            yield
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    async def until(self, done: Callable[[Debate], object]) -> Debate:
+        async with asyncio.timeout(5):
+            while not done(debate := await self.debate()):
+                self.window.bell.ring("votes")
+                await asyncio.sleep(0.005)
+        return debate
+
+    async def close(self) -> dict[str, Vote]:
+        """Close the vote as its deadline does, and return the votes that were stored, by user."""
+        await self.window.close(self.debate_id)
+        return await self.votes()
+
+    async def votes(self) -> dict[str, Vote]:
+        def read() -> tuple[Vote, ...]:
+            with self.store.archive.reading(ExportFilter()) as records:
+                return next(iter(records)).votes
+
+        held = [m.reactions for m in self.venue.messages.values()]
+        users = sorted({user for options in held for users in options.values() for user in users})
+        users += [user for user in USERS if user not in users]
+        people = await self.store.votes.people("memory", users)
+        by_person = {vote.person: vote for vote in await asyncio.to_thread(read)}
+        return {user: by_person[people[user]] for user in users if people[user] in by_person}
+
+    async def messages(self) -> list[Any]:
+        """Return what is queued for the thread."""
+        found = []
+        lease = await self.store.leases.claim(f"test/{ULID()}", "test", 60)
+        assert lease is not None
+        while (intent := await self.store.outbox.next(self.debate_id)) is not None:
+            found.append(intent.message)
+            await self.store.outbox.settle(lease, intent, DeliveryState.SENT)
+        return found
+
+
+SECOND = timedelta(seconds=1)
+USERS = ("ann", "bob", "cem", "dee", "eve")
+
+
+class WatchedBell(Bell):
+    """A bell that shows whether somebody has come to listen."""
+
+    listened = False
+
+    async def collect(self, topic: str, seconds: float) -> set[str]:
+        self.listened = True
+        return await super().collect(topic, seconds)
+
+
+def watcher(store: SqlStore, venue: MemoryVenue, clock: HandSetClock) -> VoteWindow:
+    bell = WatchedBell()
+    return VoteWindow(venue, store, Keeper(store, bell, holder=str(ULID())), bell, clock)
+
+
+async def open_poll(
+    store: SqlStore, venue: MemoryVenue | None = None, *, minutes: float = 30, **request: Any
+) -> Poll:
+    venue, clock = venue or MemoryVenue(), HandSetClock()
+    new = new_debate(
+        platform="memory",
+        user="host",
+        request={"quorum": 0, "extend": False, "vote_minutes": minutes} | request,
+    )
+    debate = await store.debates.create(new, NO_CAPS, [])
+    lease = await store.leases.claim(f"debate/{debate.id}", "thinker", 60)
+    assert lease is not None
+    await store.debates.advance(lease, debate.id, Status.RUNNING)
+    await store.outbox.set_thread(lease, debate.id, THREAD)
+    message = await venue.post(THREAD, venue.render(Notice(text="Vote!"), "stem·1")[0])
+    await venue.seed(THREAD, message, OPTIONS)
+    now = clock.now()
+    await store.votes.open(lease, debate.id, message, now, now + timedelta(minutes=minutes))
+    await store.journal.record_verdict(lease, debate.id, verdict("A"), {"jury/oak": ballot()})
+    await store.debates.advance(lease, debate.id, Status.VOTING)
+    await store.leases.release(lease)
+    poll = Poll(store, venue, clock, debate.id, message, watcher(store, venue, clock))
+    venue.listener = poll.hear
+    return poll
+
+
+@pytest.fixture
+async def poll(store: SqlStore, monkeypatch: pytest.MonkeyPatch) -> Poll:
+    monkeypatch.setattr(engine.votes.window, "LOOK_SECONDS", 0.02)
+    return await open_poll(store)
+
+
+def options_of(votes: dict[str, Vote]) -> dict[str, str]:
+    return {user: vote.option for user, vote in votes.items()}
+
+
+# --- who counts --------------------------------------------------------------------------
+
+
+async def test_seeds_and_bots_never_count(poll: Poll) -> None:
+    poll.venue.bots = {"bot"}
+    await poll.react("bot", "A")
+    await poll.react("ann", "B")
+    assert options_of(await poll.close()) == {"ann": "B"}
+
+
+async def test_the_starters_vote_counts_but_is_not_gold(poll: Poll) -> None:
+    await poll.react("host", "A")
+    await poll.react("ann", "A")
+    votes = await poll.close()
+    assert (votes["host"].starter, votes["host"].gold) == (True, False)
+    assert (votes["ann"].starter, votes["ann"].gold) == (False, True)
+
+
+async def test_each_vote_says_how_many_were_seen_before_it(poll: Poll) -> None:
+    for user in ("ann", "bob", "cem"):
+        await poll.react(user, "A")
+    votes = await poll.close()
+    assert [votes[user].votes_seen_before for user in ("ann", "bob", "cem")] == [0, 1, 2]
+
+
+# --- changes of mind ---------------------------------------------------------------------
+
+
+async def test_a_change_counts_once_for_the_new_choice(poll: Poll) -> None:
+    await poll.react("ann", "A")
+    await poll.unreact("ann", "A")
+    await poll.react("ann", "B")
+    vote = (await poll.close())["ann"]
+    assert (vote.option, vote.changes) == ("B", 1)
+
+
+async def test_a_vote_taken_back_is_none(poll: Poll) -> None:
+    await poll.react("ann", "A")
+    await poll.unreact("ann", "A")
+    assert await poll.close() == {}
+
+
+async def test_of_two_at_once_the_last_stands_until_it_is_taken_back(poll: Poll) -> None:
+    for user in ("ann", "bob"):
+        await poll.react(user, "A")
+        await poll.react(user, "tie")
+    await poll.unreact("bob", "tie")
+    assert options_of(await poll.close()) == {"ann": "tie", "bob": "A"}
+
+
+async def test_a_reaction_to_another_message_is_no_vote(poll: Poll) -> None:
+    other = await poll.venue.post(THREAD, poll.venue.render(Notice(text="Turn"), "stem·2")[0])
+    await poll.venue.react("ann", THREAD, other, "A")
+    assert await poll.close() == {}
+
+
+async def test_a_reaction_that_is_not_on_the_ballot_is_no_vote(poll: Poll) -> None:
+    await poll.react("ann", "A")
+    await poll.react("ann", "party")
+    await poll.react("bob", "party")
+    assert options_of(await poll.close()) == {"ann": "A"}
+
+
+# --- recovery ----------------------------------------------------------------------------
+
+
+async def test_what_was_missed_is_recovered_before_closing(poll: Poll) -> None:
+    await poll.react("ann", "A")
+    await poll.react("bob", "B")
+    poll.venue.listening = False
+    await poll.unreact("ann", "A")
+    await poll.unreact("bob", "B")
+    await poll.react("bob", "A")
+    await poll.react("cem", "tie")
+    assert options_of(await poll.close()) == {"bob": "A", "cem": "tie"}
+
+
+async def test_what_was_missed_is_recovered_at_start_up(poll: Poll) -> None:
+    poll.venue.listening = False
+    await poll.react("ann", "A")
+    poll.venue.listening = True
+    await poll.start_again()
+    # Known since then, it can be taken back.
+    await poll.unreact("ann", "A")
+    poll.venue.misbehave("reactions", Fault(READING_REFUSED))
+    assert await poll.close() == {}
+
+
+async def test_a_start_up_without_the_platform_is_made_up_for_at_the_close(poll: Poll) -> None:
+    poll.venue.listening = False
+    await poll.react("ann", "A")
+    poll.venue.misbehave("reactions", Fault(AWAY))
+    await poll.start_again()
+    assert (await poll.debate()).reason == ""
+    assert options_of(await poll.close()) == {"ann": "A"}
+
+
+async def test_several_that_were_all_missed_are_ambiguous_and_not_gold(poll: Poll) -> None:
+    poll.venue.listening = False
+    await poll.react("ann", "A")
+    await poll.react("ann", "B")
+    vote = (await poll.close())["ann"]
+    assert (vote.option, vote.ambiguous, vote.gold) == ("A+B", True, False)
+
+
+async def test_a_moderators_clear_withdraws_nothing(poll: Poll) -> None:
+    await poll.react("ann", "A")
+    await poll.react("bob", "B")
+    poll.venue.clear(poll.message)
+    assert options_of(await poll.close()) == {"ann": "A", "bob": "B"}
+
+
+async def test_a_refused_reading_withdraws_nothing(poll: Poll) -> None:
+    await poll.react("ann", "A")
+    poll.venue.listening = False
+    await poll.unreact("ann", "A")
+    poll.venue.misbehave("reactions", Fault(READING_REFUSED))
+    assert options_of(await poll.close()) == {"ann": "A"}
+
+
+async def test_an_incomplete_reading_withdraws_nothing(store: SqlStore) -> None:
+    poll = await open_poll(store, HalfReadVenue())
+    await poll.react("ann", "A")
+    assert options_of(await poll.close()) == {"ann": "A"}
+
+
+async def test_a_deleted_vote_message_leaves_the_votes_as_they_were(poll: Poll) -> None:
+    await poll.react("ann", "A")
+    stored = poll.venue.messages.pop(poll.message)
+    await poll.window.close(poll.debate_id)
+    poll.venue.messages[poll.message] = stored
+    assert options_of(await poll.votes()) == {"ann": "A"}
+
+
+# --- when it closes ----------------------------------------------------------------------
+
+
+async def test_it_closes_when_it_is_due_and_not_before(poll: Poll) -> None:
+    await poll.react("ann", "A")
+    async with poll.watching():
+        poll.clock.pass_minutes(29)
+        poll.window.bell.ring("votes")
+        await asyncio.sleep(0.05)
+        assert (await poll.debate()).status is Status.VOTING
+        poll.clock.pass_minutes(2)
+        debate = await poll.until(lambda debate: debate.status is Status.CLOSED)
+    assert not debate.closed_early
+    assert debate.revealed_at is not None
+
+
+async def test_a_platform_that_is_away_makes_it_close_later_rather_than_never(poll: Poll) -> None:
+    poll.venue.misbehave("reactions", Fault(), *[Fault(AWAY)] * 3)
+    async with poll.watching():
+        poll.clock.pass_minutes(31)
+        waits = await poll.until(lambda debate: debate.reason)
+        assert waits.reason == f"Waiting to close the vote: {AWAY}"
+        closed = await poll.until(lambda debate: debate.status is Status.CLOSED)
+    assert closed.reason == ""
+
+
+async def test_a_deadline_that_passed_while_away_is_kept_late(poll: Poll) -> None:
+    await poll.react("ann", "A")
+    poll.venue.listening = False
+    await poll.react("bob", "B")
+    poll.clock.pass_minutes(600)
+    poll.restart()
+    async with poll.watching():
+        await poll.until(lambda debate: debate.status is Status.CLOSED)
+    votes = await poll.votes()
+    assert {user: vote.late_seen for user, vote in votes.items()} == {"ann": False, "bob": True}
+    assert votes["bob"].gold
+
+
+async def test_below_the_quorum_it_is_extended_once_and_then_has_no_winner(
+    store: SqlStore,
+) -> None:
+    poll = await open_poll(store, quorum=5, extend=True)
+    await poll.react("ann", "A")
+    before = poll.clock.now()
+    await poll.window.close(poll.debate_id)
+    extended = await poll.debate()
+    assert (extended.status, extended.vote_extended) == (Status.VOTING, True)
+    assert extended.vote_deadline is not None
+    assert timedelta(0) < extended.vote_deadline - before - timedelta(minutes=30) < SECOND
+    assert [message.text for message in await poll.messages()] == [
+        "Fewer than 5 votes count so far, so the vote stays open for another 30 minutes."
+    ]
+    votes = await poll.close()
+    _, reveal = await poll.messages()
+    assert options_of(votes) == {"ann": "A"}
+    assert reveal.tally.counts["A"] == 1
+    assert (reveal.tally.quorum_met, reveal.tally.winner, reveal.agree) == (False, None, None)
+
+
+async def test_a_met_quorum_needs_no_extension(store: SqlStore) -> None:
+    poll = await open_poll(store, quorum=3, extend=True)
+    for user, option in (("ann", "A"), ("bob", "tie"), ("cem", "weak")):
+        await poll.react(user, option)
+    await poll.close()
+    _, reveal = await poll.messages()
+    assert (reveal.tally.quorum_met, reveal.tally.winner) == (True, "tie")
+
+
+async def test_a_manager_closes_it_early_whatever_the_quorum(store: SqlStore) -> None:
+    poll = await open_poll(store, quorum=5, extend=True)
+    await poll.window.close(poll.debate_id, early=True)
+    debate = await poll.debate()
+    assert (debate.status, debate.closed_early) == (Status.CLOSED, True)
+    closed, _ = await poll.messages()
+    assert closed.early
+
+
+async def test_closing_twice_at_once_reveals_once(poll: Poll) -> None:
+    await asyncio.gather(*(poll.window.close(poll.debate_id, early=True) for _ in range(3)))
+    assert [message.kind for message in await poll.messages()] == ["vote_closed", "reveal"]
+
+
+async def test_a_vote_after_the_close_is_refused(poll: Poll) -> None:
+    await poll.close()
+    seen = ReactionSeen(THREAD, poll.message, "ann", "A", True)
+    assert await poll.cast(seen) == "closed"
+    assert await poll.votes() == {}
+
+
+async def test_the_reveal_says_what_people_and_panel_chose(poll: Poll) -> None:
+    for user, option in (("ann", "A"), ("bob", "A"), ("cem", "A"), ("dee", "B"), ("host", "B")):
+        await poll.react(user, option)
+    await poll.close()
+    _, reveal = await poll.messages()
+    assert isinstance(reveal, Reveal)
+    assert reveal.models == {"A": "rehearsal/maple", "B": "rehearsal/birch"}
+    assert reveal.tally.counts == {"A": 3, "B": 2, "tie": 0, "weak": 0}
+    assert reveal.tally.gold == {"A": 3, "B": 1, "tie": 0, "weak": 0}
+    assert reveal.tally.share == 0.75
+    # Wilson's interval for 3 of 4 at 95 %.
+    assert reveal.tally.low == pytest.approx(0.3006, abs=1e-4)
+    assert reveal.tally.high == pytest.approx(0.9544, abs=1e-4)
+    assert reveal.verdict.p["A"] == 0.8
+    assert reveal.agree is True
+
+
+# --- any order of events -----------------------------------------------------------------
+
+STEPS = st.one_of(
+    st.tuples(
+        st.sampled_from(["react", "unreact"]), st.sampled_from(USERS), st.sampled_from(OPTIONS)
+    ),
+    st.tuples(
+        st.sampled_from(["deaf", "hear", "restart", "refused restart"]), st.just(""), st.just("")
+    ),
+)
+
+
+async def live_through(poll: Poll, steps: Sequence[tuple[str, str, str]]) -> None:
+    for what, user, option in steps:
+        match what:
+            case "react":
+                await poll.react(user, option)
+            case "unreact":
+                await poll.unreact(user, option)
+            case "restart" | "refused restart":
+                if what == "refused restart":
+                    poll.venue.misbehave("reactions", Fault(READING_REFUSED))
+                poll.venue.listening = True
+                await poll.start_again()
+            case _:
+                poll.venue.listening = what == "hear"
+
+
+@settings(max_examples=20, deadline=None)
+@given(steps=st.lists(STEPS, max_size=20))
+def test_the_stored_votes_are_what_the_platform_shows(
+    migrated_file: Path, steps: list[tuple[str, str, str]]
+) -> None:
+    async def run(folder: str) -> tuple[dict[str, Vote], dict[str, set[str]]]:
+        path = shutil.copy(migrated_file, Path(folder) / "votes.db")
+        database = Database(f"sqlite+aiosqlite:///{path}")
+        poll = await open_poll(SqlStore(database))
+        await live_through(poll, steps)
+        votes = await poll.close()
+        await database.close()
+        return votes, poll.venue.messages[poll.message].reactions
+
+    with tempfile.TemporaryDirectory() as folder:
+        votes, shown = asyncio.run(run(folder))
+    held = {user: {o for o in shown if user in shown[o]} for user in USERS}
+    assert set(votes) == {user for user in USERS if held[user]}
+    for user, vote in votes.items():
+        if vote.ambiguous:
+            assert set(vote.option.split("+")) == held[user]
+            assert len(held[user]) > 1
+        else:
+            assert vote.option in held[user]
