@@ -77,7 +77,7 @@ async def run_debate(
     console = Console(highlight=False)
 
     def explain(started: Started) -> None:
-        console.print(texts.started(started), markup=False, soft_wrap=True)
+        console.print(texts.warnings(started), markup=False, soft_wrap=True, end="")
 
     session = Session(settings, console, votes, explain)
     await (session.resume(resume) if resume else session.start(order))

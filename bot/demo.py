@@ -47,7 +47,7 @@ async def run_demo(
     console.print(intro, markup=False, soft_wrap=True)
 
     def explain(started: Started) -> None:
-        console.print(texts.started(started), markup=False, soft_wrap=True)
+        console.print(texts.warnings(started), markup=False, soft_wrap=True, end="")
 
     resume = f"ROSTRUM_DATABASE_URL=sqlite+aiosqlite:///{database} rostrum debate --resume"
     await Session(settings, console, votes, explain, resume).start(asked.order())

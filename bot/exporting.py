@@ -57,7 +57,7 @@ async def export_into(settings: Settings, out: Path, where: ExportFilter | None 
                 progress=report,
             )
     counts = {table: sum(splits.values()) for table, splits in manifest.rows.items()}
-    return ", ".join(f"{number:,} {table}" for table, number in counts.items())
+    return ", ".join(f"{table} {number:,}" for table, number in counts.items())
 
 
 @contextmanager

@@ -46,16 +46,9 @@ def demo_intro(topic: str, format: str, language: str, votes: str | None) -> str
     return f"> {command}\n\n{REHEARSAL}\n{voting}\n"
 
 
-def started(debate: Started) -> str:
-    """Say what a debate will take, and what weakens it."""
-    expected = debate.estimate
-    cost = "unknown" if expected.usd is None else f"{expected.usd:.4f} USD"
-    tokens = expected.tokens_in + expected.tokens_out
-    first = (
-        f"Debate {debate.debate.code}: about {expected.calls} calls, {tokens:,} tokens, "
-        f"{expected.minutes:g} minutes, {cost}."
-    )
-    return "\n".join([first, *(f"Note: {warning}" for warning in debate.warnings), ""])
+def warnings(started: Started) -> str:
+    """Say what weakens a debate; empty when nothing does."""
+    return "".join(f"Note: {warning}\n" for warning in started.warnings)
 
 
 def demo_outro(counts: str, out: Path, servers: Sequence[LocalServer]) -> str:

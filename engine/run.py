@@ -74,10 +74,16 @@ class Runner:
         journaled = await self.store.journal.load(debate_id)
         steps = Steps(debate, lease, journaled, self.store, self.models, self.keeper)
         desk = LiveDesk(debate, lease, steps, self)
+        if journaled.steps:
+            desk.undelivered = await self.store.outbox.undelivered_turns(debate_id)
         floor = Floor(debate.setup, prompts, desk, script.turns(debate.request))
-        await script.run(floor)
-        await self._publish(debate, lease, _invitation(debate))
-        verdict, ballots = await hold_panel(debate, floor.turns, prompts, steps)
+        try:
+            await script.run(floor)
+            await steps.flush()  # the last turn is queued before the invitation
+            await self._publish(debate, lease, _invitation(debate))
+            verdict, ballots = await hold_panel(debate, floor.turns, prompts, steps)
+        finally:
+            await steps.flush()
         await self.store.journal.record_verdict(lease, debate_id, verdict, ballots)
         await self.store.debates.advance(lease, debate_id, Status.VOTING)
         log.info("debate judged", debate=debate_id, usd=round(steps.spent, 6))
@@ -123,9 +129,12 @@ class LiveDesk:
     steps: Steps
     runner: Runner
     undelivered: int = 0
+    recording: int = 0
 
     async def room(self) -> None:
         """Wait until fewer than four turns are undelivered."""
+        if self.undelivered + self.recording >= MOST_UNDELIVERED:
+            await self.steps.flush()
         while self.undelivered >= MOST_UNDELIVERED:
             await self.runner.bell.collect(f"delivered/{self.debate.id}", 1.0)
             self.runner.keeper.check()
@@ -147,8 +156,13 @@ class LiveDesk:
 
     async def publish(self, turn: Turn, post: Post) -> None:
         """Keep a turn and queue its post, together."""
+        self.recording += 1
+        self.steps.later(self._record(turn, post))
+
+    async def _record(self, turn: Turn, post: Post) -> None:
         journal = self.runner.store.journal
         self.undelivered = await journal.record_turn(self.lease, self.debate.id, turn, post)
+        self.recording -= 1
         self.runner.bell.ring("outbox", self.debate.id)
 
 

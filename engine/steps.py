@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
+from typing import Any
 
 import orjson
 
@@ -36,6 +38,7 @@ class Steps:
         self._store = store
         self._models = models
         self._keeper = keeper
+        self._queued: list[asyncio.Task[None]] = []
         self.spent = journaled.spent
 
     async def call(
@@ -78,13 +81,29 @@ class Steps:
             )
         # Counted before the first await: calls side by side must not pass the cap together.
         self.spent += start.cost_max
-        await self._store.journal.began(self._lease, start, call)
+        self.later(self._store.journal.began(self._lease, start, call))
+        await self.flush()
 
     async def ended(self, start: AttemptStart, attempt: Attempt, reply: Reply | None) -> None:
         """Journal how a try ended, and settle what it cost."""
         if attempt.cost is not None:
             self.spent += attempt.cost - start.cost_max
-        await self._store.journal.ended(self._lease, start, attempt, reply)
+        self.later(self._store.journal.ended(self._lease, start, attempt, reply))
+
+    def later(self, write: Coroutine[Any, Any, None]) -> None:
+        """Queue a write that has to be on disk before the next call is sent, not before.
+
+        Writes are stored in the order in which they are queued, and one commit takes them all:
+        a call waits for one flush of the disk instead of three.
+        """
+        self._queued.append(asyncio.create_task(write))
+
+    async def flush(self) -> None:
+        """Wait until everything queued is on disk; raises what the first write to fail raised."""
+        queued, self._queued = self._queued, []
+        for result in await asyncio.gather(*queued, return_exceptions=True):
+            if isinstance(result, BaseException):
+                raise result
 
     def start(self, call: Call, number: int) -> AttemptStart:
         """Describe a try: its number in the journal, and what it may cost at most."""

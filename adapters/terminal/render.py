@@ -157,9 +157,13 @@ def _estimate(debate: Announcement) -> str:
     return texts.ESTIMATE.format(
         calls=estimate.calls,
         most=estimate.calls_max,
-        minutes=f"{estimate.minutes:.3g}",
+        minutes=_duration(estimate.minutes),
         cost=cost,
     )
+
+
+def _duration(minutes: float) -> str:
+    return texts.SOON if minutes < 1 else texts.MINUTES.format(n=minutes)
 
 
 def _turn(turn: TurnPost) -> Card:

@@ -13,7 +13,9 @@ SIDES = {"A": "A argues for it", "B": "B argues against it"}
 SIDE = "{side} takes part"
 JURY = ("{n} juror reads it blind", "{n} jurors read it blind")
 VOTE_LASTS = ("the vote lasts {n} minute", "the vote lasts {n} minutes")
-ESTIMATE = "It takes about {calls} model calls (at most {most}), {minutes} minutes, {cost}"
+ESTIMATE = "It takes about {calls} model calls (at most {most}), {minutes}, {cost}"
+SOON = "less than a minute"
+MINUTES = "{n:.3g} minutes"
 COST = "{usd:.2f} USD (at most {most:.2f})"
 COST_UNKNOWN = "at a cost that nobody knows"
 
@@ -88,8 +90,8 @@ VOTES_OPTION = "“{option}” in --votes is not on this ballot; choose from {op
 VOTES_TWICE = "“{option}” is in --votes twice; give each option once."
 VOTES_NUMBER = "“{number}” in --votes is not a number from 0 to {most}."
 NO_KEYBOARD = "Keys cannot be read here; give the votes with --votes."
-KEYS = "{options} · u takes the last vote back · Enter closes the vote"
-KEY = "{key} {option}"
+KEYS = "Keys: {options} · u = take the last vote back · Enter = close the vote"
+KEY = "{key} = {option}"
 
 
 def plural(forms: tuple[str, str], n: float, **more: object) -> str:

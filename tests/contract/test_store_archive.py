@@ -105,7 +105,7 @@ async def test_an_export_can_be_narrowed(
 
 
 async def test_more_debates_than_are_read_at_once_come_complete(store: Store) -> None:
-    running = await asyncio.gather(*(run(store) for _ in range(230)))
+    running = await asyncio.gather(*(run(store) for _ in range(205)))
     await asyncio.gather(*(r.call("turn/round1/A", text=f"by {r.id}") for r in running))
     await asyncio.gather(*(r.advance(Status.FAILED) for r in running))
     records = await read(store)
@@ -118,7 +118,7 @@ async def test_more_debates_than_are_read_at_once_come_complete(store: Store) ->
 
 
 async def test_a_view_stays_as_it_was_while_writes_go_on(store: Store) -> None:
-    running = await asyncio.gather(*(run(store) for _ in range(150)))
+    running = await asyncio.gather(*(run(store) for _ in range(105)))
     await asyncio.gather(*(r.advance(Status.FAILED) for r in running[:-1]))
     loop = asyncio.get_running_loop()
 
@@ -135,7 +135,7 @@ async def test_a_view_stays_as_it_was_while_writes_go_on(store: Store) -> None:
 
     seen = await asyncio.to_thread(collect)
     assert seen == sorted(r.id for r in running[:-1])
-    assert len(await read(store)) == 149
+    assert len(await read(store)) == 104
 
 
 async def test_an_export_that_is_left_halfway_holds_nothing_up(store: Store) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from engine.debate import Status, Turn
 from engine.ports import Part, VenueLimits
 from engine.store import AttemptStart, Cast, Intent, Lease, Post
 
-DOOMED, MET, FREEZE = "doomed", "met", "freeze"
+DOOMED, MET, FREEZE, TRAIL = "doomed", "met", "freeze", "trail"
 LIMITS = VenueLimits(typing_seconds=60, send_seconds=0.05)
 # A debate exists from the moment it is created; leases are renewed by time, not by step.
 WRITES = {
@@ -47,6 +47,11 @@ class Fate:
         self._known = set(lines(self._met))
         self._doomed = set(lines(folder / DOOMED))
         self._freeze = set(lines(folder / FREEZE))
+        self._trail = folder / TRAIL
+
+    def note(self, what: str) -> None:
+        """Leave a line in the trail, which shows in which order things happened."""
+        append(self._trail, what)
 
     def meet(self, point: str) -> None:
         """Come to a point."""
@@ -55,7 +60,7 @@ class Fate:
         if self._doomed and point not in self._doomed:
             return
         self._known.add(point)
-        append(self._met, point.encode())
+        append(self._met, point)
         if point in self._doomed:
             os.kill(os.getpid(), signal.SIGKILL)
         if point in self._freeze:
@@ -76,9 +81,10 @@ class FatedPart:
             return act
 
         async def write(*args: Any, **options: Any) -> Any:
-            point = " ".join([f"{self._name}.{method}", *map(_label, args)]).strip()
+            point = " ".join(filter(None, [f"{self._name}.{method}", *map(_label, args)]))
             self._fate.meet(f"{point}, before")
             result = await act(*args, **options)
+            self._fate.note(point)
             self._fate.meet(f"{point}, after")
             return result
 
@@ -128,9 +134,14 @@ class SurvivingVenue(MemoryVenue):
 
     async def remember(self) -> None:
         """Be what the file says that the platform has become."""
-        acts = {"post": super().post, "edit": super().edit, "seed": super().seed}
-        acts |= {"open_thread": super().open_thread}
-        acts |= {"react": super().react, "unreact": super().unreact}
+        acts: dict[str, Callable[..., Awaitable[object]]] = {
+            "post": super().post,
+            "edit": super().edit,
+            "seed": super().seed,
+            "open_thread": super().open_thread,
+            "react": super().react,
+            "unreact": super().unreact,
+        }
         for line in lines(self._path):
             name, *args = orjson.loads(line)
             self.voted += name in ("react", "unreact")
@@ -177,7 +188,7 @@ class SurvivingVenue(MemoryVenue):
 
     def _keep(self, name: str, *args: Any) -> None:
         plain = [arg.model_dump() if isinstance(arg, Part) else arg for arg in args]
-        append(self._path, orjson.dumps([name, *plain]))
+        append(self._path, orjson.dumps([name, *plain]).decode())
 
 
 def lines(path: Path) -> list[str]:
@@ -185,9 +196,7 @@ def lines(path: Path) -> list[str]:
     return path.read_text().splitlines() if path.exists() else []
 
 
-def append(path: Path, line: bytes) -> None:
-    """Add a line to a file and wait until it is on the disk."""
-    with path.open("ab") as file:
-        file.write(line + b"\n")
-        file.flush()
-        os.fsync(file.fileno())
+def append(path: Path, line: str) -> None:
+    """Add a line to a file; the kernel keeps it when the process is killed."""
+    with path.open("ab", buffering=0) as file:
+        file.write(f"{line}\n".encode())

@@ -58,7 +58,8 @@ def test_every_vote_is_one_persons() -> None:
 
 
 def test_the_hint_names_every_key() -> None:
-    assert key_hint(("1", "2", "tie", "weak")).startswith("1 1 · 2 2 · t tie · w both weak · u ")
+    hint = key_hint(("1", "2", "tie", "weak"))
+    assert hint.startswith("Keys: 1 = 1 · 2 = 2 · t = tie · w = both weak · u = ")
 
 
 class TestPeople:

@@ -1,0 +1,138 @@
+"""Folders in which processes hold a debate and die, and what is left in them."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from sqlalchemy import MetaData, create_engine, select
+
+from adapters.storage.database import Database
+from adapters.storage.store import SqlStore
+from engine.store import DebateRecord, ExportFilter
+from tests.crash.fate import DOOMED, FREEZE, MET, TRAIL, lines
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A folder with one debate's database and the platform that it is held on."""
+
+    folder: Path
+
+    def doom(self, points: list[str]) -> None:
+        """Have a process die at each of these points."""
+        (self.folder / DOOMED).write_text("\n".join(points))
+
+    def freeze(self, point: str) -> None:
+        """Have a process stand still at a point."""
+        (self.folder / FREEZE).write_text(point)
+
+    def thaw(self) -> None:
+        """Let every process from now on pass."""
+        (self.folder / FREEZE).unlink()
+
+    def open(self, *arguments: str) -> subprocess.Popen[str]:
+        """Start a process that holds the debate."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "tests.crash.driver", str(self.folder), *arguments],
+            cwd=ROOT,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, *arguments: str, seconds: float = 90) -> None:
+        """Hold the debate to its end."""
+        with self.open(*arguments) as process:
+            try:
+                _, said = process.communicate(timeout=seconds)
+            finally:
+                process.kill()
+        assert process.returncode == 0, said
+
+    @property
+    def met(self) -> list[str]:
+        """The points that a process came to, or died at."""
+        return lines(self.folder / MET)
+
+    @property
+    def trail(self) -> list[str]:
+        """What happened, in order."""
+        return lines(self.folder / TRAIL)
+
+    @property
+    def platform(self) -> list[list[Any]]:
+        """Every act that the platform was asked for, in order."""
+        return [orjson.loads(line) for line in lines(self.folder / "platform.jsonl")]
+
+    def transcript(self) -> list[tuple[str, str]]:
+        """Return (place, text) of what people read; codes and counts of tries made alike."""
+        shown: dict[str, tuple[str, str]] = {}
+        for act in self.platform:
+            if act[0] == "post":
+                shown[f"m{len(shown) + 1}"] = (act[1], act[2]["body"])
+            elif act[0] == "edit":
+                shown[act[2]] = (act[1], act[3]["body"])
+        code = re.escape(self.platform[0][2]["reference"].partition("·")[0])
+        alike = re.compile(rf"{code}|; \d+ calls")
+        return [(place, alike.sub("*", body)) for place, body in shown.values()]
+
+    def record(self) -> DebateRecord:
+        """Return everything kept of the debate, as an export reads it."""
+
+        async def read() -> DebateRecord:
+            store = SqlStore(Database(f"sqlite+aiosqlite:///{self.folder / 'debate.db'}"))
+            with store.archive.reading(ExportFilter()) as records:
+                [record] = records
+            await store.close()
+            return record
+
+        return asyncio.run(read())
+
+    def users(self) -> Mapping[int, str]:
+        """Return the platform's users by the ids that the database gave them."""
+        return {row["id"]: row["user"] for row in self.tables()["people"]}
+
+    def tables(self) -> dict[str, list[dict[str, Any]]]:
+        """Return every row of the database, but those of leases."""
+        engine = create_engine(f"sqlite:///{self.folder / 'debate.db'}")
+        metadata = MetaData()
+        metadata.reflect(engine)
+        with engine.connect() as connection:
+            found = {
+                name: [dict(row) for row in connection.execute(select(table)).mappings()]
+                for name, table in metadata.tables.items()
+                if name != "leases"
+            }
+        engine.dispose()
+        return found
+
+
+@pytest.fixture(scope="session")
+def new_scene(migrated_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Scene]:
+    """Make folders in which no debate has begun."""
+
+    def make() -> Scene:
+        folder = tmp_path_factory.mktemp("scene")
+        shutil.copy(migrated_file, folder / "debate.db")
+        return Scene(folder)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def clean(new_scene: Callable[[], Scene]) -> Scene:
+    """A debate that was held without any trouble."""
+    scene = new_scene()
+    scene.run()
+    return scene
