@@ -94,9 +94,12 @@ def _check_roster(settings: Settings) -> list[Finding]:
         return [Finding("models", False, "none is set; set ROSTRUM_MODELS=backend/model,…")]
     families = {juror.family for juror in settings.jurors}
     debating = {model.family for model in settings.models}
+    jurors = ", ".join(juror.ref for juror in settings.jurors)
     findings = [
         Finding("models", True, ", ".join(model.ref for model in settings.models)),
-        Finding("jurors", bool(settings.jurors), ", ".join(j.ref for j in settings.jurors)),
+        Finding(
+            "jurors", bool(jurors), jurors or "none is set; set ROSTRUM_JURORS=backend/model,…"
+        ),
     ]
     if len(families - debating) < 2:
         text = (

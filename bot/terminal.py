@@ -120,9 +120,11 @@ class Session:
             venue.note(key_hint(options))
             await vote_by_keys(sys.stdin.fileno(), options, cast)
             return
-        if self.votes is not None:
-            for hand in hands(parse_votes(self.votes, options)):
-                await cast(hand)
+        if self.votes is None:
+            venue.note(texts.NOBODY)
+            return
+        for hand in hands(parse_votes(self.votes, options)):
+            await cast(hand)
 
 
 async def _cast(service: Service, seen: ReactionSeen) -> None:

@@ -16,6 +16,7 @@ VOTES_BY_KEY = "When the vote opens, each key you press is one person's vote."
 VOTES_GIVEN = (
     "These votes are cast when it opens: {votes} (choose with --votes, or run it in a terminal)."
 )
+NOBODY = "Nobody can vote here (no terminal and no --votes), so the vote is closed at once."
 STOPPING = (
     "Stopping: calls that are out are finished and kept (Ctrl-C again stops at once).\n"
     "Go on with:  {command} {code}"

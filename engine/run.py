@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -42,6 +43,7 @@ class Runner:
     keeper: Keeper
     bell: Bell
     _prompts: dict[str, Prompts] = field(default_factory=dict)
+    _turnstile: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def run_debate(self, debate_id: str) -> None:
         """Think for a debate until its vote can open, or until it ends otherwise.
@@ -72,7 +74,9 @@ class Runner:
         script = format_of(debate.request.format, debate.setup.format_version)
         prompts = await self._load_prompts(debate.setup.templates)
         journaled = await self.store.journal.load(debate_id)
-        steps = Steps(debate, lease, journaled, self.store, self.models, self.keeper)
+        steps = Steps(
+            debate, lease, journaled, self.store, self.models, self.keeper, self._turnstile
+        )
         desk = LiveDesk(debate, lease, steps, self)
         if journaled.steps:
             desk.undelivered = await self.store.outbox.undelivered_turns(debate_id)

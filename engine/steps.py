@@ -30,6 +30,7 @@ class Steps:
         store: Store,
         models: Models,
         keeper: Keeper,
+        turnstile: asyncio.Lock,
     ) -> None:
         self._debate = debate
         self._lease = lease
@@ -38,6 +39,7 @@ class Steps:
         self._store = store
         self._models = models
         self._keeper = keeper
+        self._turnstile = turnstile
         self._queued: list[asyncio.Task[None]] = []
         self.spent = journaled.spent
 
@@ -67,7 +69,11 @@ class Steps:
             schema=schema,
             cue=cue or {},
         )
-        return await self._models.complete(call, Tries(self, call))
+        reply = await self._models.complete(call, Tries(self, call))
+        # A lock hands over once a turn of the loop: debates whose calls end together are dealt
+        # with one by one, and whatever else waits gets its turn between them.
+        async with self._turnstile:
+            return reply
 
     async def began(self, call: Call, start: AttemptStart) -> None:
         """Journal a try before it is sent, if the budget covers it. Raises BudgetError."""
@@ -76,8 +82,8 @@ class Steps:
         if cap is not None and self.spent + start.cost_max > cap + 1e-9:
             raise BudgetError(
                 f"The debate has used {self.spent:.4f} USD, and its next call may cost "
-                f"{start.cost_max:.4f}: more than its cap of {cap:g} USD allows; raise "
-                "ROSTRUM_BUDGET__DEBATE_USD and resume it."
+                f"{start.cost_max:.4f}: more than its cap of {cap:g} USD allows "
+                "(ROSTRUM_BUDGET__DEBATE_USD)."
             )
         # Counted before the first await: calls side by side must not pass the cap together.
         self.spent += start.cost_max

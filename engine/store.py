@@ -390,8 +390,8 @@ class Votes(Protocol):
         """Append what a reading of the reactions found."""
         ...
 
-    async def deadlines(self, platform: str) -> dict[str, datetime]:
-        """Return when each open vote of a platform is due, the first due first."""
+    async def deadlines(self, platform: str, limit: int | None = None) -> dict[str, datetime]:
+        """Return when the open votes of a platform are due, the first due first."""
         ...
 
     async def extend(self, lease: Lease, debate_id: str, deadline: datetime, post: Post) -> None:

@@ -97,13 +97,14 @@ class VoteTable:
 
         await self._database.write(store)
 
-    async def deadlines(self, platform: str) -> dict[str, datetime]:
+    async def deadlines(self, platform: str, limit: int | None = None) -> dict[str, datetime]:
         """Return when each open vote of a platform is due, the first due first."""
         query = (
             select(debates.c.id, debates.c.vote_deadline)
             .where(debates.c.status == Status.VOTING, debates.c.platform == platform)
             .where(debates.c.vote_deadline.is_not(None))
             .order_by(debates.c.vote_deadline)
+            .limit(limit)
         )
         rows = await self._database.read(lambda connection: connection.execute(query).all())
         return {row.id: row.vote_deadline for row in rows}

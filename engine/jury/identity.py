@@ -89,6 +89,7 @@ def find_self_named(texts: Iterable[str]) -> frozenset[str]:
     )
 
 
+@lru_cache(maxsize=256)
 def _mentions_a_brand(text: str) -> bool:
     """Tell quickly whether a text can name a model at all; most turns do not."""
     dense = text.lower().translate(_SEPARATORS)

@@ -32,6 +32,7 @@ from engine.votes.recovery import reconcile
 from engine.votes.tally import count, standing_votes
 
 LOOK_SECONDS = 1.0
+AT_ONCE = 50
 log = structlog.get_logger(__name__)
 
 
@@ -54,7 +55,7 @@ class VoteWindow:
         for debate_id in await self.store.votes.deadlines(self.venue.platform):
             await self._attempt(debate_id, closing=False)
         while True:
-            deadlines = await self.store.votes.deadlines(self.venue.platform)
+            deadlines = await self.store.votes.deadlines(self.venue.platform, AT_ONCE)
             now = self.clock.now()
             for debate_id, deadline in deadlines.items():
                 if deadline <= now:

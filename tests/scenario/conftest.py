@@ -24,6 +24,7 @@ from adapters.storage.store import SqlStore
 from bot.app import Line
 from engine.debate import Debate, Model, Price, Sampling, Status
 from engine.intake import Defaults, Order
+from engine.ports import VenueLimits
 from engine.prompts.library import Prompts, load_prompts
 from engine.service import Service, Started
 from engine.store import Caps, DebateRecord, ExportFilter
@@ -32,8 +33,10 @@ from tests.doubles.model_server import Body, ModelServer
 TOPIC = "Tea beats coffee"
 SIDES = {"A": Model.parse("near/ana"), "B": Model.parse("near/ben")}
 JURORS = tuple(Model.parse(f"near/j{number}#kin{number}") for number in range(1, 7))
+PLAIN_SEED = 1  # of a debate whose panel is not audited
 PRICE = Price(usd_in=1.0, usd_out=2.0)
 QUICK = Patience(tries=3, first_wait=0.001, longest_wait=0.002, obeyed_wait=0.2)
+SWIFT = VenueLimits(typing_seconds=0.05, send_seconds=0.1)
 NO_CAPS = Caps(
     debate_usd=None,
     community_daily_usd=None,
@@ -128,7 +131,8 @@ class Running:
 
     async def start(self, defaults: Defaults = DEFAULTS, **asked_for: Any) -> Started:
         """Start a debate in the venue's lobby."""
-        order = Order(platform="memory", community="club", place="lobby", **asked_for)
+        where = {"platform": "memory", "community": "club", "place": "lobby"}
+        order = Order(**where | {"seed": PLAIN_SEED} | asked_for)
         return await self.service.start(order, defaults)
 
     async def until(self, debate_id: str, done: Callable[[Debate], object]) -> Debate:
@@ -175,7 +179,7 @@ class Stage:
 
     url: str
     server: ModelServer
-    venue: MemoryVenue = field(default_factory=MemoryVenue)
+    venue: MemoryVenue = field(default_factory=lambda: MemoryVenue(limits=SWIFT))
     local: bool = False
 
     @asynccontextmanager
@@ -190,7 +194,7 @@ class Stage:
         store = SqlStore(Database(self.url))
         backend = Backend.of("near", base_url=self.server.base_url, local=self.local)
         names = [model.ref for model in (*SIDES.values(), *JURORS)]
-        prices = {name: price for name in names} if price else {}
+        prices = dict.fromkeys(names, price) if price else {}
         models = open_models({"near": backend}, prices, patience)
         line = Line(store, models, prompts or load_prompts(), [self.venue])
         try:

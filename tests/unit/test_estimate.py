@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.debate import Estimate, Model, PanelSetup, Price
+from engine.debate import Estimate, Model, PanelSetup, Price, TurnOrder
 from engine.estimate import estimate
 from engine.formats.classic import Classic
 from engine.prompts.library import load_prompts
@@ -59,7 +59,7 @@ async def test_money_is_price_times_tokens_and_at_most_every_reply_at_its_cap_tw
 
 
 async def test_simultaneous_rounds_take_half_the_time() -> None:
-    in_turn, together = await expect(), await expect(turn_order="simultaneous")
+    in_turn, together = await expect(), await expect(turn_order=TurnOrder.SIMULTANEOUS)
     assert 0.5 < together.minutes / in_turn.minutes < 0.7
     assert in_turn.minutes == pytest.approx(8 * 2 / 60, rel=0.5)
 

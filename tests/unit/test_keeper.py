@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 import pytest
@@ -47,24 +47,49 @@ async def a_debate(store: SqlStore) -> None:
     await store.debates.create(new, Caps(), [])
 
 
-async def test_a_lease_is_held_by_one_at_a_time_and_given_back(store: SqlStore) -> None:
+async def hold_until_interrupted(
+    keeper: Keeper, meanwhile: Callable[[], Awaitable[object]]
+) -> None:
+    """Hold the lease for long, while something happens."""
+    async with keeper.hold(NAME):
+        await meanwhile()
+        await asyncio.sleep(5)
+
+
+async def test_a_lease_that_somebody_holds_is_left_to_them(store: SqlStore) -> None:
     keeper = Keeper(store, Bell(), "one")
-    async with keeper.hold(NAME) as lease:
-        with pytest.raises(LeaseLostError, match=f"Another process holds {NAME}"):
-            async with keeper.hold(NAME):
-                pass
+    lease = await store.leases.claim(NAME, "one", 9)
+    assert lease is not None
+    with pytest.raises(LeaseLostError, match=f"Another process holds {NAME}"):
+        await keeper.hold(NAME).__aenter__()
+    await store.leases.release(lease)
     async with keeper.hold(NAME) as again:
         assert again.epoch > lease.epoch
 
 
+async def test_within_a_process_holders_take_turns(store: SqlStore) -> None:
+    keeper, order = Keeper(store, Bell(), "one"), []
+
+    async def work(name: str) -> None:
+        async with keeper.hold(NAME):
+            order.append(f"{name} in")
+            await asyncio.sleep(0.01)
+            order.append(f"{name} out")
+
+    await asyncio.wait_for(asyncio.gather(work("a"), work("b")), 5)
+    assert order == ["a in", "a out", "b in", "b out"]
+
+
 async def test_who_holds_a_lease_is_interrupted_when_it_is_taken_over(store: SqlStore) -> None:
     bell = Bell()
+
+    async def take_over() -> None:
+        await store.leases.claim(NAME, "two", 9)
+        bell.ring("stop")
+
     async with running(store, bell, "one") as keeper:
         with pytest.raises(LeaseLostError, match="took over"):
-            async with keeper.hold(NAME):
-                await store.leases.claim(NAME, "two", 9)
-                bell.ring("stop")
-                await asyncio.sleep(5)
+            await hold_until_interrupted(keeper, take_over)
     renewed = await store.leases.renew("two", 9)
     assert NAME in renewed, "what the successor holds is not released by the one that lost it"
 
@@ -72,12 +97,14 @@ async def test_who_holds_a_lease_is_interrupted_when_it_is_taken_over(store: Sql
 async def test_a_debate_that_is_asked_to_stop_interrupts_its_holder(store: SqlStore) -> None:
     bell = Bell()
     await a_debate(store)
+
+    async def ask() -> None:
+        await store.debates.ask_stop(DEBATE, "enough")
+        bell.ring("stop")
+
     async with running(store, bell, "one") as keeper:
         with pytest.raises(StoppedError, match="enough"):
-            async with keeper.hold(NAME):
-                await store.debates.ask_stop(DEBATE, "enough")
-                bell.ring("stop")
-                await asyncio.sleep(5)
+            await hold_until_interrupted(keeper, ask)
 
 
 async def test_what_ends_a_stopped_debate_is_not_stopped_itself(store: SqlStore) -> None:

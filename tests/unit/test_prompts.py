@@ -45,7 +45,7 @@ def test_a_file_that_is_no_template_is_left_alone(tmp_path: Path) -> None:
         ),
         ("opening", "x", r"opening\.jinja .*replaces none"),
         ("classic/a/opening", "{{ topic", r"classic/a/opening\.jinja cannot be read.*Correct it"),
-        ("classic/a/opening", "{% raw %}", r"classic/a/opening\.jinja cannot be read"),
+        ("classic/a/opening", "{% if %}", r"classic/a/opening\.jinja cannot be read"),
         ("classic/b/closing", "{{ topc }}", r"uses topc, which .*it may use .*topic"),
         ("jury/retry", "{{ names }}", r"jury/retry\.jinja uses names.*it may use problem"),
         ("jury/system", "{{ opposing }}", r"jury/system\.jinja uses opposing"),
@@ -59,7 +59,7 @@ def test_a_wrong_override_is_refused_at_start(
 
 
 def test_a_folder_that_is_none_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match="ROSTRUM_TEMPLATES_DIR is .*which is not a folder"):
+    with pytest.raises(SettingsError, match=r"ROSTRUM_TEMPLATES_DIR is .*which is not a folder"):
         load_prompts(tmp_path / "nowhere")
 
 

@@ -53,9 +53,14 @@ class PricedModels:
 
 
 @pytest.fixture
-async def open_steps(store: SqlStore) -> Callable[..., asyncio.Future[Steps]]:
+def keeper(store: SqlStore) -> Keeper:
+    """The keeper of the process."""
+    return Keeper(store, Bell(), "one")
+
+
+@pytest.fixture
+async def open_steps(store: SqlStore, keeper: Keeper) -> Callable[..., asyncio.Future[Steps]]:
     """Offer a way to open a debate's steps as a process does when it claims it."""
-    keeper = Keeper(store, Bell(), "one")
     new = NewDebate(
         id="01ARZ3NDEKTSV4RRFFQ69G5FAV",
         number=1,
@@ -74,7 +79,7 @@ async def open_steps(store: SqlStore) -> Callable[..., asyncio.Future[Steps]]:
         lease = await store.leases.claim(f"debate/{debate.id}", holder, 9)
         assert lease is not None
         journaled = await store.journal.load(debate.id)
-        return Steps(debate, lease, journaled, store, models, keeper)
+        return Steps(debate, lease, journaled, store, models, keeper, asyncio.Lock())
 
     def start(models: PricedModels, holder: str = "one") -> asyncio.Future[Steps]:
         return asyncio.ensure_future(make(models, holder))
@@ -88,6 +93,7 @@ async def test_a_stored_step_is_never_called_again(
     models = PricedModels(0.01, 0.01)
     steps = await open_steps(models)
     first = await steps.call("turn/opening/A", MODEL, ASK, SAMPLING)
+    await steps.flush()
     resumed = await open_steps(models, "two")
     assert await resumed.call("turn/opening/A", MODEL, ASK, SAMPLING) == first
     assert len(models.calls) == 1
@@ -126,6 +132,7 @@ async def test_a_cost_unknown_counts_at_its_maximum(
     await steps.call("turn/opening/A", MODEL, ASK, SAMPLING)
     await steps.call("turn/opening/B", MODEL, ASK, SAMPLING)
     assert steps.spent == pytest.approx(0.2)
+    await steps.flush()
     assert (await open_steps(models, "two")).spent == pytest.approx(0.2)
     with pytest.raises(BudgetError):
         await steps.call("turn/rebuttal/A", MODEL, ASK, SAMPLING)
@@ -151,11 +158,11 @@ async def test_a_second_try_may_write_twice_as_much_and_is_covered_for_it(
 
 
 async def test_a_process_that_ends_sends_no_further_call(
-    open_steps: Callable[..., asyncio.Future[Steps]], store: SqlStore
+    open_steps: Callable[..., asyncio.Future[Steps]], keeper: Keeper
 ) -> None:
     models = PricedModels(0.01)
     steps = await open_steps(models)
-    steps._keeper.draining = True
+    keeper.draining = True
     with pytest.raises(PausedError):
         await steps.call("turn/opening/A", MODEL, ASK, SAMPLING)
     assert models.calls == []

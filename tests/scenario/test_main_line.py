@@ -1,0 +1,442 @@
+"""A debate from its command to the reveal, on real parts: interrupted, resumed, cancelled."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from adapters.memory.venue import StoredMessage
+from engine.debate import Debate, Model, Price, Status, TurnOrder
+from engine.errors import BudgetError, UsageError
+from engine.intake import Defaults
+from engine.prompts.library import Prompts, load_prompts
+from tests.doubles import model_server as acts
+from tests.doubles.model_server import Body
+from tests.scenario.conftest import (
+    DEFAULTS,
+    JURORS,
+    NO_CAPS,
+    PRICE,
+    SIDES,
+    Running,
+    Stage,
+    fair_ballot,
+    is_closing,
+    judging,
+    play,
+    prompt,
+)
+
+ROUNDS = ("opening", "rebuttal", "assumptions", "closing")
+TURNS = [f"turn/{name}/{side}" for name in ROUNDS for side in "AB"]
+
+
+def in_thread(stage: Stage) -> list[StoredMessage]:
+    """Return what stands in the one thread, in order."""
+    (thread,) = stage.venue.threads.values()
+    return thread.messages
+
+
+async def transcript(line: Running, debate: Debate) -> list[tuple[str, str, int]]:
+    """Return what was said in a debate."""
+    record = await line.record(debate.id)
+    return [(turn.step, turn.text, turn.number) for turn in record.turns]
+
+
+# --- a whole debate ------------------------------------------------------------------------
+
+
+async def test_a_debate_goes_from_its_command_to_the_reveal(line: Running, stage: Stage) -> None:
+    started = await line.start(conditions="Consider only breakfast.")
+    assert started.estimate.calls == 11
+    debate = await line.ended(started.debate.id)
+    assert debate.status is Status.CLOSED
+    record = await line.record(debate.id)
+    assert [turn.step for turn in record.turns] == TURNS
+    assert [turn.words for turn in record.turns] == [6] * 6 + [16] * 2
+    assert record.verdict is not None
+    assert (record.verdict.valid, record.verdict.invalid) == (3, 0)
+    said = [message.body for message in in_thread(stage)]
+    assert [f"turn {number} of 8" in text for number, text in enumerate(said[:8], 1)] == [True] * 8
+    assert "The vote closed" in said[8]
+    assert "A: near/ana" in said[9]
+    assert "Jury: " in said[9]
+
+
+async def test_the_record_holds_what_every_call_took(line: Running, stage: Stage) -> None:
+    debate = await line.hold()
+    record = await line.record(debate.id)
+    assert len(record.calls) == len(stage.server.requests) == 11
+    for call in record.calls:
+        assert (call.attempt, call.error) == (1, "")
+        assert call.reply is not None
+        assert call.cost is not None
+        assert 0 < call.cost <= call.cost_max
+        assert len(call.prompt_hash) == 64
+    tries, usd = await line.store.journal.spending(debate.id)
+    assert tries == 11
+    assert usd == pytest.approx(sum(call.cost or 0 for call in record.calls))
+
+
+async def test_simultaneous_sides_are_asked_together_and_posted_in_order(
+    line: Running, stage: Stage
+) -> None:
+    stage.server.always(acts.Act(wait=0.02), model="ana")  # so that B always answers first
+    debate = await line.hold(turn_order=TurnOrder.SIMULTANEOUS)
+    assert stage.server.most_in_flight >= 2
+    assert [step for step, _, _ in await transcript(line, debate)] == TURNS
+    shown = [message.body for message in in_thread(stage)[:8]]
+    assert [text[0] for text in shown] == list("ABABABAB")
+
+
+async def test_a_turn_that_stays_over_its_limit_is_kept_marked_and_shown(stage: Stage) -> None:
+    long = "Tea. " * 600
+    stage.server.respond = lambda body: (
+        long if body["model"] == "ben" and not is_closing(body) else play(body)
+    )
+    async with stage.process() as line:
+        debate = await line.hold()
+        record = await line.record(debate.id)
+    over = [turn for turn in record.turns if turn.violations]
+    assert [turn.step for turn in over] == [step for step in TURNS[:6] if step.endswith("B")]
+    assert {turn.text for turn in over} == {long}
+    assert {(v.kind, v.measured, v.limit) for turn in over for v in turn.violations} == {
+        ("too_many_words", 600, 500)
+    }
+    assert sum(call.step.endswith("/shorten") for call in record.calls) == 3
+    assert stage.venue.said().count("Tea.") == 3 * 600
+    assert stage.venue.said().count("Violation: too_many_words") == 3
+
+
+async def test_thinking_waits_for_a_slow_platform_and_catches_up_in_order(
+    line: Running, stage: Stage
+) -> None:
+    """Both sides of a simultaneous round wait for room at once, which once ended the process."""
+    started = await line.start(turn_order=TurnOrder.SIMULTANEOUS)
+    stage.venue.go_away(1.2)
+    await asyncio.sleep(0.8)
+    assert 4 <= len(stage.turns_asked) <= 6
+    debate = await line.ended(started.debate.id)
+    assert debate.status is Status.CLOSED
+    assert [step for step, _, _ in await transcript(line, debate)] == TURNS
+    assert [message.body[0] for message in in_thread(stage)[:8]] == list("ABABABAB")
+
+
+# --- interrupted and resumed ---------------------------------------------------------------
+
+
+class Interruptions:
+    """Ends a process whenever a model has answered, and begins another."""
+
+    def __init__(self, stage: Stage, changed: Callable[[int], Prompts]) -> None:
+        self.stage = stage
+        self.changed = changed
+        self.processes = 0
+        self._answered = asyncio.Event()
+        self._respond = stage.server.respond
+        stage.server.respond = self._notice
+
+    def _notice(self, body: Body) -> str:
+        self._answered.set()
+        return self._respond(body)
+
+    async def hold(self, order: TurnOrder) -> Debate:
+        """Hold one debate in as many processes as it takes."""
+        debate_id, ended = "", None
+        while ended is None:
+            self._answered.clear()
+            price = Price(usd_in=self.processes, usd_out=1) if self.processes else PRICE
+            prompts = self.changed(self.processes)
+            async with self.stage.process(prompts=prompts, price=price) as line:
+                if debate_id:
+                    await line.service.resume(debate_id, NO_CAPS)
+                else:
+                    debate_id = (await line.start(turn_order=order)).debate.id
+                ended = await self._ended_before_an_answer(line, debate_id)
+            self.processes += 1
+        return ended
+
+    async def _ended_before_an_answer(self, line: Running, debate_id: str) -> Debate | None:
+        tasks = asyncio.create_task(line.ended(debate_id)), asyncio.create_task(self._answer())
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in tasks:
+            task.cancel()
+        ended, _ = await asyncio.gather(*tasks, return_exceptions=True)
+        return ended if isinstance(ended, Debate) else None
+
+    async def _answer(self) -> None:
+        await self._answered.wait()
+
+
+@pytest.mark.parametrize("order", list(TurnOrder))
+async def test_a_process_that_ends_at_every_step_changes_nothing(
+    stage: Stage, order: TurnOrder, tmp_path: Path
+) -> None:
+    """Not even when templates, prices and the roster change in between."""
+    stage.server.respond = lambda body: fair_ballot(body) if judging(body) else tell(body)
+    async with stage.process() as line:
+        whole = await line.hold(turn_order=order)
+        expected = await transcript(line, whole)
+    asked_once = [prompt(body) for body in stage.turns_asked]
+    stage.server.requests.clear()
+    stage.venue.seen.clear()
+
+    def edited(process: int) -> Prompts:
+        texts = load_prompts().texts
+        return Prompts(dict.fromkeys(texts, f"Edited {process} times.") if process else texts)
+
+    pieces = Interruptions(stage, edited)
+    pieced = await pieces.hold(order)
+    assert pieces.processes >= (9 if order is TurnOrder.SEQUENTIAL else 5)
+    async with stage.process() as line:
+        assert await transcript(line, pieced) == expected
+        record, first = await line.record(pieced.id), await line.record(whole.id)
+    assert pieced.setup.prices == whole.setup.prices
+    assert sorted(prompt(body) for body in stage.turns_asked) == sorted(asked_once)
+    assert len(stage.jurors_asked) == 3
+    assert all(call.attempt == 1 and call.reply for call in record.calls)
+    assert len(record.calls) == len(first.calls) == 11
+    assert [ballot.juror for ballot in record.ballots] == [ballot.juror for ballot in first.ballots]
+    posts = [call.said for call in stage.venue.seen if call.method == "post"]
+    assert len(posts) == len(set(posts)) == 11
+
+
+def tell(body: Body) -> str:
+    """Speak by side and round alone, so that two debates are alike."""
+    said = f"Number {len(body['messages'])} of {'one' if body['model'] == 'ana' else 'other'}."
+    return f"{said}\n\n---\n\n{said}" if is_closing(body) else said
+
+
+async def test_defaults_that_change_meanwhile_change_no_debate_that_has_begun(
+    stage: Stage,
+) -> None:
+    async with stage.process() as line:
+        started = await line.start()
+        await line.until(started.debate.id, lambda debate: debate.thread)
+    others = DEFAULTS.model_copy(
+        update={"sides": {"A": SIDES["B"], "B": SIDES["A"]}, "jurors": JURORS[3:], "limits": {}}
+    )
+    async with stage.process() as line:
+        await line.service.recover()
+        second = await line.start(others, topic="Cocoa beats both")
+        debate = await line.ended(started.debate.id)
+        await line.ended(second.debate.id)
+    assert debate.request.sides == SIDES
+    assert debate.setup == started.debate.setup
+
+
+async def test_a_sibling_that_was_paid_for_is_not_asked_again(stage: Stage) -> None:
+    stage.server.script(acts.status(401), model="ana")
+    stage.server.script(acts.Act(wait=0.05), model="ben")
+    async with stage.process() as line:
+        started = await line.start(turn_order=TurnOrder.SIMULTANEOUS)
+        failed = await line.ended(started.debate.id)
+        assert failed.status is Status.FAILED
+        assert [body["model"] for body in stage.turns_asked].count("ben") == 1
+    async with stage.process() as line:
+        await line.service.resume(started.debate.id, NO_CAPS)
+        debate = await line.ended(started.debate.id)
+        record = await line.record(debate.id)
+    assert debate.status is Status.CLOSED
+    assert [body["model"] for body in stage.turns_asked].count("ben") == 4
+    openings = [call for call in record.calls if call.step == "turn/opening/A"]
+    assert [(call.attempt, bool(call.reply)) for call in openings] == [(1, False), (2, True)]
+
+
+async def test_a_process_that_ends_lets_the_call_in_flight_be_journaled(stage: Stage) -> None:
+    stage.server.latency = 0.15
+    async with stage.process() as line:
+        started = await line.start()
+        await asyncio.sleep(0.1)
+        assert stage.server.in_flight == 1
+    assert len(stage.server.requests) == 1
+    stage.server.latency = 0.0
+    async with stage.process() as line:
+        stored = await line.store.journal.load(started.debate.id)
+        assert list(stored.steps) == ["turn/opening/A"]
+        await line.service.recover()
+        assert (await line.ended(started.debate.id)).status is Status.CLOSED
+    assert len(stage.server.requests) == 11
+
+
+async def test_a_process_that_is_broken_off_pays_again_only_for_the_call_in_flight(
+    stage: Stage,
+) -> None:
+    stage.server.script(acts.Act(), acts.Act(), acts.Act(), acts.hang())
+
+    async def run() -> None:
+        async with stage.process() as line:
+            await line.start()
+            await asyncio.sleep(60)
+
+    task = asyncio.create_task(run())
+    while len(stage.server.requests) < 4:  # noqa: ASYNC110
+        await asyncio.sleep(0.005)
+    task.cancel()
+    await asyncio.sleep(0.05)
+    task.cancel()  # whoever does not want to wait asks twice
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    async with stage.process() as line:
+        (debate_id,) = await line.service.recover()
+        debate = await line.ended(debate_id)
+        record = await line.record(debate_id)
+    assert debate.status is Status.CLOSED
+    again = [call for call in record.calls if call.attempt > 1]
+    assert [call.step for call in again] == ["turn/rebuttal/B"]
+    assert len(stage.server.requests) == 12
+    assert [turn.step for turn in record.turns] == TURNS
+
+
+# --- stopped -------------------------------------------------------------------------------
+
+
+async def test_cancel_interrupts_the_call_that_is_out(line: Running, stage: Stage) -> None:
+    stage.server.script(acts.Act(), acts.hang())
+    started = await line.start()
+    await line.until(started.debate.id, lambda _: stage.server.in_flight and stage.turns_asked[1:])
+    await line.service.cancel(started.debate.id, "Stopped by its starter.")
+    await line.service.cancel(started.debate.id, "Stopped by its starter.")
+    debate = await line.ended(started.debate.id)
+    assert (debate.status, debate.reason) == (Status.CANCELLED, "Stopped by its starter.")
+    record = await line.record(debate.id)
+    assert [turn.step for turn in record.turns] == TURNS[:1]
+    interrupted = record.calls[-1]
+    assert (interrupted.error, interrupted.cost) == ("cancelled", None)
+    assert "The debate was stopped. Stopped by its starter." in in_thread(stage)[-1].body
+    with pytest.raises(UsageError, match="only a running one stops"):
+        await line.service.cancel(debate.id, "again")
+    with pytest.raises(UsageError, match="nothing to resume"):
+        await line.service.resume(debate.id, NO_CAPS)
+
+
+async def test_many_cancels_at_once_stop_one_debate_and_nothing_else(
+    line: Running, stage: Stage
+) -> None:
+    """A second wish that arrives while the first is carried out once ended the process."""
+    stage.server.always(acts.Act(wait=0.05))
+    other = await line.start()
+    started = await line.start()
+    await line.until(started.debate.id, lambda _: stage.server.in_flight == 2)
+    for _ in range(40):
+        try:
+            await line.service.cancel(started.debate.id, "Enough.")
+        except UsageError:
+            break
+        await asyncio.sleep(0.001)
+    assert (await line.ended(started.debate.id)).status is Status.CANCELLED
+    assert (await line.ended(other.debate.id)).status is Status.CLOSED
+
+
+async def test_a_lost_thread_ends_the_debate_and_says_so(line: Running, stage: Stage) -> None:
+    stage.server.always(acts.Act(wait=0.03))
+    started = await line.start()
+    running = await line.until(started.debate.id, lambda debate: debate.thread)
+    stage.venue.delete(running.thread or "")
+    debate = await line.ended(started.debate.id)
+    assert (debate.status, debate.gone) == (Status.FAILED, True)
+    assert "was deleted" in debate.reason
+    assert len(stage.turns_asked) < 8
+
+
+# --- money ---------------------------------------------------------------------------------
+
+
+def capped(usd: float) -> Defaults:
+    """Return defaults with a cap on one debate."""
+    return DEFAULTS.model_copy(update={"caps": NO_CAPS.model_copy(update={"debate_usd": usd})})
+
+
+async def test_a_cap_with_an_unknown_price_refuses_and_names_the_setting(stage: Stage) -> None:
+    defaults = capped(1.0)
+    async with stage.process(price=None) as line:
+        with pytest.raises(BudgetError, match=r"price of near/ana.*set ROSTRUM_PRICES"):
+            await line.start(defaults)
+        assert await line.store.debates.recent() == []
+        debate = await line.hold()
+        assert debate.status is Status.CLOSED
+        assert (await line.store.journal.spending(debate.id))[1] is None
+    assert "None USD" in stage.venue.said()
+
+
+async def test_a_debate_that_costs_more_than_its_cap_is_refused_at_once(stage: Stage) -> None:
+    defaults = capped(0.001)
+    async with stage.process() as line:
+        with pytest.raises(BudgetError, match="choose cheaper models"):
+            await line.start(defaults)
+    assert stage.server.requests == []
+
+
+async def test_local_models_cost_nothing(stage: Stage) -> None:
+    stage.local = True
+    defaults = capped(0.0)
+    async with stage.process(price=None) as line:
+        started = await line.start(defaults)
+        debate = await line.ended(started.debate.id)
+        assert (started.estimate.usd, started.estimate.usd_max) == (0, 0)
+        assert debate.status is Status.CLOSED
+        assert (await line.store.journal.spending(debate.id))[1] == 0
+
+
+async def test_a_cap_reached_in_mid_debate_keeps_what_was_paid_for(stage: Stage) -> None:
+    stage.server.always(acts.Act(usage_extra={"completion_tokens": 900}))
+    price = Price(usd_in=0, usd_out=100)  # a call costs 0.09 USD, and at most 0.1
+    async with stage.process(price=price) as line:
+        debate = await line.hold(capped(0.6))
+        record = await line.record(debate.id)
+        assert debate.status is Status.PARTIAL
+        assert "has used 0.5400 USD" in debate.reason
+        assert "ROSTRUM_BUDGET__DEBATE_USD" in debate.reason
+        assert [turn.step for turn in record.turns] == TURNS[:6]
+        assert sum(call.cost or 0 for call in record.calls) == pytest.approx(0.54)
+        assert "The debate stops here, incomplete." in in_thread(stage)[-1].body
+        await line.service.resume(debate.id, NO_CAPS)
+        await line.ended(debate.id)
+    assert len(stage.server.requests) == 6
+
+
+async def test_calls_of_unknown_cost_count_at_their_maximum(stage: Stage) -> None:
+    stage.server.always(acts.Act(usage=False))
+    price = Price(usd_in=0, usd_out=100)  # 0.1 USD a call at most
+    defaults = capped(0.75)
+    async with stage.process(price=price) as line:
+        debate = await line.hold(defaults)
+    assert debate.status is Status.PARTIAL
+    assert len(stage.server.requests) == 7
+
+
+@pytest.mark.parametrize(
+    ("language", "topic"),
+    [
+        ("en", "Remote work is more productive than working from an office"),
+        ("tr", "Uzaktan çalışmak ofiste çalışmaktan daha verimlidir"),
+        ("de", "Fernarbeit ist produktiver als die Arbeit im Büro"),
+        ("zh", "远程办公比在办公室工作更有效率"),
+    ],
+)
+async def test_an_estimate_is_near_what_a_rehearsal_debate_took(
+    line: Running, language: str, topic: str
+) -> None:
+    sides = {
+        side: Model.parse(f"rehearsal/{name}")
+        for side, name in zip("AB", ("oak", "elm"), strict=True)
+    }
+    jurors = tuple(Model.parse(f"rehearsal/{name}") for name in ("ash", "fir", "yew", "bay"))
+    defaults = DEFAULTS.model_copy(update={"sides": sides, "jurors": jurors})
+    for rounds, order in ((1, TurnOrder.SEQUENTIAL), (3, TurnOrder.SIMULTANEOUS)):
+        started = await line.start(
+            defaults, topic=topic, language=language, rounds=rounds, turn_order=order
+        )
+        debate = await line.ended(started.debate.id)
+        calls = (await line.record(debate.id)).calls
+        usages = [call.reply.usage for call in calls if call.reply]
+        expected = started.estimate
+        assert expected.calls == pytest.approx(len(calls), rel=0.25)
+        read = sum(usage.tokens_in or 0 for usage in usages)
+        assert expected.tokens_in == pytest.approx(read, rel=0.25)
+        written = sum(usage.tokens_out or 0 for usage in usages)
+        assert expected.tokens_out == pytest.approx(written, rel=0.25)
+        assert expected.usd == 0
