@@ -129,6 +129,59 @@ def migrate() -> None:
     run(run_migrate)
 
 
+@app.command("list")
+def list_(
+    state: Annotated[Text, typer.Option(help="Only debates in this state, e.g. failed.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="How many, the newest first.")] = 20,
+) -> None:
+    """List debates, the newest first."""
+    from bot.exits import run
+    from bot.operate import list_debates
+
+    run(lambda: list_debates(state, limit))
+
+
+DEBATE = typer.Argument(help="A debate's id, or its short one.")
+
+
+@app.command()
+def show(debate_id: Annotated[str, DEBATE]) -> None:
+    """Show a debate: its state, steps and money, and what it waits for."""
+    from bot.exits import run
+    from bot.operate import show_debate
+
+    run(lambda: show_debate(debate_id))
+
+
+@app.command()
+def cancel(debate_id: Annotated[str, DEBATE]) -> None:
+    """Ask a running debate to stop, from beside its process."""
+    from bot.exits import run
+    from bot.operate import cancel_debate
+
+    run(lambda: cancel_debate(debate_id))
+
+
+@app.command()
+def resume(debate_id: Annotated[str, DEBATE]) -> None:
+    """Queue a failed or partial debate again."""
+    from bot.exits import run
+    from bot.operate import resume_debate
+
+    run(lambda: resume_debate(debate_id))
+
+
+@app.command()
+def backup(
+    file: Annotated[Path, typer.Argument(help="The new file.")],
+) -> None:
+    """Copy the database, consistent also while Rostrum runs on it."""
+    from bot.exits import run
+    from bot.operate import back_up
+
+    run(lambda: back_up(file))
+
+
 @bench.command()
 def overhead(
     format: Annotated[str, typer.Option(help="Format of the debates.")] = "classic",

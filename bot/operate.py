@@ -1,0 +1,127 @@
+"""What an operator does beside a running Rostrum: list, show, cancel, resume, back up."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from adapters.storage.database import sqlite_path
+from adapters.storage.store import SqlStore
+from bot.app import defaults_of, read_store
+from bot.settings import load_settings
+from engine.debate import Debate, Status
+from engine.errors import ExportError, UsageError
+from engine.text import headline
+
+TOPIC_WIDTH = 60
+
+
+async def list_debates(state: str | None, limit: int) -> None:
+    """Print the newest debates, one a line."""
+    statuses = _read_states(state)
+    async with read_store(load_settings()) as store:
+        debates = await store.debates.recent(statuses, limit)
+    table = Table("id", "state", "platform", "format", "started (UTC)", "topic", box=None)
+    for debate in debates:
+        table.add_row(
+            debate.code,
+            debate.status,
+            debate.platform,
+            debate.request.format,
+            f"{debate.created_at:%Y-%m-%d %H:%M}",
+            headline(debate.request.topic, TOPIC_WIDTH),
+        )
+    Console(highlight=False).print(table if debates else "No debates.", markup=False)
+
+
+async def show_debate(debate_id: str) -> None:
+    """Print a debate's state, steps, money, and what it waits for."""
+    async with read_store(load_settings()) as store:
+        debate = await store.debates.get(debate_id)
+        for name, value in await _describe(store, debate):
+            print(f"{name:<10} {value}")
+
+
+async def cancel_debate(debate_id: str) -> None:
+    """Leave the wish that a running debate stops; its process sees it within seconds."""
+    async with read_store(load_settings()) as store:
+        debate = await store.debates.get(debate_id)
+        if not debate.status.live:
+            raise UsageError(f"Debate {debate.code} is {debate.status}; only a running one stops.")
+        await store.debates.ask_stop(debate.id, "An operator stopped it.")
+    print(f"Debate {debate.code} is asked to stop.")
+
+
+async def resume_debate(debate_id: str) -> None:
+    """Queue a failed or partial debate again, for the process that runs debates."""
+    settings = load_settings()
+    async with read_store(settings) as store:
+        debate = await store.debates.get(debate_id)
+        if debate.status not in (Status.FAILED, Status.PARTIAL):
+            raise UsageError(f"Debate {debate.code} is {debate.status}; nothing is to be resumed.")
+        await store.debates.requeue(debate.id, defaults_of(settings).caps)
+    print(
+        f"Debate {debate.code} is queued. Go on in a terminal: rostrum debate --resume {debate.code}"
+    )
+
+
+async def back_up(out: Path) -> None:
+    """Copy the database into a file, consistent also while Rostrum runs on it."""
+    source = sqlite_path(load_settings().database_url.get_secret_value())
+    size = await asyncio.to_thread(_copy, source, out)
+    print(f"Copied {source} to {out} ({size:,} bytes).")
+
+
+def _copy(source: Path, out: Path) -> int:
+    """Copy page by page with SQLite's own backup, which sees one state of the database."""
+    if not source.exists():
+        raise UsageError(f"There is no database {source} to copy.")
+    if out.exists():
+        raise UsageError(f"{out} exists already; name a new file.")
+    try:
+        with sqlite3.connect(source) as running, sqlite3.connect(out) as copy:
+            running.backup(copy)
+    except (sqlite3.Error, OSError) as error:
+        out.unlink(missing_ok=True)
+        raise ExportError(
+            f"The backup could not be written to {out}: {error}; free space or name another place."
+        ) from error
+    return out.stat().st_size
+
+
+def _read_states(state: str | None) -> tuple[Status, ...]:
+    if state is None:
+        return ()
+    try:
+        return (Status(state.strip().lower()),)
+    except ValueError:
+        known = ", ".join(status.value for status in Status)
+        raise UsageError(f"--state is “{state}”; it has to be one of {known}.") from None
+
+
+async def _describe(store: SqlStore, debate: Debate) -> list[tuple[str, str]]:
+    tries, usd = await store.journal.spending(debate.id)
+    journaled = await store.journal.load(debate.id)
+    cap = debate.setup.cap_usd
+    lines = [
+        ("debate", f"{debate.id} ({debate.code})"),
+        ("topic", headline(debate.request.topic, 200)),
+        ("state", debate.status.value),
+        ("waits for", debate.reason or "-"),
+        ("format", f"{debate.request.format}, {debate.request.turn_order.value}"),
+        ("place", f"{debate.platform}, community {debate.community}"),
+        ("started", f"{debate.created_at:%Y-%m-%d %H:%M:%S} UTC"),
+        ("money", f"{_money(usd)} of {_money(cap) if cap is not None else 'no cap'}"),
+        ("steps", f"{len(journaled.steps)} done, {tries} tries"),
+    ]
+    if debate.vote_deadline is not None:
+        lines.append(("vote until", f"{debate.vote_deadline:%Y-%m-%d %H:%M:%S} UTC"))
+    return lines + [("", step) for step in journaled.steps]
+
+
+def _money(usd: float | None) -> str:
+    return "unknown" if usd is None else f"{usd:.4f} USD"
