@@ -27,6 +27,7 @@ REDACTED = "[redacted]"
 _TALKATIVE = (
     "aiohttp.access",
     "aiosqlite",
+    "alembic",
     "asyncio",
     "httpx2",
     "httpcore2",

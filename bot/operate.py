@@ -64,9 +64,7 @@ async def resume_debate(debate_id: str) -> None:
         if debate.status not in (Status.FAILED, Status.PARTIAL):
             raise UsageError(f"Debate {debate.code} is {debate.status}; nothing is to be resumed.")
         await store.debates.requeue(debate.id, defaults_of(settings).caps)
-    print(
-        f"Debate {debate.code} is queued. Go on in a terminal: rostrum debate --resume {debate.code}"
-    )
+    print(f"Debate {debate.code} is queued. In a terminal: rostrum debate --resume {debate.code}")
 
 
 async def back_up(out: Path) -> None:

@@ -207,7 +207,7 @@ def _address_of(model: Model) -> str:
 
 
 def _check_slack(settings: Settings) -> None:
-    """Refuse a Slack connection that lacks a part (PLATFORMS.md, Slack)."""
+    """Refuse a Slack connection that lacks a part."""
     slack = settings.slack
     oauth = slack.client_id is not None
     connects = oauth or slack.bot_token is not None

@@ -195,7 +195,7 @@ class LogSettings(Section):
 
 
 class ClassicSettings(Section):
-    """The limits of a turn in the format `classic` (FORMATS.md §1)."""
+    """The limits of a turn in the format `classic`."""
 
     words: int = Field(500, ge=1)
     arguments: int = Field(3, ge=1)
@@ -233,7 +233,7 @@ class JurorSampling(RoleSampling):
 
 
 class SamplingSettings(Section):
-    """Temperature and token cap of each role (FORMATS.md, sampling)."""
+    """Temperature and token cap of each role."""
 
     debater: DebaterSampling = DebaterSampling()
     closing: ClosingSampling = ClosingSampling()
@@ -245,7 +245,7 @@ class SamplingSettings(Section):
 
 
 class PanelSettings(Section):
-    """How the jury reads (JUDGING.md, The panel)."""
+    """How the jury reads."""
 
     mode: Annotated[PanelMode, Folded] = PanelMode.ADAPTIVE
     rubric: Annotated[str, Folded, AfterValidator(_rubric)] = PANEL.name

@@ -76,7 +76,7 @@ class Session:
         database = sqlite_path(self.settings.database_url.get_secret_value())
         record = database.with_name(f"{database.name}.terminal") / f"{channel}.jsonl"
         record.parent.mkdir(parents=True, exist_ok=True)
-        return TerminalVenue(self.console, record=record, limits=LIMITS)
+        return TerminalVenue(self.console, channel=channel, record=record, limits=LIMITS)
 
     async def _follow(self, app: App, venue: TerminalVenue, debate_id: str) -> Debate:
         venue.listener = partial(_cast, app.service)

@@ -186,7 +186,7 @@ class Turn(Value):
 
 
 class JurorHistory(Value):
-    """What past ballots say of a juror, frozen when a debate starts (JUDGING.md, The panel).
+    """What past ballots say of a juror, frozen when a debate starts by engine/jury/history.py.
 
     `pos` is the lean towards the side shown first and `sd` the spread, both in points of
     the 1–10 scale; `weight` has mean 1 over jurors; `correlation` is the mean correlation of
@@ -245,7 +245,7 @@ class Request(Value):
 
 
 class Setup(Value):
-    """What a resumed debate reads, frozen when it starts (DESIGN.md, Replay).
+    """What a resumed debate reads, frozen when it starts.
 
     `templates` is the hash of the template texts that the store keeps once for all debates
     that share them; `names` gives each contender the neutral name that jurors read;

@@ -65,14 +65,14 @@ class Delivery:
             await self.clock.sleep(0.02)
 
     async def _deliver_all(self, lease: Lease, group: asyncio.TaskGroup) -> None:
-        rung = set(await self.store.outbox.waiting(self.venue.platform))
+        rung = set(await self.store.outbox.waiting(self.venue.platform, self.venue.channel))
         self._waited.update(rung)  # a process before this one may have said so
         while True:
             for debate_id in rung:
                 self._start(lease, debate_id, group)
             rung = await self.bell.collect("outbox", LOOK_SECONDS)
             if not rung:
-                rung = set(await self.store.outbox.waiting(self.venue.platform))
+                rung = set(await self.store.outbox.waiting(self.venue.platform, self.venue.channel))
 
     def _start(self, lease: Lease, debate_id: str, group: asyncio.TaskGroup) -> None:
         """Deliver a debate in a task of its own, unless one does already."""
@@ -235,7 +235,9 @@ class Delivery:
         shown: set[str] = set()
         while True:
             seats: dict[str, list[str]] = {}
-            for _, thread, step in await self.store.journal.thinking(self.venue.platform):
+            for _, thread, step in await self.store.journal.thinking(
+                self.venue.platform, self.venue.channel
+            ):
                 seats.setdefault(thread, []).append(_seat_of(step))
             for thread in shown - set(seats):
                 await self._typing(thread, [])

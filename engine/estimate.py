@@ -15,6 +15,7 @@ from engine.prompts.library import Prompts
 from engine.store import Post
 
 EXPECTED_JURORS = 4
+CHARS_PER_WORD = 6  # a space included
 JURY_PROMPT_TOKENS = 700  # what a juror reads beside the transcript
 REHEARSAL = "rehearsal"
 UNSPACED = frozenset({"zh", "ja", "th", "lo", "km", "my"})
@@ -40,7 +41,8 @@ class Manner:
         turn, decision = limits.get("words", 500), limits.get("decision_words", 200)
         words = int(decision * self.closing if closing else turn * self.turn)
         unspaced = language.split("-")[0].lower() in UNSPACED
-        text = "字" * int(words * rate) if unspaced else ("Words " * words).strip()
+        # One long word: as many short ones would take longer to count than all the rest.
+        text = "字" * int(words * rate) if unspaced else "w" * CHARS_PER_WORD * words
         return f"Filler.\n\n---\n\n{text}" if closing else text
 
     def tokens(self, text: str) -> int:

@@ -80,9 +80,12 @@ class Keeper:
         """Renew and look for stop wishes, until cancelled."""
         while True:
             await self._bell.collect("stop", RENEW_SECONDS)
+            held = list(self._holds.items())  # what is claimed from here on is not in the answer
             epochs = await self._store.leases.renew(self._holder, LEASE_SECONDS)
             stops = await self._store.debates.stops()
-            for name, hold in list(self._holds.items()):
+            for name, hold in held:
+                if self._holds.get(name) is not hold:
+                    continue
                 if epochs.get(name) != hold.lease.epoch:
                     hold.fail(LeaseLostError(f"Another process took over {name}."))
                 elif hold.stoppable and (stop := stops.get(name.removeprefix("debate/"))):

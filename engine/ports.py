@@ -202,10 +202,12 @@ class Venue(Protocol):
 
     A place is a channel or a thread, a message what was posted there; both are opaque texts.
     Every method may raise VenueAwayError (try again), VenueGoneError (never again) or
-    VenueError (refused).
+    VenueError (refused). `channel` is the only channel that this connection serves, None for
+    the whole platform.
     """
 
     platform: str
+    channel: str | None
     limits: VenueLimits
 
     def render(self, message: Message, stem: str) -> tuple[Part, ...]:

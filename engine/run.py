@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -23,6 +22,7 @@ from engine.formats import format_of
 from engine.jury.panel import hold_panel
 from engine.keeper import Keeper
 from engine.messages import Notice, VoteInvite
+from engine.pace import Pace
 from engine.ports import AnswerSchema, ChatMessage, Models, Reply
 from engine.prompts.library import Prompts
 from engine.steps import Steps
@@ -43,7 +43,7 @@ class Runner:
     keeper: Keeper
     bell: Bell
     _prompts: dict[str, Prompts] = field(default_factory=dict)
-    _turnstile: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _pace: Pace = field(default_factory=Pace)
 
     async def run_debate(self, debate_id: str) -> None:
         """Think for a debate until its vote can open, or until it ends otherwise.
@@ -74,9 +74,7 @@ class Runner:
         script = format_of(debate.request.format, debate.setup.format_version)
         prompts = await self._load_prompts(debate.setup.templates)
         journaled = await self.store.journal.load(debate_id)
-        steps = Steps(
-            debate, lease, journaled, self.store, self.models, self.keeper, self._turnstile
-        )
+        steps = Steps(debate, lease, journaled, self.store, self.models, self.keeper, self._pace)
         desk = LiveDesk(debate, lease, steps, self)
         if journaled.steps:
             desk.undelivered = await self.store.outbox.undelivered_turns(debate_id)
@@ -109,10 +107,11 @@ class Runner:
         debate = await self.store.debates.get(debate_id)
         if not debate.status.live:
             return
-        await self.store.debates.advance(lease, debate_id, status, str(error))
+        # First the notice: whoever sees the debate ended may wait for its messages and leave.
         number = (await self.store.journal.spending(debate_id))[0]
         notice = Notice(level="warning", text=_farewell(debate, status, error))
         await self._publish(debate, lease, Post(key=f"end/{number}", message=notice))
+        await self.store.debates.advance(lease, debate_id, status, str(error))
 
     async def _publish(self, debate: Debate, lease: Lease, post: Post) -> None:
         await self.store.outbox.publish(lease, debate.id, [post])

@@ -13,6 +13,7 @@ import orjson
 from engine.debate import Debate, Model, Sampling
 from engine.errors import BudgetError
 from engine.keeper import Keeper
+from engine.pace import Pace
 from engine.ports import AnswerSchema, Attempt, Call, ChatMessage, Models, Reply
 from engine.store import AttemptStart, Journaled, Lease, Store
 
@@ -30,7 +31,7 @@ class Steps:
         store: Store,
         models: Models,
         keeper: Keeper,
-        turnstile: asyncio.Lock,
+        pace: Pace,
     ) -> None:
         self._debate = debate
         self._lease = lease
@@ -39,7 +40,7 @@ class Steps:
         self._store = store
         self._models = models
         self._keeper = keeper
-        self._turnstile = turnstile
+        self._pace = pace
         self._queued: list[asyncio.Task[None]] = []
         self.spent = journaled.spent
 
@@ -70,10 +71,9 @@ class Steps:
             cue=cue or {},
         )
         reply = await self._models.complete(call, Tries(self, call))
-        # A lock hands over once a turn of the loop: debates whose calls end together are dealt
-        # with one by one, and whatever else waits gets its turn between them.
-        async with self._turnstile:
-            return reply
+        # Debates whose calls end together are dealt with one by one.
+        await self._pace.turn()
+        return reply
 
     async def began(self, call: Call, start: AttemptStart) -> None:
         """Journal a try before it is sent, if the budget covers it. Raises BudgetError."""

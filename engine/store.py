@@ -303,7 +303,9 @@ class Journal(Protocol):
         """Return how many tries a debate took and their cost in USD, None if unknown."""
         ...
 
-    async def thinking(self, platform: str) -> list[tuple[str, str, str]]:
+    async def thinking(
+        self, platform: str, channel: str | None = None
+    ) -> list[tuple[str, str, str]]:
         """Return (debate, thread, step) of every call that is out now on open threads."""
         ...
 
@@ -319,8 +321,8 @@ class Outbox(Protocol):
         """Queue messages, once for each key."""
         ...
 
-    async def waiting(self, platform: str) -> list[str]:
-        """Return the debates with something to deliver on a platform."""
+    async def waiting(self, platform: str, channel: str | None = None) -> list[str]:
+        """Return the debates with something to deliver on a platform, or one channel of it."""
         ...
 
     async def next(self, debate_id: str) -> Intent | None:
@@ -390,7 +392,9 @@ class Votes(Protocol):
         """Append what a reading of the reactions found."""
         ...
 
-    async def deadlines(self, platform: str, limit: int | None = None) -> dict[str, datetime]:
+    async def deadlines(
+        self, platform: str, channel: str | None = None, limit: int | None = None
+    ) -> dict[str, datetime]:
         """Return when the open votes of a platform are due, the first due first."""
         ...
 

@@ -96,6 +96,7 @@ class MemoryVenue:
     """
 
     platform = "memory"
+    channel: str | None = None
 
     def __init__(
         self,

@@ -15,9 +15,10 @@ from adapters.models.connection import Connection, Response
 from adapters.models.faults import complaint, status_fault
 from adapters.models.habits import Habits, request_body
 from adapters.models.outcomes import Fault, Next, Outcome
-from adapters.models.pacing import Gate, Pace
+from adapters.models.pacing import Gate
 from adapters.models.prices import PriceBook
 from engine.debate import Model, Price
+from engine.pace import Pace
 from engine.ports import AttemptLog, Call, Reply
 
 USUAL_S = 20.0  # a turn of a few hundred words at 30 tokens a second

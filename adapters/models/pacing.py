@@ -3,45 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from aiolimiter import AsyncLimiter
 
 from adapters.models.backends import Backend
-
-
-class Pace:
-    """Releases one waiter per turn of the event loop, in order of arrival.
-
-    A thousand calls that become ready together would otherwise stop the loop for seconds
-    (PERFORMANCE.md, Pace starts).
-    """
-
-    def __init__(self) -> None:
-        self._waiting: deque[asyncio.Future[None]] = deque()
-        self._scheduled = False
-
-    async def turn(self) -> None:
-        """Wait for this caller's turn."""
-        loop = asyncio.get_running_loop()
-        ticket = loop.create_future()
-        self._waiting.append(ticket)
-        if not self._scheduled:
-            self._scheduled = True
-            loop.call_soon(self._release)
-        await ticket
-
-    def _release(self) -> None:
-        while self._waiting:
-            ticket = self._waiting.popleft()
-            if not ticket.done():
-                ticket.set_result(None)
-                break
-        self._scheduled = bool(self._waiting)
-        if self._scheduled:
-            asyncio.get_running_loop().call_soon(self._release)
+from engine.pace import Pace
 
 
 class Gate:

@@ -8,6 +8,7 @@ needs no key and no network. What a model of it does otherwise is told by its na
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -19,10 +20,10 @@ from adapters.models.faults import status_fault
 from adapters.models.jurors import fill_in, find_form
 from adapters.models.options import Options
 from adapters.models.outcomes import Answer, Fault, Outcome
-from adapters.models.pacing import Pace
 from adapters.models.scenes import Scene, chance
 from adapters.models.speeches import Point, Speaker, compose
 from engine.debate import Model, Price, Usage
+from engine.pace import Pace
 from engine.ports import AnswerSchema, AttemptLog, Call, Reply
 
 GARBAGE = "~~ %% 0x1F no answer {[ ~~"
@@ -70,9 +71,15 @@ class Part:
         yield
 
     async def send(self) -> Outcome:
-        """Answer, or fail as told."""
+        """Answer, or fail as told, after the time that the options say."""
         self._tries += 1
-        await asyncio.sleep(self._options.latency)
+        began = time.perf_counter()
+        # The answer is made first, when calls take turns, and not when many end together.
+        outcome = self._outcome()
+        await asyncio.sleep(max(0.0, self._options.latency - (time.perf_counter() - began)))
+        return outcome
+
+    def _outcome(self) -> Outcome:
         failure = self._options.fail
         if failure is not None and (failure.tries is None or self._tries <= failure.tries):
             return status_fault(failure.status, b"", {})

@@ -12,7 +12,7 @@ from sqlalchemy.dialects.sqlite import insert
 
 from adapters.storage.database import Database
 from adapters.storage.leases import NEWEST, guard, update_guarded
-from adapters.storage.outbox import count_undelivered, insert_posts
+from adapters.storage.outbox import count_undelivered, in_channel, insert_posts
 from adapters.storage.tables import ballots, calls, debates, turns, verdicts, votes
 from engine.debate import Ballot, Setup, Status, Turn, Verdict, Vote, utc_now
 from engine.jury.history import PastDebate
@@ -187,13 +187,16 @@ class JournalTable:
         tries, known, cost = await self._database.read(lambda c: c.execute(query).one())
         return tries, (cost if known == tries else None)
 
-    async def thinking(self, platform: str) -> list[tuple[str, str, str]]:
+    async def thinking(
+        self, platform: str, channel: str | None = None
+    ) -> list[tuple[str, str, str]]:
         """Return (debate, thread, step) of every call that is out now on open threads."""
         query = (
             select(debates.c.id, debates.c.thread, calls.c.step)
             .join_from(calls, debates, calls.c.debate == debates.c.id)
             .where(calls.c.state == "out", debates.c.status == Status.RUNNING)
             .where(debates.c.platform == platform, debates.c.thread.is_not(None))
+            .where(in_channel(channel))
         )
         rows = await self._database.read(lambda connection: connection.execute(query).all())
         return [(row.id, row.thread, row.step) for row in rows]

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, Row, bindparam, case, func, select, update
+from sqlalchemy import ColumnElement, Connection, Row, bindparam, case, func, select, true, update
 from sqlalchemy.dialects.sqlite import insert
 
 from adapters.storage.database import Database
@@ -48,6 +48,11 @@ UNDELIVERED = (
     .where(outbox.c.debate == bindparam("of"), outbox.c.state.in_(OPEN), outbox.c.kind == "turn")
 )
 CHANGE = update(outbox).where(outbox.c.id == bindparam("intent"), NEWEST)
+
+
+def in_channel(channel: str | None) -> ColumnElement[bool]:
+    """Return the condition that a debate is held in a channel; None: in any."""
+    return true() if channel is None else debates.c.place == channel
 
 
 def insert_posts(connection: Connection, debate_id: str, posts: Sequence[Post]) -> None:
@@ -122,13 +127,16 @@ class OutboxTable:
 
         await self._database.write(store)
 
-    async def waiting(self, platform: str) -> list[str]:
-        """Return the debates with something to deliver on a platform."""
+    async def waiting(self, platform: str, channel: str | None = None) -> list[str]:
+        """Return the debates with something to deliver on a platform, or one channel of it."""
         query = (
             select(outbox.c.debate)
             .where(outbox.c.state.in_(OPEN), outbox.c.platform == platform)
             .distinct()
         )
+        if channel is not None:
+            query = query.join(debates, debates.c.id == outbox.c.debate)
+            query = query.where(in_channel(channel))
         return await self._database.read(lambda connection: list(connection.scalars(query)))
 
     async def next(self, debate_id: str) -> Intent | None:

@@ -12,7 +12,7 @@ from sqlalchemy.dialects.sqlite import insert
 from adapters.storage.database import Database
 from adapters.storage.debates import ensure_person
 from adapters.storage.leases import guard
-from adapters.storage.outbox import insert_posts
+from adapters.storage.outbox import in_channel, insert_posts
 from adapters.storage.tables import debates, vote_events, votes
 from engine.debate import Status, VoteEvent
 from engine.store import Cast, Closing, Lease, Post
@@ -97,12 +97,14 @@ class VoteTable:
 
         await self._database.write(store)
 
-    async def deadlines(self, platform: str, limit: int | None = None) -> dict[str, datetime]:
+    async def deadlines(
+        self, platform: str, channel: str | None = None, limit: int | None = None
+    ) -> dict[str, datetime]:
         """Return when each open vote of a platform is due, the first due first."""
         query = (
             select(debates.c.id, debates.c.vote_deadline)
             .where(debates.c.status == Status.VOTING, debates.c.platform == platform)
-            .where(debates.c.vote_deadline.is_not(None))
+            .where(debates.c.vote_deadline.is_not(None), in_channel(channel))
             .order_by(debates.c.vote_deadline)
             .limit(limit)
         )

@@ -54,7 +54,8 @@ class Posted:
 class TerminalVenue:
     """One terminal as a chat platform.
 
-    `record` is the transcript's file, None to remember nothing beyond this process.
+    `channel` is the one that is shown here, None for all; `record` is the transcript's file,
+    None to remember nothing beyond this process.
     `listener` hears of every hand. Raises VenueError when the transcript cannot be read.
     """
 
@@ -64,10 +65,12 @@ class TerminalVenue:
         self,
         console: Console,
         *,
+        channel: str | None = None,
         record: Path | None = None,
         listener: Listener | None = None,
         limits: VenueLimits | None = None,
     ) -> None:
+        self.channel = channel
         self.limits = limits or VenueLimits()
         self.listener = listener
         self._console = console

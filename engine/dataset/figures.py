@@ -9,7 +9,7 @@ from engine.dataset.entry import Entry
 from engine.stats.wilson import Interval, wilson
 
 REHEARSAL = "rehearsal"  # the built-in backend, which is no language model
-FEWEST = 30  # debates below which a share of agreement says too little (JUDGING.md, Agreement)
+FEWEST = 30  # debates below which a share of agreement says too little
 
 
 @dataclass(slots=True)

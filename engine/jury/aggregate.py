@@ -1,4 +1,4 @@
-"""What a panel's ballots say together, as a pure function (JUDGING.md, Aggregation).
+"""What a panel's ballots say together, as a pure function.
 
 Two contenders are the special case N = 2 of one formula. A contender's margin m on a ballot is
 its score less the mean of the others'; o is +1 where it was shown first, −1 where last, even
@@ -173,7 +173,7 @@ def _balance(contenders: tuple[str, ...], ballots: Sequence[Ballot]) -> dict[str
     """Return each contender's z: √n times the mean over orders of the mean weighted signal.
 
     Scaled by (N − 1)/N, so that a difference of two of them is a difference of their scores
-    in units of sd; with two contenders it is exactly JUDGING.md's z.
+    in units of sd; with two contenders it is √n · ½ (mean over AB + mean over BA).
     """
     by_order: dict[tuple[str, ...], list[Ballot]] = defaultdict(list)
     for ballot in ballots:

@@ -118,7 +118,7 @@ def _closed(properties: dict[str, Any]) -> dict[str, Any]:
 def read_ballot(text: str, finish: str, names: Mapping[str, str], rubric: str = "panel") -> Outcome:
     """Read a juror's reply; `names` maps each contender to its neutral name. Never raises.
 
-    Follows JUDGING.md's table of replies. The words for a tie are taken in every language of
+    The words for a tie are taken in every language of
     `TIE_WORDS`: a juror does not always answer in the language it was asked in.
     """
     if not text.strip():

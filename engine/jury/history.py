@@ -1,7 +1,7 @@
 """What past ballots teach about jurors: lean, spread, weight, and the panel's slope; pure.
 
-Everything is fitted at once from all past debates and frozen into the next debate's panel
-(JUDGING.md, Aggregation). Ballots read with models' names shown teach nothing.
+Everything is fitted at once from all past debates and frozen into the next debate's panel.
+Ballots read with models' names shown teach nothing.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """From the log of vote events to each person's standing vote, and to the count.
 
-Pure, and the only place that knows what a standing vote is (JUDGING.md, Human votes).
+Pure, and the only place that knows what a standing vote is in a debate.
 """
 
 from __future__ import annotations

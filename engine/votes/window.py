@@ -52,10 +52,11 @@ class VoteWindow:
 
     async def run(self) -> None:
         """Recover what was missed, then close each vote when it is due; until cancelled."""
-        for debate_id in await self.store.votes.deadlines(self.venue.platform):
+        served = (self.venue.platform, self.venue.channel)
+        for debate_id in await self.store.votes.deadlines(*served):
             await self._attempt(debate_id, closing=False)
         while True:
-            deadlines = await self.store.votes.deadlines(self.venue.platform, AT_ONCE)
+            deadlines = await self.store.votes.deadlines(*served, AT_ONCE)
             now = self.clock.now()
             for debate_id, deadline in deadlines.items():
                 if deadline <= now:

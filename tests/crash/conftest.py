@@ -76,7 +76,7 @@ class Scene:
         return [orjson.loads(line) for line in lines(self.folder / "platform.jsonl")]
 
     def transcript(self) -> list[tuple[str, str]]:
-        """Return (place, text) of what people read; codes and counts of tries made alike."""
+        """Return (place, text) of what people read, but the code and what all tries came to."""
         shown: dict[str, tuple[str, str]] = {}
         for act in self.platform:
             if act[0] == "post":
@@ -84,7 +84,7 @@ class Scene:
             elif act[0] == "edit":
                 shown[act[2]] = (act[1], act[3]["body"])
         code = re.escape(self.platform[0][2]["reference"].partition("·")[0])
-        alike = re.compile(rf"{code}|; \d+ calls")
+        alike = re.compile(rf"{code}|; \d+ calls, .* USD")
         return [(place, alike.sub("*", body)) for place, body in shown.values()]
 
     def record(self) -> DebateRecord:

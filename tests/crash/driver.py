@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import signal
 import sys
 import traceback
+from contextlib import suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import structlog
 
@@ -23,7 +22,10 @@ from adapters.models.rehearsal import RehearsalModels
 from adapters.storage.database import Database
 from bot.app import Line
 from engine.debate import Debate, Status
+from engine.errors import LeaseLostError, SettingsError
 from engine.intake import Order
+from engine.jury.blinding import blind
+from engine.jury.vocabulary import draw_names
 from engine.ports import AttemptLog, Call, Reply
 from engine.prompts.library import Prompts, load_prompts
 from engine.store import Store
@@ -95,7 +97,9 @@ async def vote(line: Line, store: Store, venue: SurvivingVenue, debate_id: str) 
         await asyncio.sleep(0.01)
     for name, user, option in PEOPLE[venue.voted :]:
         await venue.act(name, user, debate.thread or "", debate.vote_message or "", option)
-    await line.service.close_vote(debate_id)
+    # Whoever stood still finds that another process has closed it.
+    with suppress(LeaseLostError):
+        await line.service.close_vote(debate_id)
 
 
 def live(folder: Path) -> int:
@@ -109,16 +113,17 @@ def live(folder: Path) -> int:
     return 0
 
 
-def warm_up(folder: Path) -> None:
-    """Hold another debate first, so that no child has to compile a template again."""
-    with TemporaryDirectory() as other:
-        shutil.copy(folder / "debate.db", other)
-        live(Path(other))
+def warm_up() -> None:
+    """Compile what every child would compile again; no thread may run before a fork."""
+    blind("Side A said", draw_names(("A", "B"), seed=0), ())
+    for name in PROMPTS.texts:
+        with suppress(SettingsError):  # a template is compiled before it lacks its variables
+            PROMPTS.render(name)
 
 
 def chain(folder: Path) -> int:
     """Live again after every death, and return the exit code of the last life."""
-    warm_up(folder)
+    warm_up()
     while True:
         child = os.fork()
         if child == 0:

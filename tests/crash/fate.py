@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +50,7 @@ class Fate:
         self._doomed = set(lines(folder / DOOMED))
         self._freeze = set(lines(folder / FREEZE))
         self._trail = folder / TRAIL
+        self._database = folder / "debate.db"
 
     def note(self, what: str) -> None:
         """Leave a line in the trail, which shows in which order things happened."""
@@ -64,7 +67,14 @@ class Fate:
         if point in self._doomed:
             os.kill(os.getpid(), signal.SIGKILL)
         if point in self._freeze:
+            self._let_writes_end()
             os.kill(os.getpid(), signal.SIGSTOP)
+
+    def _let_writes_end(self) -> None:
+        """Wait for the write that is under way: frozen, it would keep everybody else out."""
+        with closing(sqlite3.connect(self._database, isolation_level=None)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("ROLLBACK")
 
 
 class FatedPart:

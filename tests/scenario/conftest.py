@@ -139,7 +139,7 @@ class Running:
         """Wait, at most 20 s, until a debate is in some state."""
         async with asyncio.timeout(20):
             while not done(debate := await self.store.debates.get(debate_id)):  # noqa: ASYNC110
-                await asyncio.sleep(0.005)
+                await asyncio.sleep(0.01)
         return debate
 
     async def ended(self, debate_id: str) -> Debate:
@@ -181,6 +181,7 @@ class Stage:
     server: ModelServer
     venue: MemoryVenue = field(default_factory=lambda: MemoryVenue(limits=SWIFT))
     local: bool = False
+    timeout_s: float = 10.0
 
     @asynccontextmanager
     async def process(
@@ -192,7 +193,9 @@ class Stage:
     ) -> AsyncIterator[Running]:
         """Run a process until the body ends; it stops in order."""
         store = SqlStore(Database(self.url))
-        backend = Backend.of("near", base_url=self.server.base_url, local=self.local)
+        backend = Backend.of(
+            "near", base_url=self.server.base_url, local=self.local, timeout_s=self.timeout_s
+        )
         names = [model.ref for model in (*SIDES.values(), *JURORS)]
         prices = dict.fromkeys(names, price) if price else {}
         models = open_models({"near": backend}, prices, patience)

@@ -129,25 +129,18 @@ async def test_thinking_waits_for_a_slow_platform_and_catches_up_in_order(
 
 
 class Interruptions:
-    """Ends a process whenever a model has answered, and begins another."""
+    """Ends a process whenever it has asked a model something, and begins another."""
 
     def __init__(self, stage: Stage, changed: Callable[[int], Prompts]) -> None:
         self.stage = stage
         self.changed = changed
         self.processes = 0
-        self._answered = asyncio.Event()
-        self._respond = stage.server.respond
-        stage.server.respond = self._notice
-
-    def _notice(self, body: Body) -> str:
-        self._answered.set()
-        return self._respond(body)
+        stage.server.latency = 0.03  # so that the process ends while the call is out
 
     async def hold(self, order: TurnOrder) -> Debate:
         """Hold one debate in as many processes as it takes."""
         debate_id, ended = "", None
         while ended is None:
-            self._answered.clear()
             price = Price(usd_in=self.processes, usd_out=1) if self.processes else PRICE
             prompts = self.changed(self.processes)
             async with self.stage.process(prompts=prompts, price=price) as line:
@@ -155,20 +148,22 @@ class Interruptions:
                     await line.service.resume(debate_id, NO_CAPS)
                 else:
                     debate_id = (await line.start(turn_order=order)).debate.id
-                ended = await self._ended_before_an_answer(line, debate_id)
+                ended = await self._ended_without_asking(line, debate_id)
             self.processes += 1
         return ended
 
-    async def _ended_before_an_answer(self, line: Running, debate_id: str) -> Debate | None:
-        tasks = asyncio.create_task(line.ended(debate_id)), asyncio.create_task(self._answer())
+    async def _ended_without_asking(self, line: Running, debate_id: str) -> Debate | None:
+        tasks = asyncio.create_task(line.ended(debate_id)), asyncio.create_task(self._asked())
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in tasks:
             task.cancel()
         ended, _ = await asyncio.gather(*tasks, return_exceptions=True)
         return ended if isinstance(ended, Debate) else None
 
-    async def _answer(self) -> None:
-        await self._answered.wait()
+    async def _asked(self) -> None:
+        before = len(self.stage.server.requests)
+        while len(self.stage.server.requests) == before:  # noqa: ASYNC110
+            await asyncio.sleep(0.001)
 
 
 @pytest.mark.parametrize("order", list(TurnOrder))
@@ -190,7 +185,8 @@ async def test_a_process_that_ends_at_every_step_changes_nothing(
 
     pieces = Interruptions(stage, edited)
     pieced = await pieces.hold(order)
-    assert pieces.processes >= (9 if order is TurnOrder.SEQUENTIAL else 5)
+    # One for each call that waits for another, one for the panel, one to close the vote.
+    assert pieces.processes == (10 if order is TurnOrder.SEQUENTIAL else 6)
     async with stage.process() as line:
         assert await transcript(line, pieced) == expected
         record, first = await line.record(pieced.id), await line.record(whole.id)
@@ -250,8 +246,7 @@ async def test_a_process_that_ends_lets_the_call_in_flight_be_journaled(stage: S
     stage.server.latency = 0.15
     async with stage.process() as line:
         started = await line.start()
-        await asyncio.sleep(0.1)
-        assert stage.server.in_flight == 1
+        await line.until(started.debate.id, lambda _: stage.server.in_flight)
     assert len(stage.server.requests) == 1
     stage.server.latency = 0.0
     async with stage.process() as line:

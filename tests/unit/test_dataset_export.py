@@ -16,12 +16,11 @@ import orjson
 import pytest
 
 from engine.dataset import folder
-from engine.errors import ExportError
 from engine.dataset.manifest import Manifest
 from engine.dataset.voters import Keys
 from engine.dataset.writer import write_export
 from engine.debate import Model, Status, Verdict
-from engine.errors import StoppedError, StoreError, UsageError
+from engine.errors import ExportError, StoppedError, StoreError, UsageError
 from engine.store import DebateRecord, ExportFilter
 from tests.doubles.archive import (
     NOON,

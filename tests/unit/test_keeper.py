@@ -107,6 +107,25 @@ async def test_a_debate_that_is_asked_to_stop_interrupts_its_holder(store: SqlSt
             await hold_until_interrupted(keeper, ask)
 
 
+async def test_a_lease_claimed_while_all_are_renewed_is_not_taken_for_lost(
+    store: SqlStore,
+) -> None:
+    """A debate that began, or wrote down its end, just then was left to nobody."""
+    bell = Bell()
+
+    async def look_all_the_time() -> None:
+        while True:
+            bell.ring("stop")
+            await asyncio.sleep(0)
+
+    looking = asyncio.create_task(look_all_the_time())
+    async with running(store, bell, "one") as keeper:
+        for _ in range(30):
+            async with keeper.hold(NAME):
+                await asyncio.sleep(0.002)
+    looking.cancel()
+
+
 async def test_what_ends_a_stopped_debate_is_not_stopped_itself(store: SqlStore) -> None:
     bell = Bell()
     await a_debate(store)

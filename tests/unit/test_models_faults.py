@@ -14,8 +14,9 @@ from adapters.models.backends import Backend
 from adapters.models.faults import complaint, retry_after, status_fault
 from adapters.models.habits import Habits
 from adapters.models.outcomes import Answer, Next, redact
-from adapters.models.pacing import Gate, Pace
+from adapters.models.pacing import Gate
 from adapters.models.prices import model_entries, read_prices
+from engine.pace import Pace
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-5, 10**6) | st.text(max_size=8),

@@ -12,6 +12,7 @@ from engine.bell import Bell
 from engine.debate import Debate, Model, Price, Sampling, utc_now
 from engine.errors import BudgetError, PausedError
 from engine.keeper import Keeper
+from engine.pace import Pace
 from engine.ports import Attempt, AttemptLog, Call, ChatMessage, Reply
 from engine.steps import Steps, prompt_hash, tokens_in
 from engine.store import Caps, NewDebate
@@ -79,7 +80,7 @@ async def open_steps(store: SqlStore, keeper: Keeper) -> Callable[..., asyncio.F
         lease = await store.leases.claim(f"debate/{debate.id}", holder, 9)
         assert lease is not None
         journaled = await store.journal.load(debate.id)
-        return Steps(debate, lease, journaled, store, models, keeper, asyncio.Lock())
+        return Steps(debate, lease, journaled, store, models, keeper, Pace())
 
     def start(models: PricedModels, holder: str = "one") -> asyncio.Future[Steps]:
         return asyncio.ensure_future(make(models, holder))

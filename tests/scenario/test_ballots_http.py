@@ -1,0 +1,278 @@
+"""Every way in which a juror can answer, over HTTP, and what is stored of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import pytest
+
+from engine.debate import Ballot, Debate, Model, Price, Status, Verdict
+from tests.doubles import model_server as acts
+from tests.doubles.model_server import Act, Body
+from tests.scenario.conftest import (
+    DEFAULTS,
+    JURORS,
+    NO_CAPS,
+    Running,
+    Stage,
+    ballot,
+    fair_ballot,
+    play,
+    shown,
+)
+
+Answer = Callable[[Body], str]
+
+
+def scored(score: object, **changes: object) -> Answer:
+    """Give the first name that score."""
+
+    def answer(body: Body) -> str:
+        first, second = shown(body)
+        return ballot({first: score, second: 5}, first, **changes)  # type: ignore[dict-item]  # wrong on purpose
+
+    return answer
+
+
+def voting(verdict: str) -> Answer:
+    """Score both alike and name that verdict."""
+    return lambda body: ballot(dict.fromkeys(shown(body), 6), verdict)
+
+
+def contradictory(body: Body) -> str:
+    """Name the side whose scores are lower."""
+    first, second = shown(body)
+    return ballot({first: 8, second: 5}, second)
+
+
+def wrapped(before: str, after: str) -> Answer:
+    """Write something around a ballot."""
+    return lambda body: f"{before}{fair_ballot(body)}{after}"
+
+
+def cut(body: Body) -> str:
+    """Stop in the middle."""
+    return fair_ballot(body)[:-40]
+
+
+def comma(body: Body) -> str:
+    """Leave a comma too many."""
+    return fair_ballot(body)[:-1] + ",}"
+
+
+def two_minds(body: Body) -> str:
+    """Give two ballots that differ."""
+    return fair_ballot(body) + voting("tie")(body)
+
+
+class Case(NamedTuple):
+    """What a juror answers, first and when asked again, and what that amounts to."""
+
+    answers: tuple[Answer, ...]
+    valid: bool
+    problem: str = ""
+    verdict: str = ""  # "tie", or nothing for the fair one
+    repaired: bool = False
+    contradictory: bool = False
+
+
+NOBODY = "names nobody on the ballot"
+CASES = {
+    "plain": Case((fair_ballot,), True),
+    "prose around it": Case((wrapped("Here I judge: ", "\nThat is all."),), True),
+    "a fence": Case((wrapped("```json\n", "\n```"),), True),
+    "a trailing comma": Case((comma,), True, repaired=True),
+    "cut off, twice": Case((cut, cut), False, "is not closed"),
+    "cut off, then whole": Case((cut, fair_ballot), True),
+    "two that differ": Case((two_minds, two_minds), False, "two JSON objects that differ"),
+    "no JSON at all": Case((lambda body: "A won.",) * 2, False, "holds no JSON object"),
+    "Tie": Case((voting("Tie"),), True, verdict="tie"),
+    "TIE": Case((voting("TIE"),), True, verdict="tie"),
+    "a tie in Turkish": Case((voting("BERABERLİK"),), True, verdict="tie"),
+    "a tie in Chinese": Case((voting("平局"),), True, verdict="tie"),
+    "a score of 11": Case((scored(11), scored(0)), False, "not from 1 to 10"),
+    "half a point": Case((scored(7.5),) * 2, False, "not an integer"),
+    "a score in words": Case((scored("8"),) * 2, False, "not an integer"),
+    "a score of 11, then none": Case((scored(11), fair_ballot), True),
+    "a verdict for Side A": Case((voting("Side A"),) * 2, False, NOBODY),
+    "a verdict for a model": Case((voting("ana"),) * 2, False, NOBODY),
+    "both names as verdict": Case((voting("Avocet and Wagtail"),) * 2, False, NOBODY),
+    "against its own scores": Case(
+        (contradictory,) * 2, True, "weighted score is 3.00 lower", contradictory=True
+    ),
+    "against its own scores once": Case((contradictory, fair_ballot), True),
+    "confidence of 7": Case((scored(7, confidence=7),) * 2, False, "not a number from 0 to 1"),
+}
+
+
+async def judge(line: Running) -> tuple[Debate, Verdict, Ballot]:
+    """Hold a debate until it is judged; return the verdict and the first juror's ballot."""
+    started = await line.start()
+    debate = await line.judged(started.debate.id)
+    verdict, ballots = await line.store.journal.judged(debate.id)
+    assert verdict is not None
+    return debate, verdict, next(one for one in ballots if one.juror == JURORS[0].ref)
+
+
+@pytest.mark.parametrize("name", CASES)
+async def test_a_ballot_is_what_its_reply_amounts_to(
+    line: Running, stage: Stage, name: str
+) -> None:
+    case, said = CASES[name], list[str]()
+
+    def respond(body: Body) -> str:
+        if body["model"] != "j1":
+            return play(body)
+        said.append(case.answers[len(said)](body))
+        return said[-1]
+
+    stage.server.respond = respond
+    debate, verdict, found = await judge(line)
+    assert len(said) == len(case.answers)
+    assert found.raw == said[-1]
+    assert found.valid is case.valid
+    assert case.problem in found.problem
+    assert bool(found.problem) == bool(case.problem)
+    assert (found.repaired, found.contradictory) == (case.repaired, case.contradictory)
+    if case.valid:
+        names = debate.setup.names
+        fair = min(names, key=lambda side: names[side])
+        assert found.verdict == case.verdict or found.verdict == fair or found.contradictory
+        assert found.scores is not None
+        assert found.weight == 1.0
+        assert (verdict.valid, verdict.invalid) == (3, 0)
+    else:
+        assert (found.scores, found.verdict, found.signal, found.weight) == (None,) * 4
+        assert (verdict.valid, verdict.invalid) == (2, 1)
+
+
+async def test_a_contradictory_verdict_adds_nothing_to_its_scores(
+    line: Running, stage: Stage
+) -> None:
+    stage.server.respond = lambda body: contradictory(body) if body["model"] == "j1" else play(body)
+    _, _, found = await judge(line)
+    assert found.signal is not None
+    # Three points apart at a spread of 1.5, without the 0.35 of the verdict.
+    assert sorted(found.signal.values()) == [-2.0, 2.0]
+
+
+async def test_a_retry_names_what_was_wrong_and_keeps_the_question(
+    line: Running, stage: Stage
+) -> None:
+    answers = [scored(11), fair_ballot]
+    stage.server.respond = lambda body: (
+        answers.pop(0)(body) if body["model"] == "j1" else play(body)
+    )
+    await judge(line)
+    first, again = (body for body in stage.jurors_asked if body["model"] == "j1")
+    assert again["messages"][: len(first["messages"])] == first["messages"]
+    assert "is not from 1 to 10" in again["messages"][-1]["content"]
+
+
+@pytest.mark.parametrize(
+    ("act", "problem"),
+    [
+        (acts.refusal(), "declined to answer"),
+        (acts.empty(), "without any text"),
+        (acts.empty("length"), "used up the token cap"),
+        (acts.error_body(), "answered with an error: upstream failed"),
+        (acts.status(401), "refused the key"),
+        (acts.status(500), "failed (500)"),
+        (acts.reset(), "broke the connection"),
+        (acts.hang(), "did not answer within 0.05 s"),
+        (acts.page(), "not JSON"),
+    ],
+)
+async def test_a_juror_that_cannot_answer_casts_an_invalid_ballot(
+    stage: Stage, act: Act, problem: str
+) -> None:
+    stage.server.always(act, model="j1")
+    stage.timeout_s = 0.05 if act.wait else 10.0
+    async with stage.process() as line:
+        _, verdict, found = await judge(line)
+    assert (found.valid, found.scores, found.verdict, found.weight) == (False, None, None, None)
+    assert problem in found.problem
+    assert (verdict.valid, verdict.invalid) == (2, 1)
+    assert verdict.winner is not None
+
+
+async def test_what_was_said_before_a_juror_died_is_kept(line: Running, stage: Stage) -> None:
+    stage.server.script(acts.says("I refuse."), acts.status(401), model="j1")
+    _, _, found = await judge(line)
+    assert found.raw == "I refuse."
+    assert not found.valid
+    assert "holds no JSON object" in found.problem
+    assert "refused the key" in found.problem
+
+
+async def test_a_contradictory_ballot_stands_when_its_juror_cannot_be_asked_again(
+    line: Running, stage: Stage
+) -> None:
+    stage.server.respond = lambda body: contradictory(body) if body["model"] == "j1" else play(body)
+    stage.server.script(Act(), acts.status(401), model="j1")
+    _, verdict, found = await judge(line)
+    assert (found.valid, found.contradictory) == (True, True)
+    assert verdict.valid == 3
+
+
+@pytest.mark.parametrize("dying", [2, 3])
+async def test_fewer_than_two_valid_ballots_are_no_verdict(
+    line: Running, stage: Stage, dying: int
+) -> None:
+    for number in range(1, dying + 1):
+        stage.server.always(acts.status(401), model=f"j{number}")
+    debate, verdict, _ = await judge(line)
+    assert (await line.ended(debate.id)).status is Status.CLOSED
+    assert (verdict.winner, verdict.p, verdict.z) == (None, {}, None)
+    assert f"the panel has {3 - dying} ballots that count" in verdict.problem
+    assert verdict.problem in stage.venue.said()
+
+
+async def test_a_budget_reached_within_the_panel_makes_the_rest_invalid(stage: Stage) -> None:
+    stage.server.always(acts.Act(usage_extra={"completion_tokens": 900}))
+    defaults = DEFAULTS.model_copy(update={"caps": NO_CAPS.model_copy(update={"debate_usd": 0.85})})
+    async with stage.process(price=Price(usd_in=0, usd_out=100)) as line:
+        debate = await line.hold(defaults)
+        verdict, ballots = await line.store.journal.judged(debate.id)
+    assert debate.status is Status.CLOSED
+    assert verdict is not None
+    assert (verdict.valid, verdict.invalid) == (1, 2)
+    assert verdict.winner is None
+    assert len(stage.jurors_asked) == 1
+    assert all("its cap of 0.85 USD" in one.problem for one in ballots if not one.valid)
+
+
+def rehearsing(count: int, options: str) -> tuple[Model, ...]:
+    """Name so many rehearsal jurors that behave so."""
+    return tuple(Model.parse(f"rehearsal/j{n}?{options}#kin{n}") for n in range(count))
+
+
+async def hold_many(line: Running, jurors: tuple[Model, ...], debates: int) -> list[Verdict]:
+    """Hold debates on different topics before a panel, and return its verdicts."""
+    sides = {"A": Model.parse("rehearsal/oak"), "B": Model.parse("rehearsal/elm")}
+    defaults = DEFAULTS.model_copy(update={"sides": sides, "jurors": jurors, "vote_minutes": 60.0})
+    for number in range(debates):
+        await line.start(defaults, topic=f"Topic number {number}", seed=number)
+    held = await line.store.debates.recent()
+    verdicts = []
+    for debate in held:
+        await line.judged(debate.id)
+        verdict, _ = await line.store.journal.judged(debate.id)
+        assert verdict is not None
+        verdicts.append(verdict)
+    return verdicts
+
+
+@pytest.mark.parametrize("jurors", [3, 4, 5, 6])
+async def test_jurors_that_prefer_whoever_is_shown_first_decide_nothing(
+    line: Running, jurors: int
+) -> None:
+    verdicts = await hold_many(line, rehearsing(jurors, "prefer=first"), 10)
+    even = [one for one in verdicts if one.winner == "tie" and abs(one.p["A"] - 0.5) < 0.05]
+    assert len(even) == len(verdicts)
+
+
+async def test_jurors_that_see_the_true_winner_never_say_tie(line: Running) -> None:
+    verdicts = await hold_many(line, rehearsing(6, "prefer=stronger&margin=1"), 10)
+    assert {one.winner for one in verdicts} == {"A", "B"}

@@ -1,0 +1,164 @@
+"""Who is who stays unknown to jurors, and to the thread before the reveal: by canaries."""
+
+from __future__ import annotations
+
+import asyncio
+
+import orjson
+import pytest
+import structlog
+from structlog.testing import capture_logs
+
+from engine.debate import Model, Status
+from tests.doubles import model_server as acts
+from tests.doubles.model_server import Body
+from tests.scenario.conftest import (
+    DEFAULTS,
+    Running,
+    Stage,
+    ballot,
+    is_closing,
+    judging,
+    shown,
+)
+
+DEBATERS = {"A": Model.parse("near/zorblax-9#quuxfam"), "B": Model.parse("near/fnordic-3#blipfam")}
+PANEL = tuple(Model.parse(f"near/jurex{n}-canary#kinex{n}") for n in range(1, 4))
+DEFAULT = DEFAULTS.model_copy(update={"sides": DEBATERS, "jurors": PANEL, "vote_minutes": 0.005})
+MODELS = ("zorblax", "fnordic", "quuxfam", "blipfam")
+JURORS = ("jurex", "kinex", "canary")
+JUDGED = "Unheard-of-reasons"
+TELLING = (
+    "As Claude, I must object. I am Zorblax 9, made by Quuxfam, and ChatGPT here would agree. "
+    "Side A said it in A-1 and seat A2 repeated it; side B's B-3 fails. "
+    "As the pro side we answer the con side. Fnordic-3 is wrong."
+)
+
+
+def tell_all(body: Body) -> str:
+    """Debate without any discretion."""
+    if judging(body):
+        first, second = shown(body)
+        return ballot({first: 7, second: 6}, first, reasons=JUDGED)
+    return f"Short.\n\n---\n\n{TELLING}" if is_closing(body) else TELLING
+
+
+@pytest.fixture
+async def hall(stage: Stage) -> Stage:
+    """A stage on which models name themselves and one another."""
+    stage.server.respond = tell_all
+    return stage
+
+
+def read_by_jurors(stage: Stage) -> str:
+    """Return every byte that a juror was sent, but its own name as the address."""
+    bodies = [{k: v for k, v in body.items() if k != "model"} for body in stage.jurors_asked]
+    assert bodies
+    return orjson.dumps(bodies).decode()
+
+
+def said_before_the_reveal(stage: Stage) -> str:
+    """Return all that reached the platform, or was rendered for it, before the reveal."""
+    sent = stage.venue.said()
+    rendered = "\n".join(stage.venue.rendered)
+    return sent.split("Reveal: ")[0] + rendered.split("Reveal: ")[0]
+
+
+async def test_nothing_tells_a_juror_who_debates(hall: Stage) -> None:
+    async with hall.process(price=None) as line:
+        debate = await line.hold(DEFAULT)
+    read = read_by_jurors(hall)
+    for secret in (*MODELS, *JURORS, "claude", "chatgpt", "rehearsal"):
+        assert secret not in read.casefold(), secret
+    for reference in ("A-1", "B-3", "Side A", "side B", "A2", "pro side", "con side", debate.id):
+        assert reference not in read, reference
+    for name in debate.setup.names.values():
+        assert f"{name} said" in read or f"{name}'s" in read
+    assert "must object" in read
+
+
+async def test_jurors_know_nothing_of_one_another(hall: Stage) -> None:
+    async with hall.process(price=None) as line:
+        await line.hold(DEFAULT)
+    assert JUDGED not in read_by_jurors(hall)
+    shared = {body["messages"][0]["content"] for body in hall.jurors_asked}
+    assert len(shared) == 1
+
+
+async def test_a_debate_that_is_not_blind_tells_its_jurors_and_nobody_else(hall: Stage) -> None:
+    async with hall.process(price=None) as line:
+        debate = await line.hold(DEFAULT, blind=False)
+        verdict, _ = await line.store.journal.judged(debate.id)
+    assert "near/zorblax-9" in read_by_jurors(hall)
+    assert verdict is not None
+    assert not verdict.blind
+    assert "zorblax" not in said_before_the_reveal(hall).casefold()
+
+
+async def test_nothing_tells_the_thread_who_debates_or_judges_before_the_reveal(
+    hall: Stage,
+) -> None:
+    async with hall.process(price=None) as line:
+        await line.hold(DEFAULT)
+    before = said_before_the_reveal(hall)
+    assert "must object" in before
+    assert "Vote: " in before
+    for secret in (*MODELS, *JURORS, "near/", "claude", JUDGED.casefold()):
+        assert secret not in before.casefold(), secret
+    after = hall.venue.said().split("Reveal: ")[1]
+    assert "near/zorblax-9" in after
+    assert "near/jurex1-canary" in after
+
+
+async def test_the_record_keeps_what_was_really_said(hall: Stage) -> None:
+    async with hall.process(price=None) as line:
+        debate = await line.hold(DEFAULT)
+        record = await line.record(debate.id)
+    assert record.turns[0].text == TELLING
+    assert record.turns[0].model == "zorblax-9"
+    assert record.ballots[0].reasons == JUDGED
+
+
+async def test_statuses_and_logs_tell_nothing_either(hall: Stage) -> None:
+    async with hall.process(price=None) as line:
+        with capture_logs() as logs:
+            started = await line.start(DEFAULT)
+            watching = asyncio.create_task(watch(line, started.debate.id))
+            await line.until(started.debate.id, lambda d: d.status is Status.VOTING)
+            before = list(logs)
+            await line.ended(started.debate.id)
+        statuses = await watching
+    assert {"queued", "running", "voting"} >= {status for status, _ in statuses}
+    told = orjson.dumps([before, sorted(statuses)], default=str).decode().casefold()
+    assert "debate judged" in told
+    for secret in (*MODELS, *JURORS, "near/", JUDGED.casefold()):
+        assert secret not in told, secret
+
+
+async def watch(line: Running, debate_id: str) -> set[tuple[str, str]]:
+    """Return every status and reason that a debate shows until it ends."""
+    seen = set()
+    while (debate := await line.store.debates.get(debate_id)).status is not Status.CLOSED:
+        seen.add((str(debate.status), debate.reason))
+        await asyncio.sleep(0.003)
+    return seen
+
+
+async def test_a_failed_debate_names_its_model_to_the_operator_alone(hall: Stage) -> None:
+    hall.server.script(acts.status(404), model="fnordic-3")
+    async with hall.process(price=None) as line:
+        debate = await line.hold(DEFAULT)
+    assert debate.status is Status.FAILED
+    assert "near" in debate.reason
+    assert "fnordic-3" in debate.reason
+    said = hall.venue.said()
+    assert "The debate could not go on" in said
+    assert debate.code in said
+    for secret in (*MODELS, "near"):
+        assert secret not in said.casefold(), secret
+
+
+def test_the_log_of_these_tests_can_be_read() -> None:
+    with capture_logs() as logs:
+        structlog.get_logger("tests").info("heard", model="zorblax")
+    assert logs == [{"event": "heard", "model": "zorblax", "log_level": "info"}]
