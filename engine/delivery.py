@@ -71,7 +71,8 @@ class Delivery:
             for debate_id in rung:
                 self._start(lease, debate_id, group)
             rung = await self.bell.collect("outbox", LOOK_SECONDS)
-            if not rung:
+            if not rung or self.venue.channel is not None:
+                # What rings may be in a channel that another connection serves.
                 rung = set(await self.store.outbox.waiting(self.venue.platform, self.venue.channel))
 
     def _start(self, lease: Lease, debate_id: str, group: asyncio.TaskGroup) -> None:

@@ -1,0 +1,35 @@
+"""A connection that serves one channel leaves the others to whoever serves them."""
+
+from __future__ import annotations
+
+import pytest
+
+import engine.delivery
+from adapters.memory.venue import MemoryVenue
+from engine.debate import Status
+from engine.intake import Order
+from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall
+
+
+@pytest.fixture
+def hall(database_url: str, monkeypatch: pytest.MonkeyPatch) -> Hall:
+    monkeypatch.setattr(engine.delivery, "LOOK_SECONDS", 0.02)
+    venue = MemoryVenue(limits=QUICK)
+    venue.channel = LOBBY
+    return Hall(database_url, venue)
+
+
+async def test_another_terminals_debate_is_not_shown_or_closed_here(hall: Hall) -> None:
+    async with hall.open() as session:
+        elsewhere = Order(platform="memory", community="club", place="elsewhere", seed=8)
+        other = (await session.service.start(elsewhere, DEFAULTS)).debate.id
+        mine = await session.start()
+        await session.voting(mine)
+        judged = await session.until(other, lambda debate: debate.status is Status.VOTING)
+        assert judged.thread is None
+        assert judged.vote_deadline is None
+        assert await session.store.outbox.waiting("memory", LOBBY) == []
+        assert await session.store.outbox.waiting("memory", "elsewhere") == [other]
+        assert await session.store.outbox.waiting("memory") == [other]
+        assert list(await session.store.votes.deadlines("memory", LOBBY)) == [mine]
+    assert len(hall.venue.threads) == 1
