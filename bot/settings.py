@@ -52,7 +52,7 @@ REHEARSAL_JURORS = (
 )
 
 _DATABASES = ("sqlite", "postgresql")
-_PASSWORD = re.compile(r"(?:://[^/@:\s]*:|[?&]password=)([^@&\s]+)")
+_PASSWORD = re.compile(r"://[^/@:\s]*:([^/@\s]+)@|[?&]password=([^&\s]+)")
 
 
 class Settings(BaseSettings):
@@ -172,7 +172,8 @@ def _secrets_in(value: object) -> Iterator[str]:
 
 
 def _passwords_in(address: str) -> Iterator[str]:
-    for password in _PASSWORD.findall(address):
+    for found in _PASSWORD.finditer(address):
+        password = found[1] or found[2]
         yield from (password, unquote(password))
 
 

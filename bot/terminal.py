@@ -13,7 +13,14 @@ from ulid import ULID
 
 from adapters.storage.database import sqlite_path
 from adapters.terminal.venue import ReactionSeen, TerminalVenue
-from adapters.terminal.votes import Hand, hands, key_hint, parse_votes, vote_by_keys
+from adapters.terminal.votes import (
+    Hand,
+    guests_among,
+    hands,
+    key_hint,
+    parse_votes,
+    vote_by_keys,
+)
 from bot import texts
 from bot.app import App, find_debate, run_app
 from bot.settings import Settings
@@ -92,16 +99,14 @@ class Session:
         finally:
             venue.close()
         if debate.status is not Status.CLOSED:
-            raise DebateEndedError(
-                f"{debate.reason} Go on with: rostrum debate --resume {debate.code}"
-            )
+            raise DebateEndedError(f"{debate.reason} {_way_on(debate, self.resume_command)}")
         return debate
 
     async def _vote(self, app: App, venue: TerminalVenue, debate: Debate) -> Debate:
         """Take the votes, and close when the people at this terminal are done or time is up."""
         options = vote_options(tuple(debate.request.sides))
         async with asyncio.TaskGroup() as group:
-            voting = group.create_task(self._take_votes(venue, options))
+            voting = group.create_task(self._take_votes(venue, debate, options))
             closing = group.create_task(_until(app, debate.id, _ended))
             await asyncio.wait({voting, closing}, return_when=asyncio.FIRST_COMPLETED)
             voting.cancel()
@@ -111,14 +116,18 @@ class Session:
                     await app.service.close_vote(debate.id)
             return await closing
 
-    async def _take_votes(self, venue: TerminalVenue, options: tuple[str, ...]) -> None:
+    async def _take_votes(
+        self, venue: TerminalVenue, debate: Debate, options: tuple[str, ...]
+    ) -> None:
         async def cast(hand: Hand) -> None:
             act = venue.hold if hand.added else venue.drop
             await act(hand.user, hand.option)
 
         if self.votes is None and has_keyboard():
+            read = await venue.reactions(debate.thread or "", debate.vote_message or "")
+            before = guests_among(user for held in read.holders.values() for user in held)
             venue.note(key_hint(options))
-            await vote_by_keys(sys.stdin.fileno(), options, cast)
+            await vote_by_keys(sys.stdin.fileno(), options, cast, before=before)
             return
         if self.votes is None:
             venue.note(texts.NOBODY)

@@ -107,10 +107,11 @@ class Runner:
         debate = await self.store.debates.get(debate_id)
         if not debate.status.live:
             return
-        # First the notice: whoever sees the debate ended may wait for its messages and leave.
-        number = (await self.store.journal.spending(debate_id))[0]
-        notice = Notice(level="warning", text=_farewell(debate, status, error))
-        await self._publish(debate, lease, Post(key=f"end/{number}", message=notice))
+        if not debate.gone:
+            # First the notice: whoever sees the debate ended may wait for its messages and leave.
+            number = (await self.store.journal.spending(debate_id))[0]
+            notice = Notice(level="warning", text=_farewell(debate, status, error))
+            await self._publish(debate, lease, Post(key=f"end/{number}", message=notice))
         await self.store.debates.advance(lease, debate_id, status, str(error))
 
     async def _publish(self, debate: Debate, lease: Lease, post: Post) -> None:

@@ -7,7 +7,7 @@ import codecs
 import os
 import re
 import sys
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -17,6 +17,7 @@ from engine.errors import UsageError
 
 EXAMPLE = "A=3,B=2,tie=1"
 MOST_VOTES = 1000
+GUEST = "guest-"
 TAKE_BACK = "u"
 CLOSING_KEYS = frozenset({"\n", "\r", "\x04", ""})
 
@@ -61,7 +62,13 @@ def _entry(entry: str, options: Sequence[str]) -> tuple[str, int]:
 def hands(votes: Mapping[str, int]) -> tuple[Hand, ...]:
     """Return one person, `guest-1` and on, for each of the votes."""
     options = [option for option, number in votes.items() for _ in range(number)]
-    return tuple(Hand(f"guest-{i}", option) for i, option in enumerate(options, start=1))
+    return tuple(Hand(f"{GUEST}{i}", option) for i, option in enumerate(options, start=1))
+
+
+def guests_among(users: Iterable[str]) -> int:
+    """Return the highest number of a guest among users; 0 without one."""
+    numbers = [user.removeprefix(GUEST) for user in users if user.startswith(GUEST)]
+    return max((int(number) for number in numbers if number.isdecimal()), default=0)
 
 
 def keys_of(options: Sequence[str]) -> dict[str, str]:
@@ -81,7 +88,7 @@ def key_hint(options: Sequence[str]) -> str:
 class People:
     """The people who pass by one keyboard, each with one vote.
 
-    `before` people voted here before and keep their names.
+    The guests up to the number `before` voted here before and keep their names.
     """
 
     def __init__(self, options: Sequence[str], before: int = 0) -> None:
@@ -97,7 +104,7 @@ class People:
         if option is None:
             return None
         self._number += 1
-        self._cast.append(Hand(f"guest-{self._number}", option))
+        self._cast.append(Hand(f"{GUEST}{self._number}", option))
         return self._cast[-1]
 
 

@@ -51,14 +51,9 @@ class Scene:
             text=True,
         )
 
-    def run(self, *arguments: str, seconds: float = 90) -> None:
+    def run(self) -> None:
         """Hold the debate to its end."""
-        with self.open(*arguments) as process:
-            try:
-                _, said = process.communicate(timeout=seconds)
-            finally:
-                process.kill()
-        assert process.returncode == 0, said
+        finish(self.open())
 
     @property
     def met(self) -> list[str]:
@@ -116,6 +111,16 @@ class Scene:
             }
         engine.dispose()
         return found
+
+
+def finish(process: subprocess.Popen[str], seconds: float = 120) -> None:
+    """Wait until a process has come to the end of its debate."""
+    with process:
+        try:
+            _, said = process.communicate(timeout=seconds)
+        finally:
+            process.kill()
+    assert process.returncode == 0, said
 
 
 @pytest.fixture(scope="session")

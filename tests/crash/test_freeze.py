@@ -44,7 +44,7 @@ def test_who_was_frozen_stores_and_sends_nothing(
             scene.thaw()
             # As on another host, which has no lock on this file: only leases are between them.
             (scene.folder / "debate.db.lock").unlink()
-            scene.run(seconds=20)
+            scene.run()
             before = scene.tables(), scene.platform
             os.kill(frozen.pid, signal.SIGCONT)
             _, said = frozen.communicate(timeout=20)

@@ -182,6 +182,7 @@ class Stage:
     venue: MemoryVenue = field(default_factory=lambda: MemoryVenue(limits=SWIFT))
     local: bool = False
     timeout_s: float = 10.0
+    priced: tuple[Model, ...] = (*SIDES.values(), *JURORS)
 
     @asynccontextmanager
     async def process(
@@ -196,8 +197,7 @@ class Stage:
         backend = Backend.of(
             "near", base_url=self.server.base_url, local=self.local, timeout_s=self.timeout_s
         )
-        names = [model.ref for model in (*SIDES.values(), *JURORS)]
-        prices = dict.fromkeys(names, price) if price else {}
+        prices = {model.ref: price for model in self.priced if price is not None}
         models = open_models({"near": backend}, prices, patience)
         line = Line(store, models, prompts or load_prompts(), [self.venue])
         try:

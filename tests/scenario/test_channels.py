@@ -25,11 +25,11 @@ async def test_another_terminals_debate_is_not_shown_or_closed_here(hall: Hall) 
         other = (await session.service.start(elsewhere, DEFAULTS)).debate.id
         mine = await session.start()
         await session.voting(mine)
-        judged = await session.until(other, lambda debate: debate.status is Status.VOTING)
-        assert judged.thread is None
-        assert judged.vote_deadline is None
+        waiting = await session.until(other, lambda debate: debate.status is Status.RUNNING)
+        assert waiting.thread is None
         assert await session.store.outbox.waiting("memory", LOBBY) == []
         assert await session.store.outbox.waiting("memory", "elsewhere") == [other]
         assert await session.store.outbox.waiting("memory") == [other]
+        assert await session.store.journal.thinking("memory", "elsewhere") == []
         assert list(await session.store.votes.deadlines("memory", LOBBY)) == [mine]
     assert len(hall.venue.threads) == 1

@@ -150,6 +150,7 @@ class Interruptions:
                     debate_id = (await line.start(turn_order=order)).debate.id
                 ended = await self._ended_without_asking(line, debate_id)
             self.processes += 1
+            assert self.processes < 20, "steps that are stored are called again"
         return ended
 
     async def _ended_without_asking(self, line: Running, debate_id: str) -> Debate | None:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 from adapters.models.attempts import Patience
-from engine.debate import Debate, Status
-from engine.store import CallRecord
+from engine.debate import Debate, Model, Status
+from engine.store import CallRecord, DebateRecord
 from tests.doubles import model_server as acts
-from tests.doubles.model_server import Act
-from tests.scenario.conftest import NO_CAPS, PRICE, QUICK, Running, Stage
+from tests.doubles.model_server import Act, ModelServer
+from tests.scenario.conftest import JURORS, NO_CAPS, PRICE, QUICK, SIDES, Running, Stage, play
 
 STEP = "turn/rebuttal/B"  # the second that this model is asked for
 
@@ -49,22 +53,64 @@ FINAL = {
     "length for ever": (acts.empty("length"), "used up the token cap", "raise the token cap"),
     "content filter": (acts.empty("content_filter"), "declined to answer", "reword the topic"),
     "resets for ever": (acts.reset(), "broke the connection", "try again later"),
-    "hanging": (acts.hang(), "did not answer within 0.1 s", "choose a faster model"),
 }
 
 
-async def tries(line: Running, debate: Debate) -> list[CallRecord]:
+class Held(NamedTuple):
+    """A debate on a backend that misbehaved: as it ended, and as it went on if it had to."""
+
+    debate: Debate
+    record: DebateRecord
+    after: Debate
+    calls: tuple[CallRecord, ...]
+
+
+def side_b(name: str) -> Model:
+    """Return the model that misbehaves as a case says."""
+    return Model.parse(f"near/ben-{[*PASSING, *FINAL].index(name)}#ben")
+
+
+def tries(calls: Sequence[CallRecord]) -> list[CallRecord]:
     """Return every try of the step that was disturbed."""
-    return [call for call in (await line.record(debate.id)).calls if call.step == STEP]
+    return [call for call in calls if call.step == STEP]
+
+
+async def hold_every_case(url: str) -> dict[str, Held]:
+    """Hold a debate for each case, all at once; resume those that failed, on a better backend."""
+    models = {name: side_b(name) for name in (*PASSING, *FINAL)}
+    priced = (*SIDES.values(), *JURORS, *models.values())
+    started, ended = dict[str, str](), dict[str, tuple[Debate, DebateRecord]]()
+    async with ModelServer(play) as bad, Stage(url, bad, priced=priced).process() as line:
+        for name, model in models.items():
+            acted = [PASSING[name].act] if name in PASSING else [FINAL[name][0]] * QUICK.tries
+            bad.script(Act(), *acted, model=model.name)
+            order = {"A": SIDES["A"], "B": model}
+            started[name] = (await line.start(models=order)).debate.id
+        for name, debate_id in started.items():
+            debate = await line.ended(debate_id)
+            ended[name] = debate, await line.record(debate_id)
+    async with ModelServer(play) as good, Stage(url, good, priced=priced).process() as line:
+        for name in FINAL:
+            await line.service.resume(started[name], NO_CAPS)
+        held = {}
+        for name, (debate, record) in ended.items():
+            after = await line.ended(debate.id)
+            held[name] = Held(debate, record, after, (await line.record(debate.id)).calls)
+        return held
+
+
+@pytest.fixture(scope="module")
+def held(migrated_file: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Held]:
+    """What every case came to; held once, because each takes a whole debate."""
+    path = tmp_path_factory.mktemp("faults") / "rostrum.db"
+    shutil.copy(migrated_file, path)
+    return asyncio.run(hold_every_case(f"sqlite+aiosqlite:///{path}"))
 
 
 @pytest.mark.parametrize("name", PASSING)
-async def test_a_passing_fault_is_survived_and_its_cost_is_kept(stage: Stage, name: str) -> None:
-    fault = PASSING[name]
-    stage.server.script(Act(), fault.act, model="ben")
-    async with stage.process() as line:
-        debate = await line.hold()
-        first, second = await tries(line, debate)
+def test_a_passing_fault_is_survived_and_its_cost_is_kept(held: dict[str, Held], name: str) -> None:
+    fault, debate, record = PASSING[name], held[name].debate, held[name].record
+    first, second = tries(record.calls)
     assert debate.status is Status.CLOSED
     assert (first.attempt, second.attempt) == (1, 2)
     assert first.error
@@ -76,23 +122,19 @@ async def test_a_passing_fault_is_survived_and_its_cost_is_kept(stage: Stage, na
         assert fault.cost <= first.cost <= first.cost_max
     else:
         assert first.cost == fault.cost
-    assert len(stage.server.requests) == 12
+    assert len(record.calls) == 12
 
 
 @pytest.mark.parametrize("name", FINAL)
-async def test_a_lasting_fault_ends_the_debate_with_what_to_do_and_it_can_go_on(
-    stage: Stage, name: str
+def test_a_lasting_fault_ends_the_debate_and_says_what_to_do(
+    held: dict[str, Held], name: str
 ) -> None:
-    act, what, advice = FINAL[name]
-    stage.timeout_s = 0.1 if act.wait else 10.0
-    stage.server.script(Act(), *[act] * QUICK.tries, model="ben")
-    async with stage.process() as line:
-        debate = await line.hold()
-        record = await line.record(debate.id)
+    _, what, advice = FINAL[name]
+    debate, record = held[name].debate, held[name].record
     assert debate.status is Status.FAILED
     assert debate.reason.count(". ") == 0
     assert "Backend “near”" in debate.reason
-    assert "model “ben”" in debate.reason
+    assert f"model “{side_b(name).name}”" in debate.reason
     assert what in debate.reason
     assert advice in debate.reason
     assert [turn.step for turn in record.turns] == [
@@ -100,22 +142,31 @@ async def test_a_lasting_fault_ends_the_debate_with_what_to_do_and_it_can_go_on(
         "turn/opening/B",
         "turn/rebuttal/A",
     ]
-    await go_on(stage, debate, 1 + sum(call.step == STEP for call in record.calls))
+    assert all(call.error for call in tries(record.calls))
 
 
-async def go_on(stage: Stage, debate: Debate, attempt: int) -> None:
-    """Resume a debate on a backend that works again, and look at how it went on."""
-    asked = len(stage.server.requests)
-    stage.timeout_s = 10.0
-    stage.server._scripts.clear()
+@pytest.mark.parametrize("name", FINAL)
+def test_a_debate_that_failed_goes_on_where_it_was(held: dict[str, Held], name: str) -> None:
+    _, record, after, calls = held[name]
+    assert (after.status, after.reason) == (Status.CLOSED, "")
+    *failed, last = tries(calls)
+    assert [call.attempt for call in (*failed, last)] == list(range(1, len(failed) + 2))
+    assert last.reply is not None
+    assert len(calls) == len(record.calls) + 8
+    steps = [call.step for call in calls if call.reply is not None]
+    assert len(steps) == len(set(steps)) == 11
+
+
+async def test_a_backend_that_hangs_is_given_up_at_its_deadline(stage: Stage) -> None:
+    stage.timeout_s = 0.1
+    stage.server.always(acts.hang(), model="ben")
     async with stage.process() as line:
-        await line.service.resume(debate.id, NO_CAPS)
-        debate = await line.ended(debate.id)
-        last = (await tries(line, debate))[-1]
-    assert debate.status is Status.CLOSED
-    assert debate.reason == ""
-    assert (last.attempt, last.error) == (attempt, "")
-    assert len(stage.server.requests) - asked == 8
+        debate = await line.hold()
+        calls = (await line.record(debate.id)).calls
+    assert debate.status is Status.FAILED
+    assert "did not answer within 0.1 s" in debate.reason
+    assert "choose a faster model" in debate.reason
+    assert [call.cost for call in calls if call.step == "turn/opening/B"] == [None] * QUICK.tries
 
 
 async def test_a_backend_that_comes_back_is_waited_for(stage: Stage) -> None:
@@ -152,7 +203,7 @@ async def test_another_model_than_the_one_asked_is_recorded(line: Running, stage
 async def test_an_answer_without_usage_is_kept_at_its_maximum(line: Running, stage: Stage) -> None:
     stage.server.script(Act(), Act(usage=False), model="ben")
     debate = await line.hold()
-    (call,) = await tries(line, debate)
+    (call,) = tries((await line.record(debate.id)).calls)
     assert call.cost is None
     assert call.cost_max > PRICE.cost(0, 1000)
     assert (await line.store.journal.spending(debate.id))[1] is None

@@ -51,13 +51,13 @@ async def test_nothing_names_a_model_or_a_judge_before_the_reveal(
     async with hall.open() as session:
         debate_id = await session.start(DEFAULTS)
         await vote(session, debate_id, ann="A", bob="A", cem="B")
-        verdict, ballots = await session.store.journal.judged(debate_id)
+        verdict, _ = await session.store.journal.judged(debate_id)
         sealed = venue.said()
         await session.service.close_vote(debate_id)
         ended = await session.ended(debate_id)
     assert verdict is not None
     assert not [name for name in NAMES if re.search(rf"\b{name}\b", sealed)]
-    assert not [ballot.reasons for ballot in ballots if ballot.reasons[:40] in sealed]
+    assert not [word for word in ("Jury:", "Reveal:", "People:", "votes:") if word in sealed]
     assert ended.closed_early
     opened = venue.said().removeprefix(sealed)
     assert all(model.ref in opened for model in DEFAULTS.sides.values())

@@ -1,0 +1,279 @@
+"""`rostrum debate` as a person runs it: real processes, signals, and a terminal with keys."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import select
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+TOPIC = "Tea is better than coffee"
+SLOW = ("--a", "rehearsal/maple?latency=0.5", "--b", "rehearsal/willow?latency=0.5")
+QUICK = ("--a", "rehearsal/maple", "--b", "rehearsal/willow")
+TURN = re.compile(r"(?m)^\[?([AB]) · [a-z]+ · turn (\d) of 8")
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """A folder in which somebody works with `rostrum`."""
+
+    folder: Path
+
+    def open(self, *arguments: str, terminal: int | None = None) -> subprocess.Popen[str]:
+        """Start a command, in a terminal or with its output in a pipe."""
+        streams = terminal if terminal is not None else subprocess.PIPE
+        return subprocess.Popen(
+            [sys.executable, "-c", "from bot.cli import main; main()", *arguments],
+            stdin=terminal if terminal is not None else subprocess.DEVNULL,
+            stdout=streams,
+            stderr=streams,
+            text=True,
+            cwd=self.folder,
+            env=self.environment(),
+            start_new_session=terminal is None,
+            preexec_fn=None if terminal is None else own_terminal,
+        )
+
+    def run(self, *arguments: str) -> tuple[int, str, str]:
+        """Run a command to its end and return its exit code, output and errors."""
+        with ended(self.open(*arguments)) as process:
+            out, err = process.communicate(timeout=40)
+        return process.returncode, out, err
+
+    def environment(self) -> dict[str, str]:
+        """Return an environment that sets nothing but where the database is."""
+        kept = {name: value for name, value in os.environ.items() if "ROSTRUM" not in name}
+        root = str(Path(__file__).parents[2])
+        address = f"sqlite+aiosqlite:///{self.database}"
+        terminal = {"TERM": "xterm-256color", "COLUMNS": "100", "PYTHONUNBUFFERED": "1"}
+        return kept | terminal | {"PYTHONPATH": root, "ROSTRUM_DATABASE_URL": address}
+
+    @property
+    def database(self) -> Path:
+        return self.folder / "rostrum.db"
+
+    def calls(self) -> Counter[str]:
+        """Count the journaled calls by their state."""
+        with closing(sqlite3.connect(self.database)) as connection:
+            rows = connection.execute("SELECT state FROM calls").fetchall()
+        return Counter(state for (state,) in rows)
+
+
+def own_terminal() -> None:
+    """Make the standard input the controlling terminal, so that Ctrl-C reaches the process."""
+    os.setsid()
+    import fcntl
+    import termios
+
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+@contextmanager
+def ended(process: subprocess.Popen[str]) -> Iterator[subprocess.Popen[str]]:
+    """Leave no process and no pipe behind."""
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@dataclass(slots=True)
+class Screen:
+    """The other side of a process's terminal."""
+
+    keyboard: int
+    shown: str = ""
+
+    def until(self, text: str, seconds: float = 30) -> None:
+        """Read what is shown until a text has come."""
+        limit = time.monotonic() + seconds
+        while text not in self.shown:
+            assert time.monotonic() < limit, f"“{text}” was not shown in: {self.shown[-2000:]}"
+            ready, _, _ = select.select([self.keyboard], [], [], 0.2)
+            if ready and not self._read():
+                break
+        assert text in self.shown, self.shown[-2000:]
+
+    def until_vote(self) -> None:
+        """Read until keys are votes; what was pressed before is thrown away."""
+        self.until("close the vote")
+        time.sleep(0.3)
+
+    def rest(self) -> None:
+        """Read until the process has closed its terminal."""
+        while self._read():
+            pass
+
+    def press(self, keys: str) -> None:
+        os.write(self.keyboard, keys.encode())
+
+    def _read(self) -> bool:
+        try:
+            piece = os.read(self.keyboard, 65536).decode(errors="replace")
+        except OSError:  # a terminal that nobody holds any more
+            return False
+        self.shown += piece.replace("\r\n", "\n")
+        return bool(piece)
+
+
+@dataclass(slots=True)
+class Seat:
+    """A process in a terminal, and the screen that shows it."""
+
+    process: subprocess.Popen[str]
+    screen: Screen = field()
+
+
+@contextmanager
+def seated(desk: Desk, *arguments: str) -> Iterator[Seat]:
+    """Run a command in a terminal of its own."""
+    keyboard, terminal = pty.openpty()
+    process = desk.open(*arguments, terminal=terminal)
+    os.close(terminal)
+    try:
+        with ended(process):
+            yield Seat(process, Screen(keyboard))
+    finally:
+        os.close(keyboard)
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path)
+
+
+def turns_in(text: str) -> list[str]:
+    return [f"{side}{number}" for side, number in TURN.findall(text)]
+
+
+ALL_TURNS = ["A1", "B2", "A3", "B4", "A5", "B6", "A7", "B8"]
+
+
+# --- without a terminal ------------------------------------------------------------------
+
+
+def test_a_debate_without_a_terminal_is_plain_text_from_topic_to_reveal(desk: Desk) -> None:
+    code, out, err = desk.run("debate", TOPIC, *QUICK, "--votes", "A=3,B=2,tie=1")
+    assert (code, err) == (0, "")
+    assert "\x1b" not in out
+    assert turns_in(out) == ALL_TURNS
+    assert "A was rehearsal/maple" in out
+    assert "People: A 3 · B 2 · tie 1 · both weak 0; A's share 60 %" in out
+    assert out.index("[Reveal]") < out.index("rehearsal/maple")
+
+
+@pytest.mark.parametrize(
+    ("votes", "sentence"),
+    [
+        ("A=3,C=1", "“C” in --votes is not on this ballot; choose from A, B, tie, weak."),
+        ("A=many", "“many” in --votes is not a number from 0 to 1000."),
+        ("", "--votes names no vote; write it as A=3,B=2,tie=1."),
+    ],
+)
+def test_votes_that_cannot_be_cast_stop_it_before_anything_starts(
+    desk: Desk, votes: str, sentence: str
+) -> None:
+    code, out, err = desk.run("debate", TOPIC, "--votes", votes)
+    assert (code, out, err) == (2, "", f"rostrum: {sentence}\n")
+    assert not desk.database.exists()
+
+
+# --- stops -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
+def test_a_stop_keeps_the_call_in_flight_and_the_debate_goes_on_later(
+    desk: Desk, stop: signal.Signals
+) -> None:
+    with ended(desk.open("debate", TOPIC, *SLOW, "--votes", "A=1")) as process:
+        assert process.stdout is not None
+        before = ""
+        while "turn 2 of 8" not in before:
+            before += process.stdout.readline()
+        second = desk.run("debate", TOPIC, "--votes", "A=1")
+        asked = time.monotonic()
+        process.send_signal(stop)
+        out, err = process.communicate(timeout=30)
+    assert time.monotonic() - asked < 10
+    assert second[0] == 1
+    assert re.fullmatch(
+        r"rostrum: Another Rostrum already runs on .*; stop it first.*\n", second[2]
+    )
+    assert (process.returncode, err) == (1, "")
+    assert set(desk.calls()) == {"done"}
+    assert desk.calls()["done"] < 12
+    [code] = re.findall(r"Go on with: +rostrum debate --resume (\w+)", out)
+    stopped = set(turns_in(before + out))
+
+    exit_code, resumed, err = desk.run("debate", "--resume", code, "--votes", "A=1")
+    assert (exit_code, err) == (0, "")
+    assert set(turns_in(resumed)) | stopped == set(ALL_TURNS)
+    assert max(Counter(turns_in(resumed)).values()) == 1
+    assert "[Reveal]" in resumed
+    assert set(desk.calls()) == {"done"}
+    assert len(posted(desk)) == len(set(posted(desk)))
+
+
+def posted(desk: Desk) -> list[str]:
+    """Return the reference of every message that the terminal keeps, in order."""
+    [record] = (desk.folder / "rostrum.db.terminal").iterdir()
+    return re.findall(r'"kind":"post".*?"reference":"([^"]+)"', record.read_text())
+
+
+def test_there_is_nothing_to_resume_under_an_unknown_code(desk: Desk) -> None:
+    desk.run("migrate")
+    code, _, err = desk.run("debate", "--resume", "abc123")
+    assert code == 1
+    assert err == "rostrum: There is no debate 'abc123'; take an id from the list.\n"
+
+
+# --- in a terminal -----------------------------------------------------------------------
+
+
+def test_keys_are_votes_in_a_terminal(desk: Desk) -> None:
+    with seated(desk, "debate", TOPIC, *QUICK) as seat:
+        seat.screen.until_vote()
+        # The arrow is nobody's vote, though its sequence ends in a letter that could be one.
+        seat.screen.press("aab\x1b[Btxu\n")
+        seat.screen.until("model calls")
+        seat.screen.rest()
+        assert seat.process.wait(20) == 0
+    said = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seat.screen.shown)
+    assert "guest-1 votes: A" in said
+    assert "guest-4 takes back: tie" in said
+    assert "A 2 · B 1 · tie 0 · both weak 0" in said
+    assert "People chose A" in said or "Too few votes" in said
+
+
+def test_ctrl_c_in_the_vote_says_how_to_go_on_and_keeps_the_votes(desk: Desk) -> None:
+    with seated(desk, "debate", TOPIC, *QUICK) as seat:
+        seat.screen.until_vote()
+        seat.screen.press("a")
+        seat.screen.until("guest-1 votes")
+        seat.screen.press("\x03")
+        seat.screen.until("Go on with")
+        seat.screen.rest()
+        assert seat.process.wait(30) == 1
+    [code] = re.findall(r"--resume (\w+)", seat.screen.shown)
+    with seated(desk, "debate", "--resume", code) as seat:
+        seat.screen.until_vote()
+        seat.screen.press("b\n")
+        seat.screen.until("guest-2 votes")
+        seat.screen.until("model calls")
+        seat.screen.rest()
+        assert seat.process.wait(20) == 0
+    said = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seat.screen.shown)
+    assert "A 1 · B 1 · tie 0 · both weak 0" in said
