@@ -20,6 +20,10 @@ class Bell:
     def ring(self, topic: str, key: str = "") -> None:
         """Ring for a topic's listener, now or when it comes back."""
         self._rung[topic].add(key)
+        self.wake(topic)
+
+    def wake(self, topic: str) -> None:
+        """Wake who listens to a topic right now; nobody else is told later."""
         for waiter in self._waiting.pop(topic, ()):
             if not waiter.done():
                 waiter.set_result(None)

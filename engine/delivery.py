@@ -109,7 +109,7 @@ class Delivery:
                 following = None
             except VenueError as error:
                 following = await self._refused(lease, intent, error)
-            self.bell.ring(f"delivered/{debate_id}")
+            self.bell.wake(f"delivered/{debate_id}")
 
     async def _abandon(self, lease: Lease, debate_id: str, error: VenueError) -> None:
         log.warning("thread is gone", debate=debate_id, why=str(error))

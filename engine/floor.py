@@ -94,19 +94,16 @@ class Floor:
         await self._desk.room()
         step = f"turn/{round_name}/{seat}"
         variables = self._variables(round_name, limits, opposing)
-        cue = {"kind": "turn", "seat": seat, "side": seat[0]} | _plain(variables)
         history = self._history(seat, variables)
         history.append(_user(self._prompts.render(template, **variables)))
-        reply = await self._call(step, seat, history, role, cue)
-        history.append(ChatMessage(role="assistant", content=reply.text))
+        cue = {"kind": "turn", "seat": seat, "side": seat[0]} | _plain(variables)
+        reply = await self._answer(step, seat, history, role, cue)
         text = clean(reply.text)
         over = violations(text, limits, self._setup.chars_per_word)
         if over:
             history.append(_user(self._ask_to_shorten(variables, text)))
-            reply = await self._call(
-                f"{step}/shorten", seat, history, role, {**cue, "kind": "shorten"}
-            )
-            history.append(ChatMessage(role="assistant", content=reply.text))
+            cue |= {"kind": "shorten"}
+            reply = await self._answer(f"{step}/shorten", seat, history, role, cue)
             text = clean(reply.text)
             over = violations(text, limits, self._setup.chars_per_word)
         await self._publish(
@@ -155,16 +152,19 @@ class Floor:
             spoken.append(result)
         return spoken
 
-    async def _call(
+    async def _answer(
         self,
         step: str,
         seat: str,
-        messages: Sequence[ChatMessage],
+        history: list[ChatMessage],
         role: str,
         cue: Mapping[str, str],
     ) -> Reply:
-        model = self.request.sides[seat[0]]
-        return await self._desk.call(step, model, messages, self._setup.sampling[role], cue=cue)
+        """Ask a seat's model what its history ends with, and add what it says."""
+        model, sampling = self.request.sides[seat[0]], self._setup.sampling[role]
+        reply = await self._desk.call(step, model, history, sampling, cue=cue)
+        history.append(ChatMessage(role="assistant", content=reply.text))
+        return reply
 
     def _ask_to_shorten(self, variables: Mapping[str, Any], text: str) -> str:
         words = count_words(text, self._setup.chars_per_word)
@@ -208,7 +208,8 @@ class Floor:
             "language": language_name(self.request.language),
             "language_code": self.request.language,
             "round": round_name,
-            "opposing": opposing or "",
+            # Templates put it between tags, which a speech must not be able to close.
+            "opposing": (opposing or "").replace("</opponent>", "‹/opponent›"),
             "limits": limits,
         }
 

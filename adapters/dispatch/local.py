@@ -12,6 +12,7 @@ class LocalDispatcher:
     def __init__(self) -> None:
         self._submitted: asyncio.Queue[str] = asyncio.Queue()
         self._running: dict[str, asyncio.Task[None]] = {}
+        self._again: set[str] = set()
         self._open = True
 
     async def submit(self, debate_id: str) -> None:
@@ -26,11 +27,17 @@ class LocalDispatcher:
                 await think(debate_id)
             finally:
                 del self._running[debate_id]
+                if debate_id in self._again:
+                    self._again.remove(debate_id)
+                    self._submitted.put_nowait(debate_id)
 
         async with asyncio.TaskGroup() as group:
             while True:
                 debate_id = await self._submitted.get()
-                if self._open and debate_id not in self._running:
+                if debate_id in self._running:
+                    # It may be at its very end: what asked for it now is looked at after that.
+                    self._again.add(debate_id)
+                elif self._open:
                     task = group.create_task(run_one(debate_id), name=f"debate {debate_id}")
                     self._running[debate_id] = task
 

@@ -29,9 +29,13 @@ def reserve(connection: Connection, new: NewDebate, starter: int | None, caps: C
 
 
 def reserve_rest(connection: Connection, debate: Debate, caps: Caps) -> None:
-    """Reserve what an ended debate that goes on may still cost. Raises BudgetError."""
+    """Reserve what an ended debate that goes on may still cost. Raises BudgetError.
+
+    It goes on under the cap of today: whoever raised the cap did so for that.
+    """
     _reserve_place(connection, debate.platform, debate.community, caps)
-    rest = max(0.0, debate.setup.reserved_usd - spent(connection, debate.id))
+    most = debate.setup.reserved_usd if caps.debate_usd is None else caps.debate_usd
+    rest = max(0.0, most - spent(connection, debate.id))
     scope = _scope(debate.platform, debate.community)
     _reserve_money(connection, scope, _day(debate.created_at), rest, caps.community_daily_usd)
     _hold(connection, debate.id, reserved_usd=rest)

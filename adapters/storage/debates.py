@@ -121,7 +121,8 @@ class DebateTable:
                 return debate
             budgets.reserve_rest(connection, debate, caps)
             _move(connection, debate.id, Status.QUEUED, "")
-            fresh: dict[str, Any] = {"stop": None, "gone": False}
+            setup = debate.setup.model_copy(update={"cap_usd": caps.debate_usd})
+            fresh: dict[str, Any] = {"stop": None, "gone": False, "setup": setup.model_dump_json()}
             if debate.gone:
                 fresh["vote_deadline"] = None
                 reopen(connection, debate.id)

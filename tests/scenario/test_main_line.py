@@ -389,9 +389,13 @@ async def test_a_cap_reached_in_mid_debate_keeps_what_was_paid_for(stage: Stage)
         assert [turn.step for turn in record.turns] == TURNS[:6]
         assert sum(call.cost or 0 for call in record.calls) == pytest.approx(0.54)
         assert "The debate stops here, incomplete." in in_thread(stage)[-1].body
+        same = await line.service.resume(debate.id, capped(0.6).caps)
+        await line.ended(same.id)
+        assert len(stage.server.requests) == 6
         await line.service.resume(debate.id, NO_CAPS)
-        await line.ended(debate.id)
-    assert len(stage.server.requests) == 6
+        ended = await line.ended(debate.id)
+        assert [turn.step for turn in (await line.record(debate.id)).turns] == TURNS
+    assert ended.status is Status.CLOSED
 
 
 async def test_calls_of_unknown_cost_count_at_their_maximum(stage: Stage) -> None:

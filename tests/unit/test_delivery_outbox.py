@@ -214,14 +214,18 @@ async def test_a_deliverer_that_stood_still_past_its_deadline_sends_nothing(
         task.cancel()
         second_task.append(asyncio.create_task(second.run()))
         await asyncio.sleep(0.2)
+        woken.set()
         return intent
 
+    woken = asyncio.Event()
     second_task: list[asyncio.Task[None]] = []
     monkeypatch.setattr(office.store.outbox, "sending", write_and_stand_still)
     await office.queue("one")
     first = asyncio.create_task(office.delivery.run())
     task = asyncio.create_task(office.delivery.keeper.run())
+    await woken.wait()
     await office.settled()
+    await asyncio.sleep(0.05)
     for running_task in (first, *second_task):
         running_task.cancel()
     await asyncio.gather(first, task, *second_task, return_exceptions=True)

@@ -1,0 +1,89 @@
+"""Debates as tasks of one process."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+
+from adapters.dispatch.local import LocalDispatcher
+
+Think = Callable[[str], Awaitable[None]]
+
+
+@asynccontextmanager
+async def dispatching(think: Think) -> AsyncIterator[LocalDispatcher]:
+    dispatcher = LocalDispatcher()
+    running = asyncio.create_task(dispatcher.run(think))
+    try:
+        yield dispatcher
+    finally:
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+
+
+async def settle() -> None:
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
+async def test_a_debate_submitted_while_it_runs_is_looked_at_once_more() -> None:
+    begun: list[str] = []
+    go_on = asyncio.Event()
+
+    async def think(debate: str) -> None:
+        begun.append(debate)
+        await go_on.wait()
+
+    async with dispatching(think) as dispatcher:
+        for _ in range(3):
+            await dispatcher.submit("one")
+            await settle()
+        assert begun == ["one"]
+        go_on.set()
+        await settle()
+        assert begun == ["one", "one"]
+
+
+async def test_stopping_takes_nothing_new_and_waits_for_what_runs() -> None:
+    ended: list[str] = []
+
+    async def think(debate: str) -> None:
+        await asyncio.sleep(0.05)
+        ended.append(debate)
+
+    async with dispatching(think) as dispatcher:
+        await dispatcher.submit("one")
+        await settle()
+        await dispatcher.stop(5)
+        await dispatcher.submit("two")
+        await asyncio.sleep(0.1)
+    assert ended == ["one"]
+
+
+async def test_what_does_not_end_in_time_is_interrupted() -> None:
+    interrupted = asyncio.Event()
+
+    async def think(debate: str) -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            interrupted.set()
+
+    async with dispatching(think) as dispatcher:
+        await dispatcher.submit("one")
+        await settle()
+        await dispatcher.stop(0.01)
+        assert interrupted.is_set()
+
+
+async def test_a_task_that_dies_is_seen_by_its_owner() -> None:
+    async def think(debate: str) -> None:
+        raise ZeroDivisionError
+
+    dispatcher = LocalDispatcher()
+    await dispatcher.submit("one")
+    with pytest.raises(ExceptionGroup):
+        await dispatcher.run(think)
