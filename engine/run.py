@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -66,28 +67,29 @@ class Runner:
         self.bell.ring("votes")
 
     async def _run(self, debate_id: str, lease: Lease) -> None:
-        debate = await self.store.debates.get(debate_id)
+        debate, journaled = await asyncio.gather(
+            self.store.debates.get(debate_id), self.store.journal.load(debate_id)
+        )
         if not debate.status.live:
             return
-        debate = await self.store.debates.advance(lease, debate_id, Status.RUNNING, debate.reason)
         log.info("debate runs", debate=debate_id, format=debate.request.format)
         script = format_of(debate.request.format, debate.setup.format_version)
         prompts = await self._load_prompts(debate.setup.templates)
-        journaled = await self.store.journal.load(debate_id)
         steps = Steps(debate, lease, journaled, self.store, self.models, self.keeper, self._pace)
+        advance = self.store.debates.advance
+        steps.later(advance(lease, debate_id, Status.RUNNING, debate.reason))
         desk = LiveDesk(debate, lease, steps, self)
         if journaled.steps:
             desk.undelivered = await self.store.outbox.undelivered_turns(debate_id)
         floor = Floor(debate.setup, prompts, desk, script.turns(debate.request))
         try:
             await script.run(floor)
-            await steps.flush()  # the last turn is queued before the invitation
-            await self._publish(debate, lease, _invitation(debate))
+            steps.later(self._publish(debate, lease, _invitation(debate)))
             verdict, ballots = await hold_panel(debate, floor.turns, prompts, steps)
+            steps.later(self.store.journal.record_verdict(lease, debate_id, verdict, ballots))
+            steps.later(advance(lease, debate_id, Status.VOTING))
         finally:
             await steps.flush()
-        await self.store.journal.record_verdict(lease, debate_id, verdict, ballots)
-        await self.store.debates.advance(lease, debate_id, Status.VOTING)
         log.info("debate judged", debate=debate_id, usd=round(steps.spent, 6))
 
     async def _end(self, debate_id: str, error: RostrumError) -> None:

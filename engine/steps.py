@@ -41,7 +41,7 @@ class Steps:
         self._models = models
         self._keeper = keeper
         self._pace = pace
-        self._queued: list[asyncio.Task[None]] = []
+        self._queued: list[asyncio.Task[object]] = []
         self.spent = journaled.spent
 
     async def call(
@@ -96,7 +96,7 @@ class Steps:
             self.spent += attempt.cost - start.cost_max
         self.later(self._store.journal.ended(self._lease, start, attempt, reply))
 
-    def later(self, write: Coroutine[Any, Any, None]) -> None:
+    def later(self, write: Coroutine[Any, Any, object]) -> None:
         """Queue a write that has to be on disk before the next call is sent, not before.
 
         Writes are stored in the order in which they are queued, and one commit takes them all:

@@ -387,9 +387,17 @@ class Votes(Protocol):
         ...
 
     async def recover(
-        self, lease: Lease, debate_id: str, found: Sequence[NewEvent], now: datetime, late: bool
-    ) -> None:
-        """Append what a reading of the reactions found."""
+        self,
+        lease: Lease,
+        debate_id: str,
+        find: Callable[[tuple[VoteEvent, ...]], Sequence[NewEvent]],
+        now: datetime,
+        late: bool,
+    ) -> int:
+        """Append what `find` makes of the log and a reading, at once; return how many events.
+
+        A vote that is cast meanwhile is in the log that `find` sees, or comes after all of it.
+        """
         ...
 
     async def deadlines(

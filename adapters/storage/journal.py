@@ -29,6 +29,13 @@ END_CALL = update(calls).where(
     calls.c.attempt == bindparam("try"),
     NEWEST,
 )
+# A try that is still out when the next one begins went down with its process.
+LOSE_CALLS = (
+    update(calls)
+    .where(calls.c.debate == bindparam("of"), calls.c.step == bindparam("at"))
+    .where(calls.c.state == "out")
+    .values(state="failed", error="its process ended before the answer came")
+)
 STOP = select(debates.c.stop, debates.c.gone).where(debates.c.id == bindparam("of"))
 INSERT_TURN = insert(turns).on_conflict_do_nothing()
 ANSWERED = select(calls.c.step).where(calls.c.debate == bindparam("of"), calls.c.state == "done")
@@ -101,6 +108,8 @@ class JournalTable:
             asked = connection.execute(STOP, {"of": start.debate}).one()
             if asked.stop is not None:
                 raise Stop(reason=asked.stop, gone=asked.gone).error()
+            if start.number > 1:
+                connection.execute(LOSE_CALLS, {"of": start.debate, "at": start.step})
             connection.execute(INSERT_CALL, row)
 
         await self._database.write(store)

@@ -77,12 +77,18 @@ class VoteTable:
         return await self._database.write(ensure)
 
     async def recover(
-        self, lease: Lease, debate_id: str, found: Sequence[NewEvent], now: datetime, late: bool
-    ) -> None:
-        """Append what a reading of the reactions found."""
+        self,
+        lease: Lease,
+        debate_id: str,
+        find: Callable[[tuple[VoteEvent, ...]], Sequence[NewEvent]],
+        now: datetime,
+        late: bool,
+    ) -> int:
+        """Append what `find` makes of the log and a reading, at once; return how many events."""
 
-        def store(connection: Connection) -> None:
+        def store(connection: Connection) -> int:
             guard(connection, lease)
+            found = find(_log(connection, debate_id))
             for event in found:
                 _append(
                     connection,
@@ -94,8 +100,9 @@ class VoteTable:
                     received_at=now,
                     late_seen=late and event.added,
                 )
+            return len(found)
 
-        await self._database.write(store)
+        return await self._database.write(store)
 
     async def deadlines(
         self, platform: str, channel: str | None = None, limit: int | None = None

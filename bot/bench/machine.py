@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-TICK = 0.01
+TICK = 0.02
 
 
 def describe_machine() -> dict[str, str | int | None]:
@@ -32,7 +32,7 @@ class Lags:
 
 @asynccontextmanager
 async def watch_loop() -> AsyncIterator[Lags]:
-    """Measure the loop's lag every 10 ms while the body runs."""
+    """Measure the loop's lag every 20 ms while the body runs."""
     lags = Lags()
 
     async def tick() -> None:

@@ -26,7 +26,8 @@ from bot import log
 from bot.app import Line, defaults_of
 from bot.bench.machine import describe_machine, percentile, watch_loop
 from bot.settings import Settings
-from engine.debate import Model, Request, TurnOrder
+from engine.debate import Model, Request, Status, TurnOrder
+from engine.errors import RostrumError
 from engine.formats import find_format
 from engine.intake import Defaults, Order
 from engine.jury.panel import warm_up
@@ -103,6 +104,10 @@ async def _measure(
             ids = [begun.debate.id for begun in started]
             walls = await asyncio.gather(*map(dispatcher.measure, ids))
             cpu = time.process_time() - cpu
+        for debate_id in ids:
+            ended = await service.store.debates.get(debate_id)
+            if ended.status is not Status.VOTING:
+                raise RostrumError(f"Debate {debate_id} ended {ended.status}: {ended.reason}")
     return _report(request, seconds, walls, lags.seconds, cpu)
 
 

@@ -28,7 +28,7 @@ from engine.messages import JurorLine, Notice, Reveal, VoteClosed
 from engine.ports import Clock, Reactions, Venue
 from engine.store import Closing, Lease, Post, Store
 from engine.votes.options import vote_options
-from engine.votes.recovery import reconcile
+from engine.votes.recovery import NewEvent, reconcile
 from engine.votes.tally import count, standing_votes
 
 LOOK_SECONDS = 1.0
@@ -100,18 +100,15 @@ class VoteWindow:
         reactions = await self._read(debate, debate.vote_message, lease)
         users = sorted({user for held in reactions.holders.values() for user in held})
         people = await self.store.votes.people(debate.platform, users)
-        events = await self.store.votes.events(debate.id)
-        found = reconcile(
-            events,
-            reactions,
-            read_began_at=began,
-            people=people,
-            ballot=debate.request.ballot,
-        )
+        late = debate.vote_deadline is not None and debate.vote_deadline < self._since
+
+        def find(cast: tuple[VoteEvent, ...]) -> tuple[NewEvent, ...]:
+            ballot = debate.request.ballot
+            return reconcile(cast, reactions, read_began_at=began, people=people, ballot=ballot)
+
+        found = await self.store.votes.recover(lease, debate.id, find, began, late)
         if found:
-            late = debate.vote_deadline is not None and debate.vote_deadline < self._since
-            log.info("votes recovered", debate=debate.id, events=len(found), late=late)
-            await self.store.votes.recover(lease, debate.id, found, began, late)
+            log.info("votes recovered", debate=debate.id, events=found, late=late)
 
     async def _read(self, debate: Debate, message: str, lease: Lease) -> Reactions:
         """Read the reactions; where that fails for good, the votes stay as they are known."""

@@ -126,7 +126,7 @@ def _begin(r: Running, lease: Lease) -> Awaitable[object]:
 
 def _recover(r: Running, lease: Lease) -> Awaitable[object]:
     found = [NewEvent(person=1, option="A", added=True)]
-    return r.store.votes.recover(lease, r.id, found, NOW, False)
+    return r.store.votes.recover(lease, r.id, lambda cast: found, NOW, False)
 
 
 def _close(r: Running, lease: Lease) -> Awaitable[object]:

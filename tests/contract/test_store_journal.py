@@ -197,3 +197,12 @@ async def test_the_past_is_what_was_revealed_oldest_first(store: Store) -> None:
     assert [debate.ballots[0].juror for debate in past] == ["oak-B", "oak-A"]
     assert {debate.z for debate in past} == {1.5}
     assert len(await store.journal.past(10)) == 3
+
+
+async def test_a_try_lost_with_its_process_no_longer_counts_as_thinking(store: Store) -> None:
+    r = await run(store)
+    await store.outbox.set_thread(r.lease, r.id, "thread")
+    await r.advance(Status.RUNNING)
+    for number in (1, 2):
+        await r.began("turn/opening/A", number=number)
+    assert await store.journal.thinking("chat") == [(r.id, "thread", "turn/opening/A")]

@@ -127,7 +127,7 @@ async def test_recovered_events_follow_those_that_were_seen(store: Store, late: 
         NewEvent(person=ids["user-1"], option="A", added=False),
         NewEvent(person=ids["user-2"], option="B", added=True),
     ]
-    await store.votes.recover(r.lease, r.id, found, SOON, late)
+    await store.votes.recover(r.lease, r.id, lambda cast: found, SOON, late)
     _, gone, new = await store.votes.events(r.id)
     assert (gone.person, gone.added, gone.how) == (ids["user-1"], False, How.RECOVERED)
     assert (new.person, new.added, new.received_at) == (ids["user-2"], True, SOON)
