@@ -8,16 +8,19 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
+from ulid import ULID
 
 from adapters.storage.database import sqlite_path
 from adapters.storage.store import SqlStore
 from bot.app import defaults_of, read_store
 from bot.settings import load_settings
-from engine.debate import Debate, Status
+from engine.debate import Debate, Status, utc_now
 from engine.errors import ExportError, UsageError
+from engine.keeper import LEASE_SECONDS
 from engine.text import headline
 
 TOPIC_WIDTH = 60
+STOPPED = "An operator stopped it."
 
 
 async def list_debates(state: str | None, limit: int) -> None:
@@ -52,8 +55,13 @@ async def cancel_debate(debate_id: str) -> None:
         debate = await store.debates.get(debate_id)
         if not debate.status.live:
             raise UsageError(f"Debate {debate.code} is {debate.status}; only a running one stops.")
-        await store.debates.ask_stop(debate.id, "An operator stopped it.")
-    print(f"Debate {debate.code} is asked to stop.")
+        await store.debates.ask_stop(debate.id, STOPPED)
+        lease = await store.leases.claim(f"debate/{debate.id}", str(ULID()), LEASE_SECONDS)
+        if lease is not None:
+            # Nobody thinks for it any more, so nobody else would read the wish.
+            await store.debates.advance(lease, debate.id, Status.CANCELLED, STOPPED)
+            await store.leases.release(lease)
+    print(f"Debate {debate.code} {'is stopped' if lease else 'is asked to stop'}.")
 
 
 async def resume_debate(debate_id: str) -> None:
@@ -63,7 +71,7 @@ async def resume_debate(debate_id: str) -> None:
         debate = await store.debates.get(debate_id)
         if debate.status not in (Status.FAILED, Status.PARTIAL):
             raise UsageError(f"Debate {debate.code} is {debate.status}; nothing is to be resumed.")
-        await store.debates.requeue(debate.id, defaults_of(settings).caps)
+        await store.debates.requeue(debate.id, defaults_of(settings).caps, utc_now())
     print(f"Debate {debate.code} is queued. In a terminal: rostrum debate --resume {debate.code}")
 
 

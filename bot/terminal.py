@@ -25,11 +25,11 @@ from bot import texts
 from bot.app import App, find_debate, run_app
 from bot.settings import Settings
 from engine.debate import Debate, Status, short_code
-from engine.errors import RostrumError, UsageError
+from engine.errors import RostrumError, StoreError, UsageError, VenueError
 from engine.intake import Order
 from engine.ports import VenueLimits
 from engine.service import Service, Started
-from engine.store import Cast
+from engine.store import Caps, Cast
 from engine.votes.options import vote_options
 
 PLATFORM = COMMUNITY = "terminal"
@@ -60,11 +60,8 @@ class Session:
             asked = order.model_copy(
                 update={"platform": PLATFORM, "community": COMMUNITY, "place": channel}
             )
-            caps = app.defaults.caps.model_copy(
-                # These two protect a community from its members; here the operator sits.
-                update={"user_daily_debates": None, "max_live_per_community": None}
-            )
-            started = await app.service.start(asked, app.defaults.model_copy(update={"caps": caps}))
+            defaults = app.defaults.model_copy(update={"caps": _operators(app.defaults.caps)})
+            started = await app.service.start(asked, defaults)
             self.on_start(started)
             return await self._follow(app, venue, started.debate.id)
 
@@ -76,13 +73,19 @@ class Session:
         venue = self._open_venue(begun.place)
         venue.replay()
         async with run_app(self.settings, [venue]) as app:
-            debate = await app.service.resume(begun.id, app.defaults.caps)
+            debate = await app.service.resume(begun.id, _operators(app.defaults.caps))
             return await self._follow(app, venue, debate.id)
 
     def _open_venue(self, channel: str) -> TerminalVenue:
         database = sqlite_path(self.settings.database_url.get_secret_value())
         record = database.with_name(f"{database.name}.terminal") / f"{channel}.jsonl"
-        record.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            record.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(
+                f"The folder {record.parent} cannot be made: {error.strerror}. "
+                "Make its place writable, or set ROSTRUM_DATABASE_URL to another."
+            ) from error
         return TerminalVenue(self.console, channel=channel, record=record, limits=LIMITS)
 
     async def _follow(self, app: App, venue: TerminalVenue, debate_id: str) -> Debate:
@@ -121,7 +124,10 @@ class Session:
     ) -> None:
         async def cast(hand: Hand) -> None:
             act = venue.hold if hand.added else venue.drop
-            await act(hand.user, hand.option)
+            try:
+                await act(hand.user, hand.option)
+            except VenueError as error:  # the vote closed in this moment
+                venue.note(str(error))
 
         if self.votes is None and has_keyboard():
             read = await venue.reactions(debate.thread or "", debate.vote_message or "")
@@ -155,6 +161,11 @@ async def _until(app: App, debate_id: str, done: Callable[[Debate], object]) -> 
     while not done(debate := await app.store.debates.get(debate_id)):  # noqa: ASYNC110
         await asyncio.sleep(LOOK_SECONDS)
     return debate
+
+
+def _operators(caps: Caps) -> Caps:
+    """Lift the caps that protect a community from its members: here the operator sits."""
+    return caps.model_copy(update={"user_daily_debates": None, "max_live_per_community": None})
 
 
 def has_keyboard() -> bool:

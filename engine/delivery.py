@@ -17,7 +17,7 @@ import structlog
 
 from engine.bell import Bell
 from engine.debate import short_code
-from engine.errors import LeaseLostError, VenueAwayError, VenueError, VenueGoneError
+from engine.errors import LeaseLostError, StoreError, VenueAwayError, VenueError, VenueGoneError
 from engine.keeper import Keeper
 from engine.messages import Announcement, VoteInvite
 from engine.ports import Clock, Part, Venue
@@ -29,6 +29,7 @@ LONGEST_PAUSE = 30.0
 UNSEEN = ""  # in place of the reference of a part that may have been posted
 IN_DOUBT = "It may have been posted, and the platform does not let it be looked for."
 TITLE_LENGTH = 100
+DEFECT = "Rostrum itself failed at this message; the log says where."
 log = structlog.get_logger(__name__)
 
 
@@ -65,15 +66,24 @@ class Delivery:
             await self.clock.sleep(0.02)
 
     async def _deliver_all(self, lease: Lease, group: asyncio.TaskGroup) -> None:
-        rung = set(await self.store.outbox.waiting(self.venue.platform, self.venue.channel))
+        rung = await self._look_for_waiting()
         self._waited.update(rung)  # a process before this one may have said so
+        look_at = self.clock.now()
         while True:
             for debate_id in rung:
                 self._start(lease, debate_id, group)
             rung = await self.bell.collect("outbox", LOOK_SECONDS)
-            if not rung or self.venue.channel is not None:
-                # What rings may be in a channel that another connection serves.
-                rung = set(await self.store.outbox.waiting(self.venue.platform, self.venue.channel))
+            now = self.clock.now()
+            if self.venue.channel is not None or now >= look_at:
+                # Only the outbox knows what other processes wrote, and which channel it is for.
+                rung = rung if self.venue.channel is None else set()
+                rung |= set(
+                    await self.store.outbox.waiting(self.venue.platform, self.venue.channel)
+                )
+                look_at = now + timedelta(seconds=LOOK_SECONDS)
+
+    async def _look_for_waiting(self) -> set[str]:
+        return set(await self.store.outbox.waiting(self.venue.platform, self.venue.channel))
 
     def _start(self, lease: Lease, debate_id: str, group: asyncio.TaskGroup) -> None:
         """Deliver a debate in a task of its own, unless one does already."""
@@ -109,11 +119,17 @@ class Delivery:
                 following = None
             except VenueError as error:
                 following = await self._refused(lease, intent, error)
+            except (LeaseLostError, StoreError):
+                raise
+            except Exception:  # one message's defect must not hold up every other
+                log.exception("message failed by a defect", debate=debate_id, post=intent.key)
+                following = await self._refused(lease, intent, VenueError(DEFECT))
             self.bell.wake(f"delivered/{debate_id}")
 
     async def _abandon(self, lease: Lease, debate_id: str, error: VenueError) -> None:
         log.warning("thread is gone", debate=debate_id, why=str(error))
         await self.store.outbox.abandon(lease, debate_id, str(error))
+        self._waited.discard(debate_id)
         self.bell.ring("stop")
         self.bell.ring("votes")
 
@@ -218,6 +234,8 @@ class Delivery:
             thread = await self.venue.open_thread(intent.channel, ref, title)
             await self.store.outbox.set_thread(lease, intent.debate, thread)
         elif isinstance(message, VoteInvite):
+            # Before the first reaction can be seen, people may cast one.
+            await self.store.votes.accept(lease, intent.debate, ref)
             await self.venue.seed(_place(intent), ref, message.options)
             now = self.clock.now()
             deadline = now + timedelta(minutes=message.minutes)

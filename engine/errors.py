@@ -5,7 +5,6 @@ RostrumError
 ├── UsageError            a request that cannot be carried out as given
 ├── SettingsError         settings that contradict one another or name nothing
 ├── NotFoundError         no such debate
-├── NotAllowedError       the person may not do that
 ├── BudgetError           a cap would be passed, or a price is unknown
 ├── ModelError            a model call failed for good
 ├── VenueError            the platform refused
@@ -40,10 +39,6 @@ class SettingsError(RostrumError):
 
 class NotFoundError(RostrumError):
     """There is no such debate."""
-
-
-class NotAllowedError(RostrumError):
-    """This person may not do that."""
 
 
 class BudgetError(RostrumError):

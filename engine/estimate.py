@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from engine.debate import Estimate, Model, Sampling, Setup, Turn
+from engine.debate import Estimate, Model, PanelMode, Sampling, Setup, Turn
 from engine.floor import Floor
 from engine.formats import Format
 from engine.jury.plan import FIRST_WAVE, MOST_JURORS
@@ -118,10 +118,12 @@ async def estimate(
     await script.run(Floor(setup, prompts, desk, script.turns(setup.request)))
     turns, reading = desk.calls, desk.tokens_out + JURY_PROMPT_TOKENS
     jurors = setup.panel.roster[:MOST_JURORS]
-    for juror in jurors[:EXPECTED_JURORS]:
+    # In both orders where the panel is strict, or this debate is one of those audited.
+    readings = 2 if setup.panel.audit or setup.panel.mode is PanelMode.STRICT else 1
+    for juror in jurors[:EXPECTED_JURORS] * readings:
         desk.count(juror, reading, manner_of(juror).ballot, setup.sampling["juror"])
     calls, tokens_in, tokens_out, usd = desk.calls, desk.tokens_in, desk.tokens_out, desk.usd
-    for juror in jurors[EXPECTED_JURORS:]:
+    for juror in jurors[EXPECTED_JURORS:] * readings:
         desk.count(juror, reading, manner_of(juror).ballot, setup.sampling["juror"])
     models = [*setup.request.sides.values(), *jurors]
     known = all(setup.prices.get(model.ref) is not None for model in models)
@@ -129,7 +131,7 @@ async def estimate(
     waves = script.waves(setup.request) + 1 + max(0, len(jurors) - FIRST_WAVE) / 2
     return Estimate(
         calls=calls,
-        calls_max=2 * (turns + len(jurors)),
+        calls_max=2 * (turns + readings * len(jurors)),
         tokens_in=tokens_in,
         tokens_out=tokens_out,
         minutes=round(waves * slowest / 60, 2),

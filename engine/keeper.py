@@ -57,7 +57,7 @@ class Keeper:
         is `stoppable`, StoppedError when it was interrupted because its debate is asked to stop.
         """
         async with self._turns.setdefault(name, asyncio.Lock()):
-            lease = await self._store.leases.claim(name, self._holder, LEASE_SECONDS)
+            lease = await self._claim(name)
             if lease is None:
                 raise LeaseLostError(f"Another process holds {name}.")
             hold = self._holds[name] = Hold(lease, stoppable)
@@ -70,6 +70,17 @@ class Keeper:
             finally:
                 del self._holds[name]
                 await self._store.leases.release(lease)
+
+    async def _claim(self, name: str) -> Lease | None:
+        """Claim a lease, and give it back when the claim was interrupted after it was stored."""
+        claim = asyncio.ensure_future(self._store.leases.claim(name, self._holder, LEASE_SECONDS))
+        try:
+            return await asyncio.shield(claim)
+        except asyncio.CancelledError:
+            lease = await claim
+            if lease is not None:
+                await self._store.leases.release(lease)
+            raise
 
     def check(self) -> None:
         """Raise PausedError when this process is ending and should begin nothing new."""

@@ -26,6 +26,7 @@ class Announcement(Value):
     rounds: tuple[str, ...]
     contenders: tuple[str, ...]
     jurors: int
+    blind: bool = True
     vote_minutes: float
     estimate: Estimate
 

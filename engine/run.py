@@ -84,12 +84,13 @@ class Runner:
         floor = Floor(debate.setup, prompts, desk, script.turns(debate.request))
         try:
             await script.run(floor)
-            steps.later(self._publish(debate, lease, _invitation(debate)))
             verdict, ballots = await hold_panel(debate, floor.turns, prompts, steps)
-            steps.later(self.store.journal.record_verdict(lease, debate_id, verdict, ballots))
-            steps.later(advance(lease, debate_id, Status.VOTING))
         finally:
             await steps.flush()
+        # One after the other: a vote opens on a sealed verdict, or not at all.
+        await self.store.journal.record_verdict(lease, debate_id, verdict, ballots)
+        await self._publish(debate, lease, _invitation(debate))
+        await advance(lease, debate_id, Status.VOTING)
         log.info("debate judged", debate=debate_id, usd=round(steps.spent, 6))
 
     async def _end(self, debate_id: str, error: RostrumError) -> None:

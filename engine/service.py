@@ -71,7 +71,7 @@ class Service:
         setup = await self._price(setup, defaults.caps)
         pace = {model.ref: self.models.pace(model) for model in _models_of(setup)}
         expected = await estimate(setup, script, prompts, pace)
-        setup = _reserve(setup, expected)
+        setup = _reserve(setup, expected, defaults.caps)
         debate = await self._create(order, setup, expected, prompts, defaults.caps)
         await self.dispatcher.submit(debate.id)
         self.bell.ring("outbox", debate.id)
@@ -82,16 +82,20 @@ class Service:
         """Go on with a debate that failed, stopped at its cap, or lost its process."""
         debate = await self.store.debates.get(debate_id)
         if debate.status in (Status.FAILED, Status.PARTIAL):
-            debate = await self.store.debates.requeue(debate.id, caps)
+            check_prices(debate.setup.prices, caps)
+            debate = await self.store.debates.requeue(debate.id, caps, self.clock.now())
         if debate.status.live:
             await self.dispatcher.submit(debate.id)
-        elif debate.status is not Status.VOTING:
+        elif debate.status is not Status.VOTING and await self._all_delivered(debate):
             raise UsageError(
                 f"Debate {debate.code} is {debate.status}; there is nothing to resume."
             )
         self.bell.ring("outbox", debate.id)
         self.bell.ring("votes")
         return debate
+
+    async def _all_delivered(self, debate: Debate) -> bool:
+        return await self.store.outbox.next(debate.id) is None
 
     async def recover(self) -> list[str]:
         """Submit every debate that a process before this one left unfinished."""
@@ -160,7 +164,7 @@ def _models_of(setup: Setup) -> list[Model]:
     return list({model.ref: model for model in models}.values())
 
 
-def _reserve(setup: Setup, expected: Estimate) -> Setup:
+def _reserve(setup: Setup, expected: Estimate, caps: Caps) -> Setup:
     """Reserve the most a debate may cost, or its cap. Raises BudgetError when too dear."""
     cap, usd, most = setup.cap_usd, expected.usd or 0.0, expected.usd_max or 0.0
     if cap is not None and usd > cap:
@@ -169,7 +173,9 @@ def _reserve(setup: Setup, expected: Estimate) -> Setup:
             "(ROSTRUM_BUDGET__DEBATE_USD); choose cheaper models, fewer rounds or fewer jurors."
         )
     reserved = most if cap is None else min(most, cap)
-    return setup.model_copy(update={"reserved_usd": reserved})
+    if cap is None and caps.community_daily_usd is not None:
+        cap = reserved  # what was not reserved from the community's day may not be spent
+    return setup.model_copy(update={"reserved_usd": reserved, "cap_usd": cap})
 
 
 def _announce(new: NewDebate, expected: Estimate) -> Post:
@@ -184,6 +190,7 @@ def _announce(new: NewDebate, expected: Estimate) -> Post:
         rounds=script.rounds(request),
         contenders=script.contenders,
         jurors=len(new.setup.panel.roster),
+        blind=new.setup.panel.blind,
         vote_minutes=request.vote_minutes,
         estimate=expected,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import math
+import re
 from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any
 
@@ -17,7 +18,8 @@ from engine.pace import Pace
 from engine.ports import AnswerSchema, Attempt, Call, ChatMessage, Models, Reply
 from engine.store import AttemptStart, Journaled, Lease, Store
 
-BYTES_PER_TOKEN = 2.5  # no tokenizer in use makes more of a prompt, whatever its script
+BYTES_PER_TOKEN = 2.5  # of letters and spaces; anything else may take a token a byte
+_LETTERS = re.compile("[A-Za-z ]+")
 
 
 class Steps:
@@ -148,8 +150,11 @@ class Tries:
 
 def tokens_in(call: Call) -> int:
     """Return an upper estimate of a prompt's tokens."""
-    size = sum(len(message.content.encode()) for message in call.messages)
-    return math.ceil(size / BYTES_PER_TOKEN) + 8 * len(call.messages)
+    text = "".join(message.content for message in call.messages)
+    letters = sum(map(len, _LETTERS.findall(text)))
+    other = len(text.encode()) - letters
+    schema = len(orjson.dumps(call.schema.json_schema)) if call.schema else 0
+    return math.ceil(letters / BYTES_PER_TOKEN) + other + schema + 8 * len(call.messages)
 
 
 def prompt_hash(messages: Sequence[ChatMessage]) -> str:

@@ -236,8 +236,11 @@ class Debates(Protocol):
         """Move a debate to a status that may follow its own; an end settles its budget."""
         ...
 
-    async def requeue(self, debate_id: str, caps: Caps) -> Debate:
-        """Queue a failed or partial debate again, keeping what it paid for. Raises BudgetError."""
+    async def requeue(self, debate_id: str, caps: Caps, now: datetime) -> Debate:
+        """Queue a failed or partial debate again, keeping what it paid for. Raises BudgetError.
+
+        What it may still cost is reserved from the budget of the day that `now` is in.
+        """
         ...
 
     async def ask_stop(self, debate_id: str, reason: str) -> None:
@@ -367,6 +370,10 @@ class Outbox(Protocol):
 
 class Votes(Protocol):
     """The append-only log of votes, and what stands at the close."""
+
+    async def accept(self, lease: Lease, debate_id: str, message: str) -> None:
+        """Take votes on a posted message from now on; its deadline comes with `open`."""
+        ...
 
     async def open(
         self, lease: Lease, debate_id: str, message: str, now: datetime, deadline: datetime

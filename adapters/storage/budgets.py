@@ -28,7 +28,7 @@ def reserve(connection: Connection, new: NewDebate, starter: int | None, caps: C
     )
 
 
-def reserve_rest(connection: Connection, debate: Debate, caps: Caps) -> None:
+def reserve_rest(connection: Connection, debate: Debate, caps: Caps, now: datetime) -> None:
     """Reserve what an ended debate that goes on may still cost. Raises BudgetError.
 
     It goes on under the cap of today: whoever raised the cap did so for that.
@@ -36,9 +36,10 @@ def reserve_rest(connection: Connection, debate: Debate, caps: Caps) -> None:
     _reserve_place(connection, debate.platform, debate.community, caps)
     most = debate.setup.reserved_usd if caps.debate_usd is None else caps.debate_usd
     rest = max(0.0, most - spent(connection, debate.id))
-    scope = _scope(debate.platform, debate.community)
-    _reserve_money(connection, scope, _day(debate.created_at), rest, caps.community_daily_usd)
-    _hold(connection, debate.id, reserved_usd=rest)
+    scope, day = _scope(debate.platform, debate.community), _day(now)
+    _reserve_money(connection, scope, day, rest, caps.community_daily_usd)
+    row = update(debates).where(debates.c.id == debate.id)
+    connection.execute(row.values(reserved_usd=rest, budget_day=day))
 
 
 def settle(connection: Connection, debate_id: str) -> None:
@@ -48,7 +49,7 @@ def settle(connection: Connection, debate_id: str) -> None:
     connection.execute(
         update(usage)
         .where(usage.c.scope == _scope(row.platform, row.community))
-        .where(usage.c.day == _day(row.created_at))
+        .where(usage.c.day == row.budget_day)
         .values(
             reserved_usd=usage.c.reserved_usd - row.reserved_usd,
             spent_usd=usage.c.spent_usd + total - row.settled_usd,

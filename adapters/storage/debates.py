@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 import orjson
@@ -70,6 +71,7 @@ class DebateTable:
                     language=request.language,
                     setup=new.setup.model_dump_json(),
                     reserved_usd=new.setup.reserved_usd,
+                    budget_day=new.created_at.date().isoformat(),
                     created_at=new.created_at,
                 )
             )
@@ -109,7 +111,7 @@ class DebateTable:
 
         return await self._database.write(store)
 
-    async def requeue(self, debate_id: str, caps: Caps) -> Debate:
+    async def requeue(self, debate_id: str, caps: Caps, now: datetime) -> Debate:
         """Queue a failed or partial debate again, with what it paid for kept.
 
         One that is queued or runs already stays as it is.
@@ -119,9 +121,12 @@ class DebateTable:
             debate = _get(connection, debate_id)
             if debate.status.live:
                 return debate
-            budgets.reserve_rest(connection, debate, caps)
+            budgets.reserve_rest(connection, debate, caps, now)
             _move(connection, debate.id, Status.QUEUED, "")
-            setup = debate.setup.model_copy(update={"cap_usd": caps.debate_usd})
+            cap = caps.debate_usd
+            if cap is None and caps.community_daily_usd is not None:
+                cap = debate.setup.reserved_usd
+            setup = debate.setup.model_copy(update={"cap_usd": cap})
             fresh: dict[str, Any] = {"stop": None, "gone": False, "setup": setup.model_dump_json()}
             if debate.gone:
                 fresh["vote_deadline"] = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -212,7 +213,13 @@ class JournalTable:
 
     async def past(self, limit: int) -> list[PastDebate]:
         """Return the ballots of the newest revealed debates, oldest first."""
-        return await self._database.read(lambda connection: _past(connection, limit))
+
+        def load() -> list[PastDebate]:
+            with self._database.snapshot() as connection:
+                return _past(connection, limit)
+
+        # Thousands of ballots are read here, which is work for a thread.
+        return await asyncio.to_thread(load)
 
 
 def _past(connection: Connection, limit: int) -> list[PastDebate]:

@@ -109,6 +109,7 @@ debates = Table(
     Column("language", String(35), nullable=False),
     Column("setup", Text, nullable=False),
     Column("reserved_usd", Float, nullable=False, default=0.0),
+    Column("budget_day", String(10), nullable=False, comment="the UTC day it is counted in"),
     Column("settled_usd", Float, nullable=False, default=0.0, comment="counted in usage already"),
     Column("created_at", Utc, nullable=False),
     Column("opened_at", Utc, comment="when the thread was opened"),

@@ -49,6 +49,15 @@ class VoteTable:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    async def accept(self, lease: Lease, debate_id: str, message: str) -> None:
+        """Take votes on a posted message from now on; its deadline comes with `open`."""
+        statement = (
+            update(debates)
+            .where(debates.c.id == debate_id, debates.c.vote_message.is_(None))
+            .values(vote_message=message)
+        )
+        await self._guarded(lease, statement)
+
     async def open(
         self, lease: Lease, debate_id: str, message: str, now: datetime, deadline: datetime
     ) -> None:

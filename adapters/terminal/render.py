@@ -138,7 +138,7 @@ def _announcement(debate: Announcement) -> Card:
         format=debate.format, language=debate.language, rounds=", ".join(debate.rounds)
     )
     terms = (
-        texts.plural(texts.JURY, debate.jurors),
+        texts.plural(texts.JURY if debate.blind else texts.JURY_SEEING, debate.jurors),
         texts.plural(texts.VOTE_LASTS, debate.vote_minutes),
     )
     lines = [Line(texts.TOPIC.format(topic=debate.topic), "bold")]

@@ -12,6 +12,7 @@ SETTING = "Format {format} · language {language} · rounds: {rounds}"
 SIDES = {"A": "A argues for it", "B": "B argues against it"}
 SIDE = "{side} takes part"
 JURY = ("{n} juror reads it blind", "{n} jurors read it blind")
+JURY_SEEING = ("{n} juror reads it with names", "{n} jurors read it with names")
 VOTE_LASTS = ("the vote lasts {n} minute", "the vote lasts {n} minutes")
 ESTIMATE = "It takes about {calls} model calls (at most {most}), {minutes}, {cost}"
 SOON = "less than a minute"

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from engine.debate import Ballot, Debate, Model, Sampling, Turn, TurnOrder, Verdict
-from engine.errors import BudgetError, ModelError
+from engine.errors import ModelError
 from engine.jury.aggregate import aggregate
 from engine.jury.ballot import Outcome, Reading, ballot_schema, make_ballot, read_ballot, tie_word
 from engine.jury.blinding import blind
@@ -59,7 +59,8 @@ async def hold_panel(
     """Return the panel's verdict, and every ballot by the step that gave it.
 
     A juror that cannot be asked, or answers nothing usable, casts an invalid ballot; it is
-    never a score. Raises what stops a debate: StoppedError, PausedError, LeaseLostError.
+    never a score. Raises what stops a debate: BudgetError, StoppedError, PausedError or
+    LeaseLostError.
     """
     panel = Panel(debate, tuple(turns), prompts, steps)
     contenders = tuple(debate.request.sides)
@@ -100,7 +101,7 @@ class Panel:
                 # An answer that only contradicts itself is better than one that says nothing.
                 if judged.valid or not outcome.valid:
                     step, messages, reply, outcome = f"{step}/again", again, second, judged
-        except (ModelError, BudgetError) as error:
+        except ModelError as error:
             # What was said before the failure stands, and so does what was wrong with it.
             problem = "; ".join(filter(None, (outcome.problem, str(error))))
             outcome = replace(outcome, problem=problem)

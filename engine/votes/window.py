@@ -89,8 +89,13 @@ class VoteWindow:
         except RostrumError as error:
             log.warning("vote could not be read", debate=debate_id, why=str(error))
             if closing:
-                reason = f"Waiting to close the vote: {error}"
-                await self.store.debates.set_waiting(debate_id, reason)
+                await self._say_waiting(debate_id, str(error))
+        except Exception:  # one vote's defect must not keep every other open
+            log.exception("vote failed by a defect", debate=debate_id)
+            await self._say_waiting(debate_id, "Rostrum itself failed; the log says where.")
+
+    async def _say_waiting(self, debate_id: str, why: str) -> None:
+        await self.store.debates.set_waiting(debate_id, f"Waiting to close the vote: {why}")
 
     async def _recover(self, debate: Debate, lease: Lease) -> None:
         """Bring the log in line with the reactions that the platform shows."""
@@ -167,8 +172,8 @@ def tally_of(debate: Debate, events: tuple[VoteEvent, ...]) -> Tally:
 
 
 def agreement(tally: Tally, verdict: Verdict) -> bool | None:
-    """Say whether people and panel agree; None unless both decided."""
-    if tally.winner is None or verdict.winner is None:
+    """Say whether people and panel agree; None unless both decided, and the panel blind."""
+    if tally.winner is None or verdict.winner is None or not verdict.blind:
         return None
     return tally.winner == verdict.winner
 

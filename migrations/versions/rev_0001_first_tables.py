@@ -68,6 +68,12 @@ def upgrade() -> None:
         sa.Column("language", sa.String(length=35), nullable=False),
         sa.Column("setup", sa.Text(), nullable=False),
         sa.Column("reserved_usd", sa.Float(), nullable=False),
+        sa.Column(
+            "budget_day",
+            sa.String(length=10),
+            nullable=False,
+            comment="the UTC day it is counted in",
+        ),
         sa.Column("settled_usd", sa.Float(), nullable=False, comment="counted in usage already"),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column(

@@ -276,7 +276,7 @@ async def test_a_debate_that_ended_early_can_be_queued_again(store: Store, ended
     r = await run(store)
     await store.debates.ask_stop(r.id, "enough")
     await r.advance(ended, reason="something broke")
-    again = await store.debates.requeue(r.id, NO_CAPS)
+    again = await store.debates.requeue(r.id, NO_CAPS, NOW)
     assert (again.status, again.reason) == (Status.QUEUED, "")
     assert await store.debates.stops() == {}
     assert await store.debates.unfinished() == [r.id]
@@ -287,12 +287,12 @@ async def test_other_ends_are_final(store: Store, ended: Status) -> None:
     r = await run(store)
     await r.advance(*WAYS[ended])
     with pytest.raises(StoreError, match="cannot become queued"):
-        await store.debates.requeue(r.id, NO_CAPS)
+        await store.debates.requeue(r.id, NO_CAPS, NOW)
 
 
 async def test_queueing_a_running_debate_again_leaves_it_alone(store: Store) -> None:
     r = await run(store)
-    assert (await store.debates.requeue(r.id, NO_CAPS)).status is Status.RUNNING
+    assert (await store.debates.requeue(r.id, NO_CAPS, NOW)).status is Status.RUNNING
 
 
 async def test_a_stop_wish_is_read_until_the_debate_ends(store: Store) -> None:

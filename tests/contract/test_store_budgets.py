@@ -140,11 +140,11 @@ async def test_queueing_again_does_not_count_money_twice(store: Store) -> None:
     assert await left(store) == 0.7
     for _ in range(2):
         # Somebody else may ask for the same at the same time.
-        await asyncio.gather(*(store.debates.requeue(r.id, ONE_DOLLAR) for _ in range(3)))
+        await asyncio.gather(*(store.debates.requeue(r.id, ONE_DOLLAR, NOW) for _ in range(3)))
         assert await left(store) == 0.1
         await r.advance(Status.RUNNING, Status.FAILED)
         assert await left(store) == 0.7
-    await store.debates.requeue(r.id, ONE_DOLLAR)
+    await store.debates.requeue(r.id, ONE_DOLLAR, NOW)
     await r.advance(Status.RUNNING)
     await r.call("turn/opening/B", cost=0.1)
     await r.advance(Status.VOTING)
@@ -156,7 +156,7 @@ async def test_a_debate_that_no_longer_fits_is_not_queued_again(store: Store) ->
     await r.advance(Status.FAILED, reason="broken")
     await create(store, ONE_DOLLAR, reserved=0.5)
     with pytest.raises(BudgetError, match=r"may cost up to 0\.90 USD"):
-        await store.debates.requeue(r.id, ONE_DOLLAR)
+        await store.debates.requeue(r.id, ONE_DOLLAR, NOW)
     assert ((await r.get()).status, (await r.get()).reason) == (Status.FAILED, "broken")
 
 
@@ -166,7 +166,7 @@ async def test_a_debate_queued_again_counts_among_the_live_ones(store: Store) ->
     for _ in range(2):
         await create(store, TWO_LIVE)
     with pytest.raises(BudgetError, match="2 debates are running here already"):
-        await store.debates.requeue(r.id, TWO_LIVE)
+        await store.debates.requeue(r.id, TWO_LIVE, NOW)
 
 
 async def test_a_new_day_begins_at_midnight_utc(store: Store) -> None:

@@ -201,7 +201,7 @@ async def test_queued_again_a_debate_delivers_what_was_given_up(store: Store) ->
     await store.outbox.publish(r.lease, r.id, [invitation()])
     await store.outbox.abandon(r.lease, r.id, "the token was revoked")
     await r.advance(Status.FAILED, reason="the token was revoked")
-    await store.debates.requeue(r.id, NO_CAPS)
+    await store.debates.requeue(r.id, NO_CAPS, NOW)
     doubtful = await first(r)
     # It may have arrived: the delivery looks for it before it sends it again.
     assert (doubtful.key, doubtful.state, doubtful.deadline, doubtful.parts) == (

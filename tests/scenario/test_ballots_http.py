@@ -265,18 +265,23 @@ async def test_fewer_than_two_valid_ballots_are_no_verdict(
     assert verdict.problem in stage.venue.said()
 
 
-async def test_a_budget_reached_within_the_panel_makes_the_rest_invalid(stage: Stage) -> None:
+async def test_a_budget_reached_within_the_panel_stops_before_the_vote(stage: Stage) -> None:
     stage.server.always(acts.Act(usage_extra={"completion_tokens": 900}))
     defaults = DEFAULTS.model_copy(update={"caps": NO_CAPS.model_copy(update={"debate_usd": 0.85})})
     async with stage.process(price=Price(usd_in=0, usd_out=100)) as line:
         debate = await line.hold(defaults)
+        verdict, _ = await line.store.journal.judged(debate.id)
+        assert debate.status is Status.PARTIAL
+        assert "its cap of 0.85 USD" in debate.reason
+        assert verdict is None
+        assert len(stage.jurors_asked) == 1
+        await line.service.resume(debate.id, NO_CAPS)
+        ended = await line.ended(debate.id)
         verdict, ballots = await line.store.journal.judged(debate.id)
-    assert debate.status is Status.CLOSED
+    # The juror that was paid for is not asked again.
+    assert ended.status is Status.CLOSED
     assert verdict is not None
-    assert (verdict.valid, verdict.invalid) == (1, 2)
-    assert verdict.winner is None
-    assert len(stage.jurors_asked) == 1
-    assert all("its cap of 0.85 USD" in one.problem for one in ballots if not one.valid)
+    assert len(stage.jurors_asked) == len(ballots) == verdict.valid + verdict.invalid
 
 
 def rehearsing(count: int, options: str) -> tuple[Model, ...]:

@@ -75,7 +75,9 @@ def check_prompts(stage: Stage, seen: str) -> None:
         assert f"Motion: {seen}\n" in prompt(body)
         assert f"Only: {seen}\n" in prompt(body)
     rebuttal = next(body for body in stage.turns_asked if "Round: rebuttal" in prompt(body))
-    assert f"<opponent>\n{seen}\n</opponent>" in prompt(rebuttal)
+    # Only the tag that closes the quotation is kept from closing it early.
+    within = seen.replace("</opponent>", "‹/opponent›")
+    assert f"<opponent>\n{within}\n</opponent>" in prompt(rebuttal)
     quoted = "\n".join(f"> {one}".rstrip() for one in seen.splitlines())
     for body in stage.jurors_asked:
         assert prompt(body).count(quoted) >= 1
