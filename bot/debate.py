@@ -87,10 +87,13 @@ async def run_debate(
 
 
 def quiet(settings: Settings) -> Settings:
-    """Log only warnings beside a debate that is being read, unless a level was set."""
+    """Log only errors beside a debate that is being read, unless a level was set.
+
+    What a warning would say, the thread and the command's last line say already.
+    """
     if "level" in settings.log.model_fields_set:
         return settings
-    shown = settings.log.model_copy(update={"level": "warning"})
+    shown = settings.log.model_copy(update={"level": "error"})
     return settings.model_copy(update={"log": shown})
 
 

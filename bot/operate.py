@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from rich.console import Console
@@ -89,7 +90,7 @@ def _copy(source: Path, out: Path) -> int:
     if out.exists():
         raise UsageError(f"{out} exists already; name a new file.")
     try:
-        with sqlite3.connect(source) as running, sqlite3.connect(out) as copy:
+        with closing(sqlite3.connect(source)) as running, closing(sqlite3.connect(out)) as copy:
             running.backup(copy)
     except (sqlite3.Error, OSError) as error:
         out.unlink(missing_ok=True)

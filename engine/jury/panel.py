@@ -84,6 +84,7 @@ class Panel:
     turns: tuple[Turn, ...]
     prompts: Prompts
     steps: Caller
+    prompts_made: dict[tuple[str, ...], tuple[ChatMessage, ...]] = field(default_factory=dict)
     transcripts: dict[tuple[str, ...], asyncio.Future[Transcript]] = field(default_factory=dict)
 
     async def read(self, reading: Reading) -> tuple[str, Ballot]:
@@ -130,8 +131,15 @@ class Panel:
         return tuple(self.debate.setup.names[side] for side in reading.order)
 
     async def _messages(self, reading: Reading) -> tuple[ChatMessage, ...]:
-        variables = self._variables(reading, await self._transcript(reading.order))
-        # What jurors of one order share comes first: they share one copy in a prompt cache.
+        """Return what every juror of one order is sent: made once, and shared in prompt caches."""
+        if reading.order not in self.prompts_made:
+            transcript = await self._transcript(reading.order)
+            if reading.order not in self.prompts_made:
+                self.prompts_made[reading.order] = self._write(reading, transcript)
+        return self.prompts_made[reading.order]
+
+    def _write(self, reading: Reading, transcript: Transcript) -> tuple[ChatMessage, ...]:
+        variables = self._variables(reading, transcript)
         shared = self.prompts.render("jury/transcript", **variables)
         asked = self.prompts.render("jury/ballot", **variables)
         return (

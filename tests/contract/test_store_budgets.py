@@ -182,3 +182,48 @@ async def test_a_new_day_begins_at_midnight_utc(store: Store) -> None:
     with pytest.raises(BudgetError):
         await create(store, ONE_DOLLAR, reserved=0.01, created_at=after)
     await create(store, ONE_DOLLAR, reserved=1.0, created_at=NOW)
+
+
+# --- going on, on another day and under other caps ---------------------------------------
+
+
+async def test_a_resume_reserves_and_settles_on_its_own_day(store: Store) -> None:
+    """It was reserved, and given back, on the day of the start, which nobody looks at any more."""
+    tomorrow = NOW + timedelta(days=1)
+    r = await run(store, new_debate(reserved=1.0), ONE_DOLLAR)
+    await r.call("turn/opening/A", cost=0.3)
+    await r.advance(Status.FAILED)
+    await store.debates.requeue(r.id, ONE_DOLLAR, tomorrow)
+    await create(store, ONE_DOLLAR, reserved=0.7)  # today only 0.3 are spent
+    with pytest.raises(BudgetError):
+        await create(store, ONE_DOLLAR, reserved=0.4, created_at=tomorrow)
+    await r.advance(Status.RUNNING)
+    await r.call("turn/opening/B", cost=0.1)
+    await r.advance(Status.VOTING)
+    with pytest.raises(BudgetError):
+        await create(store, ONE_DOLLAR, reserved=0.01)
+    with pytest.raises(BudgetError):
+        await create(store, ONE_DOLLAR, reserved=0.95, created_at=tomorrow)
+    await create(store, ONE_DOLLAR, reserved=0.9, created_at=tomorrow)
+
+
+async def test_a_raised_cap_is_the_cap_from_the_resume_on(store: Store) -> None:
+    r = await run(store, new_debate(reserved=0.5), ONE_DOLLAR)
+    await r.call("turn/opening/A", cost=0.3)
+    await r.advance(Status.PARTIAL)
+    raised = ONE_DOLLAR.model_copy(update={"debate_usd": 0.8})
+    assert (await store.debates.requeue(r.id, raised, NOW)).setup.cap_usd == 0.8
+    await r.advance(Status.RUNNING)
+    # Of today's dollar 0.3 are spent and 0.5 reserved.
+    await create(store, ONE_DOLLAR, reserved=0.2)
+    with pytest.raises(BudgetError):
+        await create(store, ONE_DOLLAR, reserved=0.01)
+
+
+@pytest.mark.parametrize(("caps", "cap"), [(ONE_DOLLAR, 0.5), (NO_CAPS, None)])
+async def test_without_a_cap_of_its_own_a_resumed_debate_may_spend_what_it_reserved(
+    store: Store, caps: Caps, cap: float | None
+) -> None:
+    r = await run(store, new_debate(reserved=0.5), caps)
+    await r.advance(Status.FAILED)
+    assert (await store.debates.requeue(r.id, caps, NOW)).setup.cap_usd == cap

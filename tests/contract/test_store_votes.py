@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 
 from engine.debate import How, Status, VoteEvent
+from engine.errors import LeaseLostError
 from engine.messages import Notice
 from engine.store import Closing, Store
 from engine.votes.recovery import NewEvent
@@ -217,3 +218,74 @@ async def test_a_close_that_fails_leaves_the_vote_open(store: Store) -> None:
         await store.votes.close(r.lease, r.id, SOON, False, conclude)
     assert (await r.get()).status is Status.VOTING
     assert await store.votes.cast(cast()) == "stored"
+
+
+# --- before the vote is opened -----------------------------------------------------------
+
+
+async def posted(store: Store) -> Running:
+    """Return a debate whose invitation is posted, and not opened yet."""
+    r = await run(store)
+    await store.outbox.set_thread(r.lease, r.id, "thread")
+    await store.votes.accept(r.lease, r.id, "vote-message")
+    await r.advance(Status.VOTING)
+    return r
+
+
+async def test_a_vote_cast_before_the_vote_is_opened_is_kept(store: Store) -> None:
+    r = await posted(store)
+    assert await store.votes.cast(cast()) == "stored"
+    assert await store.votes.deadlines("chat") == {}
+    await store.votes.open(r.lease, r.id, "vote-message", NOW, LATER)
+    assert await store.votes.cast(cast("user-2", "B")) == "stored"
+    assert [event.option for event in await store.votes.events(r.id)] == ["A", "B"]
+    assert await store.votes.deadlines("chat") == {r.id: LATER}
+
+
+async def test_votes_are_taken_on_the_message_that_was_accepted_first(store: Store) -> None:
+    r = await posted(store)
+    for message in ("vote-message", "another message"):
+        await store.votes.accept(r.lease, r.id, message)
+    assert (await r.get()).vote_message == "vote-message"
+    assert await store.votes.cast(cast(message="another message")) == "unknown"
+    await store.votes.open(r.lease, r.id, "vote-message", NOW, LATER)
+    await store.votes.accept(r.lease, r.id, "another message")
+    debate = await r.get()
+    assert (debate.vote_message, debate.vote_deadline) == ("vote-message", LATER)
+
+
+async def test_who_lost_the_lease_accepts_no_votes(store: Store) -> None:
+    r = await run(store)
+    await store.leases.release(r.lease)
+    assert await store.leases.claim(r.lease.name, "successor", 9) is not None
+    with pytest.raises(LeaseLostError):
+        await store.votes.accept(r.lease, r.id, "vote-message")
+    assert (await r.get()).vote_message is None
+
+
+# --- recovery beside live votes ----------------------------------------------------------
+
+
+async def test_recovery_sees_the_vote_that_was_cast_just_before_it(store: Store) -> None:
+    r = await voting(store)
+    seen: list[str] = []
+
+    def find(log: tuple[VoteEvent, ...]) -> list[NewEvent]:
+        seen.extend(event.option for event in log)
+        return []
+
+    told = store.votes.cast(cast("user-1", "B"))
+    await asyncio.gather(told, store.votes.recover(r.lease, r.id, find, SOON, False))
+    assert seen == ["B"]
+
+
+async def test_recoveries_at_once_add_what_was_missed_once(store: Store) -> None:
+    r = await voting(store)
+    missed = NewEvent(person=(await store.votes.people("chat", ["ann"]))["ann"], option="A", added=True)
+
+    def find(log: tuple[VoteEvent, ...]) -> list[NewEvent]:
+        return [] if any(event.person == missed.person for event in log) else [missed]
+
+    recoveries = [store.votes.recover(r.lease, r.id, find, SOON, False) for _ in range(10)]
+    assert sum(await asyncio.gather(*recoveries)) == 1
+    assert len(await store.votes.events(r.id)) == 1

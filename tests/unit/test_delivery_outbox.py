@@ -21,9 +21,9 @@ from engine.debate import Debate, Status, utc_now
 from engine.delivery import Delivery
 from engine.errors import LeaseLostError, VenueAwayError, VenueError
 from engine.keeper import Keeper
-from engine.messages import Notice, VoteClosed, VoteInvite
-from engine.ports import Attempt, Call, Venue, VenueLimits
-from engine.store import AttemptStart, Intent, Lease, Post
+from engine.messages import Message, Notice, VoteClosed, VoteInvite
+from engine.ports import Attempt, Call, Part, Venue, VenueLimits
+from engine.store import AttemptStart, DeliveryState, Intent, Lease, Post
 from tests.contract.sample import MAPLE, NO_CAPS, new_debate
 
 QUICK = VenueLimits(typing_seconds=0.02, send_seconds=0.1)
@@ -315,3 +315,71 @@ async def test_typing_is_shown_while_a_seat_thinks_and_not_after(office: Office)
         await until(lambda: office.venue.thinking.get("thread") == ("A",))
         await office.store.journal.ended(office.lease, start, Attempt(number=1), None)
         await until(lambda: office.venue.thinking.get("thread") == ())
+
+
+# --- defects -----------------------------------------------------------------------------
+
+
+async def begin_another(office: Office) -> tuple[Debate, Lease]:
+    """Store a second debate on the same platform, and begin to think for it."""
+    debate = await office.store.debates.create(new_debate(platform="memory"), NO_CAPS, [])
+    lease = await office.store.leases.claim(f"debate/{debate.id}", "thinker", 60)
+    assert lease is not None
+    await office.store.debates.advance(lease, debate.id, Status.RUNNING)
+    return debate, lease
+
+
+async def test_a_message_that_cannot_be_rendered_is_refused_and_the_others_come(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An unexpected exception at one message ended the delivery of all debates."""
+    other, lease = await begin_another(office)
+    render, settle = office.venue.render, office.store.outbox.settle
+    settled: dict[str, DeliveryState] = {}
+
+    def render_but_one(message: Message, stem: str) -> tuple[Part, ...]:
+        if message == Notice(text="two"):
+            raise ZeroDivisionError("no such width")
+        return render(message, stem)
+
+    async def settle_and_tell(
+        lease: Lease, intent: Intent, state: DeliveryState, error: str = ""
+    ) -> Intent | None:
+        settled[intent.key] = state
+        return await settle(lease, intent, state, error)
+
+    monkeypatch.setattr(office.venue, "render", render_but_one)
+    monkeypatch.setattr(office.store.outbox, "settle", settle_and_tell)
+    async with office.delivering():
+        await office.queue("one", "two", "three")
+        await office.settled()
+        await office.store.outbox.publish(lease, other.id, [Post(key="x", message=Notice(text="x"))])
+        office.delivery.bell.ring("outbox", other.id)
+        await office.delivery.settled(other.id)
+    assert office.said() == ["info: one", "info: three", "info: x"]
+    assert settled == {
+        "one": DeliveryState.SENT,
+        "two": DeliveryState.REFUSED,
+        "three": DeliveryState.SENT,
+        "x": DeliveryState.SENT,
+    }
+
+
+async def test_what_another_process_queued_does_not_wait_for_the_bell_to_be_silent(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While debates here kept ringing, the outbox was never looked at as a whole."""
+    monkeypatch.setattr(engine.delivery, "LOOK_SECONDS", 0.1)
+    other, lease = await begin_another(office)
+
+    async def ring_all_the_time() -> None:
+        while True:
+            office.delivery.bell.ring("outbox", office.debate.id)
+            await asyncio.sleep(0.01)
+
+    ringing = asyncio.create_task(ring_all_the_time())
+    async with office.delivering():
+        await asyncio.sleep(0.05)
+        await office.store.outbox.publish(lease, other.id, [Post(key="x", message=Notice(text="x"))])
+        await until(lambda: office.said() == ["info: x"])
+    ringing.cancel()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.debate import Estimate, Model, PanelSetup, Price, TurnOrder
+from engine.debate import Estimate, Model, PanelMode, PanelSetup, Price, TurnOrder
 from engine.estimate import estimate
 from engine.formats.classic import Classic
 from engine.prompts.library import load_prompts
@@ -75,3 +75,23 @@ async def test_the_language_decides_how_many_tokens_the_words_are() -> None:
     chinese, english = await expect(language="zh"), await expect(language="en")
     assert chinese.tokens_out < english.tokens_out
     assert chinese.calls == english.calls
+
+
+@pytest.mark.parametrize(
+    "panel", [{"mode": PanelMode.STRICT}, {"audit": True}], ids=["strict", "audited"]
+)
+async def test_a_panel_that_reads_in_both_orders_is_expected_to(panel: dict[str, object]) -> None:
+    """Half of the panel's calls, and of their money, were left out of the estimate."""
+    setup = setup_of().model_copy(
+        update={
+            "panel": PanelSetup(roster=JURORS).model_copy(update=panel),
+            "prices": dict.fromkeys(REFS, Price(usd_in=1, usd_out=10)),
+        }
+    )
+    once = await expect(price=Price(usd_in=1, usd_out=10))
+    twice = await estimate(setup, Classic(), load_prompts(), dict.fromkeys(REFS, 2.0))
+    assert (twice.calls, twice.calls_max) == (8 + 2 * 4, 2 * (8 + 2 * 6))
+    assert once.usd_max is not None
+    assert twice.usd_max is not None
+    # Six jurors more, each of whom may write 1000 tokens twice.
+    assert twice.usd_max - once.usd_max >= 6 * 2 * 10 * 1000 / 1e6

@@ -8,12 +8,13 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from engine.bell import Bell
 from engine.debate import utc_now
 from engine.errors import LeaseLostError, PausedError, StoppedError
 from engine.keeper import Keeper
-from engine.store import Caps, NewDebate
+from engine.store import Caps, Lease, NewDebate
 from tests.doubles.desk import setup_of
 
 DEBATE = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
@@ -158,3 +159,30 @@ async def test_a_process_that_ends_begins_nothing_new(store: SqlStore) -> None:
     keeper.draining = True
     with pytest.raises(PausedError, match="goes on when Rostrum runs again"):
         keeper.check()
+
+
+async def test_a_claim_interrupted_while_it_is_stored_leaves_the_lease_free(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever came next had to wait until the lease of nobody ran out."""
+    # Not the file's sole runner, so that a lease counts as it does between hosts.
+    database = Database(database_url, writable=False)
+    store = SqlStore(database)
+    claim, stored, answer = store.leases.claim, asyncio.Event(), asyncio.Event()
+
+    async def claim_and_stall(name: str, holder: str, seconds: float) -> Lease | None:
+        lease = await claim(name, holder, seconds)
+        stored.set()
+        await answer.wait()
+        return lease
+
+    monkeypatch.setattr(store.leases, "claim", claim_and_stall)
+    holding = asyncio.create_task(Keeper(store, Bell(), "one").hold(NAME).__aenter__())
+    await stored.wait()
+    holding.cancel()
+    await asyncio.sleep(0)
+    answer.set()
+    with pytest.raises(asyncio.CancelledError):
+        await holding
+    assert await claim(NAME, "two", 9) is not None
+    await database.close()

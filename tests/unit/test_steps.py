@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from adapters.storage.store import SqlStore
 from engine.bell import Bell
@@ -13,7 +16,7 @@ from engine.debate import Debate, Model, Price, Sampling, utc_now
 from engine.errors import BudgetError, PausedError
 from engine.keeper import Keeper
 from engine.pace import Pace
-from engine.ports import Attempt, AttemptLog, Call, ChatMessage, Reply
+from engine.ports import AnswerSchema, Attempt, AttemptLog, Call, ChatMessage, Reply
 from engine.steps import Steps, prompt_hash, tokens_in
 from engine.store import Caps, NewDebate
 from tests.doubles.desk import setup_of
@@ -180,3 +183,22 @@ def test_a_prompt_hash_changes_with_anything_in_it() -> None:
     other = (ChatMessage(role="system", content="Why tea?"),)
     assert prompt_hash(ASK) == prompt_hash(ASK)
     assert len({prompt_hash(ASK), prompt_hash(other), prompt_hash((*ASK, *ASK))}) == 3
+
+
+def ask(text: str, schema: AnswerSchema | None = None) -> Call:
+    """Return a call whose prompt is that text."""
+    return Call("s", "x", MODEL, (ChatMessage(role="user", content=text),), SAMPLING, schema)
+
+
+@given(text=st.text())
+def test_a_prompt_of_digits_or_of_another_script_is_never_counted_short(text: str) -> None:
+    """Two and a half bytes a token is true of words only: a digit may be a token of its own."""
+    dense = sum(len(char.encode()) for char in text if char.isdecimal() or not char.isascii())
+    assert tokens_in(ask(text)) >= dense
+    assert tokens_in(ask(text + "7" * 100)) >= tokens_in(ask(text)) + 100
+
+
+def test_the_schema_of_an_answer_is_counted_with_its_prompt() -> None:
+    schema = AnswerSchema.of(Price)
+    written = len(json.dumps(schema.json_schema, separators=(",", ":")))
+    assert tokens_in(ask("Why tea?", schema)) >= tokens_in(ask("Why tea?")) + written / 2.5

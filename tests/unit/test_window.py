@@ -22,13 +22,13 @@ from adapters.memory.venue import Fault, MemoryVenue, ReactionSeen
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from engine.bell import Bell
-from engine.debate import Debate, Status, Vote
+from engine.debate import Debate, Status, Tally, Vote, VoteEvent
 from engine.errors import VenueAwayError, VenueError
 from engine.keeper import Keeper
 from engine.messages import Notice, Reveal
 from engine.ports import Reactions
 from engine.store import Cast, DeliveryState, ExportFilter
-from engine.votes.window import VoteWindow
+from engine.votes.window import VoteWindow, agreement, tally_of
 from tests.contract.sample import NO_CAPS, ballot, new_debate, verdict
 
 THREAD, OPTIONS = "thread", ("A", "B", "tie", "weak")
@@ -502,3 +502,39 @@ def test_the_stored_votes_are_what_the_platform_shows(
             assert len(held[user]) > 1
         else:
             assert vote.option in held[user]
+
+
+# --- what a strict reading found ---------------------------------------------------------
+
+
+@pytest.mark.parametrize(("blind", "agree"), [(True, True), (False, None)])
+def test_a_panel_that_saw_names_is_not_compared_with_people(
+    blind: bool, agree: bool | None
+) -> None:
+    tally = Tally(counts={"A": 1}, gold={"A": 1}, quorum_met=True, winner="A")
+    judged = verdict("A").model_copy(update={"blind": blind})
+    assert agreement(tally, judged) is agree
+
+
+async def test_a_vote_that_cannot_be_concluded_says_so_and_keeps_no_other_open(
+    poll: Poll, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An unexpected exception at one close ended the task that closes every vote."""
+    other = await open_poll(poll.store, poll.venue)
+
+    def fail_for_the_first(debate: Debate, events: tuple[VoteEvent, ...]) -> Tally:
+        if debate.id == poll.debate_id:
+            raise ZeroDivisionError("no tally")
+        return tally_of(debate, events)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(engine.votes.window, "tally_of", fail_for_the_first)
+        async with poll.watching():
+            poll.clock.pass_minutes(31)
+            waits = await poll.until(lambda debate: debate.reason)
+            await other.until(lambda debate: debate.status is Status.CLOSED)
+    assert waits.status is Status.VOTING
+    assert waits.reason.startswith("Waiting to close the vote: Rostrum itself failed")
+    await poll.window.close(poll.debate_id)
+    closed = await poll.debate()
+    assert (closed.status, closed.reason) == (Status.CLOSED, "")

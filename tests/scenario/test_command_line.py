@@ -1,0 +1,531 @@
+"""`rostrum` as a script or an operator meets it: real processes, exit codes, one line of error."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+import orjson
+import pytest
+
+ROOT = Path(__file__).parents[2]
+COMMANDS = (
+    "demo",
+    "debate",
+    "export",
+    "check",
+    "migrate",
+    "list",
+    "show",
+    "cancel",
+    "resume",
+    "backup",
+    "bench",
+)
+TABLES = {"debates": 1, "turns": 8, "verdicts": 6, "votes": 6}
+TURN = re.compile(r"(?m)^\[([AB]) · [a-z]+ · turn (\d) of 8\]")
+ALL_TURNS = ["A1", "B2", "A3", "B4", "A5", "B6", "A7", "B8"]
+LONG_TOPIC = "Cities with good trams should close their centres to private cars for ever"
+KEY = "sk-canary-5d1f9c"
+NO_DATABASE = "There is no database rostrum.db; run rostrum migrate, or start a debate first."
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+    def failed(self, code: int) -> str:
+        """Check that it failed with one line, and return the line's sentence."""
+        assert self.code == code, self
+        [line] = self.err.splitlines()
+        assert line.startswith("rostrum: ")
+        assert line.endswith("."), "not a sentence"
+        return line.removeprefix("rostrum: ")
+
+    def done(self) -> str:
+        """Check that it succeeded and complained of nothing, and return its output."""
+        assert (self.code, self.err) == (0, "")
+        return self.out
+
+
+def rostrum(folder: Path, *arguments: str, **settings: str) -> Ended:
+    """Run a command in a folder, without a terminal and with nothing set but what is given."""
+    kept = {name: value for name, value in os.environ.items() if "ROSTRUM" not in name}
+    ended = subprocess.run(
+        [sys.executable, "-c", "from bot.cli import main; main()", *arguments],
+        cwd=folder,
+        env=kept | {"PYTHONPATH": str(ROOT), "COLUMNS": "80"} | settings,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    return Ended(ended.returncode, ended.stdout, ended.stderr)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Return every file of a folder by its path within it."""
+    files = (file for file in folder.rglob("*") if file.is_file())
+    return {str(file.relative_to(folder)): file.read_bytes() for file in files}
+
+
+# --- errands: commands that need nothing, all started side by side -------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Errand:
+    """A command in a folder of its own, which holds notes that are not Rostrum's."""
+
+    arguments: tuple[str, ...]
+    settings: Mapping[str, str]
+    folder: Path
+    result: Future[Ended]
+
+    def ended(self) -> Ended:
+        return self.result.result(timeout=90)
+
+    def left(self) -> set[str]:
+        """Return the names that are in the folder now and were not before."""
+        return {path.name for path in self.folder.iterdir()} - {"notes"}
+
+
+ERRANDS: Mapping[str, tuple[str, ...]] = {
+    "bench": ("bench", "overhead", "--crowd", "2", "--seconds", "0.01"),
+    "demo": ("demo",),
+    "turkish": ("demo", "--language", "tr", "--topic", "Çay kahveden iyidir", "--votes", "B=2"),
+    "chinese": ("demo", "--language", "zh", "--out", "中文"),
+    "demo over notes": ("demo", "--out", "notes"),
+    "demo with odd votes": ("demo", "--votes", "A=3,C=1"),
+    "demo of no format": ("demo", "--format", "duel"),
+    "demo in no language": ("demo", "--language", "klingon"),
+    "export as a book": ("export", "--out", "x", "--format", "epub"),
+    "export of nothing": ("export", "--out", "x"),
+    "list of nothing": ("list",),
+    "show of nothing": ("show", "abc123"),
+    "backup of nothing": ("backup", "copy.db"),
+    "check": ("check",),
+    "typo": ("list", "ROSTRUM_MODLES=rehearsal/maple"),
+}
+
+
+@pytest.fixture(scope="module")
+def errands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Errand]]:
+    """Start every errand, the longest first; each test waits for its own."""
+    started = {}
+    with ThreadPoolExecutor(max_workers=3) as pool:
+        for name, words in ERRANDS.items():
+            folder = tmp_path_factory.mktemp("errand")
+            (folder / "notes").mkdir()
+            (folder / "notes" / "diary.txt").write_text("Dear diary")
+            settings = dict(word.split("=") for word in words if word.startswith("ROSTRUM_"))
+            arguments = tuple(word for word in words if not word.startswith("ROSTRUM_"))
+            result = pool.submit(rostrum, folder, *arguments, **settings)
+            started[name] = Errand(arguments, settings, folder, result)
+        yield started
+        pool.shutdown(cancel_futures=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "sentence"),
+    [
+        (
+            "demo over notes",
+            2,
+            "The folder notes holds something else than an export; name an empty or a new one.",
+        ),
+        (
+            "demo with odd votes",
+            2,
+            "“C” in --votes is not on this ballot; choose from A, B, tie, weak.",
+        ),
+        ("demo of no format", 2, "There is no format “duel”; choose from "),
+        ("demo in no language", 2, "klingon"),
+        ("export as a book", 2, "--format is “epub”; this version writes jsonl."),
+        ("export of nothing", 1, NO_DATABASE),
+        ("list of nothing", 1, NO_DATABASE),
+        ("show of nothing", 1, NO_DATABASE),
+        ("backup of nothing", 2, "There is no database rostrum.db to copy."),
+        ("typo", 1, "ROSTRUM_MODLES is not a setting; did you mean ROSTRUM_MODELS?"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_line_and_leaves_nothing(
+    errands: dict[str, Errand], name: str, code: int, sentence: str
+) -> None:
+    ended = errands[name].ended()
+    assert sentence in ended.err
+    assert ended.out == ""
+    assert ended.code == code
+    assert re.fullmatch(r"rostrum: [^\n]+[.?]\n", ended.err)
+    assert errands[name].left() == set()
+    assert contents(errands[name].folder / "notes") == {"diary.txt": b"Dear diary"}
+
+
+# --- what needs no database ----------------------------------------------------------------
+
+
+def test_help_names_every_command(tmp_path: Path) -> None:
+    shown = rostrum(tmp_path, "--help").done()
+    listed = shown[shown.index("Commands:") :]
+    assert re.findall(r"(?m)^  (\w+)  ", listed) == list(COMMANDS)
+
+
+def test_help_is_instant_because_it_loads_nothing_heavy(tmp_path: Path) -> None:
+    script = (
+        "import sys, time\n"
+        "from bot.cli import app\n"
+        "sys.argv = ['rostrum', '--help']\n"
+        "try:\n    app()\n"
+        "finally:\n"
+        "    heavy = {'openai', 'sqlalchemy', 'alembic', 'pydantic', 'aiohttp', 'jinja2'}\n"
+        "    print(sorted(heavy & set(sys.modules)), time.process_time(), file=sys.stderr)\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=True,
+    )
+    loaded, seconds = ended.stderr.rsplit(maxsplit=1)
+    assert loaded == "[]"
+    assert float(seconds) <= 0.4
+
+
+def test_the_installed_command_says_its_version(tmp_path: Path) -> None:
+    command = Path(sys.executable).with_name("rostrum")
+    ended = subprocess.run(
+        [command, "--version"], cwd=tmp_path, capture_output=True, text=True, timeout=30, check=True
+    )
+    assert re.fullmatch(r"rostrum \d+\.\d+\.\d+\n", ended.stdout)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        ((), "Commands:"),
+        (("bench",), "overhead"),
+        (("frobnicate",), "No such command 'frobnicate'"),
+        (("list", "--colour"), "No such option: --colour"),
+        (("export",), "Missing option '--out'"),
+        (("show",), "Missing argument"),
+        (("list", "--limit", "0"), "'--limit'"),
+        (("debate", "--rounds", "many"), "'--rounds'"),
+    ],
+)
+def test_wrong_usage_is_exit_2_and_says_what_is_wrong(
+    tmp_path: Path, arguments: tuple[str, ...], hint: str
+) -> None:
+    ended = rostrum(tmp_path, *arguments)
+    assert (ended.code, ended.out) == (2, "")
+    assert hint in ended.err
+    assert "Traceback" not in ended.err
+    assert list(tmp_path.iterdir()) == []
+
+
+# --- demo ----------------------------------------------------------------------------------
+
+
+def test_the_demo_shows_a_whole_debate_and_exports_it(errands: dict[str, Errand]) -> None:
+    shown = errands["demo"].ended().done()
+    assert "\x1b" not in shown
+    assert shown.startswith('> /debate start topic:"')
+    assert "It is not a language model" in shown
+    assert "These votes are cast when it opens: A=3,B=2,tie=1" in shown
+    assert [side + number for side, number in TURN.findall(shown)] == ALL_TURNS
+    before, reveal = shown.split("[Reveal]")
+    assert "rehearsal/" not in before
+    assert re.search(r"A was rehearsal/\w+", reveal)
+    assert "People: A 3 · B 2 · tie 1 · both weak 0; A's share 60 % (23–88 %)" in reveal
+    assert re.search(r"Jury: .* \(p\(A\) [01]\.\d\d, \d valid ballots\)", reveal)
+    assert re.search(r"People and jury (dis)?agree", reveal)
+    assert "Exported to demo-export: debates 1, turns 8, verdicts " in reveal
+    assert "ROSTRUM_BACKENDS__" in reveal, "how to go on with real models"
+
+
+def test_the_demo_leaves_a_dataset_and_nothing_where_real_debates_are_kept(
+    errands: dict[str, Errand],
+) -> None:
+    errands["demo"].ended().done()
+    folder = errands["demo"].folder
+    assert not (folder / "rostrum.db").exists()
+    files = contents(folder / "demo-export")
+    manifest = orjson.loads(files["manifest.json"])
+    assert manifest["rows"].keys() == TABLES.keys()
+    for table in ("debates", "turns", "votes"):
+        [path] = (path for path in files if path.startswith(f"data/{table}/"))
+        assert len(files[path].splitlines()) == TABLES[table]
+    assert "data/verdicts/" in files["README.md"].decode()
+    assert {file["path"] for file in manifest["files"]} == files.keys() - {"manifest.json"}
+
+
+def test_a_second_demo_replaces_the_first_ones_export(errands: dict[str, Errand]) -> None:
+    errands["demo"].ended().done()
+    folder = errands["demo"].folder
+    first = contents(folder / "demo-export")
+    rostrum(folder, "demo", "--votes", "A=1,weak=1").done()
+    second = contents(folder / "demo-export")
+    manifest = orjson.loads(second["manifest.json"])
+    assert sum(manifest["rows"]["debates"].values()) == 1
+    assert sum(manifest["rows"]["votes"].values()) == 2
+    assert second["manifest.json"] != first["manifest.json"]
+    assert {path.name for path in folder.iterdir() if path.is_dir()} == {
+        "notes",
+        "demo-export",
+        "demo-export.demo.db.terminal",
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "out", "words"),
+    [
+        ("turkish", "demo-export", ("language:tr", "Çay kahveden iyidir", "savunuyorum", "B 2")),
+        ("chinese", "中文", ("language:zh", "我方", "论点", "A 3 · B 2 · tie 1")),
+    ],
+)
+def test_the_demo_speaks_other_languages(
+    errands: dict[str, Errand], name: str, out: str, words: tuple[str, ...]
+) -> None:
+    shown = errands[name].ended().done()
+    assert [word for word in words if word not in shown] == []
+    assert (errands[name].folder / out / "README.md").exists()
+
+
+# --- a database with debates ---------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Office:
+    """A folder whose database holds a finished debate and a failed one."""
+
+    folder: Path
+    finished: str
+    failed: str
+    failure: Ended
+
+    def run(self, *arguments: str, **settings: str) -> Ended:
+        return rostrum(self.folder, *arguments, **settings)
+
+
+@pytest.fixture(scope="module")
+def office(tmp_path_factory: pytest.TempPathFactory) -> Office:
+    folder = tmp_path_factory.mktemp("office")
+    sides = ("--b", "rehearsal/willow", "--votes", "A=2,B=1", "--seed", "1")
+    shown = rostrum(folder, "debate", "Tea is best", "--a", "rehearsal/maple", *sides).done()
+    failure = rostrum(folder, "debate", LONG_TOPIC, "--a", "rehearsal/maple?fail=401", *sides)
+    codes = [re.findall(r"\[Debate (\w+)\]", text)[0] for text in (shown, failure.out)]
+    return Office(folder, *codes, failure)
+
+
+@pytest.fixture(scope="module")
+def copy(office: Office) -> Path:
+    """A backup of the office's database, which tests may change."""
+    said = office.run("backup", "copy.db").done()
+    assert re.fullmatch(r"Copied rostrum\.db to copy\.db \([\d,]+ bytes\)\.\n", said)
+    return office.folder / "copy.db"
+
+
+def test_a_debate_that_fails_says_why_and_how_to_go_on(office: Office) -> None:
+    sentence = office.failure
+    assert sentence.code == 1
+    assert re.fullmatch(r"rostrum: Backend “rehearsal” refused the key[^\n]*\n", sentence.err)
+    assert f"rostrum debate --resume {office.failed}" in sentence.err
+    assert "[Warning]" in office.failure.out
+    assert "[Reveal]" not in office.failure.out
+
+
+def test_debates_are_listed_one_a_line_the_newest_first(office: Office) -> None:
+    header, *lines = office.run("list").done().splitlines()
+    assert header.split()[:2] == ["id", "state"]
+    assert [line.split()[:2] for line in lines] == [
+        [office.failed, "failed"],
+        [office.finished, "closed"],
+    ]
+    assert "Tea is best" in lines[1]
+
+
+def test_the_list_can_be_narrowed(office: Office) -> None:
+    [_, line] = office.run("list", "--state", "Closed").done().splitlines()
+    assert line.split()[0] == office.finished
+    assert len(office.run("list", "--limit", "1").done().splitlines()) == 2
+    assert office.run("list", "--state", "running").done() == "No debates.\n"
+    sentence = office.run("list", "--state", "asleep").failed(2)
+    assert sentence.startswith("--state is “asleep”; it has to be one of queued, running,")
+
+
+def test_show_tells_of_a_debates_state_money_and_steps(office: Office) -> None:
+    shown = office.run("show", office.finished).done()
+    assert re.search(r"(?m)^topic +Tea is best$", shown)
+    assert re.search(r"(?m)^state +closed$", shown)
+    assert re.search(r"(?m)^money +0\.0000 USD of 1\.0000 USD$", shown)
+    assert re.search(r"(?m)^steps +1\d done, 1\d tries$", shown)
+    assert "turn/opening/A" in shown
+    failed = office.run("show", office.failed).done()
+    assert re.search(r"(?m)^state +failed$", failed)
+    assert "refused the key (401)" in failed
+    assert office.run("show", "zzzzzz").failed(1) == (
+        "There is no debate 'zzzzzz'; take an id from the list."
+    )
+
+
+def test_an_ended_debate_is_neither_cancelled_nor_resumed(office: Office) -> None:
+    assert office.run("cancel", office.finished).failed(2) == (
+        f"Debate {office.finished} is closed; only a running one stops."
+    )
+    assert office.run("resume", office.finished).failed(2) == (
+        f"Debate {office.finished} is closed; nothing is to be resumed."
+    )
+
+
+def test_a_failed_debate_is_queued_again_and_can_then_be_cancelled(
+    office: Office, copy: Path
+) -> None:
+    there = {"ROSTRUM_DATABASE_URL": f"sqlite+aiosqlite:///{copy}"}
+    said = office.run("resume", office.failed, **there).done()
+    assert said.startswith(f"Debate {office.failed} is queued.")
+    assert f"rostrum debate --resume {office.failed}" in said
+    listed = office.run("list", "--state", "queued", **there).done()
+    assert listed.splitlines()[1].split()[0] == office.failed
+    said = office.run("cancel", office.failed, **there).done()
+    assert said == f"Debate {office.failed} is stopped.\n"
+    assert "An operator stopped it." in office.run("show", office.failed, **there).done()
+    assert "failed" in office.run("list").done(), "the original is untouched"
+
+
+def test_a_backup_is_a_whole_database(copy: Path) -> None:
+    with closing(sqlite3.connect(copy)) as database:
+        assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        assert database.execute("SELECT count(*) FROM debates").fetchone() == (2,)
+
+
+def test_a_backup_overwrites_nothing_and_needs_a_place(office: Office, copy: Path) -> None:
+    before = copy.read_bytes()
+    sentence = office.run("backup", copy.name).failed(2)
+    assert sentence == "copy.db exists already; name a new file."
+    assert copy.read_bytes() == before
+    sentence = office.run("backup", "nowhere/copy.db").failed(1)
+    assert sentence.startswith("The backup could not be written to nowhere/copy.db")
+
+
+def test_the_database_is_migrated_as_often_as_one_likes(office: Office) -> None:
+    first, again = (office.run("migrate").done() for _ in range(2))
+    assert re.fullmatch(r"The database rostrum\.db is at revision \d+\.\n", first)
+    assert again == first
+    assert len(office.run("list").done().splitlines()) == 3
+
+
+# --- export --------------------------------------------------------------------------------
+
+
+def test_a_repeated_export_is_the_same_to_the_byte(office: Office) -> None:
+    said = office.run("export", "--out", "dataset").done()
+    assert re.fullmatch(r"Exported to dataset: debates 2, turns 8, verdicts \d, votes 3\.\n", said)
+    first = contents(office.folder / "dataset")
+    assert office.run("export", "--out", "dataset").done() == said
+    assert contents(office.folder / "dataset") == first
+    assert {"README.md", "manifest.json"} < first.keys()
+
+
+def test_an_export_can_be_of_one_community_only(office: Office) -> None:
+    theirs = office.run("export", "--out", "theirs", "--community", "terminal").done()
+    assert "debates 2, turns 8" in theirs
+    none = office.run("export", "--out", "none", "--community", "elsewhere").done()
+    assert none == "Exported to none: debates 0, turns 0, verdicts 0, votes 0.\n"
+    manifest = orjson.loads((office.folder / "none" / "manifest.json").read_bytes())
+    assert manifest["filters"]["community"] == "elsewhere"
+
+
+def test_an_export_never_takes_the_place_of_something_else(office: Office) -> None:
+    notes = office.folder / "notes"
+    notes.mkdir()
+    (notes / "diary.txt").write_text("Dear diary")
+    sentence = office.run("export", "--out", "notes").failed(2)
+    assert sentence.startswith("The folder notes holds something else than an export;")
+    assert contents(notes) == {"diary.txt": b"Dear diary"}
+
+
+# --- check ---------------------------------------------------------------------------------
+
+
+class Gossip(BaseHTTPRequestHandler):
+    """A backend that refuses every key, and repeats it while doing so."""
+
+    def do_GET(self) -> None:
+        said = orjson.dumps({"error": {"message": f"bad {self.headers['Authorization']}"}})
+        self.send_response(401)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(said)))
+        self.end_headers()
+        self.wfile.write(said)
+
+    def log_message(self, *_: object) -> None:
+        """Keep the tests' output clean."""
+
+
+@contextmanager
+def gossip() -> Iterator[str]:
+    """Run the indiscreet backend, and return its address."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), Gossip) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/v1"
+        server.shutdown()
+
+
+def test_check_is_content_with_a_fresh_machine(errands: dict[str, Errand]) -> None:
+    shown = errands["check"].ended().done()
+    assert "FAIL" not in shown
+    assert re.search(r"(?m)^note +database: rostrum\.db will be made when it is needed$", shown)
+    assert re.search(r"(?m)^ok +backend rehearsal: .*not a language model$", shown)
+    assert errands["check"].left() == set()
+
+
+def test_check_names_every_backend_that_fails_and_never_a_key(office: Office) -> None:
+    with socket.socket() as silent, gossip() as address:
+        silent.bind(("127.0.0.1", 0))  # bound and not listening: a connection is refused
+        dead = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
+        ended = office.run(
+            "check",
+            ROSTRUM_BACKENDS__DEAD__BASE_URL=dead,
+            ROSTRUM_BACKENDS__DEAD__API_KEY=KEY,
+            ROSTRUM_BACKENDS__GOSSIP__BASE_URL=address,
+            ROSTRUM_BACKENDS__GOSSIP__API_KEY=KEY,
+            ROSTRUM_MODELS="dead/ana,gossip/ben",
+        )
+    sentence = ended.failed(1)
+    assert sentence.endswith("of the checks above failed; each says what to do.")
+    assert re.search(r"(?m)^FAIL +backend dead: .*could not be reached", ended.out)
+    assert re.search(r"(?m)^FAIL +backend gossip: .*refused the key \(401\)", ended.out)
+    assert re.search(r"(?m)^ok +database: rostrum\.db is ready$", ended.out)
+    assert KEY not in ended.out + ended.err
+
+
+# --- bench ---------------------------------------------------------------------------------
+
+
+def test_the_benchmark_prints_json(errands: dict[str, Errand]) -> None:
+    result = orjson.loads(errands["bench"].ended().done())
+    assert result["bench"] == "overhead"
+    assert [alone["turn_order"] for alone in result["alone"]] == ["sequential", "simultaneous"]
+    assert (result["alone"][0]["debates"], result["crowd"]["debates"]) == (1, 2)
+    for measured in (*result["alone"], result["crowd"]):
+        assert measured["wall_over_path_p50"] >= 1
+        assert measured["loop_lag_ms_worst"] >= 0
+    assert result["machine"]["cores"] >= 1
+    assert errands["bench"].left() == set(), "it cleans up"

@@ -1,0 +1,186 @@
+"""Whole debates that once went wrong, each named after what a person would have noticed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+import engine.delivery
+from adapters.memory.venue import Fault, MemoryVenue
+from adapters.terminal.render import plain
+from engine.debate import Estimate, How, PanelMode, Price, Status
+from engine.errors import BudgetError, UsageError
+from engine.intake import Defaults
+from engine.messages import Announcement, Message, Reveal
+from engine.ports import Part
+from engine.store import Caps, Lease, Post
+from tests.doubles import model_server as acts
+from tests.doubles.hall import DEFAULTS as OFFLINE
+from tests.doubles.hall import QUICK, Hall
+from tests.scenario.conftest import DEFAULTS, NO_CAPS, SWIFT, Running, Stage
+
+DEAR = Price(usd_in=0, usd_out=100)  # with 900 tokens written a call costs 0.09 USD, at most 0.1
+COMMUNITY = NO_CAPS.model_copy(update={"community_daily_usd": 10.0})
+
+
+class RememberingVenue(MemoryVenue):
+    """A platform that also keeps what each message meant."""
+
+    def __init__(self) -> None:
+        super().__init__(limits=SWIFT)
+        self.meant: list[Message] = []
+
+    def render(self, message: Message, stem: str) -> tuple[Part, ...]:
+        self.meant.append(message)
+        return super().render(message, stem)
+
+
+class EagerVenue(MemoryVenue):
+    """A platform where somebody votes as soon as the invitation stands, before any seed."""
+
+    async def seed(self, place: str, message: str, options: Sequence[str]) -> None:
+        await self.react("ann", place, message, "A")
+        await super().seed(place, message, options)
+
+
+def capped(usd: float) -> Defaults:
+    """Return defaults with a cap on one debate."""
+    return under(NO_CAPS.model_copy(update={"debate_usd": usd}))
+
+
+def under(caps: Caps) -> Defaults:
+    """Return defaults with these caps."""
+    return DEFAULTS.model_copy(update={"caps": caps})
+
+
+def invited(stage: Stage) -> bool:
+    """Whether anybody was ever asked to vote."""
+    return "Vote: A, B, tie, weak." in stage.venue.said()
+
+
+# --- resuming ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def hall(database_url: str, monkeypatch: pytest.MonkeyPatch) -> Hall:
+    """Offer a hall whose deliverers look for what is waiting at once."""
+    monkeypatch.setattr(engine.delivery, "LOOK_SECONDS", 0.02)
+    return Hall(database_url)
+
+
+async def test_a_closed_debate_whose_reveal_was_never_posted_can_be_resumed(hall: Hall) -> None:
+    """Its process was killed between the close and the reveal; resuming it was refused."""
+    async with hall.open() as session:
+        debate_id = await session.start()
+        await session.voting(debate_id)
+        hall.venue.misbehave("edit", Fault(delay=30))
+        closed = await session.service.close_vote(debate_id)
+    assert closed.status is Status.CLOSED
+    assert "Reveal: " not in hall.venue.said()
+    hall.venue.misbehave("edit", Fault(delay=0.3))
+    async with hall.open() as session:
+        resumed = await session.service.resume(debate_id, OFFLINE.caps)
+        await session.ended(debate_id)
+        assert (resumed.id, resumed.status) == (debate_id, Status.CLOSED)
+        assert [body.body.startswith("Reveal: ") for body in hall.thread()[-2:]] == [False, True]
+        with pytest.raises(UsageError, match="is closed; there is nothing to resume"):
+            await session.service.resume(debate_id, OFFLINE.caps)
+    assert hall.venue.said().count("Reveal: ") == 1
+
+
+async def test_a_cap_needs_known_prices_at_the_resume_too(stage: Stage) -> None:
+    """A debate of unknown price, begun without a cap, went on under one that could not hold."""
+    stage.server.always(acts.status(401), model="ben")
+    async with stage.process(price=None) as line:
+        debate = await line.hold()
+        assert debate.status is Status.FAILED
+        asked = len(stage.server.requests)
+        for caps in (capped(1.0).caps, COMMUNITY):
+            with pytest.raises(BudgetError, match=r"price of near/ana.*set ROSTRUM_PRICES"):
+                await line.service.resume(debate.id, caps)
+        assert (await line.store.debates.get(debate.id)).status is Status.FAILED
+        assert len(stage.server.requests) == asked
+
+
+async def test_a_cap_raised_by_a_little_holds_at_its_new_height(stage: Stage) -> None:
+    """A resumed debate kept the cap that it began with, and stopped at once again."""
+    stage.server.always(acts.Act(usage_extra={"completion_tokens": 900}))
+    async with stage.process(price=DEAR) as line:
+        debate = await line.hold(capped(0.6))
+        assert len(stage.server.requests) == 6
+        resumed = await line.service.resume(debate.id, capped(0.75).caps)
+        assert resumed.setup.cap_usd == 0.75
+        again = await line.ended(debate.id)
+        assert (again.status, len(stage.server.requests)) == (Status.PARTIAL, 8)
+        assert "its cap of 0.75 USD" in again.reason
+        await line.service.resume(debate.id, capped(2.0).caps)
+        assert (await line.ended(debate.id)).status is Status.CLOSED
+
+
+# --- the panel and the vote --------------------------------------------------------------
+
+
+async def test_people_are_asked_to_vote_once_the_verdict_is_sealed(
+    line: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A debate whose panel failed had asked for votes that nothing would ever be held against."""
+    publish, sealed = line.store.outbox.publish, list[bool]()
+
+    async def look_and_publish(lease: Lease, debate_id: str, posts: Sequence[Post]) -> None:
+        if any(post.key == "vote" for post in posts):
+            sealed.append((await line.store.journal.judged(debate_id))[0] is not None)
+        await publish(lease, debate_id, posts)
+
+    monkeypatch.setattr(line.store.outbox, "publish", look_and_publish)
+    assert (await line.hold()).status is Status.CLOSED
+    assert sealed == [True]
+
+
+async def test_a_panel_stopped_by_the_cap_opens_no_vote_until_it_is_resumed(stage: Stage) -> None:
+    stage.server.always(acts.Act(usage_extra={"completion_tokens": 900}))
+    async with stage.process(price=DEAR) as line:
+        debate = await line.hold(capped(0.85))
+        assert (debate.status, debate.vote_message) == (Status.PARTIAL, None)
+        assert (await line.store.journal.judged(debate.id))[0] is None
+        assert (len(stage.turns_asked), len(stage.jurors_asked)) == (8, 1)
+        assert not invited(stage)
+        await line.service.resume(debate.id, NO_CAPS)
+        ended = await line.ended(debate.id)
+        verdict, _ = await line.store.journal.judged(debate.id)
+    assert ended.status is Status.CLOSED
+    assert invited(stage)
+    assert verdict is not None
+    assert verdict.valid == 3
+    # What was paid for is not asked for again.
+    assert (len(stage.turns_asked), len(stage.jurors_asked)) == (8, 3)
+
+
+async def test_a_vote_cast_before_the_seeds_is_heard_live(database_url: str) -> None:
+    """It was unknown until the close, and lost for good if it was taken back before."""
+    hall = Hall(database_url, EagerVenue(limits=QUICK))
+    async with hall.open() as session:
+        debate_id = await session.start()
+        await session.voting(debate_id)
+        [event] = await session.store.votes.events(debate_id)
+        await session.service.close_vote(debate_id)
+        await session.ended(debate_id)
+        votes = await session.votes(debate_id, "ann")
+    assert (event.option, event.how) == ("A", How.LIVE)
+    assert votes["ann"].option == "A"
+
+
+# --- a panel that sees names -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("blind", [True, False])
+async def test_a_debate_that_is_not_blind_says_so_and_compares_nothing(
+    stage: Stage, blind: bool
+) -> None:
+    """It was announced as read blind, and its jury compared with people."""
+    venue = stage.venue = RememberingVenue()
+    async with stage.process() as line:
+        debate = await line.hold(blind=blind, vote_minutes=10)if False else None
+        started = await line.start(blind=blind, vote_minutes=10)
+        assert debate is None
+        opened = await line.until(started.debate.id, lambda debate: debate.vote_opened_at)
