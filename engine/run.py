@@ -20,7 +20,8 @@ from engine.errors import (
 )
 from engine.floor import Floor
 from engine.formats import format_of
-from engine.jury.panel import hold_panel
+from engine.jury.panel import blind_ahead, hold_panel
+from engine.jury.transcript import Transcript
 from engine.keeper import Keeper
 from engine.messages import Notice, VoteInvite
 from engine.pace import Pace
@@ -84,6 +85,7 @@ class Runner:
         floor = Floor(debate.setup, prompts, desk, script.turns(debate.request))
         try:
             await script.run(floor)
+            await asyncio.gather(*desk.blinding)
             verdict, ballots = await hold_panel(debate, floor.turns, prompts, steps)
         finally:
             await steps.flush()
@@ -137,6 +139,7 @@ class LiveDesk:
     runner: Runner
     undelivered: int = 0
     recording: int = 0
+    blinding: list[asyncio.Future[Transcript]] = field(default_factory=list)
 
     async def room(self) -> None:
         """Wait until fewer than four turns are undelivered."""
@@ -165,6 +168,7 @@ class LiveDesk:
         """Keep a turn and queue its post, together."""
         self.recording += 1
         self.steps.later(self._record(turn, post))
+        self.blinding.append(blind_ahead(self.debate, turn))
 
     async def _record(self, turn: Turn, post: Post) -> None:
         journal = self.runner.store.journal

@@ -53,6 +53,25 @@ async def warm_up() -> None:
     await asyncio.get_running_loop().run_in_executor(BLINDER, blind, "Side A said", names, ())
 
 
+def blind_ahead(debate: Debate, turn: Turn) -> asyncio.Future[Transcript]:
+    """Blind a turn while the next one is written: what was blinded once is remembered."""
+    order = tuple(debate.request.sides)
+    loop = asyncio.get_running_loop()
+    return loop.run_in_executor(BLINDER, _lay_out, debate, (turn,), order)
+
+
+def _lay_out(debate: Debate, turns: tuple[Turn, ...], order: tuple[str, ...]) -> Transcript:
+    setup, request = debate.setup, debate.request
+    return build_transcript(
+        request.topic,
+        request.conditions,
+        turns,
+        order,
+        Cast(setup.names, request.sides, setup.panel.blind),
+        simultaneous=request.turn_order is TurnOrder.SIMULTANEOUS,
+    )
+
+
 async def hold_panel(
     debate: Debate, turns: Sequence[Turn], prompts: Prompts, steps: Caller
 ) -> tuple[Verdict, dict[str, Ballot]]:
@@ -161,19 +180,10 @@ class Panel:
         """Lay the debate out, once an order; blinding is work for a thread."""
         if order not in self.transcripts:
             loop = asyncio.get_running_loop()
-            self.transcripts[order] = loop.run_in_executor(BLINDER, self._lay_out, order)
+            self.transcripts[order] = loop.run_in_executor(
+                BLINDER, _lay_out, self.debate, self.turns, order
+            )
         return await self.transcripts[order]
-
-    def _lay_out(self, order: tuple[str, ...]) -> Transcript:
-        setup, request = self.debate.setup, self.debate.request
-        return build_transcript(
-            request.topic,
-            request.conditions,
-            self.turns,
-            order,
-            Cast(setup.names, request.sides, setup.panel.blind),
-            simultaneous=request.turn_order is TurnOrder.SIMULTANEOUS,
-        )
 
     def _variables(self, reading: Reading, transcript: Transcript) -> dict[str, Any]:
         setup, request = self.debate.setup, self.debate.request
