@@ -18,6 +18,7 @@ from bot.settings import Settings
 from bot.terminal import DEFAULT_VOTES, Session, has_keyboard
 from engine.dataset.folder import check_replaceable
 from engine.formats import find_format
+from engine.languages import check_language
 from engine.service import Started
 from engine.topics import built_in_topics
 from engine.votes.options import vote_options
@@ -32,6 +33,7 @@ async def run_demo(
     anew beside the folder. Raises UsageError before anything starts.
     """
     check_replaceable(out)
+    check_language(language)
     options = vote_options(find_format(format).contenders)
     if votes is None and not has_keyboard():
         votes = DEFAULT_VOTES

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import sys
 from contextlib import closing
 from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 from ulid import ULID
 
 from adapters.storage.database import sqlite_path
@@ -21,15 +22,17 @@ from engine.keeper import LEASE_SECONDS
 from engine.text import headline
 
 TOPIC_WIDTH = 60
+PIPE_WIDTH = 200  # who reads a pipe wants whole lines
 STOPPED = "An operator stopped it."
 
 
 async def list_debates(state: str | None, limit: int) -> None:
-    """Print the newest debates, one a line."""
+    """Print the newest debates, one a line; only a narrow terminal folds their topics."""
     statuses = _read_states(state)
     async with read_store(load_settings()) as store:
         debates = await store.debates.recent(statuses, limit)
-    table = Table("id", "state", "platform", "format", "started (UTC)", "topic", box=None)
+    titles = ("id", "state", "platform", "format", "started (UTC)")
+    table = Table(*(Column(title, no_wrap=True) for title in titles), "topic", box=None)
     for debate in debates:
         table.add_row(
             debate.code,
@@ -39,7 +42,9 @@ async def list_debates(state: str | None, limit: int) -> None:
             f"{debate.created_at:%Y-%m-%d %H:%M}",
             headline(debate.request.topic, TOPIC_WIDTH),
         )
-    Console(highlight=False).print(table if debates else "No debates.", markup=False)
+    width = None if sys.stdout.isatty() else PIPE_WIDTH
+    console = Console(highlight=False, width=width)
+    console.print(table if debates else "No debates.", markup=False)
 
 
 async def show_debate(debate_id: str) -> None:

@@ -129,7 +129,7 @@ class DebateTable:
             setup = debate.setup.model_copy(update={"cap_usd": cap})
             fresh: dict[str, Any] = {"stop": None, "gone": False, "setup": setup.model_dump_json()}
             if debate.gone:
-                fresh["vote_deadline"] = None
+                fresh |= dict.fromkeys(("vote_deadline", "vote_opened_at", "vote_message"))
                 reopen(connection, debate.id)
             connection.execute(update(debates).where(debates.c.id == debate.id).values(fresh))
             return _get(connection, debate.id)

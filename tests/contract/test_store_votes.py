@@ -281,7 +281,9 @@ async def test_recovery_sees_the_vote_that_was_cast_just_before_it(store: Store)
 
 async def test_recoveries_at_once_add_what_was_missed_once(store: Store) -> None:
     r = await voting(store)
-    missed = NewEvent(person=(await store.votes.people("chat", ["ann"]))["ann"], option="A", added=True)
+    missed = NewEvent(
+        person=(await store.votes.people("chat", ["ann"]))["ann"], option="A", added=True
+    )
 
     def find(log: tuple[VoteEvent, ...]) -> list[NewEvent]:
         return [] if any(event.person == missed.person for event in log) else [missed]

@@ -353,7 +353,9 @@ async def test_a_message_that_cannot_be_rendered_is_refused_and_the_others_come(
     async with office.delivering():
         await office.queue("one", "two", "three")
         await office.settled()
-        await office.store.outbox.publish(lease, other.id, [Post(key="x", message=Notice(text="x"))])
+        await office.store.outbox.publish(
+            lease, other.id, [Post(key="x", message=Notice(text="x"))]
+        )
         office.delivery.bell.ring("outbox", other.id)
         await office.delivery.settled(other.id)
     assert office.said() == ["info: one", "info: three", "info: x"]
@@ -380,6 +382,8 @@ async def test_what_another_process_queued_does_not_wait_for_the_bell_to_be_sile
     ringing = asyncio.create_task(ring_all_the_time())
     async with office.delivering():
         await asyncio.sleep(0.05)
-        await office.store.outbox.publish(lease, other.id, [Post(key="x", message=Notice(text="x"))])
+        await office.store.outbox.publish(
+            lease, other.id, [Post(key="x", message=Notice(text="x"))]
+        )
         await until(lambda: office.said() == ["info: x"])
     ringing.cancel()
