@@ -92,8 +92,6 @@ def contents(folder: Path) -> dict[str, bytes]:
 class Errand:
     """A command in a folder of its own, which holds notes that are not Rostrum's."""
 
-    arguments: tuple[str, ...]
-    settings: Mapping[str, str]
     folder: Path
     result: Future[Ended]
 
@@ -134,7 +132,7 @@ def errands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Erra
             settings = dict(word.split("=") for word in words if word.startswith("ROSTRUM_"))
             arguments = tuple(word for word in words if not word.startswith("ROSTRUM_"))
             result = pool.submit(rostrum, folder, *arguments, **settings)
-            started[name] = Errand(arguments, settings, folder, result)
+            started[name] = Errand(folder, result)
         yield started
         pool.shutdown(cancel_futures=True)
 
