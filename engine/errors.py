@@ -60,7 +60,9 @@ class VenueAwayError(VenueError):
     may be on the platform, and has to be looked for before it is sent again.
     """
 
-    def __init__(self, message: str, *, retry_after: float = 1.0, maybe_stored: bool = False):
+    def __init__(
+        self, message: str, *, retry_after: float = 1.0, maybe_stored: bool = False
+    ) -> None:
         super().__init__(message)
         self.retry_after = retry_after
         self.maybe_stored = maybe_stored

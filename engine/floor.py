@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Mapping
 from contextvars import ContextVar
 from typing import Any, Protocol, TypeVar
 
-from engine.debate import Model, Request, Sampling, Setup, Turn
+from engine.debate import Request, Setup, Turn
 from engine.errors import StoppedError
 from engine.jury.identity import scrub
 from engine.languages import language_name
 from engine.limits import TurnLimits, violations
 from engine.messages import TurnPost
-from engine.ports import AnswerSchema, ChatMessage, Reply
+from engine.ports import ChatMessage, Reply
 from engine.prompts.library import Prompts
+from engine.steps import Caller
 from engine.store import Post
 from engine.text import clean, count_words
 
@@ -29,24 +30,11 @@ T = TypeVar("T")
 _before: ContextVar[asyncio.Future[bool] | None] = ContextVar("before", default=None)
 
 
-class Desk(Protocol):
+class Desk(Caller, Protocol):
     """What stands behind a floor: the journal and the outbox, or a dry run of both."""
 
     async def room(self) -> None:
         """Wait until few enough turns are undelivered."""
-        ...
-
-    async def call(
-        self,
-        step: str,
-        model: Model,
-        messages: Sequence[ChatMessage],
-        sampling: Sampling,
-        *,
-        schema: AnswerSchema | None = None,
-        cue: Mapping[str, str] | None = None,
-    ) -> Reply:
-        """Return a step's reply."""
         ...
 
     async def publish(self, turn: Turn, post: Post) -> None:

@@ -7,7 +7,7 @@ import hashlib
 import math
 import re
 from collections.abc import Coroutine, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import orjson
 
@@ -20,6 +20,23 @@ from engine.store import AttemptStart, Journaled, Lease, Store
 
 BYTES_PER_TOKEN = 2.5  # of letters and spaces; anything else may take a token a byte
 _LETTERS = re.compile("[A-Za-z ]+")
+
+
+class Caller(Protocol):
+    """What scripts and panels ask models through, a step at a time."""
+
+    async def call(
+        self,
+        step: str,
+        model: Model,
+        messages: Sequence[ChatMessage],
+        sampling: Sampling,
+        *,
+        schema: AnswerSchema | None = None,
+        cue: Mapping[str, str] | None = None,
+    ) -> Reply:
+        """Return a step's reply."""
+        ...
 
 
 class Steps:

@@ -7,12 +7,12 @@ missing. Jurors see neither one another nor, unless the debate is not blind, a m
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
-from engine.debate import Ballot, Debate, Model, Sampling, Turn, TurnOrder, Verdict
+from engine.debate import Ballot, Debate, Turn, TurnOrder, Verdict
 from engine.errors import ModelError
 from engine.jury.aggregate import aggregate
 from engine.jury.ballot import Outcome, Reading, ballot_schema, make_ballot, read_ballot, tie_word
@@ -22,29 +22,12 @@ from engine.jury.rubric import find_rubric
 from engine.jury.transcript import Cast, Transcript, build_transcript
 from engine.jury.vocabulary import draw_names
 from engine.languages import language_name
-from engine.ports import AnswerSchema, ChatMessage, Reply
+from engine.ports import ChatMessage, Reply
 from engine.prompts.library import Prompts
-from engine.steps import prompt_hash
+from engine.steps import Caller, prompt_hash
 
 # One thread: blinding is pure Python, and several would only take the loop's time.
 BLINDER = ThreadPoolExecutor(1, thread_name_prefix="blinder")
-
-
-class Caller(Protocol):
-    """What a panel asks its jurors through: the journaled steps of a debate."""
-
-    async def call(
-        self,
-        step: str,
-        model: Model,
-        messages: Sequence[ChatMessage],
-        sampling: Sampling,
-        *,
-        schema: AnswerSchema | None = None,
-        cue: Mapping[str, str] | None = None,
-    ) -> Reply:
-        """Return a step's reply."""
-        ...
 
 
 async def warm_up() -> None:

@@ -29,7 +29,7 @@ def seat_panel(
 ) -> PanelSetup:
     """Return the panel of a debate, everything that it depends on frozen.
 
-    `roster` is in order of preference; `ordinal` counts the community's debates; `seed` is the
+    `roster` is in order of preference; `ordinal` counts the installation's debates; `seed` is the
     debate's own. Jurors of a debater's family are recused while others exist; when none
     would be left, nobody is, and `recusal_failed` says so.
     """
