@@ -49,7 +49,9 @@ class Delivery:
     async def run(self) -> None:
         """Deliver until cancelled; waits while another process holds the connection."""
         name = f"connection/{self.venue.platform}"
-        while True:
+        task = asyncio.current_task()
+        # A group whose child failed forgets, in Python 3.11, that it was cancelled as well.
+        while task is None or not task.cancelling():
             try:
                 async with self.keeper.hold(name) as lease, asyncio.TaskGroup() as group:
                     group.create_task(self._show_typing())

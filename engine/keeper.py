@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from weakref import WeakValueDictionary
 
 from engine.bell import Bell
-from engine.errors import LeaseLostError, PausedError, RostrumError, StoppedError
+from engine.errors import LeaseLostError, PausedError, RostrumError
 from engine.store import Lease, Store
 
 RENEW_SECONDS = 3.0
@@ -21,21 +21,21 @@ class Hold:
     def __init__(self, lease: Lease, stoppable: bool) -> None:
         self.lease = lease
         self.stoppable = stoppable
-        self.error: RostrumError | None = None
         self._task = asyncio.current_task()
+        self._cancelling = self._task.cancelling() if self._task else 0
+        self._error: RostrumError | None = None
 
     def fail(self, error: RostrumError) -> None:
         """Interrupt the holding task; it sees this error instead of a cancellation."""
-        if self.error is None and self._task is not None:
-            self.error = error
+        if self._error is None and self._task is not None:
+            self._error = error
             self._task.cancel()
 
-    def claim_cancellation(self) -> bool:
-        """Whether a cancellation that arrived was ours."""
-        if self.error is None or self._task is None:
-            return False
-        self._task.uncancel()
-        return True
+    def end(self) -> RostrumError | None:
+        """Take the interruption back; return its error, unless somebody else cancels as well."""
+        if self._error is None or self._task is None:
+            return None
+        return self._error if self._task.uncancel() <= self._cancelling else None
 
 
 class Keeper:
@@ -62,13 +62,16 @@ class Keeper:
                 raise LeaseLostError(f"Another process holds {name}.")
             hold = self._holds[name] = Hold(lease, stoppable)
             try:
-                yield lease
+                try:
+                    yield lease
+                finally:
+                    del self._holds[name]
+                    error = hold.end()
             except asyncio.CancelledError:
-                if not hold.claim_cancellation():
+                if error is None:
                     raise
-                raise hold.error or StoppedError("") from None
+                raise error from None
             finally:
-                del self._holds[name]
                 await self._store.leases.release(lease)
 
     async def _claim(self, name: str) -> Lease | None:

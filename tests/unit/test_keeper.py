@@ -95,6 +95,54 @@ async def test_who_holds_a_lease_is_interrupted_when_it_is_taken_over(store: Sql
     assert NAME in renewed, "what the successor holds is not released by the one that lost it"
 
 
+async def test_who_is_cancelled_while_a_lease_is_lost_ends(store: SqlStore) -> None:
+    """The loss would otherwise be told in place of the cancellation, and the holder go on."""
+    bell = Bell()
+    held = asyncio.Event()
+    ends: list[str] = []
+
+    async def hold() -> None:
+        try:
+            async with keeper.hold(NAME):
+                held.set()
+                await asyncio.sleep(5)
+        except LeaseLostError:
+            ends.append("went on")
+
+    async with running(store, bell, "one") as keeper:
+        holder = asyncio.create_task(hold())
+        await held.wait()
+        keeper._holds[NAME].fail(LeaseLostError("Another process took over."))
+        holder.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await holder
+    assert not ends
+
+
+async def test_an_error_of_the_body_outlives_the_loss_of_its_lease(store: SqlStore) -> None:
+    held = asyncio.Event()
+
+    async def hold() -> int:
+        try:
+            async with keeper.hold(NAME):
+                held.set()
+                try:
+                    await asyncio.sleep(5)
+                except asyncio.CancelledError:
+                    raise ValueError("of the body") from None
+        except ValueError:
+            task = asyncio.current_task()
+            assert task is not None
+            return task.cancelling()
+        return -1
+
+    async with running(store, Bell(), "one") as keeper:
+        holder = asyncio.create_task(hold())
+        await held.wait()
+        keeper._holds[NAME].fail(LeaseLostError("Another process took over."))
+        assert await holder == 0, "the interruption was taken back"
+
+
 async def test_a_debate_that_is_asked_to_stop_interrupts_its_holder(store: SqlStore) -> None:
     bell = Bell()
     await a_debate(store)
