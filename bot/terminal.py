@@ -12,7 +12,7 @@ from rich.console import Console
 from ulid import ULID
 
 from adapters.storage.database import sqlite_path
-from adapters.terminal.venue import ReactionSeen, TerminalVenue
+from adapters.terminal.venue import TerminalVenue
 from adapters.terminal.votes import (
     Hand,
     guests_among,
@@ -27,7 +27,7 @@ from bot.settings import Settings
 from engine.debate import Debate, Status, short_code
 from engine.errors import RostrumError, StoreError, UsageError, VenueError
 from engine.intake import Order
-from engine.ports import VenueLimits
+from engine.ports import ReactionSeen, VenueLimits
 from engine.service import Service, Started
 from engine.store import Caps, Cast
 from engine.votes.options import vote_options

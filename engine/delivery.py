@@ -74,7 +74,7 @@ class Delivery:
         while True:
             for debate_id in rung:
                 self._start(lease, debate_id, group)
-            rung = await self.bell.collect("outbox", LOOK_SECONDS)
+            rung = await self.bell.collect(f"outbox/{self.venue.platform}", LOOK_SECONDS)
             now = self.clock.now()
             if self.venue.channel is not None or now >= look_at:
                 # Only the outbox knows what other processes wrote, and which channel it is for.
@@ -101,7 +101,7 @@ class Delivery:
         if debate_id in self._missed:
             # It may have been queued just after this task had looked for the last time.
             self._missed.discard(debate_id)
-            self.bell.ring("outbox", debate_id)
+            self.bell.ring(f"outbox/{self.venue.platform}", debate_id)
 
     async def _deliver(self, lease: Lease, debate_id: str) -> None:
         following = await self.store.outbox.next(debate_id)
@@ -133,7 +133,7 @@ class Delivery:
         await self.store.outbox.abandon(lease, debate_id, str(error))
         self._waited.discard(debate_id)
         self.bell.ring("stop")
-        self.bell.ring("votes")
+        self.bell.ring(f"votes/{self.venue.platform}")
 
     async def _refused(self, lease: Lease, intent: Intent, error: VenueError) -> Intent | None:
         """Go on without a message, unless the debate cannot be held without it."""
@@ -242,7 +242,7 @@ class Delivery:
             now = self.clock.now()
             deadline = now + timedelta(minutes=message.minutes)
             await self.store.votes.open(lease, intent.debate, ref, now, deadline)
-            self.bell.ring("votes")
+            self.bell.ring(f"votes/{self.venue.platform}")
 
     async def _settle(
         self, lease: Lease, intent: Intent, state: DeliveryState, error: str = ""

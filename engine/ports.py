@@ -197,6 +197,20 @@ class Reactions:
     complete: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class ReactionSeen:
+    """A reaction that a platform tells of; `added` is False for one taken back."""
+
+    place: str
+    message: str
+    user: str
+    option: str
+    added: bool
+
+
+Listener = Callable[[ReactionSeen], Awaitable[None]]
+
+
 class Venue(Protocol):
     """A chat platform as the engine sees it.
 

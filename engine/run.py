@@ -65,7 +65,6 @@ class Runner:
         except Exception:  # one debate's defect must not end the others
             log.exception("debate failed by a defect", debate=debate_id)
             await self._end(debate_id, RostrumError(DEFECT))
-        self.bell.ring("votes")
 
     async def _run(self, debate_id: str, lease: Lease) -> None:
         debate, journaled = await asyncio.gather(
@@ -93,6 +92,7 @@ class Runner:
         await self.store.journal.record_verdict(lease, debate_id, verdict, ballots)
         await self._publish(debate, lease, _invitation(debate))
         await advance(lease, debate_id, Status.VOTING)
+        self.bell.ring(f"votes/{debate.platform}")
         log.info("debate judged", debate=debate_id, usd=round(steps.spent, 6))
 
     async def _end(self, debate_id: str, error: RostrumError) -> None:
@@ -121,7 +121,7 @@ class Runner:
 
     async def _publish(self, debate: Debate, lease: Lease, post: Post) -> None:
         await self.store.outbox.publish(lease, debate.id, [post])
-        self.bell.ring("outbox", debate.id)
+        self.bell.ring(f"outbox/{debate.platform}", debate.id)
 
     async def _load_prompts(self, digest: str) -> Prompts:
         if digest not in self._prompts:
@@ -174,7 +174,7 @@ class LiveDesk:
         journal = self.runner.store.journal
         self.undelivered = await journal.record_turn(self.lease, self.debate.id, turn, post)
         self.recording -= 1
-        self.runner.bell.ring("outbox", self.debate.id)
+        self.runner.bell.ring(f"outbox/{self.debate.platform}", self.debate.id)
 
 
 def _invitation(debate: Debate) -> Post:

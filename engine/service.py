@@ -74,7 +74,7 @@ class Service:
         setup = _reserve(setup, expected, defaults.caps)
         debate = await self._create(order, setup, expected, prompts, defaults.caps)
         await self.dispatcher.submit(debate.id)
-        self.bell.ring("outbox", debate.id)
+        self.bell.ring(f"outbox/{debate.platform}", debate.id)
         log.info("debate queued", debate=debate.id, format=script.name, calls=expected.calls)
         return Started(debate=debate, estimate=expected, warnings=_warnings(setup))
 
@@ -90,8 +90,8 @@ class Service:
             raise UsageError(
                 f"Debate {debate.code} is {debate.status}; there is nothing to resume."
             )
-        self.bell.ring("outbox", debate.id)
-        self.bell.ring("votes")
+        self.bell.ring(f"outbox/{debate.platform}", debate.id)
+        self.bell.ring(f"votes/{debate.platform}")
         return debate
 
     async def _all_delivered(self, debate: Debate) -> bool:

@@ -8,14 +8,14 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import defaultdict, deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
 from adapters.memory.wording import wording
 from engine.errors import VenueAwayError, VenueError, VenueGoneError
 from engine.messages import Message
-from engine.ports import Part, Reactions, VenueLimits
+from engine.ports import Listener, Part, Reactions, ReactionSeen, VenueLimits
 from engine.text import clean, split_markdown
 
 PART_LIMIT = 1900
@@ -23,20 +23,6 @@ PART_LIMIT = 1900
 T = TypeVar("T")
 Method = Literal["post", "edit", "find", "open_thread", "seed", "reactions", "typing"]
 READING: tuple[Method, ...] = ("find", "reactions")
-
-
-@dataclass(frozen=True, slots=True)
-class ReactionSeen:
-    """A reaction that the platform tells of; `added` is False for one taken back."""
-
-    place: str
-    message: str
-    user: str
-    option: str
-    added: bool
-
-
-Listener = Callable[[ReactionSeen], Awaitable[None]]
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ remembers across a restart what it has shown.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -21,22 +21,8 @@ from adapters.terminal import render, texts
 from adapters.terminal.record import Act, Record
 from engine.errors import VenueError
 from engine.messages import MESSAGE, Message, VoteClosed
-from engine.ports import Part, Reactions, VenueLimits
+from engine.ports import Listener, Part, Reactions, ReactionSeen, VenueLimits
 from engine.text import clean
-
-
-@dataclass(frozen=True, slots=True)
-class ReactionSeen:
-    """A hand raised or taken down in the terminal."""
-
-    place: str
-    message: str
-    user: str
-    option: str
-    added: bool
-
-
-Listener = Callable[[ReactionSeen], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)

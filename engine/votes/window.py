@@ -63,7 +63,9 @@ class VoteWindow:
                     await self._attempt(debate_id, closing=True)
             left = min(((due - now).total_seconds() for due in deadlines.values()), default=60.0)
             # A vote that could not be closed just now is due still: look again, but not at once.
-            await self.bell.collect("votes", min(max(left, 0.0), 60.0) or LOOK_SECONDS)
+            await self.bell.collect(
+                f"votes/{self.venue.platform}", min(max(left, 0.0), 60.0) or LOOK_SECONDS
+            )
 
     async def close(self, debate_id: str, *, early: bool = False) -> None:
         """Close a vote now. Raises LeaseLostError, or VenueError when reactions cannot be read."""
@@ -75,7 +77,7 @@ class VoteWindow:
                 if debate.reason and not debate.gone:
                     await self.store.debates.set_waiting(debate_id, "")
                 await self._conclude(debate, lease, early)
-        self.bell.ring("outbox", debate_id)
+        self.bell.ring(f"outbox/{self.venue.platform}", debate_id)
 
     async def _attempt(self, debate_id: str, *, closing: bool) -> None:
         try:

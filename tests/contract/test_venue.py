@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from adapters.memory.venue import Fault, MemoryVenue, ReactionSeen
+from adapters.memory.venue import Fault, MemoryVenue
 from adapters.terminal.venue import TerminalVenue
 from engine.debate import Estimate
 from engine.errors import VenueAwayError, VenueError, VenueGoneError
 from engine.messages import Announcement, Message, Notice, TurnPost, VoteClosed, VoteInvite
-from engine.ports import Venue
+from engine.ports import ReactionSeen, Venue
 
 OPTIONS = ("A", "B", "tie", "weak")
 REFERENCE = re.compile(r"k7f2qz·\d+·\d+/\d+")

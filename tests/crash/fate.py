@@ -17,11 +17,11 @@ from typing import Any
 
 import orjson
 
-from adapters.memory.venue import Listener, MemoryVenue
+from adapters.memory.venue import MemoryVenue
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from engine.debate import Status, Turn
-from engine.ports import Part, VenueLimits
+from engine.ports import Listener, Part, VenueLimits
 from engine.store import AttemptStart, Cast, Intent, Lease, Post
 
 DOOMED, MET, FREEZE, TRAIL = "doomed", "met", "freeze", "trail"

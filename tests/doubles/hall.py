@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from adapters.memory.venue import Listener, MemoryVenue, ReactionSeen, StoredMessage
+from adapters.memory.venue import MemoryVenue, StoredMessage
 from adapters.models.router import open_models
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
@@ -19,7 +19,7 @@ from bot.app import Line
 from engine.debate import Debate, Model, Sampling, Status, Vote
 from engine.delivery import Delivery
 from engine.intake import Defaults, Order
-from engine.ports import Models, Venue, VenueLimits
+from engine.ports import Listener, Models, ReactionSeen, Venue, VenueLimits
 from engine.prompts.library import load_prompts
 from engine.service import Service
 from engine.store import Caps, Cast, ExportFilter

@@ -45,7 +45,7 @@ class Office:
 
     async def publish(self, *posts: Post) -> None:
         await self.store.outbox.publish(self.lease, self.debate.id, posts)
-        self.delivery.bell.ring("outbox", self.debate.id)
+        self.delivery.bell.ring("outbox/memory", self.debate.id)
 
     async def settled(self) -> None:
         async with asyncio.timeout(5):
@@ -129,7 +129,7 @@ async def test_what_is_queued_while_the_last_look_comes_back_empty_is_delivered_
     monkeypatch.setattr(office.store.outbox, "next", look_and_be_overtaken)
     async with office.delivering():
         await asyncio.sleep(0.05)
-        office.delivery.bell.ring("outbox", office.debate.id)
+        office.delivery.bell.ring("outbox/memory", office.debate.id)
         await until(lambda: office.said() == ["info: late"])
 
 
@@ -171,7 +171,7 @@ async def test_a_second_deliverer_waits_until_the_first_has_gone(
             await office.settled()
             await late.enter_async_context(running(second))
             await office.queue("two")
-            second.bell.ring("outbox", office.debate.id)
+            second.bell.ring("outbox/memory", office.debate.id)
             await office.settled()
             assert office.said() == ["info: one", "info: two"]
         await office.queue("three")
@@ -356,7 +356,7 @@ async def test_a_message_that_cannot_be_rendered_is_refused_and_the_others_come(
         await office.store.outbox.publish(
             lease, other.id, [Post(key="x", message=Notice(text="x"))]
         )
-        office.delivery.bell.ring("outbox", other.id)
+        office.delivery.bell.ring("outbox/memory", other.id)
         await office.delivery.settled(other.id)
     assert office.said() == ["info: one", "info: three", "info: x"]
     assert settled == {
@@ -376,7 +376,7 @@ async def test_what_another_process_queued_does_not_wait_for_the_bell_to_be_sile
 
     async def ring_all_the_time() -> None:
         while True:
-            office.delivery.bell.ring("outbox", office.debate.id)
+            office.delivery.bell.ring("outbox/memory", office.debate.id)
             await asyncio.sleep(0.01)
 
     ringing = asyncio.create_task(ring_all_the_time())

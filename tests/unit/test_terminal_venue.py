@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from adapters.terminal.venue import ReactionSeen, TerminalVenue
+from adapters.terminal.venue import TerminalVenue
 from engine.errors import VenueError
 from engine.messages import MESSAGE, Notice, VoteClosed, VoteInvite
-from engine.ports import Part, Reactions, VenueLimits
+from engine.ports import Part, Reactions, ReactionSeen, VenueLimits
 
 OPTIONS = ("A", "B", "tie", "weak")
 INVITE = VoteInvite(options=OPTIONS, minutes=30, quorum=5)

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from ulid import ULID
 
 import engine.votes.window
-from adapters.memory.venue import Fault, MemoryVenue, ReactionSeen
+from adapters.memory.venue import Fault, MemoryVenue
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from engine.bell import Bell
@@ -26,7 +26,7 @@ from engine.debate import Debate, Status, Tally, Vote, VoteEvent
 from engine.errors import VenueAwayError, VenueError
 from engine.keeper import Keeper
 from engine.messages import Notice, Reveal
-from engine.ports import Reactions
+from engine.ports import Reactions, ReactionSeen
 from engine.store import Cast, DeliveryState, ExportFilter
 from engine.votes.window import VoteWindow, agreement, tally_of
 from tests.contract.sample import NO_CAPS, ballot, new_debate, verdict
@@ -122,7 +122,7 @@ class Poll:
     async def until(self, done: Callable[[Debate], object]) -> Debate:
         async with asyncio.timeout(5):
             while not done(debate := await self.debate()):
-                self.window.bell.ring("votes")
+                self.window.bell.ring("votes/memory")
                 await asyncio.sleep(0.005)
         return debate
 
@@ -350,7 +350,7 @@ async def test_it_closes_when_it_is_due_and_not_before(poll: Poll) -> None:
     await poll.react("ann", "A")
     async with poll.watching():
         poll.clock.pass_minutes(29)
-        poll.window.bell.ring("votes")
+        poll.window.bell.ring("votes/memory")
         await asyncio.sleep(0.05)
         assert (await poll.debate()).status is Status.VOTING
         poll.clock.pass_minutes(2)
