@@ -138,7 +138,7 @@ class Delivery:
     async def _refused(self, lease: Lease, intent: Intent, error: VenueError) -> Intent | None:
         """Go on without a message, unless the debate cannot be held without it."""
         log.error("message refused", debate=intent.debate, post=intent.key, why=str(error))
-        if isinstance(intent.message, Announcement | VoteInvite):
+        if _has_sequel(intent):
             await self._abandon(lease, intent.debate, error)
             return None
         return await self._settle(lease, intent, DeliveryState.REFUSED, str(error))
@@ -178,6 +178,9 @@ class Delivery:
                 # This process stood still: whether the lease is still ours is asked once more.
                 return intent
             ref = await self._post(intent, part, left)
+        if len(intent.refs) + 1 == len(parts) and not _has_sequel(intent):
+            # The message is settled next, and its last reference stored with that.
+            return intent.model_copy(update={"refs": (*intent.refs, ref)})
         return await self.store.outbox.posted(lease, intent, ref)
 
     async def _find_doubtful(self, intent: Intent, part: Part) -> str | None:
@@ -192,7 +195,7 @@ class Delivery:
         except (VenueAwayError, VenueGoneError):
             raise
         except VenueError as error:
-            if isinstance(intent.message, Announcement | VoteInvite):
+            if _has_sequel(intent):
                 raise
             log.warning("left in doubt", debate=intent.debate, post=intent.key, why=str(error))
             return UNSEEN
@@ -272,6 +275,11 @@ class Delivery:
             await self.venue.typing(thread, seats)
         except VenueError as error:
             log.debug("typing was not shown", thread=thread, why=str(error))
+
+
+def _has_sequel(intent: Intent) -> bool:
+    """Whether something belongs to a message once it is posted."""
+    return isinstance(intent.message, Announcement | VoteInvite)
 
 
 def _place(intent: Intent) -> str:

@@ -73,27 +73,29 @@ class Runner:
         if not debate.status.live:
             return
         log.info("debate runs", debate=debate_id, format=debate.request.format)
-        script = format_of(debate.request.format, debate.setup.format_version)
-        prompts = await self._load_prompts(debate.setup.templates)
         steps = Steps(debate, lease, journaled, self.store, self.models, self.keeper, self._pace)
         advance = self.store.debates.advance
         steps.later(advance(lease, debate_id, Status.RUNNING, debate.reason))
         desk = LiveDesk(debate, lease, steps, self)
-        if journaled.steps:
-            desk.undelivered = await self.store.outbox.undelivered_turns(debate_id)
-        floor = Floor(debate.setup, prompts, desk, script.turns(debate.request))
         try:
-            await script.run(floor)
-            await asyncio.gather(*desk.blinding)
-            verdict, ballots = await hold_panel(debate, floor.turns, prompts, steps)
+            if journaled.steps:
+                desk.undelivered = await self.store.outbox.undelivered_turns(debate_id)
+            await self._think(debate, desk)
         finally:
             await steps.flush()
-        # One after the other: a vote opens on a sealed verdict, or not at all.
-        await self.store.journal.record_verdict(lease, debate_id, verdict, ballots)
-        await self._publish(debate, lease, _invitation(debate))
-        await advance(lease, debate_id, Status.VOTING)
-        self.bell.ring(f"votes/{debate.platform}")
+        self.bell.ring(f"outbox/{debate.platform}", debate_id)
         log.info("debate judged", debate=debate_id, usd=round(steps.spent, 6))
+
+    async def _think(self, debate: Debate, desk: LiveDesk) -> None:
+        """Run the script and the panel, and queue the verdict with the invitation to vote."""
+        script = format_of(debate.request.format, debate.setup.format_version)
+        prompts = await self._load_prompts(debate.setup.templates)
+        floor = Floor(debate.setup, prompts, desk, script.turns(debate.request))
+        await script.run(floor)
+        await asyncio.gather(*desk.blinding)
+        verdict, ballots = await hold_panel(debate, floor.turns, prompts, desk.steps)
+        seal = self.store.journal.record_verdict
+        desk.steps.later(seal(desk.lease, debate.id, verdict, ballots, _invitation(debate)))
 
     async def _end(self, debate_id: str, error: RostrumError) -> None:
         """Write down how a debate ended early, and say it in the thread."""

@@ -18,6 +18,7 @@ from engine.pace import Pace
 from engine.ports import AnswerSchema, Attempt, Call, ChatMessage, Models, Reply
 from engine.store import AttemptStart, Journaled, Lease, Store
 
+LINGER_SECONDS = 0.02
 BYTES_PER_TOKEN = 2.5  # of letters and spaces; anything else may take a token a byte
 _LETTERS = re.compile("[A-Za-z ]+")
 
@@ -60,7 +61,9 @@ class Steps:
         self._models = models
         self._keeper = keeper
         self._pace = pace
-        self._queued: list[asyncio.Task[object]] = []
+        self._waiting: list[Coroutine[Any, Any, object]] = []
+        self._started: list[asyncio.Task[object]] = []
+        self._linger: asyncio.TimerHandle | None = None
         self.spent = journaled.spent
 
     async def call(
@@ -119,16 +122,28 @@ class Steps:
         """Queue a write that has to be on disk before the next call is sent, not before.
 
         Writes are stored in the order in which they are queued, and one commit takes them all:
-        a call waits for one flush of the disk instead of three.
+        a call waits for one flush of the disk instead of three. Where no call follows at once
+        they are stored without it.
         """
-        self._queued.append(asyncio.create_task(write))
+        self._waiting.append(write)
+        if self._linger is None:
+            loop = asyncio.get_running_loop()
+            self._linger = loop.call_later(LINGER_SECONDS, self._start_writes)
 
     async def flush(self) -> None:
         """Wait until everything queued is on disk; raises what the first write to fail raised."""
-        queued, self._queued = self._queued, []
-        for result in await asyncio.gather(*queued, return_exceptions=True):
+        self._start_writes()
+        started, self._started = self._started, []
+        for result in await asyncio.gather(*started, return_exceptions=True):
             if isinstance(result, BaseException):
                 raise result
+
+    def _start_writes(self) -> None:
+        if self._linger is not None:
+            self._linger.cancel()
+            self._linger = None
+        self._started += map(asyncio.create_task, self._waiting)
+        self._waiting.clear()
 
     def start(self, call: Call, number: int) -> AttemptStart:
         """Describe a try: its number in the journal, and what it may cost at most."""

@@ -293,9 +293,18 @@ class Journal(Protocol):
         ...
 
     async def record_verdict(
-        self, lease: Lease, debate_id: str, verdict: Verdict, ballots: Mapping[str, Ballot]
+        self,
+        lease: Lease,
+        debate_id: str,
+        verdict: Verdict,
+        ballots: Mapping[str, Ballot],
+        invitation: Post | None = None,
     ) -> None:
-        """Store the panel's verdict and its ballots by step, sealed until the vote closes."""
+        """Store the panel's verdict and its ballots by step, sealed until the vote closes.
+
+        With it, where one is given, the invitation to vote is queued and the debate is `voting`:
+        a vote opens on a sealed verdict, or not at all.
+        """
         ...
 
     async def judged(self, debate_id: str) -> tuple[Verdict | None, tuple[Ballot, ...]]:

@@ -74,7 +74,9 @@ class Part:
         """Answer, or fail as told, after the time that the options say."""
         self._tries += 1
         began = time.perf_counter()
-        # The answer is made first, when calls take turns, and not when many end together.
+        # The time of calls that are sent together starts together, however long making an
+        # answer takes; and that is done now, when calls take turns, not when many end together.
+        await asyncio.sleep(0)
         outcome = self._outcome()
         await asyncio.sleep(max(0.0, self._options.latency - (time.perf_counter() - began)))
         return outcome

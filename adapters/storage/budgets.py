@@ -4,13 +4,41 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import Connection, func, select, update
+from sqlalchemy import Connection, bindparam, func, select, update
 from sqlalchemy.dialects.sqlite import insert
 
+from adapters.storage.prepared import Prepared
 from adapters.storage.tables import calls, debates, usage
 from engine.debate import Debate, Status
 from engine.errors import BudgetError
 from engine.store import Caps, NewDebate
+
+HELD = Prepared(
+    select(
+        debates.c.platform,
+        debates.c.community,
+        debates.c.budget_day,
+        debates.c.reserved_usd,
+        debates.c.settled_usd,
+    ).where(debates.c.id == bindparam("of"))
+)
+_COST = func.coalesce(calls.c.cost, calls.c.cost_max)
+SPENT = Prepared(
+    select(func.coalesce(func.sum(_COST), 0.0).label("usd")).where(
+        calls.c.debate == bindparam("of")
+    )
+)
+SETTLE_USAGE = Prepared(
+    update(usage)
+    .where(usage.c.scope == bindparam("in"), usage.c.day == bindparam("on"))
+    .values(
+        reserved_usd=usage.c.reserved_usd - bindparam("held"),
+        spent_usd=usage.c.spent_usd + bindparam("more"),
+    )
+)
+SETTLE = Prepared(
+    update(debates).where(debates.c.id == bindparam("of")), ("reserved_usd", "settled_usd")
+)
 
 
 def reserve(connection: Connection, new: NewDebate, starter: int | None, caps: Caps) -> None:
@@ -44,29 +72,17 @@ def reserve_rest(connection: Connection, debate: Debate, caps: Caps, now: dateti
 
 def settle(connection: Connection, debate_id: str) -> None:
     """Turn what a debate reserved into what it spent; a cost unknown counts at its maximum."""
-    row = connection.execute(select(debates).where(debates.c.id == debate_id)).one()
+    [row] = HELD.rows(connection, {"of": debate_id})
     total = spent(connection, debate_id)
-    connection.execute(
-        update(usage)
-        .where(usage.c.scope == _scope(row.platform, row.community))
-        .where(usage.c.day == row.budget_day)
-        .values(
-            reserved_usd=usage.c.reserved_usd - row.reserved_usd,
-            spent_usd=usage.c.spent_usd + total - row.settled_usd,
-        )
-    )
-    _hold(connection, debate_id, reserved_usd=0.0, settled_usd=total)
+    day = {"in": _scope(row.platform, row.community), "on": row.budget_day}
+    moved = {"held": row.reserved_usd, "more": total - row.settled_usd}
+    SETTLE_USAGE.run(connection, day | moved)
+    SETTLE.run(connection, {"of": debate_id, "reserved_usd": 0.0, "settled_usd": total})
 
 
 def spent(connection: Connection, debate_id: str) -> float:
     """Return what a debate's tries cost in USD, those of unknown cost at their maximum."""
-    cost = func.coalesce(calls.c.cost, calls.c.cost_max)
-    query = select(func.coalesce(func.sum(cost), 0.0)).where(calls.c.debate == debate_id)
-    return float(connection.scalar(query) or 0.0)
-
-
-def _hold(connection: Connection, debate_id: str, **amounts: float) -> None:
-    connection.execute(update(debates).where(debates.c.id == debate_id).values(**amounts))
+    return float(SPENT.rows(connection, {"of": debate_id})[0].usd)
 
 
 def _scope(platform: str, community: str) -> str:

@@ -11,7 +11,7 @@ import asyncio
 import fcntl
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,11 +25,13 @@ from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.pool import NullPool
 
+from adapters.storage.prepared import Prepared
 from engine.errors import StoreError
 
 T = TypeVar("T")
 READERS = 4
 WOKEN_AT_ONCE = 8
+COMPANY_TURNS = 3
 READ, WRITE = "BEGIN", "BEGIN IMMEDIATE"
 
 
@@ -90,13 +92,17 @@ class Database:
 
     async def read(self, operation: Callable[[Connection], T]) -> T:
         """Run a read on a connection of its own. Raises StoreError."""
-        async with self._reading:
-            self._check_open()
-            try:
-                connection = self._idle.pop() if self._idle else await self._readers.connect()
-                return await self._use(connection, operation)
-            except SQLAlchemyError as error:
-                raise self._explain(error) from error
+        return await self._with_reader(lambda connection: connection.run_sync(operation))
+
+    async def fetch(self, query: Prepared, values: Mapping[str, Any]) -> list[Any]:
+        """Run a prepared query on a reader; a fifth of what `read` costs. Raises StoreError."""
+
+        async def run(connection: AsyncConnection) -> list[Any]:
+            raw = await connection.get_raw_connection()
+            driver: Any = raw.driver_connection
+            return query.read(await driver.execute_fetchall(query.sql, query.bind(values)))
+
+        return await self._with_reader(run)
 
     @contextmanager
     def snapshot(self) -> Iterator[Connection]:
@@ -128,19 +134,28 @@ class Database:
         if self._closed:
             raise StoreError(f"The database {self.path} was closed; start Rostrum again.")
 
-    async def _use(self, connection: AsyncConnection, operation: Callable[[Connection], T]) -> T:
-        try:
-            result = await connection.run_sync(operation)
-        except BaseException:
-            # An interrupted read leaves a connection that refuses every read after it.
-            await asyncio.shield(connection.close())
-            raise
-        self._idle.append(connection)
-        return result
+    async def _with_reader(self, work: Callable[[AsyncConnection], Awaitable[T]]) -> T:
+        async with self._reading:
+            self._check_open()
+            try:
+                connection = self._idle.pop() if self._idle else await self._readers.connect()
+                try:
+                    result = await work(connection)
+                except BaseException:
+                    # An interrupted read leaves a connection that refuses every read after it.
+                    await asyncio.shield(connection.close())
+                    raise
+            except (SQLAlchemyError, sqlite3.Error) as error:
+                raise self._explain(error) from error
+            self._idle.append(connection)
+            return result
 
     async def _flush(self) -> None:
         loop = asyncio.get_running_loop()
         while self._queue:
+            # Calls that begin together take a turn of the loop each to come here.
+            for _ in range(COMPANY_TURNS):
+                await asyncio.sleep(0)
             batch, self._queue = self._queue, []
             await loop.run_in_executor(self._thread, self._commit, batch)
             for number, write in enumerate(batch, start=1):

@@ -8,13 +8,14 @@ from datetime import datetime
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, Row, bindparam, func, select, update
+from sqlalchemy import Connection, Row, bindparam, func, or_, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from adapters.storage import budgets
 from adapters.storage.database import Database
 from adapters.storage.leases import guard
 from adapters.storage.outbox import insert_posts, reopen
+from adapters.storage.prepared import Prepared
 from adapters.storage.tables import debates, installation, people, templates
 from engine.debate import TRANSITIONS, Debate, Setup, Status
 from engine.errors import NotFoundError, StoreError
@@ -22,6 +23,20 @@ from engine.store import Caps, Lease, NewDebate, Post, Stop
 
 ENDED = (Status.CLOSED, Status.PARTIAL, Status.CANCELLED, Status.FAILED)
 SETTLED = (*ENDED, Status.VOTING)
+# To each status from those that it may follow, and from itself.
+MOVES = {
+    status: Prepared(
+        update(debates).where(
+            debates.c.id == bindparam("of"),
+            or_(
+                debates.c.status == status,
+                *(debates.c.status == old for old in Status if status in TRANSITIONS[old]),
+            ),
+        ),
+        ("status", "reason"),
+    )
+    for status in Status
+}
 # Built once, as each vote runs them: that costs twice what running them does.
 FIND_PERSON = select(people.c.id).where(
     people.c.platform == bindparam("on"), people.c.user == bindparam("who")
@@ -104,9 +119,7 @@ class DebateTable:
 
         def store(connection: Connection) -> Debate:
             guard(connection, lease)
-            _move(connection, debate_id, status, reason)
-            if status in SETTLED:
-                budgets.settle(connection, debate_id)
+            move(connection, debate_id, status, reason)
             return _get(connection, debate_id)
 
         return await self._database.write(store)
@@ -122,7 +135,7 @@ class DebateTable:
             if debate.status.live:
                 return debate
             budgets.reserve_rest(connection, debate, caps, now)
-            _move(connection, debate.id, Status.QUEUED, "")
+            move(connection, debate.id, Status.QUEUED)
             cap = caps.debate_usd
             if cap is None and caps.community_daily_usd is not None:
                 cap = debate.setup.reserved_usd
@@ -216,14 +229,11 @@ def _get(connection: Connection, debate_id: str) -> Debate:
     return to_debate(row)
 
 
-def _move(connection: Connection, debate_id: str, status: Status, reason: str) -> None:
-    """Change the status in one statement that also checks the one before."""
-    before = [old for old, following in TRANSITIONS.items() if status in following]
-    statement = (
-        update(debates)
-        .where(debates.c.id == debate_id, debates.c.status.in_([*before, status]))
-        .values(status=status, reason=reason)
-    )
-    if not connection.execute(statement).rowcount:
+def move(connection: Connection, debate_id: str, status: Status, reason: str = "") -> None:
+    """Change the status in one statement that also checks the one before; an end settles."""
+    values = {"of": debate_id, "status": status, "reason": reason}
+    if not MOVES[status].run(connection, values):
         now = _get(connection, debate_id).status
         raise StoreError(f"Debate {debate_id} is {now} and cannot become {status}.")
+    if status in SETTLED:
+        budgets.settle(connection, debate_id)

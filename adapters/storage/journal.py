@@ -12,8 +12,10 @@ from sqlalchemy import Connection, Row, and_, bindparam, func, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from adapters.storage.database import Database
+from adapters.storage.debates import move
 from adapters.storage.leases import NEWEST, guard, update_guarded
 from adapters.storage.outbox import count_undelivered, in_channel, insert_posts
+from adapters.storage.prepared import Prepared
 from adapters.storage.tables import ballots, calls, debates, turns, verdicts, votes
 from engine.debate import Ballot, Setup, Status, Turn, Verdict, Vote, utc_now
 from engine.jury.history import PastDebate
@@ -22,24 +24,37 @@ from engine.store import AttemptStart, Journaled, Lease, Post, Step, Stop
 from engine.votes.tally import count
 
 PANEL = "panel"
-# Statements of the hot path are built once: that costs twice what running them does.
-INSERT_CALL = insert(calls)
-END_CALL = update(calls).where(
-    calls.c.debate == bindparam("of"),
-    calls.c.step == bindparam("at"),
-    calls.c.attempt == bindparam("try"),
-    NEWEST,
+BEGUN = (
+    *("debate", "step", "attempt", "state", "model", "request", "prompt_hash", "error"),
+    *("cost_max", "started_at"),
+)
+INSERT_CALL = Prepared(insert(calls), BEGUN)
+OUTCOME = ("state", "reply", "error", "tokens_in", "tokens_out", "cost", "latency")
+END_CALL = Prepared(
+    update(calls).where(
+        calls.c.debate == bindparam("of"),
+        calls.c.step == bindparam("at"),
+        calls.c.attempt == bindparam("try"),
+        NEWEST,
+    ),
+    OUTCOME,
 )
 # A try that is still out when the next one begins went down with its process.
-LOSE_CALLS = (
+LOSE_CALLS = Prepared(
     update(calls)
     .where(calls.c.debate == bindparam("of"), calls.c.step == bindparam("at"))
     .where(calls.c.state == "out")
     .values(state="failed", error="its process ended before the answer came")
 )
-STOP = select(debates.c.stop, debates.c.gone).where(debates.c.id == bindparam("of"))
-INSERT_TURN = insert(turns).on_conflict_do_nothing()
-ANSWERED = select(calls.c.step).where(calls.c.debate == bindparam("of"), calls.c.state == "done")
+STOP = Prepared(select(debates.c.stop, debates.c.gone).where(debates.c.id == bindparam("of")))
+INSERT_TURN = Prepared(insert(turns).on_conflict_do_nothing(), ("debate", "step", "number", "body"))
+ANSWERED = Prepared(
+    select(calls.c.step).where(calls.c.debate == bindparam("of"), calls.c.state == "done")
+)
+INSERT_BALLOT = Prepared(
+    insert(ballots).on_conflict_do_nothing(), ("debate", "step", "juror", "valid", "body")
+)
+INSERT_VERDICT = Prepared(insert(verdicts).on_conflict_do_nothing(), ("debate", "judge", "body"))
 # What a ballot shares with the call that gave it is kept once, in the journal.
 FROM_CALL = {"raw", "prompt_hash", "model", "usage", "cost", "latency"}
 
@@ -99,6 +114,7 @@ class JournalTable:
         row = start.model_dump(exclude={"number"}) | {
             "attempt": start.number,
             "state": "out",
+            "error": "",
             "model": call.model.ref,
             "request": request,
             "started_at": utc_now(),
@@ -106,12 +122,12 @@ class JournalTable:
 
         def store(connection: Connection) -> None:
             guard(connection, lease)
-            asked = connection.execute(STOP, {"of": start.debate}).one()
+            [asked] = STOP.rows(connection, {"of": start.debate})
             if asked.stop is not None:
                 raise Stop(reason=asked.stop, gone=asked.gone).error()
             if start.number > 1:
-                connection.execute(LOSE_CALLS, {"of": start.debate, "at": start.step})
-            connection.execute(INSERT_CALL, row)
+                LOSE_CALLS.run(connection, {"of": start.debate, "at": start.step})
+            INSERT_CALL.run(connection, row)
 
         await self._database.write(store)
 
@@ -147,31 +163,35 @@ class JournalTable:
 
         def store(connection: Connection) -> int:
             guard(connection, lease)
-            connection.execute(INSERT_TURN, row)
+            INSERT_TURN.run(connection, row)
             insert_posts(connection, debate_id, [post])
             return count_undelivered(connection, debate_id)
 
         return await self._database.write(store)
 
     async def record_verdict(
-        self, lease: Lease, debate_id: str, verdict: Verdict, ballots_by_step: Mapping[str, Ballot]
+        self,
+        lease: Lease,
+        debate_id: str,
+        verdict: Verdict,
+        ballots_by_step: Mapping[str, Ballot],
+        invitation: Post | None = None,
     ) -> None:
         """Store the panel's verdict and its ballots by step, sealed until the vote closes."""
 
         def store(connection: Connection) -> None:
             guard(connection, lease)
-            answered = set(connection.scalars(ANSWERED, {"of": debate_id}))
+            answered = {row.step for row in ANSWERED.rows(connection, {"of": debate_id})}
             for step, ballot in ballots_by_step.items():
                 # A juror that failed when asked again has a ballot without a call of its own.
                 body = ballot.model_dump_json(exclude=FROM_CALL if step in answered else None)
-                row = insert(ballots).values(
-                    debate=debate_id, step=step, juror=ballot.juror, valid=ballot.valid, body=body
-                )
-                connection.execute(row.on_conflict_do_nothing())
-            row = insert(verdicts).values(
-                debate=debate_id, judge=PANEL, body=verdict.model_dump_json()
-            )
-            connection.execute(row.on_conflict_do_nothing())
+                row = {"debate": debate_id, "step": step, "juror": ballot.juror}
+                INSERT_BALLOT.run(connection, row | {"valid": ballot.valid, "body": body})
+            sealed = {"debate": debate_id, "judge": PANEL, "body": verdict.model_dump_json()}
+            INSERT_VERDICT.run(connection, sealed)
+            if invitation is not None:
+                insert_posts(connection, debate_id, [invitation])
+                move(connection, debate_id, Status.VOTING)
 
         await self._database.write(store)
 

@@ -6,37 +6,44 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Update, bindparam, exists, or_, select, update
+from sqlalchemy import Connection, bindparam, exists, or_, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from adapters.storage.database import Database
+from adapters.storage.prepared import Prepared
 from adapters.storage.tables import leases
 from engine.debate import utc_now
 from engine.errors import LeaseLostError
 from engine.store import Lease
 
-# Built once: making a statement costs twice what running it does, and every write runs this.
-EPOCH = select(leases.c.epoch).where(leases.c.name == bindparam("lease"))
+EPOCH = Prepared(select(leases.c.epoch).where(leases.c.name == bindparam("lease")))
 # The same check as a condition, for an update that makes do with one statement.
 NEWEST = exists().where(
     leases.c.name == bindparam("lease"), leases.c.epoch == bindparam("lease_epoch")
+)
+RELEASE = Prepared(
+    update(leases).where(
+        leases.c.name == bindparam("lease"), leases.c.epoch == bindparam("lease_epoch")
+    ),
+    ("until", "holder"),
 )
 
 
 def guard(connection: Connection, lease: Lease) -> None:
     """Refuse to go on unless a lease is the newest of its name. Raises LeaseLostError."""
-    if connection.scalar(EPOCH, {"lease": lease.name}) != lease.epoch:
+    newest = EPOCH.rows(connection, {"lease": lease.name})
+    if not newest or newest[0].epoch != lease.epoch:
         raise LeaseLostError(
             f"Another process took over {lease.name}; this one has stopped writing for it."
         )
 
 
 def update_guarded(
-    connection: Connection, lease: Lease, statement: Update, values: Mapping[str, Any]
+    connection: Connection, lease: Lease, statement: Prepared, values: Mapping[str, Any]
 ) -> None:
     """Run an update whose condition includes NEWEST. Raises LeaseLostError."""
     checked = {"lease": lease.name, "lease_epoch": lease.epoch}
-    if not connection.execute(statement, {**values, **checked}).rowcount:
+    if not statement.run(connection, {**values, **checked}):
         guard(connection, lease)
 
 
@@ -81,9 +88,10 @@ class LeaseTable:
 
     async def release(self, lease: Lease) -> None:
         """Give a lease back, if it is still ours; the epoch stays, so that it never repeats."""
-        statement = (
-            update(leases)
-            .where(leases.c.name == lease.name, leases.c.epoch == lease.epoch)
-            .values(until=utc_now() - timedelta(seconds=1), holder="")
-        )
-        await self._database.write(lambda connection: connection.execute(statement))
+        values = {
+            "lease": lease.name,
+            "lease_epoch": lease.epoch,
+            "until": utc_now() - timedelta(seconds=1),
+            "holder": "",
+        }
+        await self._database.write(lambda connection: RELEASE.run(connection, values))

@@ -7,11 +7,12 @@ from datetime import datetime
 from typing import Any
 
 import orjson
-from sqlalchemy import ColumnElement, Connection, Row, bindparam, case, func, select, true, update
+from sqlalchemy import ColumnElement, Connection, bindparam, case, func, or_, select, true, update
 from sqlalchemy.dialects.sqlite import insert
 
 from adapters.storage.database import Database
 from adapters.storage.leases import NEWEST, guard, update_guarded
+from adapters.storage.prepared import Prepared
 from adapters.storage.tables import debates, outbox
 from engine.debate import Status, utc_now
 from engine.messages import MESSAGE
@@ -19,11 +20,11 @@ from engine.ports import Part
 from engine.store import DeliveryState, Intent, Lease, Post
 
 OPEN = (DeliveryState.PENDING, DeliveryState.SENDING)
+IS_OPEN = or_(*(outbox.c.state == state for state in OPEN))
 
 
-# Statements of the hot path are built once: that costs twice what running them does.
 _earlier = outbox.alias()
-INSERT_POST = (
+INSERT_POST = Prepared(
     insert(outbox)
     .values(
         platform=select(debates.c.platform)
@@ -33,21 +34,25 @@ INSERT_POST = (
         .where(_earlier.c.debate == bindparam("of"))
         .scalar_subquery(),
     )
-    .on_conflict_do_nothing()
+    .on_conflict_do_nothing(),
+    ("debate", "key", "kind", "target", "message", "refs", "error", "state"),
 )
-NEXT = (
+NEXT = Prepared(
     select(outbox, debates.c.place, debates.c.thread)
     .join_from(outbox, debates, outbox.c.debate == debates.c.id)
-    .where(outbox.c.debate == bindparam("of"), outbox.c.state.in_(OPEN))
+    .where(outbox.c.debate == bindparam("of"), IS_OPEN)
     .order_by(outbox.c.number)
     .limit(1)
 )
-UNDELIVERED = (
-    select(func.count())
+UNDELIVERED = Prepared(
+    select(func.count().label("turns"))
     .select_from(outbox)
-    .where(outbox.c.debate == bindparam("of"), outbox.c.state.in_(OPEN), outbox.c.kind == "turn")
+    .where(outbox.c.debate == bindparam("of"), IS_OPEN, outbox.c.kind == "turn")
 )
-CHANGE = update(outbox).where(outbox.c.id == bindparam("intent"), NEWEST)
+_CHANGE = update(outbox).where(outbox.c.id == bindparam("intent"), NEWEST)
+SENDING = Prepared(_CHANGE, ("parts", "state", "deadline"))
+POSTED = Prepared(_CHANGE, ("refs", "state", "deadline"))
+SETTLED = Prepared(_CHANGE, ("refs", "state", "deadline", "error"))
 
 
 def in_channel(channel: str | None) -> ColumnElement[bool]:
@@ -69,12 +74,12 @@ def insert_posts(connection: Connection, debate_id: str, posts: Sequence[Post]) 
             "error": "",
             "state": DeliveryState.PENDING,
         }
-        connection.execute(INSERT_POST, row)
+        INSERT_POST.run(connection, row)
 
 
 def count_undelivered(connection: Connection, debate_id: str) -> int:
     """Count the turns of a debate that are not settled yet."""
-    return connection.scalar(UNDELIVERED, {"of": debate_id}) or 0
+    return int(UNDELIVERED.rows(connection, {"of": debate_id})[0].turns)
 
 
 def reopen(connection: Connection, debate_id: str) -> None:
@@ -87,7 +92,7 @@ def reopen(connection: Connection, debate_id: str) -> None:
     )
 
 
-def _to_intent(row: Row[Any]) -> Intent:
+def _to_intent(row: Any) -> Intent:
     parts = None
     if row.parts is not None:
         parts = tuple(Part.model_validate(part) for part in orjson.loads(row.parts))
@@ -107,9 +112,8 @@ def _to_intent(row: Row[Any]) -> Intent:
     )
 
 
-def _next(connection: Connection, debate_id: str) -> Intent | None:
-    row = connection.execute(NEXT, {"of": debate_id}).first()
-    return None if row is None else _to_intent(row)
+def _first(rows: Sequence[Any]) -> Intent | None:
+    return _to_intent(rows[0]) if rows else None
 
 
 class OutboxTable:
@@ -129,11 +133,7 @@ class OutboxTable:
 
     async def waiting(self, platform: str, channel: str | None = None) -> list[str]:
         """Return the debates with something to deliver on a platform, or one channel of it."""
-        query = (
-            select(outbox.c.debate)
-            .where(outbox.c.state.in_(OPEN), outbox.c.platform == platform)
-            .distinct()
-        )
+        query = select(outbox.c.debate).where(IS_OPEN, outbox.c.platform == platform).distinct()
         if channel is not None:
             query = query.join(debates, debates.c.id == outbox.c.debate)
             query = query.where(in_channel(channel))
@@ -141,7 +141,7 @@ class OutboxTable:
 
     async def next(self, debate_id: str) -> Intent | None:
         """Return the first message of a debate that is not settled yet."""
-        return await self._database.read(lambda connection: _next(connection, debate_id))
+        return _first(await self._database.fetch(NEXT, {"of": debate_id}))
 
     async def undelivered_turns(self, debate_id: str) -> int:
         """Return how many turns are not settled yet."""
@@ -153,7 +153,7 @@ class OutboxTable:
         """Freeze the parts, and note that the next one is about to be sent."""
         body = orjson.dumps([part.model_dump() for part in parts]).decode()
         state = DeliveryState.SENDING
-        await self._change(lease, intent, parts=body, state=state, deadline=deadline)
+        await self._change(lease, intent, SENDING, parts=body, state=state, deadline=deadline)
         return intent.model_copy(
             update={"parts": tuple(parts), "state": state, "deadline": deadline}
         )
@@ -162,9 +162,8 @@ class OutboxTable:
         """Note the platform's reference of the part that was being sent."""
         refs = (*intent.refs, ref)
         state = DeliveryState.PENDING
-        await self._change(
-            lease, intent, refs=orjson.dumps(refs).decode(), state=state, deadline=None
-        )
+        known = orjson.dumps(refs).decode()
+        await self._change(lease, intent, POSTED, refs=known, state=state, deadline=None)
         return intent.model_copy(update={"refs": refs, "state": state, "deadline": None})
 
     async def settle(
@@ -180,8 +179,8 @@ class OutboxTable:
         }
 
         def store(connection: Connection) -> Intent | None:
-            update_guarded(connection, lease, CHANGE, values)
-            return _next(connection, intent.debate)
+            update_guarded(connection, lease, SETTLED, values)
+            return _first(NEXT.rows(connection, {"of": intent.debate}))
 
         return await self._database.write(store)
 
@@ -206,7 +205,7 @@ class OutboxTable:
         """Give up everything undelivered: the thread is gone."""
         undelivered = (
             update(outbox)
-            .where(outbox.c.debate == debate_id, outbox.c.state.in_(OPEN))
+            .where(outbox.c.debate == debate_id, IS_OPEN)
             .values(state=DeliveryState.REFUSED, error=reason)
         )
         going = [Status.QUEUED, Status.RUNNING, Status.VOTING]
@@ -221,8 +220,10 @@ class OutboxTable:
 
         await self._database.write(store)
 
-    async def _change(self, lease: Lease, intent: Intent, **values: Any) -> None:
+    async def _change(
+        self, lease: Lease, intent: Intent, statement: Prepared, **values: Any
+    ) -> None:
         def store(connection: Connection) -> None:
-            update_guarded(connection, lease, CHANGE, {"intent": intent.id} | values)
+            update_guarded(connection, lease, statement, {"intent": intent.id} | values)
 
         await self._database.write(store)

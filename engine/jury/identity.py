@@ -78,27 +78,38 @@ def replace_names(text: str, hidden: frozenset[str]) -> str:
 
 def find_self_named(texts: Iterable[str]) -> frozenset[str]:
     """Return the models' names that speakers give themselves in these texts."""
+    return frozenset().union(*map(_find_self_named, texts))
+
+
+@lru_cache(maxsize=512)
+def _find_self_named(text: str) -> frozenset[str]:
+    """Search one text; cached because a turn is read for voters and again for every juror."""
+    text = clean(text)
+    if not _mentions_a_brand(text):
+        return frozenset()
     ordinary = {squash(name) for name in read_vocabulary().ordinary}
-    return frozenset(
-        squash(match["brand"])
-        for text in map(clean, texts)
-        if _mentions_a_brand(text)
-        for pattern in _self_naming()
-        for match in pattern.finditer(text)
-        if squash(match["brand"]) not in ordinary
-    )
+    found = (match["brand"] for pattern in _self_naming() for match in pattern.finditer(text))
+    return frozenset(map(squash, found)) - ordinary
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=512)
 def _mentions_a_brand(text: str) -> bool:
-    """Tell quickly whether a text can name a model at all; most turns do not."""
+    """Tell quickly whether a text can name a model at all; most turns do not.
+
+    Letters in a row ("institution") may spell a name by chance: it has to begin a word as well.
+    """
     dense = text.lower().translate(_SEPARATORS)
-    return any(brand in dense for brand in _dense_brands())
+    return any(_begins(brand).search(text) for brand in _dense_brands() if brand in dense)
 
 
 @lru_cache(maxsize=1)
 def _dense_brands() -> tuple[str, ...]:
     return tuple(name.replace(" ", "") for name in read_vocabulary().brands())
+
+
+@lru_cache(maxsize=256)
+def _begins(brand: str) -> regex.Pattern[str]:
+    return regex.compile(_START + _GAP.join(map(regex.escape, brand)), regex.IGNORECASE)
 
 
 def _tail() -> str:

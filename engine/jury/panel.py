@@ -7,7 +7,7 @@ missing. Jurors see neither one another nor, unless the debate is not blind, a m
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -68,6 +68,7 @@ async def hold_panel(
     contenders = tuple(debate.request.sides)
     cast: dict[str, Ballot] = {}
     while readings := next_readings(debate.setup.panel, contenders, tuple(cast.values())):
+        await panel.prepare({reading.order for reading in readings})
         # Every call ends before a failure is raised: what was paid for is journaled.
         taken = await asyncio.gather(*map(panel.read, readings), return_exceptions=True)
         for result in taken:
@@ -86,13 +87,25 @@ class Panel:
     turns: tuple[Turn, ...]
     prompts: Prompts
     steps: Caller
-    prompts_made: dict[tuple[str, ...], tuple[ChatMessage, ...]] = field(default_factory=dict)
-    transcripts: dict[tuple[str, ...], asyncio.Future[Transcript]] = field(default_factory=dict)
+    messages: dict[tuple[str, ...], tuple[ChatMessage, ...]] = field(default_factory=dict)
+
+    async def prepare(self, orders: Iterable[tuple[str, ...]]) -> None:
+        """Make what every juror of an order is sent: once, and shared in prompt caches.
+
+        All of it before the first is asked, so that calls start together. Blinding is work
+        for a thread.
+        """
+        loop = asyncio.get_running_loop()
+        for order in set(orders) - self.messages.keys():
+            transcript = await loop.run_in_executor(
+                BLINDER, _lay_out, self.debate, self.turns, order
+            )
+            self.messages[order] = self._write(order, transcript)
 
     async def read(self, reading: Reading) -> tuple[str, Ballot]:
         """Ask a juror for one ballot, once more when the first cannot be used."""
         step = f"jury/{reading.juror.ref}/{''.join(reading.order)}"
-        messages = await self._messages(reading)
+        messages = self.messages[reading.order]
         reply, outcome = None, Outcome.failed("")
         try:
             reply = await self._ask(step, reading, messages)
@@ -112,7 +125,7 @@ class Panel:
         return step, make_ballot(reading, names, outcome, reply, prompt_hash(messages))
 
     async def _ask(self, step: str, reading: Reading, messages: Sequence[ChatMessage]) -> Reply:
-        names = self._names(reading)
+        names = self._names(reading.order)
         cue = {
             "kind": "ballot",
             "topic": self.debate.request.topic,
@@ -129,19 +142,11 @@ class Panel:
         setup = self.debate.setup
         return read_ballot(reply.text, reply.finish, setup.names, setup.panel.rubric)
 
-    def _names(self, reading: Reading) -> tuple[str, ...]:
-        return tuple(self.debate.setup.names[side] for side in reading.order)
+    def _names(self, order: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(self.debate.setup.names[side] for side in order)
 
-    async def _messages(self, reading: Reading) -> tuple[ChatMessage, ...]:
-        """Return what every juror of one order is sent: made once, and shared in prompt caches."""
-        if reading.order not in self.prompts_made:
-            transcript = await self._transcript(reading.order)
-            if reading.order not in self.prompts_made:
-                self.prompts_made[reading.order] = self._write(reading, transcript)
-        return self.prompts_made[reading.order]
-
-    def _write(self, reading: Reading, transcript: Transcript) -> tuple[ChatMessage, ...]:
-        variables = self._variables(reading, transcript)
+    def _write(self, order: tuple[str, ...], transcript: Transcript) -> tuple[ChatMessage, ...]:
+        variables = self._variables(order, transcript)
         shared = self.prompts.render("jury/transcript", **variables)
         asked = self.prompts.render("jury/ballot", **variables)
         return (
@@ -159,20 +164,11 @@ class Panel:
             ChatMessage(role="user", content=ask),
         )
 
-    async def _transcript(self, order: tuple[str, ...]) -> Transcript:
-        """Lay the debate out, once an order; blinding is work for a thread."""
-        if order not in self.transcripts:
-            loop = asyncio.get_running_loop()
-            self.transcripts[order] = loop.run_in_executor(
-                BLINDER, _lay_out, self.debate, self.turns, order
-            )
-        return await self.transcripts[order]
-
-    def _variables(self, reading: Reading, transcript: Transcript) -> dict[str, Any]:
+    def _variables(self, order: tuple[str, ...], transcript: Transcript) -> dict[str, Any]:
         setup, request = self.debate.setup, self.debate.request
         return {
             **transcript._asdict(),
-            "names": self._names(reading),
+            "names": self._names(order),
             "criteria": find_rubric(setup.panel.rubric).criteria,
             "language": language_name(request.language),
             "tie_word": tie_word(request.language),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ from engine.errors import BudgetError, UsageError
 from engine.intake import Defaults
 from engine.messages import Announcement, Message, Reveal
 from engine.ports import Part
-from engine.store import Caps, Lease, Post
+from engine.store import Caps, Intent, Lease
 from tests.doubles import model_server as acts
 from tests.doubles.hall import DEFAULTS as OFFLINE
 from tests.doubles.hall import QUICK, Hall
@@ -129,14 +130,14 @@ async def test_people_are_asked_to_vote_once_the_verdict_is_sealed(
     line: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A debate whose panel failed had asked for votes that nothing would ever be held against."""
-    publish, sealed = line.store.outbox.publish, list[bool]()
+    sending, sealed = line.store.outbox.sending, list[bool]()
 
-    async def look_and_publish(lease: Lease, debate_id: str, posts: Sequence[Post]) -> None:
-        if any(post.key == "vote" for post in posts):
-            sealed.append((await line.store.journal.judged(debate_id))[0] is not None)
-        await publish(lease, debate_id, posts)
+    async def look_and_send(lease: Lease, intent: Intent, *args: Any) -> Intent:
+        if intent.key == "vote":
+            sealed.append((await line.store.journal.judged(intent.debate))[0] is not None)
+        return await sending(lease, intent, *args)
 
-    monkeypatch.setattr(line.store.outbox, "publish", look_and_publish)
+    monkeypatch.setattr(line.store.outbox, "sending", look_and_send)
     assert (await line.hold()).status is Status.CLOSED
     assert sealed == [True]
 

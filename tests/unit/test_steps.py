@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 
 import pytest
 from hypothesis import given
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from adapters.storage.store import SqlStore
 from engine.bell import Bell
 from engine.debate import Debate, Model, Price, Sampling, utc_now
-from engine.errors import BudgetError, PausedError
+from engine.errors import BudgetError, PausedError, RostrumError
 from engine.keeper import Keeper
 from engine.pace import Pace
 from engine.ports import AnswerSchema, Attempt, AttemptLog, Call, ChatMessage, Reply
@@ -63,7 +64,9 @@ def keeper(store: SqlStore) -> Keeper:
 
 
 @pytest.fixture
-async def open_steps(store: SqlStore, keeper: Keeper) -> Callable[..., asyncio.Future[Steps]]:
+async def open_steps(
+    store: SqlStore, keeper: Keeper
+) -> AsyncIterator[Callable[..., asyncio.Future[Steps]]]:
     """Offer a way to open a debate's steps as a process does when it claims it."""
     new = NewDebate(
         id="01ARZ3NDEKTSV4RRFFQ69G5FAV",
@@ -78,17 +81,23 @@ async def open_steps(store: SqlStore, keeper: Keeper) -> Callable[..., asyncio.F
         created_at=utc_now(),
     )
     debate: Debate = await store.debates.create(new, Caps(), [])
+    opened: list[Steps] = []
 
     async def make(models: PricedModels, holder: str) -> Steps:
         lease = await store.leases.claim(f"debate/{debate.id}", holder, 9)
         assert lease is not None
         journaled = await store.journal.load(debate.id)
-        return Steps(debate, lease, journaled, store, models, keeper, Pace())
+        steps = Steps(debate, lease, journaled, store, models, keeper, Pace())
+        opened.append(steps)
+        return steps
 
     def start(models: PricedModels, holder: str = "one") -> asyncio.Future[Steps]:
         return asyncio.ensure_future(make(models, holder))
 
-    return start
+    yield start
+    for steps in opened:
+        with suppress(RostrumError):  # a lease that was lost on purpose
+            await steps.flush()
 
 
 async def test_a_stored_step_is_never_called_again(
