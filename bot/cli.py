@@ -197,6 +197,19 @@ def overhead(
     run(lambda: run_overhead(format, seconds, crowd))
 
 
+@bench.command()
+def live(
+    debates: Annotated[int, typer.Option(help="How many debates are held.")] = 1000,
+    over: Annotated[float, typer.Option(help="Seconds in which they are started.")] = 18.0,
+    seconds: Annotated[float, typer.Option(help="How long each model call takes.")] = 2.0,
+) -> None:
+    """Hold many debates at once over HTTP, beside the same calls without Rostrum."""
+    from bot.bench.live import run_live
+    from bot.exits import run
+
+    run(lambda: run_live(debates, over, seconds))
+
+
 def main() -> None:
     """Run the command line."""
     app()

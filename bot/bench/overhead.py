@@ -7,85 +7,54 @@ panel, whose jurors are asked side by side. Models are rehearsal ones that take 
 from __future__ import annotations
 
 import asyncio
-import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import orjson
 
-from adapters.memory.venue import MemoryVenue
 from adapters.models.router import open_models
-from adapters.storage.database import Database
-from adapters.storage.migrate import migrate
-from adapters.storage.store import SqlStore
 from bot import log
-from bot.app import Line, defaults_of
+from bot.app import defaults_of
+from bot.bench.line import HeldBack, open_line
 from bot.bench.machine import describe_machine, percentile, watch_loop
 from bot.settings import Settings
 from engine.debate import Model, Request, Status, TurnOrder
 from engine.errors import RostrumError
 from engine.formats import find_format
 from engine.intake import Defaults, Order
-from engine.prompts.library import load_prompts
 from engine.service import Service
 from engine.store import Caps
 
 JURORS = 3
+ALONE = 5  # debates, one after another
 TOPIC = "Remote work is more productive than working from an office"
-
-
-@dataclass(slots=True)
-class HeldBack:
-    """A dispatcher that runs a debate when it is told to, so that its time can be taken."""
-
-    think: Callable[[str], Awaitable[None]] | None = None
-    ready: asyncio.Event = field(default_factory=asyncio.Event)
-
-    async def submit(self, debate_id: str) -> None:
-        """Leave the debate to whoever measures it."""
-
-    async def run(self, think: Callable[[str], Awaitable[None]]) -> None:
-        """Note how debates are run."""
-        self.think = think
-        self.ready.set()
-        await asyncio.Event().wait()
-
-    async def stop(self, seconds: float) -> None:
-        """Have nothing to stop."""
-
-    async def measure(self, debate_id: str) -> float:
-        """Run a debate and return the seconds it took."""
-        await self.ready.wait()
-        began = time.perf_counter()
-        if self.think is not None:
-            await self.think(debate_id)
-        return time.perf_counter() - began
 
 
 async def run_overhead(format_name: str, seconds: float, crowd: int) -> None:
     """Print the ratios of wall to critical path, alone and in a crowd."""
     log.configure(Settings(log={"level": "warning"}).log)
-    alone = [await _measure(format_name, seconds, order, 1) for order in TurnOrder]
+    alone = [await _measure(format_name, seconds, order, ALONE, at_once=1) for order in TurnOrder]
     result = {
         "bench": "overhead",
         "format": format_name,
         "jurors": JURORS,
         "alone": alone,
-        "crowd": await _measure(format_name, 1.0, TurnOrder.SEQUENTIAL, crowd) if crowd else None,
+        "crowd": await _measure_crowd(format_name, crowd) if crowd else None,
         "machine": describe_machine(),
     }
     print(orjson.dumps(result, option=orjson.OPT_INDENT_2).decode())
 
 
+async def _measure_crowd(format_name: str, crowd: int) -> dict[str, Any]:
+    return await _measure(format_name, 1.0, TurnOrder.SEQUENTIAL, crowd, at_once=crowd)
+
+
 async def _measure(
-    format_name: str, seconds: float, turn_order: TurnOrder, debates: int
+    format_name: str, seconds: float, turn_order: TurnOrder, debates: int, *, at_once: int
 ) -> dict[str, Any]:
+    """Hold so many debates, so many at once, and report on them."""
     defaults = _defaults(seconds)
-    async with _line(defaults) as (service, dispatcher):
+    async with open_line(open_models({})) as (service, dispatcher):
         order = Order(
             platform="memory",
             community="bench",
@@ -101,7 +70,10 @@ async def _measure(
         async with watch_loop() as lags:
             cpu = time.process_time()
             ids = [begun.debate.id for begun in started]
-            walls = await asyncio.gather(*map(dispatcher.measure, ids))
+            walls: list[float] = []
+            for first in range(0, debates, at_once):
+                group = ids[first : first + at_once]
+                walls += await asyncio.gather(*map(dispatcher.measure, group))
             cpu = time.process_time() - cpu
         for debate_id in ids:
             ended = await service.store.debates.get(debate_id)
@@ -147,20 +119,3 @@ def _defaults(seconds: float) -> Defaults:
             "caps": Caps(user_daily_debates=None, max_live_per_community=None),
         }
     )
-
-
-@asynccontextmanager
-async def _line(defaults: Defaults) -> AsyncIterator[tuple[Service, HeldBack]]:
-    """Join the whole line on a database of its own, and a venue that only remembers."""
-    with tempfile.TemporaryDirectory() as folder:
-        database = Database(f"sqlite+aiosqlite:///{Path(folder) / 'bench.db'}")
-        await migrate(database)
-        store = SqlStore(database)
-        dispatcher = HeldBack()
-        venue = MemoryVenue(recording=False)
-        line = Line(store, open_models({}), load_prompts(), [venue], dispatcher)
-        try:
-            async with line.running():
-                yield line.service, dispatcher
-        finally:
-            await store.close()

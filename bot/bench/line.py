@@ -1,0 +1,66 @@
+"""The whole line on a database of its own, as benchmarks run it."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from adapters.memory.venue import MemoryVenue
+from adapters.storage.database import Database
+from adapters.storage.migrate import migrate
+from adapters.storage.store import SqlStore
+from bot.app import Line
+from engine.ports import Models
+from engine.prompts.library import load_prompts
+from engine.service import Service
+
+
+@dataclass(slots=True)
+class HeldBack:
+    """A dispatcher that runs a debate when it is told to, so that its time can be taken."""
+
+    think: Callable[[str], Awaitable[None]] | None = None
+    ready: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def submit(self, debate_id: str) -> None:
+        """Leave the debate to whoever measures it."""
+
+    async def run(self, think: Callable[[str], Awaitable[None]]) -> None:
+        """Note how debates are run."""
+        self.think = think
+        self.ready.set()
+        await asyncio.Event().wait()
+
+    async def stop(self, seconds: float) -> None:
+        """Have nothing to stop."""
+
+    async def measure(self, debate_id: str) -> float:
+        """Run a debate and return the seconds it took."""
+        await self.ready.wait()
+        began = time.perf_counter()
+        if self.think is not None:
+            await self.think(debate_id)
+        return time.perf_counter() - began
+
+
+@asynccontextmanager
+async def open_line(models: Models) -> AsyncIterator[tuple[Service, HeldBack]]:
+    """Join the whole line on a database of its own, and a venue that only remembers."""
+    with tempfile.TemporaryDirectory() as folder:
+        database = Database(f"sqlite+aiosqlite:///{Path(folder) / 'bench.db'}")
+        await migrate(database)
+        store = SqlStore(database)
+        dispatcher = HeldBack()
+        venue = MemoryVenue(recording=False)
+        line = Line(store, models, load_prompts(), [venue], dispatcher)
+        try:
+            async with line.running():
+                yield line.service, dispatcher
+        finally:
+            await models.aclose()
+            await store.close()

@@ -1,0 +1,237 @@
+"""`rostrum bench live`: many debates at once, against a model server on the loopback.
+
+The same calls are made three times in one run: by Rostrum with its journal, outbox and panel;
+by a bare loop on the SDK's `create`; and by one on aiohttp alone. The critical path is the time
+of the calls that wait for one another.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from adapters.models.connection import pool_size
+from adapters.models.router import open_models
+from bot import log
+from bot.app import defaults_of
+from bot.bench.line import open_line
+from bot.bench.loopback import SPEECH, model_server
+from bot.bench.machine import describe_machine, percentile, watch_loop
+from bot.settings import Settings
+from engine.debate import Model, Status
+from engine.intake import Defaults, Order
+from engine.service import Service
+from engine.store import Caps
+
+JURORS = 3
+SPEECHES = 8
+WAVES = SPEECHES + 1
+CALLS = SPEECHES + JURORS
+TOPIC = "Remote work is more productive than working from an office"
+CONNECTIONS = 4000
+PAGE = 4096
+
+Post = Callable[[list[dict[str, str]]], Awaitable[None]]
+
+
+@dataclass(slots=True)
+class Load:
+    """How many debates are started over how many seconds, and what a call takes."""
+
+    debates: int
+    over: float
+    seconds: float
+
+    @property
+    def path(self) -> float:
+        """The critical path of one debate, in seconds."""
+        return WAVES * self.seconds
+
+
+@dataclass(slots=True)
+class Measured:
+    """What one way of making the calls took."""
+
+    walls: list[float] = field(default_factory=list)
+    acknowledged: list[float] = field(default_factory=list)
+    lags: list[float] = field(default_factory=list)
+    cpu: float = 0.0
+    elapsed: float = 0.0
+    kilobytes: float = 0.0
+
+    def report(self, load: Load) -> dict[str, Any]:
+        """Return the figures of PERFORMANCE's rows."""
+        figures = {
+            "wall_over_path_p50": round(percentile(self.walls, 0.5) / load.path, 4),
+            "wall_over_path_p99": round(percentile(self.walls, 0.99) / load.path, 4),
+            "cores_used": round(self.cpu / self.elapsed, 3),
+            "cpu_ms_a_call": round(1000 * self.cpu / (load.debates * CALLS), 3),
+            "kb_a_live_debate": round(self.kilobytes / load.debates, 1),
+            "loop_lag_ms_p99": round(1000 * percentile(self.lags, 0.99), 1),
+            "loop_lag_ms_worst": round(1000 * max(self.lags), 1),
+        }
+        if self.acknowledged:
+            figures["start_ms_p99"] = round(1000 * percentile(self.acknowledged, 0.99), 1)
+        return figures
+
+
+async def run_live(debates: int, over: float, seconds: float) -> None:
+    """Print the figures of Rostrum beside those of the bare SDK and of aiohttp."""
+    log.configure(Settings(log={"level": "error"}).log)
+    load = Load(debates, over, seconds)
+    async with model_server(seconds) as url:
+        rostrum = await _measure_rostrum(load, url)
+        sdk = await _measure_sdk(load, url)
+        bare = await _measure_aiohttp(load, url)
+    result = {
+        "bench": "live",
+        "debates": debates,
+        "started_over_s": over,
+        "seconds_a_call": seconds,
+        "critical_path_s": load.path,
+        "calls_a_debate": CALLS,
+        "rostrum": rostrum.report(load),
+        "sdk_create": sdk.report(load),
+        "aiohttp": bare.report(load),
+        "cpu_over_sdk": round(rostrum.cpu / sdk.cpu, 2),
+        "machine": describe_machine(),
+    }
+    print(orjson.dumps(result, option=orjson.OPT_INDENT_2).decode())
+
+
+async def _measure_rostrum(load: Load, url: str) -> Measured:
+    settings = Settings(
+        backends={"bench": {"base_url": url, "max_concurrency": CONNECTIONS, "timeout_s": 600}}
+    )
+    defaults = _defaults(settings)
+    models = open_models({backend.name: backend for backend in settings.endpoints()}, {})
+    async with open_line(models) as (service, dispatcher):
+        order = Order(
+            platform="memory", community="bench", place="bench", topic=TOPIC, format="classic"
+        )
+        measured = Measured()
+
+        async def hold() -> None:
+            asked = time.perf_counter()
+            begun = await service.start(order, defaults)
+            measured.acknowledged.append(time.perf_counter() - asked)
+            measured.walls.append(await dispatcher.measure(begun.debate.id))
+
+        await hold()
+        measured.walls.clear()
+        measured.acknowledged.clear()
+        await _measure(load, measured, hold)
+        await _check(service, load)
+    return measured
+
+
+async def _check(service: Service, load: Load) -> None:
+    voting = await service.store.debates.recent([Status.VOTING], limit=load.debates + 1)
+    if len(voting) <= load.debates:
+        raise RuntimeError(f"Only {len(voting)} of {load.debates + 1} debates came to a vote.")
+
+
+def _defaults(settings: Settings) -> Defaults:
+    def model(name: str) -> Model:
+        return Model.parse(f"bench/{name}#{name}")
+
+    return defaults_of(settings).model_copy(
+        update={
+            "models": (model("maple"), model("cedar")),
+            "jurors": tuple(map(model, ("birch", "elm", "rowan"))),
+            "caps": Caps.model_validate(dict.fromkeys(Caps.model_fields)),
+        }
+    )
+
+
+async def _measure_sdk(load: Load, url: str) -> Measured:
+    """Make the same calls in a bare loop on the SDK's `create`, as its users do."""
+    import httpx2
+    import openai
+
+    pool = pool_size(CONNECTIONS)
+    limits = httpx2.Limits(max_connections=pool, max_keepalive_connections=pool)
+    http = httpx2.AsyncClient(limits=limits, timeout=httpx2.Timeout(600), trust_env=False)
+    async with openai.AsyncOpenAI(
+        base_url=url, api_key="bench", http_client=http, max_retries=0
+    ) as client:
+
+        async def post(messages: list[dict[str, str]]) -> None:
+            given: Any = messages
+            await client.chat.completions.create(model="bench", messages=given)
+
+        return await _measure_calls(load, post)
+
+
+async def _measure_aiohttp(load: Load, url: str) -> Measured:
+    """Make the same calls on aiohttp alone."""
+    import aiohttp
+
+    connector = aiohttp.TCPConnector(limit=pool_size(CONNECTIONS))
+    async with aiohttp.ClientSession(connector=connector) as session:
+
+        async def post(messages: list[dict[str, str]]) -> None:
+            body = orjson.dumps({"model": "bench", "messages": messages})
+            async with session.post(f"{url}/chat/completions", data=body) as response:
+                orjson.loads(await response.read())
+
+        return await _measure_calls(load, post)
+
+
+async def _measure_calls(load: Load, post: Post) -> Measured:
+    """Hold debates of calls alone: two histories that grow, then the jurors side by side."""
+    measured = Measured()
+
+    async def hold() -> None:
+        began = time.perf_counter()
+        histories: tuple[list[dict[str, str]], ...] = ([_message("system")], [_message("system")])
+        for number in range(SPEECHES):
+            history = histories[number % 2]
+            history.append(_message("user"))
+            await post(history)
+            history.append(_message("assistant"))
+        whole = [_message("system"), *[_message("user")] * SPEECHES]
+        await asyncio.gather(*(post(whole) for _ in range(JURORS)))
+        measured.walls.append(time.perf_counter() - began)
+
+    await hold()
+    measured.walls.clear()
+    await _measure(load, measured, hold)
+    return measured
+
+
+def _message(role: str) -> dict[str, str]:
+    return {"role": role, "content": SPEECH}
+
+
+async def _measure(load: Load, measured: Measured, hold: Callable[[], Awaitable[None]]) -> None:
+    """Start every debate at its time, and note what all of them took."""
+    before, peak = _resident(), 0.0
+    began, cpu = time.perf_counter(), time.process_time()
+    async with watch_loop() as lags, asyncio.TaskGroup() as group:
+        tasks = []
+        for number in range(load.debates):
+            due = began + load.over * number / load.debates
+            await asyncio.sleep(max(0.0, due - time.perf_counter()))
+            tasks.append(group.create_task(_run(hold)))
+        peak = _resident()
+    measured.elapsed = time.perf_counter() - began
+    measured.cpu = time.process_time() - cpu
+    measured.lags = lags.seconds
+    measured.kilobytes = max(0.0, peak - before)
+
+
+async def _run(hold: Callable[[], Awaitable[None]]) -> None:
+    await hold()
+
+
+def _resident() -> float:
+    """Return the memory that this process holds, in kilobytes."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * PAGE / 1024

@@ -1,0 +1,145 @@
+"""A model server for benchmarks: OpenAI's wire format, in a process of its own.
+
+It answers after a fixed time and computes next to nothing, so that what is measured is the
+client. `python -m bot.bench.loopback SECONDS` prints its port and serves until its input ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, cast
+
+import orjson
+
+LINES = 60  # a speech of 480 words
+SPEECH = "\n\n".join(["Evidence from the field supports the point made here."] * LINES)
+HIGH, LOW = 9, 5
+USAGE = {"prompt_tokens": 900, "completion_tokens": 700, "total_tokens": 1600}
+
+
+class Answering(asyncio.Protocol):
+    """One connection: requests are answered in turn, each after the same time."""
+
+    def __init__(self, seconds: float, ballots: dict[bytes, bytes]) -> None:
+        self._seconds = seconds
+        self._ballots = ballots
+        self._received = b""
+        self._transport: asyncio.Transport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep the way back."""
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's is no subclass
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """Answer nobody any more."""
+        self._transport = None
+
+    def data_received(self, data: bytes) -> None:
+        """Answer every request that is complete, later."""
+        self._received += data
+        while (end := self._received.find(b"\r\n\r\n")) >= 0:
+            size = _content_length(self._received[:end])
+            if len(self._received) < end + 4 + size:
+                return
+            body = self._received[end + 4 : end + 4 + size]
+            self._received = self._received[end + 4 + size :]
+            asyncio.get_running_loop().call_later(self._seconds, self._answer, body)
+
+    def _answer(self, body: bytes) -> None:
+        if self._transport is None:
+            return
+        content = self._reply(body)
+        head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+        self._transport.write(head % len(content) + content)
+
+    def _reply(self, body: bytes) -> bytes:
+        _, found, schema = body.partition(b'"response_format"')
+        if not found:
+            return SPOKEN
+        if schema not in self._ballots:
+            form = orjson.loads(body)["response_format"]["json_schema"]["schema"]
+            self._ballots[schema] = completion(orjson.dumps(fill_in(form)).decode())
+        return self._ballots[schema]
+
+
+def _content_length(head: bytes) -> int:
+    for line in head.split(b"\r\n"):
+        name, _, value = line.partition(b":")
+        if name.lower() == b"content-length":
+            return int(value)
+    return 0
+
+
+def completion(text: str) -> bytes:
+    """Return a whole chat completion that says a text."""
+    choice = {
+        "index": 0,
+        "finish_reason": "stop",
+        "message": {"role": "assistant", "content": text},
+    }
+    return orjson.dumps(
+        {
+            "id": "bench",
+            "object": "chat.completion",
+            "created": 0,
+            "model": "bench",
+            "choices": [choice],
+            "usage": USAGE,
+        }
+    )
+
+
+SPOKEN = completion(SPEECH)
+
+
+def fill_in(form: dict[str, Any]) -> dict[str, Any]:
+    """Return a ballot that satisfies its schema and is decided, in every order of names."""
+    scores = form["properties"]["scores"]["properties"]
+    best = min(scores)
+    return {
+        "reasons": "The better evidence.",
+        "scores": {
+            name: dict.fromkeys(sheet["properties"], HIGH if name == best else LOW)
+            for name, sheet in scores.items()
+        },
+        "verdict": best,
+        "confidence": 0.8,
+    }
+
+
+async def serve(seconds: float) -> None:
+    """Serve on a free port of the loopback, which is printed, until the input ends."""
+    loop = asyncio.get_running_loop()
+    ballots: dict[bytes, bytes] = {}
+    server = await loop.create_server(
+        lambda: Answering(seconds, ballots), "127.0.0.1", 0, backlog=4096
+    )
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await loop.run_in_executor(None, sys.stdin.read)
+    server.close()
+
+
+@asynccontextmanager
+async def model_server(seconds: float) -> AsyncIterator[str]:
+    """Run a server in a process of its own, and give its base URL."""
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "bot.bench.loopback", str(seconds), stdin=pipe, stdout=pipe
+    )
+    try:
+        if process.stdout is not None:
+            yield f"http://127.0.0.1:{int(await process.stdout.readline())}/v1"
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            process.terminate()
+        await process.wait()
+
+
+if __name__ == "__main__":
+    import uvloop
+
+    uvloop.run(serve(float(sys.argv[1])))
