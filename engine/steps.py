@@ -91,6 +91,7 @@ class Steps:
             sampling=sampling,
             schema=schema,
             cue=cue or {},
+            price=self._debate.setup.prices.get(model.ref),
         )
         reply = await self._models.complete(call, Tries(self, call))
         # Debates whose calls end together are dealt with one by one.
@@ -145,12 +146,9 @@ class Steps:
         self._started += map(asyncio.create_task, self._waiting)
         self._waiting.clear()
 
-    def start(self, call: Call, number: int) -> AttemptStart:
-        """Describe a try: its number in the journal, and what it may cost at most."""
-        price = self._debate.setup.prices.get(call.model.ref)
-        # A model that reasoned through its whole cap is asked again with twice as much.
-        tokens_out = call.sampling.max_tokens * (1 if number == 1 else 2)
-        cost_max = price.cost(tokens_in(call), tokens_out) if price else 0.0
+    def start(self, call: Call, number: int, tokens_out: int) -> AttemptStart:
+        """Describe a try that may write so much: its number in the journal, its cost at most."""
+        cost_max = call.price.cost(tokens_in(call), tokens_out) if call.price else 0.0
         return AttemptStart(
             debate=self._debate.id,
             step=call.step,
@@ -166,16 +164,19 @@ class Tries:
     def __init__(self, steps: Steps, call: Call) -> None:
         self._steps = steps
         self._call = call
+        self._tokens_out = call.sampling.max_tokens
         self._start: AttemptStart | None = None
 
     async def began(self, number: int) -> None:
         """Note that try `number` (from 1) is about to be sent; raises to forbid it."""
-        start = self._steps.start(self._call, number)
+        start = self._steps.start(self._call, number, self._tokens_out)
         await self._steps.began(self._call, start)
         self._start = start
 
     async def ended(self, attempt: Attempt, reply: Reply | None = None) -> None:
         """Note how it ended; `reply` is given with the try that succeeded."""
+        if attempt.widens:
+            self._tokens_out *= 2
         if self._start is not None:
             await self._steps.ended(self._start, attempt, reply)
 

@@ -58,7 +58,8 @@ class Sender(Protocol):
 async def persist(call: Call, log: AttemptLog, patience: Patience, sender: Sender) -> Reply:
     """Try until there is an answer. Raises ModelError when there will be none.
 
-    A try that only learned which parameters the model takes does not use up patience.
+    A try that only learned which parameters, or how wide a cap, the model takes does not use up
+    patience.
     """
     number = failures = 0
     while True:
@@ -67,7 +68,7 @@ async def persist(call: Call, log: AttemptLog, patience: Patience, sender: Sende
             outcome, latency = await _attempt(number, log, sender)
         if isinstance(outcome, Answer):
             return _reply(outcome, number, latency)
-        if outcome.then is Next.NOW:
+        if outcome.then in (Next.NOW, Next.WIDER):
             continue
         failures += 1
         wait = _wait(outcome, failures, patience)
@@ -126,9 +127,9 @@ async def _begin(number: int, log: AttemptLog) -> None:
 
 async def _end(number: int, log: AttemptLog, outcome: Outcome, latency: float) -> None:
     if isinstance(outcome, Answer):
-        error, reply = "", _reply(outcome, number, latency)
+        error, reply, widens = "", _reply(outcome, number, latency), False
     else:
-        error, reply = outcome.what, None
+        error, reply, widens = outcome.what, None, outcome.then is Next.WIDER
     entry = Attempt(
         number=number,
         error=error,
@@ -136,6 +137,7 @@ async def _end(number: int, log: AttemptLog, outcome: Outcome, latency: float) -
         usage=outcome.usage,
         cost=outcome.cost,
         latency=latency,
+        widens=widens,
     )
     await log.ended(entry, reply)
 

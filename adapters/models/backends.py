@@ -67,7 +67,8 @@ class Backend(Value):
     """A named endpoint, complete: nothing is left to a preset any more.
 
     `max_concurrency` is calls in flight at once, `requests_per_minute` counts every try,
-    `timeout_s` is the whole of one try in seconds; a `local` backend costs 0.
+    `timeout_s` is the whole of one try in seconds, of which a third, at most 30 s, may pass
+    until it is connected; a `local` backend costs 0.
     """
 
     name: str

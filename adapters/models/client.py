@@ -138,7 +138,7 @@ class Exchange:
             return replace(fault, then=Next.FINAL)
         self._doubled = True
         self._cap *= 2
-        return replace(fault, then=Next.NOW)
+        return replace(fault, then=Next.WIDER)
 
     async def _priced(self, outcome: Outcome) -> Outcome:
         """Fill in a cost that the backend did not state: 0 for local, else price × tokens."""
@@ -147,7 +147,7 @@ class Exchange:
         usage = outcome.usage
         if outcome.cost is not None or usage.tokens_in is None or usage.tokens_out is None:
             return outcome
-        price = await self._models.price(self._call.model)
+        price = self._call.price or await self._models.price(self._call.model)
         if price is None:
             return outcome
         return replace(outcome, cost=price.cost(usage.tokens_in, usage.tokens_out))

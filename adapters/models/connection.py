@@ -106,7 +106,6 @@ def _open_client(pool: int) -> AsyncOpenAI:
     )
     http_client = openai.DefaultAioHttpClient(
         limits=limits,
-        timeout=httpx2.Timeout(None, connect=CONNECT_S),
         # A proxy of the environment is for the world, never for a server on this machine.
         mounts={f"all://{host}": None for host in _LOOPBACK},
     )
@@ -116,7 +115,15 @@ def _open_client(pool: int) -> AsyncOpenAI:
 
 
 def _bind(root: AsyncOpenAI, backend: Backend) -> AsyncOpenAI:
-    client = root.with_options(base_url=backend.base_url, api_key=backend.secret or "unused")
+    import httpx2
+
+    # Well before the deadline of the try, which could not tell that nothing was sent.
+    connect_s = min(CONNECT_S, backend.timeout_s / 3)
+    client = root.with_options(
+        base_url=backend.base_url,
+        api_key=backend.secret or "unused",
+        timeout=httpx2.Timeout(None, connect=connect_s),
+    )
     # The SDK reads these from the environment; they are one provider's, and not ours to send.
     client.organization = client.project = client.admin_api_key = None
     return client

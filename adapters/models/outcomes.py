@@ -18,6 +18,7 @@ class Next(Enum):
 
     RETRY = "retry"
     NOW = "now"  # again at once, with other parameters: not the backend's failure
+    WIDER = "wider"  # again at once, with twice the token cap
     FINAL = "final"
 
 

@@ -4,25 +4,29 @@
 async with ModelServer() as server:
     server.script(status(503, retry_after=0), empty())       # the next two requests
     server.script(hang(), model="slow")                       # the next one for that model
+    server.script(status(500), model="slow", said=2)          # … that has two answers in it
     server.always(refuse("temperature"), model="stubborn")    # every one for that model
 ```
-It answers with `respond(body)`, records every body, and is its own oracle of what was sent.
+It answers with `respond(body)`, records every body and the usage it stated, and is its own
+oracle of what was sent and what it cost.
 """
 
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import orjson
 from aiohttp import web
 
 Body = dict[str, Any]
 Respond = Callable[[Body], str]
+Absence = Literal["refusing", "deaf"]  # connections are refused, or nobody answers them
 
 ANY = "*"
 
@@ -33,7 +37,8 @@ class Act:
 
     `body` replaces the whole completion; `text`, `finish`, `model`, `message` and `extra` change
     parts of it; `names` limits a refusal to requests that carry such a parameter; `wait` is
-    seconds on top of the server's latency.
+    seconds on top of the server's latency; `leaves` is how the server is away from the moment
+    of this answer on, for `away` seconds if not for good.
     """
 
     status: int = 200
@@ -50,6 +55,8 @@ class Act:
     names: str = ""
     wait: float = 0.0
     reset: str = ""
+    leaves: Absence | None = None
+    away: float = 0.0
 
     def applies(self, body: Body) -> bool:
         """Whether this act is for a request with that body."""
@@ -134,24 +141,29 @@ class ModelServer:
         self.headers: list[Mapping[str, str]] = []
         self.peers: set[object] = set()
         self.models: list[Body] = [{"id": "plain"}]
+        self.stated: list[Body] = []
         self.lists = 0
         self.in_flight = self.most_in_flight = 0
         self.port = 0
-        self._scripts: dict[str, deque[Act]] = defaultdict(deque)
+        self._scripts: dict[tuple[str, int | None], deque[Act]] = defaultdict(deque)
         self._always: dict[str, list[Act]] = defaultdict(list)
         self._runner: web.AppRunner | None = None
         self._site: web.TCPSite | None = None
         self._revival: asyncio.Task[None] | None = None
         self._down = False
+        self._deaf: list[socket.socket] = []
 
     @property
     def base_url(self) -> str:
         """The address for a backend."""
         return f"http://127.0.0.1:{self.port}/v1"
 
-    def script(self, *acts: Act, model: str = ANY) -> None:
-        """Answer the next requests (for a model) in these ways, then well again."""
-        self._scripts[model].extend(acts)
+    def script(self, *acts: Act, model: str = ANY, said: int | None = None) -> None:
+        """Answer the next requests (for a model) in these ways, then well again.
+
+        With `said`, only requests that have so many answers of the model in them: one step.
+        """
+        self._scripts[model, said].extend(acts)
 
     def always(self, *acts: Act, model: str = ANY) -> None:
         """Answer every request (for a model) so, as far as the act applies."""
@@ -160,9 +172,26 @@ class ModelServer:
     async def down(self, seconds: float) -> None:
         """Refuse connections, and break open ones, for so many seconds."""
         self._down = True
+        await self.leave(seconds=seconds)
+
+    async def leave(self, how: Absence = "refusing", seconds: float = 0.0) -> None:
+        """Take no new connections for so many seconds, 0 for good; open ones may go on."""
         if self._site is not None:
             await self._site.stop()
-        self._revival = asyncio.create_task(self._revive(seconds))
+            self._site = None
+        if how == "deaf":
+            self._deaf = _deaf_sockets(self.port)
+        if seconds:
+            self._revival = asyncio.create_task(self._revive(seconds))
+
+    async def back(self) -> None:
+        """Listen again at the same address, if it was left."""
+        for deaf in self._deaf:
+            deaf.close()
+        self._deaf = []
+        if self._site is None:
+            await self._listen()
+        self._down = False
 
     async def __aenter__(self) -> Self:
         app = web.Application(client_max_size=64 * 2**20)
@@ -182,6 +211,8 @@ class ModelServer:
         if self._revival is not None:
             self._revival.cancel()
             await asyncio.gather(self._revival, return_exceptions=True)
+        for deaf in self._deaf:
+            deaf.close()
         if self._runner is not None:
             await self._runner.cleanup()
 
@@ -193,8 +224,7 @@ class ModelServer:
 
     async def _revive(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
-        await self._listen()
-        self._down = False
+        await self.back()
 
     async def _list(self, request: web.Request) -> web.Response:
         self.lists += 1
@@ -219,8 +249,9 @@ class ModelServer:
 
     def _act(self, body: Body) -> Act:
         for model in (str(body.get("model")), ANY):
-            if self._scripts[model]:
-                return self._scripts[model].popleft()
+            for said in (answers_in(body), None):
+                if self._scripts[model, said]:
+                    return self._scripts[model, said].popleft()
             for act in self._always[model]:
                 if act.applies(body):
                     return act
@@ -233,7 +264,12 @@ class ModelServer:
         if act.reset:
             return await _break_off(request, content)
         headers = {**act.headers, "Content-Type": act.content_type}
-        return web.Response(status=act.status, body=content, headers=headers)
+        response = web.Response(status=act.status, body=content, headers=headers)
+        if act.leaves:
+            # Before the answer, so that whoever has it finds nobody any more.
+            await self.leave(act.leaves, act.away)
+            response.force_close()
+        return response
 
     def _completion(self, act: Act, body: Body) -> Body:
         text = self.respond(body) if act.text is None else act.text
@@ -249,7 +285,27 @@ class ModelServer:
             read = sum(len(m["content"]) for m in body["messages"])
             counted = {"prompt_tokens": read // 4 + 1, "completion_tokens": len(text) // 4}
             completion["usage"] = {**counted, **act.usage_extra}
+            if not act.reset:
+                self.stated.append(completion["usage"])
         return completion
+
+
+def answers_in(body: Body) -> int:
+    """Return how many answers of the model a request has in it."""
+    return sum(message.get("role") == "assistant" for message in body.get("messages", ()))
+
+
+def _deaf_sockets(port: int) -> list[socket.socket]:
+    """Listen where nobody accepts, with the queue full: a connection is never made."""
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind(("127.0.0.1", port))
+    listener.listen(0)
+    waiting = [socket.socket() for _ in range(4)]
+    for caller in waiting:
+        caller.setblocking(False)
+        caller.connect_ex(("127.0.0.1", port))
+    return [listener, *waiting]
 
 
 def _abort(request: web.Request) -> web.StreamResponse:

@@ -162,6 +162,17 @@ async def test_a_server_that_comes_back_is_waited_for(server: ModelServer) -> No
     assert 0.0 in log.costs
 
 
+async def test_a_connection_that_nobody_answers_is_no_answer_that_was_late(
+    server: ModelServer,
+) -> None:
+    """Nothing was sent, so that it surely costs nothing, however short the deadline is."""
+    await server.leave("deaf")
+    log = RecordedAttempts()
+    with pytest.raises(ModelError, match=r"could not be reached at http://127\.0\.0\.1:"):
+        await ask(server, log, timeout_s=0.6)
+    assert log.costs == [0.0] * QUICK.tries
+
+
 async def test_a_deadline_covers_the_whole_try(server: ModelServer) -> None:
     server.always(acts.hang(30))
     log = RecordedAttempts()
@@ -229,9 +240,11 @@ async def test_only_a_closed_schema_is_asked_strictly(server: ModelServer) -> No
 
 async def test_a_cap_used_up_by_reasoning_is_doubled_once(server: ModelServer) -> None:
     server.script(acts.empty("length"))
-    reply = await ask(server, RecordedAttempts())
+    log = RecordedAttempts()
+    reply = await ask(server, log)
     assert reply.text
     assert [body["max_tokens"] for body in server.requests] == [500, 1000]
+    assert [attempt.widens for attempt in log.attempts] == [True, False]
 
 
 async def test_a_cap_used_up_twice_says_which_setting_to_raise(server: ModelServer) -> None:
@@ -274,6 +287,14 @@ async def test_the_cost_a_reply_states_comes_first(server: ModelServer) -> None:
     server.script(acts.says("yes", usage_extra={"cost": 0.125}))
     reply = await ask(server, RecordedAttempts(), prices={"m": Price(usd_in=9, usd_out=9)})
     assert reply.cost == 0.125
+
+
+async def test_a_debate_pays_the_price_that_it_began_with(server: ModelServer) -> None:
+    server.script(acts.says("yes", usage_extra={"prompt_tokens": 1000, "completion_tokens": 500}))
+    call = call_of(price=Price(usd_in=2, usd_out=4))
+    dearer = {"m": Price(usd_in=9, usd_out=9)}
+    reply = await ask(server, RecordedAttempts(), call=call, prices=dearer)
+    assert reply.cost == pytest.approx(0.004)
 
 
 async def test_then_price_times_tokens_by_the_table_then_by_the_list(server: ModelServer) -> None:

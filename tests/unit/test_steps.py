@@ -18,7 +18,7 @@ from engine.errors import BudgetError, PausedError, RostrumError
 from engine.keeper import Keeper
 from engine.pace import Pace
 from engine.ports import AnswerSchema, Attempt, AttemptLog, Call, ChatMessage, Reply
-from engine.steps import Steps, prompt_hash, tokens_in
+from engine.steps import Steps, Tries, prompt_hash, tokens_in
 from engine.store import Caps, NewDebate
 from tests.doubles.desk import setup_of
 
@@ -161,13 +161,31 @@ async def test_the_budget_error_names_no_model(
     assert MODEL.name not in str(caught.value)
 
 
-async def test_a_second_try_may_write_twice_as_much_and_is_covered_for_it(
+async def test_only_a_try_that_may_write_twice_as_much_is_covered_for_it(
     open_steps: Callable[..., asyncio.Future[Steps]],
 ) -> None:
     steps = await open_steps(PricedModels())
-    call = Call("session", "turn/opening/A", MODEL, ASK, SAMPLING)
-    assert steps.start(call, 1).cost_max == pytest.approx(0.1)
-    assert steps.start(call, 2).cost_max == pytest.approx(0.2)
+    log = Tries(steps, Call("session", "turn/opening/A", MODEL, ASK, SAMPLING, price=PRICE))
+    covered = []
+    for number, widens in ((1, False), (2, True), (3, False)):
+        await log.began(number)
+        covered.append(steps.spent)
+        await log.ended(Attempt(number=number, error="no", cost=0.0, widens=widens))
+    assert covered == pytest.approx([0.1, 0.1, 0.2])
+    await steps.flush()
+
+
+async def test_a_plain_retry_fits_where_twice_its_cost_would_not(
+    open_steps: Callable[..., asyncio.Future[Steps]],
+) -> None:
+    models = PricedModels(0.09, 0.0)
+    steps = await open_steps(models)
+    await steps.call("turn/opening/A", MODEL, ASK, SAMPLING)
+    log = Tries(steps, Call("session", "turn/opening/B", MODEL, ASK, SAMPLING, price=PRICE))
+    await log.began(1)
+    await log.ended(Attempt(number=1, error="no more calls for now", cost=0.0))
+    await log.began(2)  # the cap of 0.25 has 0.16 left: enough for 0.1, and not for 0.2
+    assert steps.spent == pytest.approx(0.19)
 
 
 async def test_a_process_that_ends_sends_no_further_call(
