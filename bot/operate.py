@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Column, Table
 from ulid import ULID
 
-from adapters.storage.database import sqlite_path
+from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from bot.app import defaults_of, read_store
 from bot.settings import load_settings
@@ -83,20 +83,23 @@ async def resume_debate(debate_id: str) -> None:
 
 async def back_up(out: Path) -> None:
     """Copy the database into a file, consistent also while Rostrum runs on it."""
-    source = sqlite_path(load_settings().database_url.get_secret_value())
-    size = await asyncio.to_thread(_copy, source, out)
-    print(f"Copied {source} to {out} ({size:,} bytes).")
+    database = Database(load_settings().database_url.get_secret_value(), writable=False)
+    try:
+        size = await asyncio.to_thread(_copy, database, out)
+    finally:
+        await database.close()
+    print(f"Copied {database.path} to {out} ({size:,} bytes).")
 
 
-def _copy(source: Path, out: Path) -> int:
+def _copy(database: Database, out: Path) -> int:
     """Copy page by page with SQLite's own backup, which sees one state of the database."""
-    if not source.exists():
-        raise UsageError(f"There is no database {source} to copy.")
+    if not database.path.exists():
+        raise UsageError(f"There is no database {database.path} to copy.")
     if out.exists():
         raise UsageError(f"{out} exists already; name a new file.")
     try:
-        with closing(sqlite3.connect(source)) as running, closing(sqlite3.connect(out)) as copy:
-            running.backup(copy)
+        with database.snapshot() as source, closing(sqlite3.connect(out)) as copy:
+            source.connection.backup(copy)
     except (sqlite3.Error, OSError) as error:
         out.unlink(missing_ok=True)
         raise ExportError(
@@ -119,11 +122,12 @@ async def _describe(store: SqlStore, debate: Debate) -> list[tuple[str, str]]:
     tries, usd = await store.journal.spending(debate.id)
     journaled = await store.journal.load(debate.id)
     cap = debate.setup.cap_usd
+    going = debate.status.live or debate.status is Status.VOTING
     lines = [
         ("debate", f"{debate.id} ({debate.code})"),
         ("topic", headline(debate.request.topic, 200)),
         ("state", debate.status.value),
-        ("waits for", debate.reason or "-"),
+        ("waits for" if going else "why", debate.reason or "-"),
         ("format", f"{debate.request.format}, {debate.request.turn_order.value}"),
         ("place", f"{debate.platform}, community {debate.community}"),
         ("started", f"{debate.created_at:%Y-%m-%d %H:%M:%S} UTC"),

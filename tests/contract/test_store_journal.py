@@ -57,6 +57,14 @@ async def test_attempts_are_counted_and_only_success_is_a_result(store: Store) -
     assert journaled.spent == pytest.approx(0.625)
 
 
+async def test_results_are_in_the_order_in_which_they_were_asked_for(store: Store) -> None:
+    r = await run(store)
+    steps = ["turn/opening/B", "turn/opening/A", "turn/closing/A", "jury/online/x/AB"]
+    for step in steps:
+        await r.call(step)
+    assert list((await store.journal.load(r.id)).steps) == steps
+
+
 async def test_a_call_that_a_crash_cut_off_counts_and_is_no_result(store: Store) -> None:
     r = await run(store)
     await r.began("turn/opening/A", cost_max=0.5)

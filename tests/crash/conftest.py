@@ -16,10 +16,16 @@ import orjson
 import pytest
 from sqlalchemy import MetaData, create_engine, select
 
+from adapters.memory.venue import MemoryVenue
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
+from bot.app import Line
+from engine.debate import Debate
+from engine.intake import Order
 from engine.store import DebateRecord, ExportFilter
-from tests.crash.fate import DOOMED, FREEZE, MET, TRAIL, lines
+from tests.crash.driver import TellingModels
+from tests.crash.fate import DOOMED, FREEZE, MET, TRAIL, Fate, lines
+from tests.crash.inputs import ORDER, Inputs
 
 ROOT = Path(__file__).parents[2]
 
@@ -87,12 +93,26 @@ class Scene:
 
         async def read() -> DebateRecord:
             store = SqlStore(Database(f"sqlite+aiosqlite:///{self.folder / 'debate.db'}"))
-            with store.archive.reading(ExportFilter()) as records:
+            with store.archive.reading(ExportFilter(community=ORDER.community)) as records:
                 [record] = records
             await store.close()
             return record
 
         return asyncio.run(read())
+
+    def begin(self, order: Order, inputs: Inputs) -> Debate:
+        """Begin another debate on a copy of what is in the database now, and return it."""
+
+        async def start() -> Debate:
+            path = shutil.copy(self.folder / "debate.db", self.folder / "copy.db")
+            store = SqlStore(Database(f"sqlite+aiosqlite:///{path}"))
+            models = TellingModels(Fate(self.folder), inputs.price)
+            service = Line(store, models, inputs.prompts, [MemoryVenue()]).service
+            debate = (await service.start(order, inputs.defaults)).debate
+            await store.close()
+            return debate
+
+        return asyncio.run(start())
 
     def users(self) -> Mapping[int, str]:
         """Return the platform's users by the ids that the database gave them."""

@@ -1,8 +1,9 @@
-"""A process that holds one debate in a folder: `python -m tests.crash.driver FOLDER [chain]`.
+"""A process that holds one debate in a folder: `… -m tests.crash.driver FOLDER [chain] [shared]`.
 
-It starts the debate, or goes on with the one that it finds. With `chain` it does so in one child
-after the other, until one of them comes to the end; each child is a fork, which makes a restart
-cheap.
+It starts the debate, or goes on with the one that it finds, with everything changed that a debate
+could depend on. With `chain` it does so in one child after the other, until one of them comes to
+the end; each child is a fork, which makes a restart cheap. With `shared` it does not hold the
+database alone, so that a lease which is not given back has to run out.
 """
 
 from __future__ import annotations
@@ -21,21 +22,18 @@ from adapters.models.attempts import Patience
 from adapters.models.rehearsal import RehearsalModels
 from adapters.storage.database import Database
 from bot.app import Line
-from engine.debate import Debate, Status
+from engine.debate import Model, Price, Status
 from engine.errors import LeaseLostError, SettingsError
-from engine.intake import Order
 from engine.jury.blinding import blind
 from engine.jury.vocabulary import draw_names
 from engine.ports import AttemptLog, Call, Reply
-from engine.prompts.library import Prompts, load_prompts
+from engine.service import Service
 from engine.store import Store
 from tests.crash.fate import Fate, FatedStore, SurvivingVenue
-from tests.doubles.hall import DEFAULTS, LOBBY, has_ended, hearing
+from tests.crash.inputs import CHANGED, FIRST, ORDER, PROMPTS, age, find
+from tests.doubles.hall import has_ended, hearing
 
-PROMPTS = load_prompts()
-# Whoever comes back finds every template edited.
-EDITED = Prompts({name: f"{text}\nEdited." for name, text in PROMPTS.texts.items()})
-ORDER = Order(platform="memory", community="club", place=LOBBY, user="ann", seed=7)
+LOOK_SECONDS = 0.5
 PEOPLE = (
     ("react", "ann", "A"),
     ("react", "bob", "B"),
@@ -51,11 +49,16 @@ PEOPLE = (
 
 
 class TellingModels(RehearsalModels):
-    """The rehearsal models, which note each step that they are asked for."""
+    """The rehearsal models at a price, which note each step that they are asked for."""
 
-    def __init__(self, fate: Fate) -> None:
+    def __init__(self, fate: Fate, price: Price) -> None:
         super().__init__(Patience())
         self._fate = fate
+        self._price = price
+
+    async def price(self, model: Model) -> Price | None:
+        """Return what every model costs in this process's time."""
+        return self._price
 
     async def complete(self, call: Call, log: AttemptLog) -> Reply:
         """Note the step, and play the part."""
@@ -63,27 +66,34 @@ class TellingModels(RehearsalModels):
         return await super().complete(call, log)
 
 
-async def hold(folder: Path) -> None:
+async def hold(folder: Path, *, shared: bool) -> None:
     """Hold the folder's debate, from wherever it is to its end."""
     fate = Fate(folder)
-    store = FatedStore(Database(f"sqlite+aiosqlite:///{folder / 'debate.db'}"), fate)
+    url = f"sqlite+aiosqlite:///{folder / 'debate.db'}"
+    await age(url)
+    store = FatedStore(Database(url, writable=not shared), fate)
     venue = SurvivingVenue(folder / "platform.jsonl", fate)
     await venue.remember()
     begun = await find(store)
-    line = Line(store, TellingModels(fate), EDITED if begun else PROMPTS, [venue])
+    inputs = CHANGED if begun else FIRST
+    line = Line(store, TellingModels(fate, inputs.price), inputs.prompts, [venue])
     venue.listener = hearing(line.service, venue)
     # Before anything runs: there is no debate to lose until it is stored.
-    debate = begun or (await line.service.start(ORDER, DEFAULTS)).debate
-    async with line.running():
-        await line.service.recover()
+    debate = begun or (await line.service.start(ORDER, inputs.defaults)).debate
+    async with line.running(), asyncio.TaskGroup() as group:
+        looking = group.create_task(look(line.service, again=shared))
         await vote(line, store, venue, debate.id)
         await line.deliveries["memory"].settled(debate.id)
+        looking.cancel()
     await store.close()
 
 
-async def find(store: Store) -> Debate | None:
-    """Return the debate that a process before this one has begun."""
-    return next(iter(await store.debates.recent()), None)
+async def look(service: Service, *, again: bool) -> None:
+    """Take up what another process has left; where it may still live, `again` and again."""
+    await service.recover()
+    while again:
+        await asyncio.sleep(LOOK_SECONDS)
+        await service.recover()
 
 
 async def vote(line: Line, store: Store, venue: SurvivingVenue, debate_id: str) -> None:
@@ -102,11 +112,11 @@ async def vote(line: Line, store: Store, venue: SurvivingVenue, debate_id: str) 
         await line.service.close_vote(debate_id)
 
 
-def live(folder: Path) -> int:
+def live(folder: Path, *, shared: bool = False) -> int:
     """Run one process's life and return its exit code."""
     structlog.configure(processors=[], logger_factory=structlog.ReturnLoggerFactory())
     try:
-        asyncio.run(hold(folder))
+        asyncio.run(hold(folder, shared=shared))
     except Exception:  # noqa: BLE001 - a child must not run on as its parent
         traceback.print_exc()
         return 1
@@ -134,5 +144,5 @@ def chain(folder: Path) -> int:
 
 
 if __name__ == "__main__":
-    run = chain if "chain" in sys.argv[2:] else live
-    sys.exit(run(Path(sys.argv[1])))
+    home, *ways = sys.argv[1:]
+    sys.exit(chain(Path(home)) if "chain" in ways else live(Path(home), shared="shared" in ways))

@@ -6,12 +6,16 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from tests.crash.conftest import Scene
+from engine.keeper import LEASE_SECONDS, RENEW_SECONDS
+from tests.crash.conftest import Scene, finish
 
 POINTS = (
     "journal.began debate turn/rebuttal/A, after",
@@ -19,6 +23,7 @@ POINTS = (
     "outbox.sending connection turn/rebuttal/A/0, after",
     "votes.close debate, before",
 )
+WHILE_THINKING = POINTS[:3]
 
 
 def wait_until_stopped(process: subprocess.Popen[str]) -> None:
@@ -50,6 +55,53 @@ def test_who_was_frozen_stores_and_sends_nothing(
             _, said = frozen.communicate(timeout=20)
         finally:
             frozen.kill()
+    assert frozen.returncode == 0, said
+    assert (scene.tables(), scene.platform) == before
+    assert scene.transcript() == clean.transcript()
+
+
+@dataclass(frozen=True, slots=True)
+class Relay:
+    """A process that stands still, on a database that it does not hold alone."""
+
+    scene: Scene
+    frozen: subprocess.Popen[str]
+
+
+@pytest.fixture(scope="module")
+def relays(clean: Scene, new_scene: Callable[[], Scene]) -> Iterator[dict[str, Relay]]:
+    """Processes frozen side by side, each debate finished since by a successor.
+
+    Nobody removes a lock and nobody gives a lease back: it has to run out, in real time.
+    """
+    with ExitStack() as stack:
+        frozen = {}
+        for point in WHILE_THINKING:
+            scene = new_scene()
+            scene.freeze(point)
+            process = stack.enter_context(scene.open("shared"))
+            stack.callback(process.kill)
+            frozen[point] = Relay(scene, process)
+        for relay in frozen.values():
+            wait_until_stopped(relay.frozen)
+            relay.scene.thaw()
+        successors = [relay.scene.open("shared") for relay in frozen.values()]
+        for successor in successors:
+            finish(successor)
+        yield frozen
+
+
+@pytest.mark.parametrize("point", WHILE_THINKING)
+def test_a_successor_waits_for_the_lease_to_run_out_and_the_first_does_nothing_more(
+    point: str, clean: Scene, relays: dict[str, Relay]
+) -> None:
+    scene, frozen = relays[point].scene, relays[point].frozen
+    before = scene.tables(), scene.platform
+    begun = sorted(call["started_at"] for call in before[0]["calls"])
+    pauses = [(later - sooner).total_seconds() for sooner, later in pairwise(begun)]
+    assert max(pauses) > LEASE_SECONDS - RENEW_SECONDS
+    os.kill(frozen.pid, signal.SIGCONT)
+    _, said = frozen.communicate(timeout=20)
     assert frozen.returncode == 0, said
     assert (scene.tables(), scene.platform) == before
     assert scene.transcript() == clean.transcript()

@@ -8,9 +8,10 @@ from itertools import takewhile
 
 import pytest
 
-from engine.debate import Ballot, Status
+from engine.debate import Ballot, Setup, Status
 from tests.crash.conftest import Scene, finish
 from tests.crash.driver import PEOPLE
+from tests.crash.inputs import CHANGED, ORDER, PAST_DEBATES
 
 # Raise or lower it knowingly: each is a write, a send or a vote of one debate.
 POINTS = 190
@@ -95,6 +96,33 @@ def test_every_prompt_is_as_it_was_when_the_debate_began(clean: Scene, killed: l
     prompts = {call.step: call.prompt_hash for call in clean.record().calls}
     for scene in killed:
         assert {call.step: call.prompt_hash for call in scene.record().calls} == prompts
+
+
+def test_what_a_call_may_cost_is_as_it_was_when_the_debate_began(
+    clean: Scene, killed: list[Scene]
+) -> None:
+    most = {call.step: call.cost_max for call in clean.record().calls}
+    for scene in killed:
+        assert {call.step: call.cost_max for call in scene.record().calls} == most
+
+
+def test_a_debate_begun_after_the_crash_would_be_another(clean: Scene, killed: list[Scene]) -> None:
+    begun = clean.record().debate.setup
+    for scene in killed:
+        assert scene.record().debate.setup == begun
+        fresh = scene.begin(ORDER, CHANGED).setup
+        assert len(scene.tables()["debates"]) == 1 + PAST_DEBATES
+        changed = {name for name in type(begun).model_fields if differ(begun, fresh, name)}
+        assert changed >= {"request", "templates", "panel", "sampling", "limits", "prices"}
+        known = [juror.ref for juror in fresh.panel.roster if juror in begun.panel.roster]
+        assert known != [juror.ref for juror in begun.panel.roster]
+        assert not begun.panel.history
+        assert fresh.panel.slope != begun.panel.slope
+        assert len({round(item.weight, 3) for item in fresh.panel.history.values()}) == len(known)
+
+
+def differ(one: Setup, other: Setup, name: str) -> bool:
+    return bool(getattr(one, name) != getattr(other, name))
 
 
 def test_no_vote_is_lost(killed: list[Scene]) -> None:

@@ -6,17 +6,20 @@ import ast
 import asyncio
 import os
 import re
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, text
 
 import migrations
 from adapters.storage.database import Database
-from adapters.storage.migrate import migrate, newest, require_newest, revision
+from adapters.storage.migrate import migrate, newest, require_newest, revision, revisions
 from adapters.storage.store import SqlStore
 from adapters.storage.tables import metadata
 from engine.errors import StoreError
@@ -106,3 +109,24 @@ def test_migrations_follow_one_another_by_number() -> None:
         f"{number:04}" for number in range(1, len(FILES) + 1)
     ]
     assert newest() == f"{len(FILES):04}"
+    scripts = ScriptDirectory(str(Path(migrations.__file__).parent))
+    assert [scripts.get_current_head()] == scripts.get_heads() == [newest()]
+    assert sorted(script.revision for script in scripts.walk_revisions()) == revisions()
+
+
+def test_a_database_that_is_up_to_date_does_not_wait_for_alembic(database: Database) -> None:
+    script = (
+        "import asyncio, sys\n"
+        "from adapters.storage.database import Database\n"
+        "from adapters.storage.migrate import migrate, require_newest\n"
+        "async def look():\n"
+        "    database = Database(sys.argv[1], writable=False)\n"
+        "    await migrate(database)\n"
+        "    await require_newest(database)\n"
+        "    await database.close()\n"
+        "asyncio.run(look())\n"
+        "sys.exit('alembic' in sys.modules)\n"
+    )
+    url = f"sqlite+aiosqlite:///{database.path}"
+    root = Path(migrations.__file__).parents[1]
+    subprocess.run([sys.executable, "-c", script, url], cwd=root, check=True, timeout=30)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import tomllib
 from collections.abc import Iterator
@@ -16,11 +17,11 @@ from bot.settings import Settings
 from bot.settings_sources import known_paths, shape_of, variable
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = sorted(ROOT.glob("*.md"))
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`([^`\n]+)`")
 LINK = re.compile(r"\[[^\]]+\]\(([^)]+)\)")
-FOLDERS = ("adapters/", "bot/", "engine/", "migrations/", "tests/", ".ci/")
+FOLDERS = ("adapters/", "bot/", "docs/", "engine/", "migrations/", "tests/", ".ci/")
 FILES = (".env.example", "Makefile", "pyproject.toml")
 
 
@@ -65,7 +66,8 @@ TARGETS = named(r"make\b")
 
 def test_all_the_documents_are_there() -> None:
     required = ("ARCHITECTURE", "CHANGELOG", "CONTRIBUTING", "PRIVACY", "README", "SECURITY")
-    assert {f"{name}.md" for name in required} <= {document.name for document in DOCUMENTS}
+    named = {str(document.relative_to(ROOT)) for document in DOCUMENTS}
+    assert {f"{name}.md" for name in required} | {"docs/operations.md"} <= named
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: f"{path.document}:{path.text}")
@@ -78,7 +80,7 @@ def test_every_path_exists_with_the_test_that_it_names(path: Named) -> None:
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.name)
 def test_every_link_within_the_project_leads_somewhere(document: Path) -> None:
     within = [link for link in LINK.findall(read(document)) if "://" not in link]
-    assert [link for link in within if not (ROOT / link).exists()] == []
+    assert [link for link in within if not (document.parent / link).exists()] == []
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: f"{target.document}:{target.text}")
@@ -106,6 +108,32 @@ def test_every_setting_is_known(document: Path) -> None:
     written = re.findall(r"\bROSTRUM_[A-Z0-9_]+", read(document))
     backend = re.compile(r"(ROSTRUM_BACKENDS)__[A-Z0-9]+(?=__)")
     assert {backend.sub(r"\1__*", name) for name in written} <= known
+
+
+def test_the_operators_manual_lists_every_event_of_the_log_with_its_level_and_fields() -> None:
+    manual = read(ROOT / "docs" / "operations.md")
+    tables = {"rest": manual.partition("Warnings and errors")[2]}
+    tables["plain"] = manual.removesuffix(tables["rest"])
+    for level, event, fields in events():
+        table = tables["plain" if level in ("debug", "info") else "rest"]
+        row = next((row for row in table.splitlines() if event in row.partition("|")[2]), "")
+        told = row.split("|")[2] if row else ""
+        assert row, f"{event!r} is not in the manual's table of that level"
+        assert fields - {"debate"} <= set(re.findall(r"\w+", told)), event
+
+
+def events() -> Iterator[tuple[str, str, set[str]]]:
+    """Yield (level, event, fields) of every line that the product itself logs."""
+    for file in sorted(ROOT.glob("*/**/*.py")):
+        if file.relative_to(ROOT).parts[0] not in ("adapters", "bot", "engine"):
+            continue
+        for node in ast.walk(ast.parse(read(file))):
+            match node:
+                case ast.Call(
+                    func=ast.Attribute(value=ast.Name(id="log" | "logger"), attr=level),
+                    args=[ast.Constant(value=str(event))],
+                ):
+                    yield level, event, {keyword.arg or "" for keyword in node.keywords}
 
 
 def test_the_changelog_tells_of_this_version() -> None:

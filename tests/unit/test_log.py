@@ -16,8 +16,12 @@ import structlog
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adapters.models.attempts import Patience
+from adapters.models.rehearsal import RehearsalModels
 from bot.log import about, configure, escape_controls
 from bot.settings_sections import LogSettings
+from engine.ports import AttemptLog, Call, Reply
+from tests.doubles.hall import Hall
 
 SECRET = "s3cr3t-t0ken/ü"
 QUOTED = "qu'ot\\ed\"key"
@@ -97,6 +101,24 @@ async def test_a_debates_id_is_on_its_own_lines_only() -> None:
     events = as_json(read)
     assert len(events) == 5
     assert all(e.get("debate") == (None if e["event"] == "outside" else e["event"]) for e in events)
+
+
+class TalkativeModels(RehearsalModels):
+    """Models whose library has something to say of each call, and knows no debates."""
+
+    async def complete(self, call: Call, log: AttemptLog) -> Reply:
+        logging.getLogger("aiohttp").warning("a slow connection")
+        return await super().complete(call, log)
+
+
+async def test_what_a_library_says_while_a_debate_runs_names_the_debate(database_url: str) -> None:
+    read = start(format="json")
+    async with Hall(database_url).open(TalkativeModels(Patience())) as session:
+        debates = [await session.start(), await session.start()]
+        for debate in debates:
+            await session.voting(debate)
+    said = [event["debate"] for event in as_json(read) if event["event"] == "a slow connection"]
+    assert {debate: said.count(debate) >= 8 for debate in said} == dict.fromkeys(debates, True)
 
 
 def test_no_secret_is_logged_whatever_carries_it() -> None:

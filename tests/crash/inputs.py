@@ -1,0 +1,134 @@
+"""What a debate depends on, and how all of it is otherwise whenever a process comes back."""
+
+from __future__ import annotations
+
+import asyncio
+from random import Random
+from typing import NamedTuple
+
+from ulid import ULID
+
+from adapters.storage.database import Database
+from adapters.storage.store import SqlStore
+from engine.debate import Ballot, Debate, Model, Price, Sampling, Status, Verdict, Vote, utc_now
+from engine.intake import Defaults, Order
+from engine.jury.rubric import find_rubric
+from engine.prompts.library import Prompts, load_prompts
+from engine.store import Closing, NewDebate, Store
+from tests.doubles.hall import DEFAULTS, LOBBY, NO_CAPS
+
+ORDER = Order(platform="memory", community="club", place=LOBBY, user="ann", seed=7)
+PROMPTS = load_prompts()
+ELSEWHERE = "elsewhere"  # a platform and community that no process here serves
+PAST_DEBATES = 30  # from here on ballots decide a juror's place, and labels fit the slope
+
+
+class Inputs(NamedTuple):
+    """Everything that a process brings along from its settings, files and providers."""
+
+    prompts: Prompts
+    defaults: Defaults
+    price: Price
+
+
+FIRST = Inputs(PROMPTS, DEFAULTS, Price(usd_in=0, usd_out=0))
+# Whoever comes back finds every template edited, every default changed and every price raised.
+CHANGED = Inputs(
+    Prompts({name: f"{text}\nEdited." for name, text in PROMPTS.texts.items()}),
+    DEFAULTS.model_copy(
+        update={
+            "topic": "Coffee is better than tea",
+            "sides": {side: Model.parse(f"rehearsal/{side}-changed") for side in ("A", "B")},
+            "jurors": (Model.parse("rehearsal/yew"), *DEFAULTS.jurors),
+            "vote_minutes": 1,
+            "quorum": 99,
+            "sampling": {
+                role: Sampling(temperature=1.5, max_tokens=50) for role in DEFAULTS.sampling
+            },
+            "limits": {"classic": dict.fromkeys(DEFAULTS.limits["classic"], 9)},
+            "caps": NO_CAPS.model_copy(update={"debate_usd": 1000.0}),
+        }
+    ),
+    Price(usd_in=1000, usd_out=1000),
+)
+
+
+async def find(store: Store) -> Debate | None:
+    """Return the debate that a process before this one has begun."""
+    found = await store.debates.recent(limit=2 * PAST_DEBATES)
+    return next((debate for debate in found if debate.community == ORDER.community), None)
+
+
+async def age(url: str) -> None:
+    """Have other debates end, once, after ours has begun: as from another host on its database."""
+    store = SqlStore(Database(url, writable=False))
+    ours = await find(store)
+    if ours is not None and len(await store.debates.recent(limit=2)) == 1:
+        await asyncio.gather(*(_hold_elsewhere(store, ours, n) for n in range(PAST_DEBATES)))
+    await store.close()
+
+
+async def _hold_elsewhere(store: Store, ours: Debate, ordinal: int) -> None:
+    """Store a debate that has ended, in which the last juror of the roster judged as people did."""
+    new = NewDebate(
+        id=str(ULID()),
+        number=await store.debates.next_number(),
+        platform=ELSEWHERE,
+        community=ELSEWHERE,
+        place=LOBBY,
+        user=None,
+        setup=ours.setup,
+        created_at=utc_now(),
+    )
+    await store.debates.create(new, NO_CAPS, [])
+    lease = await store.leases.claim(f"debate/{new.id}", ELSEWHERE, 60)
+    assert lease is not None
+    await store.debates.advance(lease, new.id, Status.RUNNING)
+    winner = "AB"[ordinal % 2]
+    ballots = _ballots(winner, Random(ordinal), first="AB" if ordinal % 4 < 2 else "BA")
+    verdict = Verdict(winner=winner, z=1.0 if winner == "A" else -1.0, valid=4, invalid=0)
+    await store.journal.record_verdict(lease, new.id, verdict, ballots)
+    await store.debates.advance(lease, new.id, Status.VOTING)
+    person = (await store.votes.people(ELSEWHERE, ["zoe"]))["zoe"]
+    closing = Closing(votes=(_vote(person, winner),), posts=())
+    await store.votes.close(lease, new.id, utc_now(), False, lambda _: closing)
+    await store.leases.release(lease)
+
+
+def _ballots(winner: str, luck: Random, first: str) -> dict[str, Ballot]:
+    """Return a ballot of each juror: the earlier in the roster, the more it is guesswork."""
+    jurors = DEFAULTS.jurors
+    ballots = {}
+    for number, juror in enumerate(jurors):
+        truth = 3 if winner == "A" else -3
+        margin = round((number * truth + (len(jurors) - 1 - number) * luck.choice((-3, 3))) / 3)
+        verdict = "A" if margin > 0 else "B" if margin < 0 else "tie"
+        names = {criterion.name for criterion in find_rubric("panel").criteria}
+        ballots[f"jury/{juror.ref}/{first}"] = Ballot(
+            juror=juror.ref,
+            family=juror.family,
+            order=tuple(first),
+            names={"A": "Alder", "B": "Rowan"},
+            valid=True,
+            verdict=verdict,
+            scores={"A": dict.fromkeys(names, 5 + margin), "B": dict.fromkeys(names, 5)},
+        )
+    return ballots
+
+
+def _vote(person: int, option: str) -> Vote:
+    now = utc_now()
+    return Vote(
+        person=person,
+        option=option,
+        ambiguous=False,
+        gold=True,
+        starter=False,
+        judge_visible=False,
+        late_seen=False,
+        tally_visible=False,
+        votes_seen_before=0,
+        changes=0,
+        first_at=now,
+        last_at=now,
+    )

@@ -1,0 +1,115 @@
+"""Invariants that only a test of their own would see broken: threads, owners, ids and times."""
+
+from __future__ import annotations
+
+import asyncio
+import pkgutil
+import sqlite3
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+from ulid import ULID
+
+from adapters.memory.venue import MemoryVenue
+from adapters.models.router import open_models
+from adapters.storage.database import READERS
+from adapters.storage.store import SqlStore
+from bot.app import Line
+from engine.dataset.writer import export
+from engine.prompts.library import load_prompts
+from engine.store import ExportFilter
+from tests.doubles.hall import Hall
+
+# Pure Python over whole debates: each of these takes long enough to hold up every other debate.
+HEAVY = ("engine.jury.transcript.blind", "engine.service.fit", "engine.dataset.writer.write_export")
+BACKGROUND = (
+    "adapters.dispatch.local.LocalDispatcher.run",
+    "engine.delivery.Delivery.run",
+    "engine.keeper.Keeper.run",
+    "engine.votes.window.VoteWindow.run",
+)
+
+
+@pytest.fixture
+def workers(monkeypatch: pytest.MonkeyPatch) -> dict[str, set[str]]:
+    """The threads in which each piece of heavy work is done."""
+    seen: dict[str, set[str]] = defaultdict(set)
+
+    def watched(path: str, work: Callable[..., Any]) -> Callable[..., Any]:
+        def watch(*args: Any, **options: Any) -> Any:
+            seen[path].add(threading.current_thread().name)
+            return work(*args, **options)
+
+        return watch
+
+    for path in HEAVY:
+        monkeypatch.setattr(path, watched(path, pkgutil.resolve_name(path)))
+    return seen
+
+
+async def test_nothing_heavy_is_done_in_the_event_loops_thread(
+    database_url: str, tmp_path: Path, workers: dict[str, set[str]]
+) -> None:
+    async with Hall(database_url).open() as session:
+        debate_id = await session.start()
+        await session.voting(debate_id)
+        await session.service.close_vote(debate_id)
+        await session.ended(debate_id)
+        await export(session.store, tmp_path / "out", ExportFilter(), None, version="0")
+    assert set(workers) == set(HEAVY)
+    assert threading.current_thread().name not in set[str]().union(*workers.values())
+
+
+@pytest.mark.parametrize("task", BACKGROUND)
+async def test_a_background_task_that_dies_ends_the_process_with_its_exception(
+    task: str, store: SqlStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def die(*_: object) -> NoReturn:
+        raise ZeroDivisionError(task)
+
+    monkeypatch.setattr(task, die)
+    # Readers are connected: a driver's thread that is left while it connects complains of that.
+    await asyncio.gather(*(store.debates.unfinished() for _ in range(READERS)))
+    line = Line(store, open_models({}), load_prompts(), [MemoryVenue()])
+    with pytest.raises(ExceptionGroup) as ended:
+        async with asyncio.timeout(5), line.running():
+            await asyncio.Event().wait()
+    assert ended.group_contains(ZeroDivisionError, match=task)
+
+
+@pytest.fixture
+def far_east(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A machine whose own time is nine hours ahead of UTC."""
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.mark.usefixtures("far_east")
+async def test_a_debates_id_is_a_ulid_and_its_times_are_utc(database_url: str) -> None:
+    began = datetime.now(UTC)
+    async with Hall(database_url).open() as session:
+        debate_id = await session.start()
+        await session.voting(debate_id)
+        await session.service.close_vote(debate_id)
+        debate = await session.ended(debate_id)
+    ended = datetime.now(UTC)
+    ulid = ULID.from_str(debate.id)
+    assert str(ulid) == debate.id
+    moments = [debate.created_at, debate.opened_at, debate.vote_opened_at, debate.revealed_at]
+    assert began - timedelta(milliseconds=1) <= ulid.datetime <= ended
+    assert all(moment and began <= moment <= ended for moment in moments)
+    assert {moment and moment.utcoffset() for moment in moments} == {timedelta(0)}
+    with closing(sqlite3.connect(database_url.partition(":///")[2])) as raw:
+        [stored] = raw.execute("SELECT created_at, revealed_at FROM debates").fetchall()
+    kept = [datetime.fromisoformat(text).replace(tzinfo=UTC) for text in stored]
+    assert kept == [debate.created_at, debate.revealed_at]
