@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from engine.errors import UsageError
 
@@ -225,7 +225,9 @@ class Request(Value):
     """What a person asked for, complete: nothing is left to a default that could change.
 
     `sides` maps a contender to its model; `drawn` names the contenders whose model was drawn
-    at random. `quorum` counts gold votes.
+    at random; `seats` gives single seats (`A1`) a model of their own; `judges` are the format's
+    own; `options` are the format's, complete. `quorum` counts gold votes. `stance` asks people
+    what they think of the topic for `stance_seconds` before the first turn, and with the vote.
     """
 
     topic: str
@@ -234,6 +236,9 @@ class Request(Value):
     language: str = "en"
     sides: dict[str, Model]
     drawn: tuple[str, ...] = ()
+    seats: dict[str, Model] = {}
+    judges: tuple[Model, ...] = ()
+    options: dict[str, JsonValue] = {}
     rounds: int = Field(1, ge=1, le=9)
     turn_order: TurnOrder = TurnOrder.SEQUENTIAL
     blind: bool = True
@@ -242,6 +247,23 @@ class Request(Value):
     vote_minutes: float = Field(30, gt=0, le=10080)
     quorum: int = Field(5, ge=0)
     extend: bool = True
+    stance: bool = False
+    stance_seconds: float = Field(60, gt=0, le=86400)
+
+    def model_of(self, seat: str) -> Model:
+        """Return the model that speaks for a seat: its own, or that of its contender."""
+        return self.seats.get(seat) or self.sides[side_of(seat)]
+
+    @property
+    def speakers(self) -> tuple[Model, ...]:
+        """Every model that speaks, each once."""
+        models = [*self.sides.values(), *self.seats.values()]
+        return tuple({model.ref: model for model in models}.values())
+
+
+def side_of(seat: str) -> str:
+    """Return the contender that a seat speaks for: its first character."""
+    return seat[0]
 
 
 class Setup(Value):
@@ -288,6 +310,8 @@ class Debate(Value):
     setup: Setup
     created_at: datetime
     opened_at: datetime | None = None
+    stance_deadline: datetime | None = None
+    stance_closed_at: datetime | None = None
     vote_message: str | None = None
     vote_opened_at: datetime | None = None
     vote_deadline: datetime | None = None
@@ -374,11 +398,21 @@ class How(StrEnum):
     BUTTON = "button"
 
 
+class Question(StrEnum):
+    """What a reaction to a message answers."""
+
+    VOTE = "vote"
+    STANCE_BEFORE = "stance_before"
+    STANCE_AFTER = "stance_after"
+    TURN = "turn"
+
+
 class VoteEvent(Value):
     """One entry of the append-only log of votes; `number` is the order of receipt.
 
-    `person` is a surrogate id. `option` is a contender, "tie" or "weak". An event that adds
-    is a choice made, one that does not is a choice withdrawn.
+    `person` is a surrogate id. `option` is one of engine/votes/options.py. An event that adds
+    is a choice made, one that does not is a choice withdrawn. `votes_seen_before` counts the
+    others who had answered the same question until then.
     """
 
     number: int
@@ -389,10 +423,15 @@ class VoteEvent(Value):
     received_at: datetime
     late_seen: bool = False
     votes_seen_before: int = 0
+    question: Question = Question.VOTE
 
 
 class Vote(Value):
-    """A person's standing vote, derived from the events of that person."""
+    """A person's standing vote, derived from the events of that person.
+
+    In a question of stance `option` is "for", "against" or "unsure". `votes_seen_before` is 0
+    where the votes of others cannot be seen.
+    """
 
     person: int
     option: str
@@ -406,6 +445,29 @@ class Vote(Value):
     changes: int
     first_at: datetime
     last_at: datetime
+    question: Question = Question.VOTE
+
+
+class TurnLabel(Value):
+    """What a person's thumb says of a turn; `blind` when it was given before the reveal."""
+
+    step: str
+    person: int
+    up: bool
+    blind: bool
+    received_at: datetime
+
+
+class Persuasion(Value):
+    """How many people moved towards each contender, of those who took a stance twice.
+
+    `winner` is the contender that more people moved towards, "tie", or None when nobody took
+    a stance twice.
+    """
+
+    moved: dict[str, int]
+    people: int
+    winner: str | None
 
 
 class Tally(Value):

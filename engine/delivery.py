@@ -16,10 +16,10 @@ from datetime import datetime, timedelta
 import structlog
 
 from engine.bell import Bell
-from engine.debate import short_code
+from engine.debate import BallotKind, Question, short_code
 from engine.errors import LeaseLostError, StoreError, VenueAwayError, VenueError, VenueGoneError
 from engine.keeper import Keeper
-from engine.messages import Announcement, VoteInvite
+from engine.messages import Announcement, StanceInvite, VoteInvite
 from engine.ports import Clock, Part, Venue
 from engine.store import DeliveryState, Intent, Lease, Store
 from engine.text import headline
@@ -29,6 +29,8 @@ LONGEST_PAUSE = 30.0
 UNSEEN = ""  # in place of the reference of a part that may have been posted
 IN_DOUBT = "It may have been posted, and the platform does not let it be looked for."
 TITLE_LENGTH = 100
+ESSENTIAL = Announcement | VoteInvite  # without them no debate is held
+FOLLOWED = ESSENTIAL | StanceInvite  # something has to be done once they are posted
 DEFECT = "Rostrum itself failed at this message; the log says where."
 log = structlog.get_logger(__name__)
 
@@ -138,9 +140,12 @@ class Delivery:
     async def _refused(self, lease: Lease, intent: Intent, error: VenueError) -> Intent | None:
         """Go on without a message, unless the debate cannot be held without it."""
         log.error("message refused", debate=intent.debate, post=intent.key, why=str(error))
-        if _has_sequel(intent):
+        if isinstance(intent.message, ESSENTIAL):
             await self._abandon(lease, intent.debate, error)
             return None
+        if isinstance(intent.message, StanceInvite) and not intent.message.after:
+            # Nobody can answer, so nobody is waited for.
+            await self.store.votes.close_stance(lease, intent.debate, self.clock.now())
         return await self._settle(lease, intent, DeliveryState.REFUSED, str(error))
 
     async def _wait(self, intent: Intent, error: VenueAwayError, pause: float) -> None:
@@ -178,7 +183,7 @@ class Delivery:
                 # This process stood still: whether the lease is still ours is asked once more.
                 return intent
             ref = await self._post(intent, part, left)
-        if len(intent.refs) + 1 == len(parts) and not _has_sequel(intent):
+        if len(intent.refs) + 1 == len(parts) and not isinstance(intent.message, FOLLOWED):
             # The message is settled next, and its last reference stored with that.
             return intent.model_copy(update={"refs": (*intent.refs, ref)})
         return await self.store.outbox.posted(lease, intent, ref)
@@ -195,7 +200,7 @@ class Delivery:
         except (VenueAwayError, VenueGoneError):
             raise
         except VenueError as error:
-            if _has_sequel(intent):
+            if isinstance(intent.message, FOLLOWED):
                 raise
             log.warning("left in doubt", debate=intent.debate, post=intent.key, why=str(error))
             return UNSEEN
@@ -241,11 +246,26 @@ class Delivery:
         elif isinstance(message, VoteInvite):
             # Before the first reaction can be seen, people may cast one.
             await self.store.votes.accept(lease, intent.debate, ref)
-            await self.venue.seed(_place(intent), ref, message.options)
+            await self._seed(intent, message)
             now = self.clock.now()
             deadline = now + timedelta(minutes=message.minutes)
             await self.store.votes.open(lease, intent.debate, ref, now, deadline)
             self.bell.ring(f"votes/{self.venue.platform}")
+        elif isinstance(message, StanceInvite):
+            await self._ask_for_stance(lease, intent, message)
+
+    async def _ask_for_stance(self, lease: Lease, intent: Intent, invite: StanceInvite) -> None:
+        question = Question.STANCE_AFTER if invite.after else Question.STANCE_BEFORE
+        await self.store.votes.accept(lease, intent.debate, intent.refs[0], question)
+        await self._seed(intent, invite)
+        if invite.seconds is not None:
+            deadline = self.clock.now() + timedelta(seconds=invite.seconds)
+            await self.store.votes.open_stance(lease, intent.debate, deadline)
+            self.bell.ring(f"votes/{self.venue.platform}")
+
+    async def _seed(self, intent: Intent, invite: VoteInvite | StanceInvite) -> None:
+        if invite.ballot is not BallotKind.PRIVATE:
+            await self.venue.seed(_place(intent), intent.refs[0], invite.options)
 
     async def _settle(
         self, lease: Lease, intent: Intent, state: DeliveryState, error: str = ""
@@ -275,11 +295,6 @@ class Delivery:
             await self.venue.typing(thread, seats)
         except VenueError as error:
             log.debug("typing was not shown", thread=thread, why=str(error))
-
-
-def _has_sequel(intent: Intent) -> bool:
-    """Whether something belongs to a message once it is posted."""
-    return isinstance(intent.message, Announcement | VoteInvite)
 
 
 def _place(intent: Intent) -> str:

@@ -3,12 +3,14 @@
 ```
 RostrumError
 ├── UsageError            a request that cannot be carried out as given
+├── NotAllowedError       a request that this person, or this channel, may not make
 ├── SettingsError         settings that contradict one another or name nothing
 ├── NotFoundError         no such debate
 ├── BudgetError           a cap would be passed, or a price is unknown
 ├── ModelError            a model call failed for good
 ├── VenueError            the platform refused
 │   ├── VenueAwayError    … for now: try again later
+│   ├── MessageGoneError  … because a message was deleted
 │   └── VenueGoneError    … for good: thread deleted, bot removed, token revoked
 ├── LeaseLostError        somebody else holds the debate now
 ├── StoppedError          the debate was asked to stop
@@ -31,6 +33,10 @@ class RostrumError(Exception):
 
 class UsageError(RostrumError):
     """The request cannot be carried out as given."""
+
+
+class NotAllowedError(RostrumError):
+    """This person may not do that, or not in this channel."""
 
 
 class SettingsError(RostrumError):
@@ -66,6 +72,10 @@ class VenueAwayError(VenueError):
         super().__init__(message)
         self.retry_after = retry_after
         self.maybe_stored = maybe_stored
+
+
+class MessageGoneError(VenueError):
+    """There is no such message any more; the thread that it was in may still be there."""
 
 
 class VenueGoneError(VenueError):

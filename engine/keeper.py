@@ -85,6 +85,10 @@ class Keeper:
                 await self._store.leases.release(lease)
             raise
 
+    def holds(self, name: str) -> bool:
+        """Whether a task of this process holds a lease."""
+        return name in self._holds
+
     def check(self) -> None:
         """Raise PausedError when this process is ending and should begin nothing new."""
         if self.draining:

@@ -11,7 +11,15 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
 
-from engine.debate import Estimate, Tally, Value, Verdict, Violation
+from engine.debate import (
+    BallotKind,
+    Estimate,
+    Persuasion,
+    Tally,
+    Value,
+    Verdict,
+    Violation,
+)
 
 
 class Announcement(Value):
@@ -32,7 +40,10 @@ class Announcement(Value):
 
 
 class TurnPost(Value):
-    """One turn; `number` of `total` turns, `limit` in words (0: none)."""
+    """One turn; `number` of `total` turns, `limit` in words (0: none).
+
+    `seconds` is the time used and `seconds_limit` the time given, where a format counts it.
+    """
 
     kind: Literal["turn"] = "turn"
     side: str
@@ -44,15 +55,37 @@ class TurnPost(Value):
     words: int
     limit: int
     violations: tuple[Violation, ...] = ()
+    seconds: int | None = None
+    seconds_limit: int | None = None
 
 
 class VoteInvite(Value):
-    """Asks people to vote; the venue seeds one reaction an option."""
+    """Asks people to vote.
+
+    The venue seeds one reaction an option; a private ballot has a button for each instead, a
+    secret one reactions and a button that withdraws.
+    """
 
     kind: Literal["vote_invite"] = "vote_invite"
     options: tuple[str, ...]
     minutes: float
     quorum: int
+    ballot: BallotKind = BallotKind.OPEN
+
+
+class StanceInvite(Value):
+    """Asks what people think of the topic, before the debate or after it.
+
+    The debate waits `seconds` for it before the first turn; the question after it ends with
+    the vote. The venue seeds one reaction an option: up is for, down against.
+    """
+
+    kind: Literal["stance_invite"] = "stance_invite"
+    topic: str
+    after: bool
+    options: tuple[str, ...]
+    seconds: float | None = None
+    ballot: BallotKind = BallotKind.OPEN
 
 
 class VoteClosed(Value):
@@ -77,7 +110,9 @@ class JurorLine(Value):
 class Reveal(Value):
     """Names the models and opens both judgments, people's and the panel's.
 
-    `agree` is None unless both the people and the panel decided.
+    `agree` is None unless both the people and the panel decided; `persuasion` is there when
+    people were asked for their stance. `seats` are those with a model of their own, and `judges`
+    the format's own.
     """
 
     kind: Literal["reveal"] = "reveal"
@@ -90,6 +125,9 @@ class Reveal(Value):
     agree: bool | None
     usd: float | None
     calls: int
+    persuasion: Persuasion | None = None
+    seats: dict[str, str] = {}
+    judges: tuple[str, ...] = ()
 
 
 class Notice(Value):
@@ -100,8 +138,77 @@ class Notice(Value):
     text: str
 
 
+class File(Value):
+    """A file that belongs to a message; `media` is its MIME type, `content` its text."""
+
+    name: str
+    media: str
+    content: str
+
+
+class Report(Value):
+    """A titled text of the format's: a briefing, a review, a judge's verdict, a note.
+
+    `side` colours it: a contender, "judge", or empty for nobody's. `text` is Markdown.
+    """
+
+    kind: Literal["report"] = "report"
+    title: str
+    text: str
+    side: str = ""
+    files: tuple[File, ...] = ()
+
+
+class BoardRow(Value):
+    """One line of a scoreboard: whose, and a cell for each column after the name."""
+
+    side: str
+    name: str
+    cells: tuple[str, ...]
+
+
+class ScoreBoard(Value):
+    """A table of scores; `columns` head the cells, `notes` are sentences below.
+
+    A later one with its key as target replaces it.
+    """
+
+    kind: Literal["scoreboard"] = "scoreboard"
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[BoardRow, ...]
+    notes: tuple[str, ...] = ()
+
+
+class ArcPoint(Value):
+    """One turn's score, 0–100; `docked` is what later turns took from it."""
+
+    number: int
+    side: str
+    score: float | None
+    docked: float = 0.0
+
+
+class Arc(Value):
+    """The course of a debate, to be drawn as score per turn; `alt` says the same in words."""
+
+    kind: Literal["arc"] = "arc"
+    title: str
+    points: tuple[ArcPoint, ...]
+    alt: str
+
+
 Message = Annotated[
-    Announcement | TurnPost | VoteInvite | VoteClosed | Reveal | Notice,
+    Announcement
+    | TurnPost
+    | VoteInvite
+    | StanceInvite
+    | VoteClosed
+    | Reveal
+    | Notice
+    | Report
+    | ScoreBoard
+    | Arc,
     Field(discriminator="kind"),
 ]
 

@@ -78,7 +78,8 @@ class Call:
     """One request to one model.
 
     `session` groups the calls of a debate for prompt caches. `cue` tells a scripted model
-    what the call is about (topic, side, round, language, …); it is never sent anywhere.
+    what the call is about (topic, side, round, language, …); it is never sent anywhere. `price`
+    is the one that its debate began with; None: whatever is known by now.
     """
 
     session: str
@@ -88,6 +89,7 @@ class Call:
     sampling: Sampling
     schema: AnswerSchema | None = None
     cue: Mapping[str, str] = field(default_factory=dict)
+    price: Price | None = None
 
 
 class Reply(Value):
@@ -112,6 +114,7 @@ class Attempt(Value):
 
     `cost` is USD: 0 when the backend surely did not bill it (refused, 429, 401), None when
     nobody knows (time-out after sending, reset in mid-answer, an error body with 200).
+    `widens` says that it used up its token cap without text: the next may write twice as much.
     """
 
     number: int
@@ -120,6 +123,7 @@ class Attempt(Value):
     usage: Usage = Usage()
     cost: float | None = None
     latency: float = 0.0
+    widens: bool = False
 
 
 class AttemptLog(Protocol):
@@ -199,16 +203,90 @@ class Reactions:
 
 @dataclass(frozen=True, slots=True)
 class ReactionSeen:
-    """A reaction that a platform tells of; `added` is False for one taken back."""
+    """A reaction that a platform tells of; `added` is False for one taken back.
+
+    `option` is one of engine/votes/options.py: a contender, `tie` or `weak`; on a turn `up` or
+    `down` (👍 👎); in a question of stance those and `unsure` (🤷). Those of this and other bots
+    are not told. `event` is the platform's own id of the telling, if a repetition bears it too.
+    """
 
     place: str
     message: str
     user: str
     option: str
     added: bool
+    event: str | None = None
 
 
-Listener = Callable[[ReactionSeen], Awaitable[None]]
+@dataclass(frozen=True, slots=True)
+class ButtonPressed:
+    """A button of a vote; `option` is None for the one that withdraws."""
+
+    place: str
+    message: str
+    user: str
+    option: str | None
+    event: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReactionsCleared:
+    """A moderator took away everybody's reactions of one option, or of all (None)."""
+
+    place: str
+    message: str
+    option: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MessageDeleted:
+    """A message is gone for good."""
+
+    place: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadDeleted:
+    """A thread is gone for good."""
+
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadShut:
+    """Whether a thread is now archived, and whether a moderator locked it."""
+
+    place: str
+    archived: bool
+    locked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CommunityLost:
+    """A community removed Rostrum, or was itself deleted."""
+
+    community: str
+
+
+@dataclass(frozen=True, slots=True)
+class EventsMissed:
+    """The connection was lost for a while, and what happened meanwhile was not told."""
+
+
+Inbound = (
+    ReactionSeen
+    | ButtonPressed
+    | ReactionsCleared
+    | MessageDeleted
+    | ThreadDeleted
+    | ThreadShut
+    | CommunityLost
+    | EventsMissed
+)
+"""What a platform tells of; an adapter translates and hands it to Service.hear."""
+
+Listener = Callable[[Inbound], Awaitable[object]]
 
 
 class Venue(Protocol):
@@ -253,7 +331,14 @@ class Venue(Protocol):
         ...
 
     async def reactions(self, place: str, message: str) -> Reactions:
-        """Read who holds which option now."""
+        """Read who holds which option now. Raises MessageGoneError for a deleted message."""
+        ...
+
+    async def remove_reaction(self, place: str, message: str, user: str, option: str) -> None:
+        """Take somebody's reaction away; one that is not there any more counts as taken.
+
+        Raises VenueError where that is not allowed.
+        """
         ...
 
     async def typing(self, place: str, seats: Sequence[str]) -> None:

@@ -21,17 +21,18 @@ from engine.errors import (
 from engine.floor import Floor
 from engine.formats import format_of
 from engine.jury.panel import blind_ahead, hold_panel
-from engine.jury.transcript import Transcript
 from engine.keeper import Keeper
-from engine.messages import Notice, VoteInvite
+from engine.messages import Notice, StanceInvite, VoteInvite
 from engine.pace import Pace
 from engine.ports import AnswerSchema, ChatMessage, Models, Reply
 from engine.prompts.library import Prompts
 from engine.steps import Steps
-from engine.store import Lease, Post, Store
-from engine.votes.options import vote_options
+from engine.store import Lease, Note, Post, Store
+from engine.votes.options import STANCES, vote_options
 
 MOST_UNDELIVERED = 4
+LOOK_SECONDS = 1.0
+BLIND_AFTER_SECONDS = 0.05  # when the next call is on its way, and the processor idle
 DEFECT = "Rostrum itself failed; the log says where. What was paid for is kept; try to resume it."
 log = structlog.get_logger(__name__)
 
@@ -80,6 +81,7 @@ class Runner:
         try:
             if journaled.steps:
                 desk.undelivered = await self.store.outbox.undelivered_turns(debate_id)
+            await self._hear_stances(debate, lease, steps)
             await self._think(debate, desk)
         finally:
             await steps.flush()
@@ -92,7 +94,7 @@ class Runner:
         prompts = await self._load_prompts(debate.setup.templates)
         floor = Floor(debate.setup, prompts, desk, script.turns(debate.request))
         await script.run(floor)
-        await asyncio.gather(*desk.blinding)
+        desk.blind_ahead()
         verdict, ballots = await hold_panel(debate, floor.turns, prompts, desk.steps)
         seal = self.store.journal.record_verdict
         desk.steps.later(seal(desk.lease, debate.id, verdict, ballots, _invitation(debate)))
@@ -121,8 +123,18 @@ class Runner:
             await self._publish(debate, lease, Post(key=f"end/{number}", message=notice))
         await self.store.debates.advance(lease, debate_id, status, str(error))
 
-    async def _publish(self, debate: Debate, lease: Lease, post: Post) -> None:
-        await self.store.outbox.publish(lease, debate.id, [post])
+    async def _hear_stances(self, debate: Debate, lease: Lease, steps: Steps) -> None:
+        """Ask what people think before the first turn, and wait until they were heard."""
+        if not debate.request.stance or debate.stance_closed_at is not None:
+            return
+        await steps.flush()
+        await self._publish(debate, lease, _ask_for_stance(debate, after=False))
+        while (await self.store.debates.get(debate.id)).stance_closed_at is None:
+            self.keeper.check()
+            await self.bell.collect(f"stance/{debate.id}", LOOK_SECONDS)
+
+    async def _publish(self, debate: Debate, lease: Lease, *posts: Post) -> None:
+        await self.store.outbox.publish(lease, debate.id, posts)
         self.bell.ring(f"outbox/{debate.platform}", debate.id)
 
     async def _load_prompts(self, digest: str) -> Prompts:
@@ -141,7 +153,7 @@ class LiveDesk:
     runner: Runner
     undelivered: int = 0
     recording: int = 0
-    blinding: list[asyncio.Future[Transcript]] = field(default_factory=list)
+    unblinded: list[Turn] = field(default_factory=list)
 
     async def room(self) -> None:
         """Wait until fewer than four turns are undelivered."""
@@ -170,7 +182,22 @@ class LiveDesk:
         """Keep a turn and queue its post, together."""
         self.recording += 1
         self.steps.later(self._record(turn, post))
-        self.blinding.append(blind_ahead(self.debate, turn))
+        self.unblinded.append(turn)
+        asyncio.get_running_loop().call_later(BLIND_AFTER_SECONDS, self.blind_ahead)
+
+    def blind_ahead(self) -> None:
+        """Have turns blinded for the panel, while the next ones are written."""
+        turns, self.unblinded = self.unblinded, []
+        blind_ahead(self.debate, turns)
+
+    async def keep(self, note: Note) -> None:
+        """Keep what a format finds beside its turns."""
+        self.steps.later(self._note(note))
+
+    async def _note(self, note: Note) -> None:
+        await self.runner.store.journal.note(self.lease, self.debate.id, note)
+        if note.posts:
+            self.runner.bell.ring(f"outbox/{self.debate.platform}", self.debate.id)
 
     async def _record(self, turn: Turn, post: Post) -> None:
         journal = self.runner.store.journal
@@ -179,14 +206,27 @@ class LiveDesk:
         self.runner.bell.ring(f"outbox/{self.debate.platform}", self.debate.id)
 
 
-def _invitation(debate: Debate) -> Post:
+def _invitation(debate: Debate) -> tuple[Post, ...]:
     request = debate.request
     invite = VoteInvite(
         options=vote_options(tuple(request.sides)),
         minutes=request.vote_minutes,
         quorum=request.quorum,
+        ballot=request.ballot,
     )
-    return Post(key="vote", message=invite)
+    vote = Post(key="vote", message=invite)
+    return (vote, _ask_for_stance(debate, after=True)) if request.stance else (vote,)
+
+
+def _ask_for_stance(debate: Debate, *, after: bool) -> Post:
+    invite = StanceInvite(
+        topic=debate.request.topic,
+        after=after,
+        options=STANCES,
+        seconds=None if after else debate.request.stance_seconds,
+        ballot=debate.request.ballot,
+    )
+    return Post(key="stance/after" if after else "stance/before", message=invite)
 
 
 def _status_after(error: RostrumError) -> Status:

@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import structlog
 from ulid import ULID
@@ -20,9 +20,10 @@ from engine.formats import find_format
 from engine.intake import Defaults, Order, check_prices, complete, freeze
 from engine.jury.history import Fit, fit
 from engine.messages import Announcement
-from engine.ports import Clock, Dispatcher, Models
+from engine.ports import Clock, Dispatcher, Inbound, Models
 from engine.prompts.library import Prompts
-from engine.store import Caps, Cast, NewDebate, Post, Store
+from engine.store import Caps, NewDebate, Post, Store
+from engine.votes.hearing import Heard
 from engine.votes.window import VoteWindow
 
 HISTORY_DEBATES = 2000
@@ -113,9 +114,12 @@ class Service:
         self.bell.ring("stop")
         return debate
 
-    async def cast(self, cast: Cast) -> Literal["stored", "duplicate", "closed", "unknown"]:
-        """Append a reaction to its vote's log; it is stored when this returns."""
-        return await self.store.votes.cast(cast)
+    async def hear(self, platform: str, event: Inbound) -> Heard:
+        """Take in what a platform tells of; it is stored when this returns.
+
+        What one person does to one message is handed over in its order, one after the other.
+        """
+        return await self.windows[platform].hearing.hear(event)
 
     async def close_vote(self, debate_id: str) -> Debate:
         """Close an open vote before its time, and reveal."""
@@ -160,7 +164,7 @@ class Service:
 
 
 def _models_of(setup: Setup) -> list[Model]:
-    models = [*setup.request.sides.values(), *setup.panel.roster]
+    models = [*setup.request.speakers, *setup.request.judges, *setup.panel.roster]
     return list({model.ref: model for model in models}.values())
 
 
@@ -188,7 +192,7 @@ def _announce(new: NewDebate, expected: Estimate) -> Post:
         format=request.format,
         language=request.language,
         rounds=script.rounds(request),
-        contenders=script.contenders,
+        contenders=tuple(request.sides),
         jurors=len(new.setup.panel.roster),
         blind=new.setup.panel.blind,
         vote_minutes=request.vote_minutes,

@@ -1,4 +1,4 @@
-"""The Store port: what the engine asks of a database, in five small parts.
+"""The Store port: what the engine asks of a database, in small parts.
 
 Every method that takes a lease writes only while that lease is the newest of its name, checked
 in the same transaction, and raises LeaseLostError otherwise. Every method may raise StoreError.
@@ -8,24 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Literal, Protocol
 
+from engine.community import CommunitySettings
 from engine.debate import (
     Ballot,
+    BallotKind,
     Debate,
     How,
+    Question,
     Setup,
     Status,
     Turn,
+    TurnLabel,
     Value,
     Verdict,
     Vote,
     VoteEvent,
 )
 from engine.errors import StoppedError, ThreadGoneError
+from engine.findings import Adjustment, Artifact, Score
 from engine.jury.history import PastDebate
 from engine.messages import Message
 from engine.ports import Attempt, Call, Part, Reply
@@ -83,9 +88,25 @@ class Post(Value):
     target: str | None = None
 
 
+class Note(Value):
+    """What a format keeps beside its turns, stored together or not at all.
+
+    `posts` are queued at once, and `held` only with the reveal. `verdicts` are those of the
+    format's own judges, by judge.
+    """
+
+    artifacts: tuple[Artifact, ...] = ()
+    scores: tuple[Score, ...] = ()
+    adjustments: tuple[Adjustment, ...] = ()
+    verdicts: Mapping[str, Verdict] = {}
+    posts: tuple[Post, ...] = ()
+    held: tuple[Post, ...] = ()
+
+
 class DeliveryState(StrEnum):
     """How far an outbox row is."""
 
+    HELD = "held"  # waits for the reveal
     PENDING = "pending"
     SENDING = "sending"
     SENT = "sent"
@@ -102,6 +123,7 @@ class Intent(Value):
 
     id: int
     debate: str
+    platform: str
     channel: str
     thread: str | None
     number: int
@@ -143,10 +165,11 @@ class AttemptStart(Value):
 
 
 class Closing(Value):
-    """How a vote ends: the standing votes, and what to say about it."""
+    """How a vote ends: the standing votes, what to say about it, what stances decided."""
 
     votes: tuple[Vote, ...]
     posts: tuple[Post, ...]
+    verdicts: Mapping[str, Verdict] = {}
 
 
 class Cast(Value):
@@ -161,6 +184,56 @@ class Cast(Value):
     how: How = How.LIVE
     event: str | None = None
     received_at: datetime
+
+
+Outcome = Literal["stored", "duplicate", "closed", "unknown"]
+"""What became of an answer: kept, kept already, too late, or to nothing that was asked."""
+
+
+class Press(Value):
+    """A button of a vote; `option` is None for the one that withdraws."""
+
+    platform: str
+    place: str
+    message: str
+    user: str
+    option: str | None
+    event: str | None = None
+    received_at: datetime
+
+
+class Pressed(Value):
+    """What became of a button; `option` is what its person has chosen now, None for nothing."""
+
+    outcome: Outcome
+    option: str | None = None
+
+
+class Target(Value):
+    """A message whose reactions or buttons mean something; `step` is that of a turn.
+
+    `closed` says that its answers are as they will stay: it was deleted, or its time is over.
+    """
+
+    debate: str
+    question: Question
+    platform: str
+    place: str
+    message: str
+    ballot: BallotKind
+    options: tuple[str, ...]
+    step: str = ""
+    closed: bool = False
+
+
+class Intervention(Value):
+    """What a moderator did to a question's message; `option` is the one cleared, None for all."""
+
+    debate: str
+    question: Question
+    act: Literal["cleared", "deleted", "archived", "locked", "reopened"]
+    option: str | None = None
+    at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +251,11 @@ class CallRecord:
 
 @dataclass(frozen=True, slots=True)
 class DebateRecord:
-    """Everything kept of one debate, for an export."""
+    """Everything kept of one debate, for an export.
+
+    `verdict` is the panel's; `verdicts` are those of the format's own judges, by judge.
+    `votes` answer the one question of the vote, `stances` those before and after it.
+    """
 
     debate: Debate
     turns: tuple[Turn, ...]
@@ -186,6 +263,12 @@ class DebateRecord:
     verdict: Verdict | None
     votes: tuple[Vote, ...]
     calls: tuple[CallRecord, ...]
+    verdicts: Mapping[str, Verdict] = field(default_factory=dict)
+    artifacts: tuple[Artifact, ...] = ()
+    scores: tuple[Score, ...] = ()
+    adjustments: tuple[Adjustment, ...] = ()
+    stances: tuple[Vote, ...] = ()
+    labels: tuple[TurnLabel, ...] = ()
 
 
 class Leases(Protocol):
@@ -224,6 +307,16 @@ class Debates(Protocol):
 
     async def recent(self, statuses: Sequence[Status] = (), limit: int = 100) -> list[Debate]:
         """Return debates, newest first."""
+        ...
+
+    async def of_community(
+        self, platform: str, community: str, statuses: Sequence[Status] = (), limit: int = 100
+    ) -> list[Debate]:
+        """Return a community's own debates, newest first."""
+        ...
+
+    async def is_starter(self, debate_id: str, user: str) -> bool:
+        """Tell whether a user of the debate's platform started it."""
         ...
 
     async def unfinished(self) -> list[str]:
@@ -292,13 +385,17 @@ class Journal(Protocol):
         """
         ...
 
+    async def note(self, lease: Lease, debate_id: str, note: Note) -> None:
+        """Store what a format keeps beside its turns; storing it again changes nothing."""
+        ...
+
     async def record_verdict(
         self,
         lease: Lease,
         debate_id: str,
         verdict: Verdict,
         ballots: Mapping[str, Ballot],
-        invitation: Post | None = None,
+        invitation: Sequence[Post] = (),
     ) -> None:
         """Store the panel's verdict and its ballots by step, sealed until the vote closes.
 
@@ -309,6 +406,10 @@ class Journal(Protocol):
 
     async def judged(self, debate_id: str) -> tuple[Verdict | None, tuple[Ballot, ...]]:
         """Return a debate's verdict and ballots, for the reveal."""
+        ...
+
+    async def turns_held(self, debate_id: str) -> int:
+        """Return how many turns a debate has so far."""
         ...
 
     async def spending(self, debate_id: str) -> tuple[int, float | None]:
@@ -380,8 +481,10 @@ class Outbox(Protocol):
 class Votes(Protocol):
     """The append-only log of votes, and what stands at the close."""
 
-    async def accept(self, lease: Lease, debate_id: str, message: str) -> None:
-        """Take votes on a posted message from now on; its deadline comes with `open`."""
+    async def accept(
+        self, lease: Lease, debate_id: str, message: str, question: Question = Question.VOTE
+    ) -> None:
+        """Take answers on a posted message from now on; a deadline comes with `open`."""
         ...
 
     async def open(
@@ -390,12 +493,42 @@ class Votes(Protocol):
         """Open a vote on a delivered message; a vote that is open stays as it is."""
         ...
 
-    async def cast(self, cast: Cast) -> Literal["stored", "duplicate", "closed", "unknown"]:
-        """Append an event to the vote of a message, in the order of receipt."""
+    async def open_stance(self, lease: Lease, debate_id: str, deadline: datetime) -> None:
+        """Say until when the first stance is asked for; one that is open stays as it is."""
         ...
 
-    async def events(self, debate_id: str) -> tuple[VoteEvent, ...]:
-        """Return a debate's log, in the order of receipt."""
+    async def close_stance(self, lease: Lease, debate_id: str, now: datetime) -> None:
+        """Take no more first stances."""
+        ...
+
+    async def target(self, platform: str, place: str, message: str) -> Target | None:
+        """Return what a message asks, None for one that asks nothing."""
+        ...
+
+    async def targets(self, debate_id: str) -> tuple[Target, ...]:
+        """Return the messages of a debate that ask a question, without its turns."""
+        ...
+
+    async def cast(self, cast: Cast) -> Outcome:
+        """Append an event to the question of a message, in the order of receipt."""
+        ...
+
+    async def press(self, press: Press) -> Pressed:
+        """Choose, or withdraw what was chosen when that is pressed again; at once."""
+        ...
+
+    async def intervene(self, target: Target, intervention: Intervention) -> None:
+        """Note what a moderator did; a message that was deleted takes no more answers."""
+        ...
+
+    async def interventions(self, debate_id: str) -> tuple[Intervention, ...]:
+        """Return what moderators did to a debate's messages, the first first."""
+        ...
+
+    async def events(
+        self, debate_id: str, question: Question | None = None
+    ) -> tuple[VoteEvent, ...]:
+        """Return a question's log, or those of all, in the order of receipt."""
         ...
 
     async def people(self, platform: str, users: Sequence[str]) -> dict[str, int]:
@@ -409,6 +542,7 @@ class Votes(Protocol):
         find: Callable[[tuple[VoteEvent, ...]], Sequence[NewEvent]],
         now: datetime,
         late: bool,
+        question: Question = Question.VOTE,
     ) -> int:
         """Append what `find` makes of the log and a reading, at once; return how many events.
 
@@ -420,6 +554,16 @@ class Votes(Protocol):
         self, platform: str, channel: str | None = None, limit: int | None = None
     ) -> dict[str, datetime]:
         """Return when the open votes of a platform are due, the first due first."""
+        ...
+
+    async def stances(self, platform: str, channel: str | None = None) -> dict[str, datetime]:
+        """Return when the first stances that are asked for now are due, the first due first."""
+        ...
+
+    async def held_in(
+        self, platform: str, *, thread: str | None = None, community: str | None = None
+    ) -> list[str]:
+        """Return the debates that go on in a thread, or in a community."""
         ...
 
     async def extend(self, lease: Lease, debate_id: str, deadline: datetime, post: Post) -> None:
@@ -434,17 +578,51 @@ class Votes(Protocol):
         early: bool,
         conclude: Callable[[tuple[VoteEvent, ...]], Closing],
     ) -> None:
-        """Close a vote: read its log, store what `conclude` makes of it, and reveal; at once."""
+        """Close a vote: store what `conclude` makes of all its logs, and reveal; at once.
+
+        What was held back until then is queued behind the reveal, in the same transaction.
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ExportFilter:
-    """Which debates an export covers; empty: all that have ended."""
+    """Which debates an export covers; empty: all that have ended.
 
+    `revealed` leaves out those that never named their models, and may still be resumed.
+    """
+
+    platform: str | None = None
     community: str | None = None
+    revealed: bool = False
     formats: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
+
+
+class Communities(Protocol):
+    """What communities have set, and since when they have Rostrum."""
+
+    async def get(self, platform: str, community: str) -> CommunitySettings:
+        """Return a community's settings; nothing is set in one that is not known."""
+        ...
+
+    async def change(
+        self,
+        platform: str,
+        community: str,
+        make: Callable[[CommunitySettings], CommunitySettings],
+        now: datetime,
+    ) -> CommunitySettings:
+        """Store what `make` makes of a community's settings, at once; what it raises undoes it."""
+        ...
+
+    async def joined(self, platform: str, community: str, now: datetime) -> None:
+        """Note that a community has Rostrum; one that is known stays as it is."""
+        ...
+
+    async def left(self, platform: str, community: str, now: datetime) -> None:
+        """Note that a community removed Rostrum, and delete its settings."""
+        ...
 
 
 class Archive(Protocol):
@@ -481,6 +659,11 @@ class Store(Protocol):
     @property
     def votes(self) -> Votes:
         """The log of votes."""
+        ...
+
+    @property
+    def communities(self) -> Communities:
+        """What communities have set."""
         ...
 
     @property

@@ -13,15 +13,28 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
 from adapters.memory.wording import wording
-from engine.errors import VenueAwayError, VenueError, VenueGoneError
+from engine.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
 from engine.messages import Message
-from engine.ports import Listener, Part, Reactions, ReactionSeen, VenueLimits
+from engine.ports import (
+    ButtonPressed,
+    Inbound,
+    Listener,
+    MessageDeleted,
+    Part,
+    Reactions,
+    ReactionsCleared,
+    ReactionSeen,
+    ThreadDeleted,
+    VenueLimits,
+)
 from engine.text import clean, split_markdown
 
 PART_LIMIT = 1900
 
 T = TypeVar("T")
-Method = Literal["post", "edit", "find", "open_thread", "seed", "reactions", "typing"]
+Method = Literal[
+    "post", "edit", "find", "open_thread", "seed", "reactions", "remove_reaction", "typing"
+]
 READING: tuple[Method, ...] = ("find", "reactions")
 
 
@@ -106,6 +119,7 @@ class MemoryVenue:
         self.thinking: dict[str, tuple[str, ...]] = {}
         self.away_until = 0.0
         self.gone_places: set[str] = set()
+        self._posted = 0
         self._faults: dict[Method, deque[Fault]] = defaultdict(deque)
         self._carrying: dict[tuple[str, str], list[StoredMessage]] = defaultdict(list)
 
@@ -174,6 +188,18 @@ class MemoryVenue:
 
         return await self._ask("reactions", place, "", read)
 
+    async def remove_reaction(self, place: str, message: str, user: str, option: str) -> None:
+        """Take somebody's reaction away, and tell of it as platforms do."""
+
+        def remove() -> bool:
+            users = self._message(message).reactions.get(option, set())
+            held = user in users
+            users.discard(user)
+            return held
+
+        if await self._ask("remove_reaction", place, f"{user} {option}", remove):
+            await self.tell(ReactionSeen(place, message, user, option, False))
+
     async def typing(self, place: str, seats: Sequence[str]) -> None:
         """Show that these seats think."""
 
@@ -189,20 +215,46 @@ class MemoryVenue:
         users = self._message(message).reactions.setdefault(option, set())
         if user not in users:
             users.add(user)
-            await self._tell(ReactionSeen(place, message, user, option, True))
+            await self.tell(ReactionSeen(place, message, user, option, True))
 
     async def unreact(self, user: str, place: str, message: str, option: str) -> None:
         """Let somebody take a reaction back; not holding it changes nothing."""
         users = self._message(message).reactions.get(option, set())
         if user in users:
             users.remove(user)
-            await self._tell(ReactionSeen(place, message, user, option, False))
+            await self.tell(ReactionSeen(place, message, user, option, False))
 
-    def clear(self, message: str) -> None:
-        """Let a moderator clear a message's reactions, the bot's own too."""
+    async def press(
+        self, user: str, place: str, message: str, option: str | None, event: str | None = None
+    ) -> None:
+        """Let somebody press a button."""
+        await self.tell(ButtonPressed(place, message, user, option, event))
+
+    async def clear(self, message: str, option: str | None = None) -> None:
+        """Let a moderator clear reactions, the bot's own too: of one option, or all."""
         stored = self._message(message)
-        stored.reactions.clear()
-        stored.seeds.clear()
+        for cleared in (*stored.reactions, *stored.seeds) if option is None else (option,):
+            stored.reactions.pop(cleared, None)
+            stored.seeds.discard(cleared)
+        await self.tell(ReactionsCleared(stored.place, message, option))
+
+    async def delete_message(self, message: str) -> None:
+        """Let a moderator delete a message."""
+        stored = self.messages.pop(message)
+        self.places[stored.place].remove(stored)
+        self._carrying[stored.place, stored.reference].remove(stored)
+        await self.tell(MessageDeleted(stored.place, message))
+
+    async def delete_thread(self, place: str) -> None:
+        """Let a moderator delete a thread, and tell of it."""
+        self.delete(place)
+        await self.tell(ThreadDeleted(place))
+
+    async def tell(self, event: Inbound) -> None:
+        """Tell of an event, as of all that people do; a test may tell of one again, or late."""
+        robotic = isinstance(event, ReactionSeen) and event.user in self.bots
+        if self.listener is not None and self.listening and not robotic:
+            await self.listener(event)
 
     # --- misbehaviour -----------------------------------------------------------------
 
@@ -253,7 +305,8 @@ class MemoryVenue:
         return result
 
     def _store(self, place: str, part: Part) -> str:
-        number = len(self.messages) + 1
+        self._posted += 1
+        number = self._posted
         stored = StoredMessage(
             f"m{number}", number, place, part.reference, part.body, time.monotonic()
         )
@@ -264,9 +317,5 @@ class MemoryVenue:
 
     def _message(self, message: str) -> StoredMessage:
         if message not in self.messages:
-            raise VenueError(f"There is no message {message}; it may have been deleted.")
+            raise MessageGoneError(f"There is no message {message}; it may have been deleted.")
         return self.messages[message]
-
-    async def _tell(self, reaction: ReactionSeen) -> None:
-        if self.listener is not None and self.listening and reaction.user not in self.bots:
-            await self.listener(reaction)

@@ -6,14 +6,19 @@ from collections.abc import Iterator
 
 from engine.messages import (
     Announcement,
+    Arc,
     JurorLine,
     Message,
     Notice,
+    Report,
     Reveal,
+    ScoreBoard,
+    StanceInvite,
     TurnPost,
     VoteClosed,
     VoteInvite,
 )
+from engine.wording import files_of, markdown_of
 
 
 def wording(message: Message) -> str:
@@ -26,6 +31,9 @@ def wording(message: Message) -> str:
         case VoteInvite():
             options = ", ".join(message.options)
             return f"Vote: {options}. {message.minutes:g} minutes, quorum {message.quorum}."
+        case StanceInvite():
+            when = "after the debate" if message.after else f"{message.seconds:g} seconds"
+            return f"Stance, {when}: {message.topic} {', '.join(message.options)}."
         case VoteClosed():
             early = " early" if message.early else ""
             return (
@@ -35,12 +43,17 @@ def wording(message: Message) -> str:
             return "\n".join(_reveal(message))
         case Notice():
             return f"{message.level}: {message.text}"
+        case Report() | ScoreBoard() | Arc():
+            files = "".join(f"\n[file {file.name}]" for file in files_of(message))
+            return f"{message.title}\n{markdown_of(message)}{files}"
 
 
 def _turn(turn: TurnPost) -> Iterator[str]:
     of = f" of {turn.limit}" if turn.limit else ""
     yield f"{turn.seat}, {turn.round}, turn {turn.number} of {turn.total}, {turn.words}{of} words"
     yield turn.text
+    if turn.seconds is not None:
+        yield f"Time: {turn.seconds} of {turn.seconds_limit} s"
     for violation in turn.violations:
         yield f"Violation: {violation.kind}, {violation.measured:g} of {violation.limit:g}"
 
@@ -58,8 +71,15 @@ def _reveal(reveal: Reveal) -> Iterator[str]:
     yield f"Reveal: {reveal.topic}"
     for contender, model in reveal.models.items():
         yield f"{contender}: {model}{' (drawn)' if contender in reveal.drawn else ''}"
+    for seat, model in reveal.seats.items():
+        yield f"{seat}: {model}"
+    if reveal.judges:
+        yield f"Judged by {', '.join(reveal.judges)}"
     yield f"People: {reveal.tally.winner}, {reveal.tally.counts}, share {reveal.tally.share}"
     yield f"Jury: {reveal.verdict.winner}, {reveal.verdict.p} {reveal.verdict.problem}".rstrip()
+    if reveal.persuasion is not None:
+        moved = reveal.persuasion
+        yield f"Persuaded: {moved.winner}, {moved.moved} of {moved.people}"
     yield from map(_juror, reveal.jurors)
     yield f"Agree: {reveal.agree}; {reveal.calls} calls, {reveal.usd} USD"
 

@@ -83,12 +83,16 @@ class Database:
         A write that raises is undone alone, so an operation may run twice; it changes nothing
         but the database. Raises StoreError when the commit fails.
         """
+        return await self.enqueue(operation)
+
+    def enqueue(self, operation: Callable[[Connection], T]) -> asyncio.Future[T]:
+        """Queue a write behind those that wait already; see `write`."""
         self._check_open()
         done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._queue.append(Write(operation, done))
         if self._flushing is None or self._flushing.done():
             self._flushing = asyncio.create_task(self._flush(), name="writer")
-        return await done
+        return done
 
     async def read(self, operation: Callable[[Connection], T]) -> T:
         """Run a read on a connection of its own. Raises StoreError."""

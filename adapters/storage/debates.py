@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, Row, bindparam, func, or_, select, update
+from sqlalchemy import Connection, bindparam, func, or_, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from adapters.storage import budgets
@@ -23,6 +23,7 @@ from engine.store import Caps, Lease, NewDebate, Post, Stop
 
 ENDED = (Status.CLOSED, Status.PARTIAL, Status.CANCELLED, Status.FAILED)
 SETTLED = (*ENDED, Status.VOTING)
+ID_LENGTH, CODE_LENGTH = 26, 6
 # To each status from those that it may follow, and from itself.
 MOVES = {
     status: Prepared(
@@ -37,6 +38,13 @@ MOVES = {
     )
     for status in Status
 }
+BY_ID = Prepared(select(debates).where(debates.c.id == bindparam("of")))
+BY_CODE = Prepared(
+    select(debates)
+    .where(func.lower(func.substr(debates.c.id, bindparam("from"))) == bindparam("code"))
+    .order_by(debates.c.number.desc())
+    .limit(1)
+)
 # Built once, as each vote runs them: that costs twice what running them does.
 FIND_PERSON = select(people.c.id).where(
     people.c.platform == bindparam("on"), people.c.user == bindparam("who")
@@ -45,7 +53,7 @@ INSERT_PERSON = insert(people)
 DEBATE_FIELDS = tuple(name for name in Debate.model_fields if name != "setup")
 
 
-def to_debate(row: Row[Any]) -> Debate:
+def to_debate(row: Any) -> Debate:
     """Read a row of the debates table."""
     plain = {name: getattr(row, name) for name in DEBATE_FIELDS}
     return Debate(setup=Setup.model_validate_json(row.setup), **plain)
@@ -97,7 +105,8 @@ class DebateTable:
 
     async def get(self, debate_id: str) -> Debate:
         """Return a debate by its id or its short code. Raises NotFoundError."""
-        return await self._database.read(lambda connection: _get(connection, debate_id))
+        query, values = _named(debate_id)
+        return _only(await self._database.fetch(query, values), debate_id)
 
     async def recent(self, statuses: Sequence[Status] = (), limit: int = 100) -> list[Debate]:
         """Return debates, newest first."""
@@ -105,6 +114,29 @@ class DebateTable:
         if statuses:
             query = query.where(debates.c.status.in_(statuses))
         return await self._database.read(lambda c: [to_debate(row) for row in c.execute(query)])
+
+    async def of_community(
+        self, platform: str, community: str, statuses: Sequence[Status] = (), limit: int = 100
+    ) -> list[Debate]:
+        """Return a community's own debates, newest first."""
+        query = (
+            select(debates)
+            .where(debates.c.platform == platform, debates.c.community == community)
+            .order_by(debates.c.created_at.desc(), debates.c.number.desc())
+            .limit(limit)
+        )
+        if statuses:
+            query = query.where(debates.c.status.in_(statuses))
+        return await self._database.read(lambda c: [to_debate(row) for row in c.execute(query)])
+
+    async def is_starter(self, debate_id: str, user: str) -> bool:
+        """Tell whether a user of the debate's platform started it."""
+        query = (
+            select(debates.c.id)
+            .join(people, debates.c.starter == people.c.id)
+            .where(debates.c.id == debate_id, people.c.user == user)
+        )
+        return await self._database.read(lambda connection: connection.scalar(query) is not None)
 
     async def unfinished(self) -> list[str]:
         """Return the ids of debates that somebody has to think for, oldest first."""
@@ -217,16 +249,20 @@ def _count_debate(connection: Connection) -> int:
 
 
 def _get(connection: Connection, debate_id: str) -> Debate:
-    query = select(debates)
-    if len(debate_id) == 26:
-        query = query.where(debates.c.id == debate_id.upper())
-    else:
-        ending = func.lower(func.substr(debates.c.id, -len(debate_id)))
-        query = query.where(ending == debate_id.lower()).order_by(debates.c.number.desc())
-    row = connection.execute(query.limit(1)).first() if len(debate_id) >= 6 else None
-    if row is None:
+    query, values = _named(debate_id)
+    return _only(query.rows(connection, values), debate_id)
+
+
+def _named(debate_id: str) -> tuple[Prepared, dict[str, Any]]:
+    if len(debate_id) == ID_LENGTH:
+        return BY_ID, {"of": debate_id.upper()}
+    return BY_CODE, {"code": debate_id.lower(), "from": -len(debate_id)}
+
+
+def _only(rows: Sequence[Any], debate_id: str) -> Debate:
+    if not rows or len(debate_id) < CODE_LENGTH:
         raise NotFoundError(f"There is no debate {debate_id!r}; take an id from the list.")
-    return to_debate(row)
+    return to_debate(rows[0])
 
 
 def move(connection: Connection, debate_id: str, status: Status, reason: str = "") -> None:

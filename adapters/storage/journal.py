@@ -13,6 +13,7 @@ from sqlalchemy.dialects.sqlite import insert
 
 from adapters.storage.database import Database
 from adapters.storage.debates import move
+from adapters.storage.findings import insert_note
 from adapters.storage.leases import NEWEST, guard, update_guarded
 from adapters.storage.outbox import count_undelivered, in_channel, insert_posts
 from adapters.storage.prepared import Prepared
@@ -20,7 +21,7 @@ from adapters.storage.tables import ballots, calls, debates, turns, verdicts, vo
 from engine.debate import Ballot, Setup, Status, Turn, Verdict, Vote, utc_now
 from engine.jury.history import PastDebate
 from engine.ports import Attempt, Call, Reply
-from engine.store import AttemptStart, Journaled, Lease, Post, Step, Stop
+from engine.store import AttemptStart, Journaled, Lease, Note, Post, Step, Stop
 from engine.votes.tally import count
 
 PANEL = "panel"
@@ -45,6 +46,9 @@ LOSE_CALLS = Prepared(
     .where(calls.c.debate == bindparam("of"), calls.c.step == bindparam("at"))
     .where(calls.c.state == "out")
     .values(state="failed", error="its process ended before the answer came")
+)
+CALLS = Prepared(
+    select(calls).where(calls.c.debate == bindparam("of")).order_by(calls.c.started_at)
 )
 STOP = Prepared(select(debates.c.stop, debates.c.gone).where(debates.c.id == bindparam("of")))
 INSERT_TURN = Prepared(insert(turns).on_conflict_do_nothing(), ("debate", "step", "number", "body"))
@@ -88,9 +92,8 @@ class JournalTable:
         self._database = database
 
     async def load(self, debate_id: str) -> Journaled:
-        """Return what a debate has so far."""
-        query = select(calls).where(calls.c.debate == debate_id)
-        rows = await self._database.read(lambda connection: connection.execute(query).all())
+        """Return what a debate has so far, its steps in the order in which they were begun."""
+        rows = await self._database.fetch(CALLS, {"of": debate_id})
         attempts: dict[str, int] = {}
         for row in rows:
             attempts[row.step] = max(row.attempt, attempts.get(row.step, 0))
@@ -169,13 +172,22 @@ class JournalTable:
 
         return await self._database.write(store)
 
+    async def note(self, lease: Lease, debate_id: str, note: Note) -> None:
+        """Store what a format keeps beside its turns; storing it again changes nothing."""
+
+        def store(connection: Connection) -> None:
+            guard(connection, lease)
+            insert_note(connection, debate_id, note)
+
+        await self._database.write(store)
+
     async def record_verdict(
         self,
         lease: Lease,
         debate_id: str,
         verdict: Verdict,
         ballots_by_step: Mapping[str, Ballot],
-        invitation: Post | None = None,
+        invitation: Sequence[Post] = (),
     ) -> None:
         """Store the panel's verdict and its ballots by step, sealed until the vote closes."""
 
@@ -189,8 +201,8 @@ class JournalTable:
                 INSERT_BALLOT.run(connection, row | {"valid": ballot.valid, "body": body})
             sealed = {"debate": debate_id, "judge": PANEL, "body": verdict.model_dump_json()}
             INSERT_VERDICT.run(connection, sealed)
-            if invitation is not None:
-                insert_posts(connection, debate_id, [invitation])
+            if invitation:
+                insert_posts(connection, debate_id, invitation)
                 move(connection, debate_id, Status.VOTING)
 
         await self._database.write(store)
@@ -208,6 +220,11 @@ class JournalTable:
             return (Verdict.model_validate_json(body) if body else None), found
 
         return await self._database.read(load)
+
+    async def turns_held(self, debate_id: str) -> int:
+        """Return how many turns a debate has so far."""
+        query = select(func.count()).select_from(turns).where(turns.c.debate == debate_id)
+        return await self._database.read(lambda connection: connection.scalars(query).one())
 
     async def spending(self, debate_id: str) -> tuple[int, float | None]:
         """Return how many tries a debate took and their cost in USD, None if unknown."""

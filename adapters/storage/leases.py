@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, exists, or_, select, update
+from sqlalchemy import ColumnElement, Connection, bindparam, exists, or_, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from adapters.storage.database import Database
@@ -21,6 +21,27 @@ EPOCH = Prepared(select(leases.c.epoch).where(leases.c.name == bindparam("lease"
 NEWEST = exists().where(
     leases.c.name == bindparam("lease"), leases.c.epoch == bindparam("lease_epoch")
 )
+_HOLDER = bindparam("by", type_=leases.c.holder.type)
+_UNTIL = bindparam("till", type_=leases.c.until.type)
+
+
+def _claim(free: ColumnElement[bool]) -> Prepared:
+    return Prepared(
+        insert(leases)
+        .values(name=bindparam("lease"), epoch=1, holder=_HOLDER, until=_UNTIL)
+        .on_conflict_do_update(
+            index_elements=["name"],
+            set_={"epoch": leases.c.epoch + 1, "holder": _HOLDER, "until": _UNTIL},
+            where=free,
+        )
+        .returning(leases.c.epoch)
+    )
+
+
+_RUN_OUT = leases.c.until < bindparam("now", type_=leases.c.until.type)
+CLAIM = _claim(_RUN_OUT)
+# Nobody else can run on this file, so another holder's lease died with it.
+CLAIM_ALONE = _claim(or_(_RUN_OUT, leases.c.holder != _HOLDER))
 RELEASE = Prepared(
     update(leases).where(
         leases.c.name == bindparam("lease"), leases.c.epoch == bindparam("lease_epoch")
@@ -57,22 +78,10 @@ class LeaseTable:
         """Take a lease that is free or has run out, raising its epoch; None if it is held."""
         now = utc_now()
         until = now + timedelta(seconds=seconds)
-        free = leases.c.until < now
-        if self._database.sole:
-            # Nobody else can run on this file, so another holder's lease died with it.
-            free = or_(free, leases.c.holder != holder)
-        statement = (
-            insert(leases)
-            .values(name=name, epoch=1, holder=holder, until=until)
-            .on_conflict_do_update(
-                index_elements=["name"],
-                set_={"epoch": leases.c.epoch + 1, "holder": holder, "until": until},
-                where=free,
-            )
-            .returning(leases.c.epoch)
-        )
-        epoch = await self._database.write(lambda connection: connection.scalar(statement))
-        return None if epoch is None else Lease(name=name, epoch=epoch)
+        claim = CLAIM_ALONE if self._database.sole else CLAIM
+        values = {"lease": name, "by": holder, "now": now, "till": until}
+        rows = await self._database.write(lambda connection: claim.rows(connection, values))
+        return Lease(name=name, epoch=rows[0].epoch) if rows else None
 
     async def renew(self, holder: str, seconds: float) -> dict[str, int]:
         """Hold on to all of a holder's leases from now; return the epochs by name."""

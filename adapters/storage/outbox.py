@@ -14,10 +14,12 @@ from adapters.storage.database import Database
 from adapters.storage.leases import NEWEST, guard, update_guarded
 from adapters.storage.prepared import Prepared
 from adapters.storage.tables import debates, outbox
-from engine.debate import Status, utc_now
-from engine.messages import MESSAGE
+from adapters.storage.targets import add_target
+from engine.debate import BallotKind, Question, Status, utc_now
+from engine.messages import MESSAGE, TurnPost
 from engine.ports import Part
-from engine.store import DeliveryState, Intent, Lease, Post
+from engine.store import DeliveryState, Intent, Lease, Post, Target
+from engine.votes.options import THUMBS
 
 OPEN = (DeliveryState.PENDING, DeliveryState.SENDING)
 IS_OPEN = or_(*(outbox.c.state == state for state in OPEN))
@@ -60,7 +62,12 @@ def in_channel(channel: str | None) -> ColumnElement[bool]:
     return true() if channel is None else debates.c.place == channel
 
 
-def insert_posts(connection: Connection, debate_id: str, posts: Sequence[Post]) -> None:
+def insert_posts(
+    connection: Connection,
+    debate_id: str,
+    posts: Sequence[Post],
+    state: DeliveryState = DeliveryState.PENDING,
+) -> None:
     """Queue messages in their order, once for each key."""
     for post in posts:
         row = {
@@ -72,9 +79,29 @@ def insert_posts(connection: Connection, debate_id: str, posts: Sequence[Post]) 
             "message": MESSAGE.dump_json(post.message).decode(),
             "refs": "[]",
             "error": "",
-            "state": DeliveryState.PENDING,
+            "state": state,
         }
         INSERT_POST.run(connection, row)
+
+
+def insert_held(connection: Connection, debate_id: str, posts: Sequence[Post]) -> None:
+    """Keep messages back until the reveal, once for each key."""
+    insert_posts(connection, debate_id, posts, DeliveryState.HELD)
+
+
+def release(connection: Connection, debate_id: str) -> None:
+    """Queue what was held back, behind everything else and in the order it was kept."""
+    held = select(outbox.c.id).where(
+        outbox.c.debate == debate_id, outbox.c.state == DeliveryState.HELD
+    )
+    for intent in connection.scalars(held.order_by(outbox.c.number)).all():
+        last = select(func.max(_earlier.c.number)).where(_earlier.c.debate == debate_id)
+        number = (connection.scalar(last) or 0) + 1
+        connection.execute(
+            update(outbox)
+            .where(outbox.c.id == intent)
+            .values(number=number, state=DeliveryState.PENDING)
+        )
 
 
 def count_undelivered(connection: Connection, debate_id: str) -> int:
@@ -99,6 +126,7 @@ def _to_intent(row: Any) -> Intent:
     return Intent(
         id=row.id,
         debate=row.debate,
+        platform=row.platform,
         channel=row.place,
         thread=row.thread,
         number=row.number,
@@ -109,6 +137,19 @@ def _to_intent(row: Any) -> Intent:
         refs=tuple(orjson.loads(row.refs)),
         state=row.state,
         deadline=row.deadline,
+    )
+
+
+def _thumbs_on(intent: Intent, ref: str) -> Target:
+    return Target(
+        debate=intent.debate,
+        question=Question.TURN,
+        platform=intent.platform,
+        place=intent.thread or intent.channel,
+        message=ref,
+        ballot=BallotKind.OPEN,
+        options=THUMBS,
+        step=intent.key,
     )
 
 
@@ -180,6 +221,9 @@ class OutboxTable:
 
         def store(connection: Connection) -> Intent | None:
             update_guarded(connection, lease, SETTLED, values)
+            if isinstance(intent.message, TurnPost):
+                for ref in filter(None, intent.refs):
+                    add_target(connection, _thumbs_on(intent, ref))
             return _first(NEXT.rows(connection, {"of": intent.debate}))
 
         return await self._database.write(store)

@@ -41,7 +41,7 @@ class Prepared:
             cursor.close()
 
     def rows(self, connection: Connection, values: Mapping[str, Any]) -> list[Any]:
-        """Return what a query finds, as named tuples."""
+        """Return what a query finds, or a change returns, as named tuples."""
         cursor = connection.connection.cursor()
         try:
             cursor.execute(self.sql, self.bind(values))
@@ -91,13 +91,12 @@ class Prepared:
 
     @cached_property
     def _readers(self) -> tuple[Convert | None, ...]:
-        columns = self._statement.selected_columns if isinstance(self._statement, Select) else ()
+        columns = self._statement.exported_columns
         return tuple(_implement(one.type).result_processor(DIALECT, None) for one in columns)
 
     @cached_property
     def _row(self) -> Any:
-        columns = self._statement.selected_columns if isinstance(self._statement, Select) else ()
-        return namedtuple("Row", [str(column.key) for column in columns])
+        return namedtuple("Row", [str(column.key) for column in self._statement.exported_columns])
 
 
 def _implement(kind: TypeEngine[Any]) -> TypeEngine[Any]:

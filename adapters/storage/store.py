@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from adapters.storage.archive import ArchiveTable
+from adapters.storage.communities import CommunityTable
 from adapters.storage.database import Database
 from adapters.storage.debates import DebateTable
 from adapters.storage.journal import JournalTable
@@ -20,6 +21,7 @@ class SqlStore:
         self.journal = JournalTable(database)
         self.outbox = OutboxTable(database)
         self.votes = VoteTable(database)
+        self.communities = CommunityTable(database)
         self.archive = ArchiveTable(database)
         self._database = database
 

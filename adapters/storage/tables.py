@@ -91,6 +91,17 @@ templates = Table(
     Column("texts", Text, nullable=False),
 )
 
+communities = Table(
+    "communities",
+    metadata,
+    Column("platform", String(32), primary_key=True),
+    Column("community", String(128), primary_key=True),
+    Column("settings", Text, nullable=False, default="{}"),
+    Column("joined_at", Utc, nullable=False),
+    Column("left_at", Utc, comment="when it removed Rostrum, which deletes its settings"),
+    comment="What communities have set for their debates",
+)
+
 debates = Table(
     "debates",
     metadata,
@@ -113,6 +124,8 @@ debates = Table(
     Column("settled_usd", Float, nullable=False, default=0.0, comment="counted in usage already"),
     Column("created_at", Utc, nullable=False),
     Column("opened_at", Utc, comment="when the thread was opened"),
+    Column("stance_deadline", Utc, comment="until when the first stance is asked for"),
+    Column("stance_closed_at", Utc),
     Column("vote_message", String(128)),
     Column("vote_opened_at", Utc),
     Column("vote_deadline", Utc),
@@ -120,7 +133,7 @@ debates = Table(
     Column("closed_early", Boolean, nullable=False, default=False),
     Column("revealed_at", Utc),
     Index(None, "status", "platform"),
-    Index(None, "platform", "vote_message"),
+    Index(None, "platform", "thread"),
     Index(None, "community", "created_at"),
 )
 
@@ -173,6 +186,42 @@ verdicts = Table(
     Column("body", Text, nullable=False),
 )
 
+artifacts = Table(
+    "artifacts",
+    metadata,
+    Column("debate", ForeignKey("debates.id"), primary_key=True),
+    Column("name", String(255), primary_key=True),
+    Column("kind", String(32), nullable=False),
+    Column("valid", Boolean, nullable=False),
+    Column("body", Text, nullable=False, comment="JSON; of which type, its kind says"),
+)
+
+scores = Table(
+    "scores",
+    metadata,
+    Column("debate", ForeignKey("debates.id"), primary_key=True),
+    Column("subject", String(255), primary_key=True, comment="a turn's step, an argument's id"),
+    Column("side", String(8), primary_key=True),
+    Column("criterion", String(32), primary_key=True),
+    Column("value", Float, nullable=False),
+    Column("original", Float, comment="what the judge said, where a rule moved it"),
+    comment="Append-only: what a format's own judge gave",
+)
+
+adjustments = Table(
+    "adjustments",
+    metadata,
+    Column("debate", ForeignKey("debates.id"), primary_key=True),
+    Column("name", String(255), primary_key=True),
+    Column("subject", String(255), nullable=False),
+    Column("side", String(8), nullable=False),
+    Column("criterion", String(32), nullable=False),
+    Column("amount", Float, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("by", String(255), nullable=False, comment="what brought it about"),
+    comment="Append-only: points added to scores after they were given",
+)
+
 vote_events = Table(
     "vote_events",
     metadata,
@@ -185,9 +234,51 @@ vote_events = Table(
     Column("event", String(128)),
     Column("received_at", Utc, nullable=False),
     Column("late_seen", Boolean, nullable=False, default=False),
-    Column("votes_seen_before", Integer, nullable=False, default=0),
+    Column("question", String(16), nullable=False, default="vote"),
     UniqueConstraint("debate", "event"),
     comment="Append-only; number is the order of receipt",
+)
+
+turn_reactions = Table(
+    "turn_reactions",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("debate", ForeignKey("debates.id"), nullable=False, index=True),
+    Column("step", String(255), nullable=False),
+    Column("person", ForeignKey("people.id"), nullable=False),
+    Column("option", String(8), nullable=False),
+    Column("added", Boolean, nullable=False),
+    Column("event", String(128)),
+    Column("received_at", Utc, nullable=False),
+    UniqueConstraint("debate", "event"),
+    comment="Append-only: thumbs on turns; number is the order of receipt",
+)
+
+targets = Table(
+    "targets",
+    metadata,
+    Column("platform", String(32), primary_key=True),
+    Column("place", String(128), primary_key=True),
+    Column("message", String(128), primary_key=True),
+    Column("debate", ForeignKey("debates.id"), nullable=False, index=True),
+    Column("question", String(16), nullable=False),
+    Column("step", String(255), nullable=False, default="", comment="of a turn"),
+    Column("ballot", String(8), nullable=False),
+    Column("options", String(64), nullable=False, comment="with spaces between"),
+    Column("closed_at", Utc, comment="since when its answers stay as they are"),
+    comment="The messages whose reactions and buttons mean something",
+)
+
+interventions = Table(
+    "interventions",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("debate", ForeignKey("debates.id"), nullable=False, index=True),
+    Column("question", String(16), nullable=False),
+    Column("act", String(12), nullable=False),
+    Column("option", String(8), comment="the one cleared; null for all"),
+    Column("at", Utc, nullable=False),
+    comment="Append-only: what moderators did to the messages of a question",
 )
 
 votes = Table(
@@ -195,6 +286,7 @@ votes = Table(
     metadata,
     Column("debate", ForeignKey("debates.id"), primary_key=True),
     Column("person", ForeignKey("people.id"), primary_key=True),
+    Column("question", String(16), primary_key=True),
     Column("body", Text, nullable=False),
     comment="What stood at the close, derived from vote_events",
 )

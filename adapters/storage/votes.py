@@ -1,46 +1,49 @@
-"""Votes: the append-only log in order of receipt, and what stood at the close."""
+"""Votes: the append-only logs in order of receipt, and what stood at the close."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Any, Literal
 
-from sqlalchemy import Connection, Row, Update, bindparam, func, select, update
+import orjson
+from sqlalchemy import Connection, Update, select, update
 from sqlalchemy.dialects.sqlite import insert
 
+from adapters.storage.ballot_box import BallotBox
+from adapters.storage.casting import append, press_one, read_log
 from adapters.storage.database import Database
 from adapters.storage.debates import ensure_person
+from adapters.storage.findings import insert_verdict
 from adapters.storage.leases import guard
-from adapters.storage.outbox import in_channel, insert_posts
-from adapters.storage.tables import debates, vote_events, votes
-from engine.debate import Status, VoteEvent
-from engine.store import Cast, Closing, Lease, Post
+from adapters.storage.outbox import in_channel, insert_posts, release
+from adapters.storage.tables import debates, interventions, targets, vote_events, votes
+from adapters.storage.targets import add_target, to_target
+from engine.debate import BallotKind, Question, Status, VoteEvent
+from engine.store import (
+    Cast,
+    Closing,
+    Intervention,
+    Lease,
+    Outcome,
+    Post,
+    Press,
+    Pressed,
+    Target,
+)
+from engine.votes.options import options_of
 from engine.votes.recovery import NewEvent
 
-Outcome = Literal["stored", "duplicate", "closed", "unknown"]
-
-# Statements of the hot path are built once: that costs twice what running them does.
-FIND_VOTE = select(debates.c.id, debates.c.revealed_at).where(
-    debates.c.platform == bindparam("on"),
-    debates.c.vote_message == bindparam("message"),
-    debates.c.thread == bindparam("place"),
-)
-COUNT_OTHERS = select(func.count(vote_events.c.person.distinct())).where(
-    vote_events.c.debate == bindparam("of"), vote_events.c.person != bindparam("besides")
-)
-INSERT_EVENT = insert(vote_events).on_conflict_do_nothing()
+GOING = (Status.QUEUED, Status.RUNNING, Status.VOTING)
 
 
-def _to_event(row: Row[Any]) -> VoteEvent:
-    return VoteEvent(**{name: getattr(row, name) for name in VoteEvent.model_fields})
-
-
-def _log(connection: Connection, debate_id: str) -> tuple[VoteEvent, ...]:
-    query = (
-        select(vote_events).where(vote_events.c.debate == debate_id).order_by(vote_events.c.number)
-    )
-    return tuple(_to_event(row) for row in connection.execute(query))
+def _log(
+    connection: Connection, debate_id: str, question: Question | None = None
+) -> tuple[VoteEvent, ...]:
+    query = select(vote_events).where(vote_events.c.debate == debate_id)
+    if question is not None:
+        query = query.where(vote_events.c.question == question)
+    rows = connection.execute(query.order_by(vote_events.c.number))
+    return tuple(read_log(rows))
 
 
 class VoteTable:
@@ -48,15 +51,26 @@ class VoteTable:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._box = BallotBox(database)
 
-    async def accept(self, lease: Lease, debate_id: str, message: str) -> None:
-        """Take votes on a posted message from now on; its deadline comes with `open`."""
+    async def accept(
+        self, lease: Lease, debate_id: str, message: str, question: Question = Question.VOTE
+    ) -> None:
+        """Take answers on a posted message from now on; a deadline comes with `open`."""
         statement = (
             update(debates)
             .where(debates.c.id == debate_id, debates.c.vote_message.is_(None))
             .values(vote_message=message)
         )
-        await self._guarded(lease, statement)
+
+        def store(connection: Connection) -> None:
+            guard(connection, lease)
+            if question is not Question.VOTE:
+                add_target(connection, _target(connection, debate_id, message, question))
+            elif connection.execute(statement).rowcount:
+                _listen(connection, debate_id, message)
+
+        await self._database.write(store)
 
     async def open(
         self, lease: Lease, debate_id: str, message: str, now: datetime, deadline: datetime
@@ -67,15 +81,93 @@ class VoteTable:
             .where(debates.c.id == debate_id, debates.c.vote_opened_at.is_(None))
             .values(vote_message=message, vote_opened_at=now, vote_deadline=deadline)
         )
+
+        def store(connection: Connection) -> None:
+            guard(connection, lease)
+            if connection.execute(statement).rowcount:
+                _listen(connection, debate_id, message)
+
+        await self._database.write(store)
+
+    async def open_stance(self, lease: Lease, debate_id: str, deadline: datetime) -> None:
+        """Say until when the first stance is asked for; one that is open stays as it is."""
+        statement = (
+            update(debates)
+            .where(debates.c.id == debate_id, debates.c.stance_deadline.is_(None))
+            .values(stance_deadline=deadline)
+        )
         await self._guarded(lease, statement)
 
-    async def cast(self, cast: Cast) -> Outcome:
-        """Append an event to the vote of a message, in the order of receipt."""
-        return await self._database.write(lambda connection: _cast(connection, cast))
+    async def close_stance(self, lease: Lease, debate_id: str, now: datetime) -> None:
+        """Take no more first stances."""
+        ended = (
+            update(debates)
+            .where(debates.c.id == debate_id, debates.c.stance_closed_at.is_(None))
+            .values(stance_closed_at=now)
+        )
+        before = targets.c.question == Question.STANCE_BEFORE
+        shut = (
+            update(targets)
+            .where(targets.c.debate == debate_id, before, targets.c.closed_at.is_(None))
+            .values(closed_at=now)
+        )
+        await self._guarded(lease, ended, shut)
 
-    async def events(self, debate_id: str) -> tuple[VoteEvent, ...]:
-        """Return a debate's log, in the order of receipt."""
-        return await self._database.read(lambda connection: _log(connection, debate_id))
+    async def target(self, platform: str, place: str, message: str) -> Target | None:
+        """Return what a message asks, None for one that asks nothing."""
+        query = select(targets).where(
+            targets.c.platform == platform,
+            targets.c.place == place,
+            targets.c.message == message,
+        )
+        row = await self._database.read(lambda connection: connection.execute(query).first())
+        return None if row is None else to_target(row)
+
+    async def targets(self, debate_id: str) -> tuple[Target, ...]:
+        """Return the messages of a debate that ask a question, without its turns."""
+        asked = targets.c.question != Question.TURN
+        query = select(targets).where(targets.c.debate == debate_id, asked)
+        query = query.order_by(targets.c.question.desc())
+        rows = await self._database.read(lambda connection: connection.execute(query).all())
+        return tuple(to_target(row) for row in rows)
+
+    async def cast(self, cast: Cast) -> Outcome:
+        """Append an event to the question of a message, in the order of receipt."""
+        return await self._box.cast(cast)
+
+    async def press(self, press: Press) -> Pressed:
+        """Choose, or withdraw what was chosen when that is pressed again; at once."""
+        return await self._database.write(lambda connection: press_one(connection, press))
+
+    async def intervene(self, target: Target, intervention: Intervention) -> None:
+        """Note what a moderator did; a message that was deleted takes no more answers."""
+        frozen = (
+            update(targets)
+            .where(targets.c.platform == target.platform, targets.c.place == target.place)
+            .where(targets.c.message == target.message, targets.c.closed_at.is_(None))
+            .values(closed_at=intervention.at)
+        )
+
+        def store(connection: Connection) -> None:
+            if intervention.act == "deleted" and not connection.execute(frozen).rowcount:
+                return
+            connection.execute(insert(interventions).values(intervention.model_dump()))
+
+        await self._database.write(store)
+
+    async def interventions(self, debate_id: str) -> tuple[Intervention, ...]:
+        """Return what moderators did to a debate's messages, the first first."""
+        query = select(interventions).where(interventions.c.debate == debate_id)
+        query = query.order_by(interventions.c.number)
+        rows = await self._database.read(lambda connection: connection.execute(query).all())
+        fields = Intervention.model_fields
+        return tuple(Intervention(**{name: getattr(row, name) for name in fields}) for row in rows)
+
+    async def events(
+        self, debate_id: str, question: Question | None = None
+    ) -> tuple[VoteEvent, ...]:
+        """Return a question's log, or those of all, in the order of receipt."""
+        return await self._database.read(lambda connection: _log(connection, debate_id, question))
 
     async def people(self, platform: str, users: Sequence[str]) -> dict[str, int]:
         """Return surrogate ids of platform users, making those that are new."""
@@ -92,23 +184,25 @@ class VoteTable:
         find: Callable[[tuple[VoteEvent, ...]], Sequence[NewEvent]],
         now: datetime,
         late: bool,
+        question: Question = Question.VOTE,
     ) -> int:
         """Append what `find` makes of the log and a reading, at once; return how many events."""
 
         def store(connection: Connection) -> int:
             guard(connection, lease)
-            found = find(_log(connection, debate_id))
+            found = find(_log(connection, debate_id, question))
             for event in found:
-                _append(
-                    connection,
-                    debate_id,
-                    person=event.person,
-                    option=event.option,
-                    added=event.added,
-                    how=event.how,
-                    received_at=now,
-                    late_seen=late and event.added,
-                )
+                row = {
+                    "debate": debate_id,
+                    "person": event.person,
+                    "option": event.option,
+                    "added": event.added,
+                    "how": event.how,
+                    "received_at": now,
+                    "late_seen": late and event.added,
+                    "question": question,
+                }
+                append(connection, row)
             return len(found)
 
         return await self._database.write(store)
@@ -126,6 +220,33 @@ class VoteTable:
         )
         rows = await self._database.read(lambda connection: connection.execute(query).all())
         return {row.id: row.vote_deadline for row in rows}
+
+    async def stances(self, platform: str, channel: str | None = None) -> dict[str, datetime]:
+        """Return when the first stances that are asked for now are due, the first due first."""
+        query = (
+            select(debates.c.id, debates.c.stance_deadline)
+            .where(debates.c.status.in_(GOING), debates.c.platform == platform)
+            .where(debates.c.stance_deadline.is_not(None), debates.c.stance_closed_at.is_(None))
+            .where(in_channel(channel))
+            .order_by(debates.c.stance_deadline)
+        )
+        rows = await self._database.read(lambda connection: connection.execute(query).all())
+        return {row.id: row.stance_deadline for row in rows}
+
+    async def held_in(
+        self, platform: str, *, thread: str | None = None, community: str | None = None
+    ) -> list[str]:
+        """Return the debates that go on in a thread, or in a community."""
+        query = (
+            select(debates.c.id)
+            .where(debates.c.platform == platform, debates.c.status.in_(GOING))
+            .order_by(debates.c.number)
+        )
+        if thread is not None:
+            query = query.where(debates.c.thread == thread)
+        if community is not None:
+            query = query.where(debates.c.community == community)
+        return await self._database.read(lambda connection: list(connection.scalars(query)))
 
     async def extend(self, lease: Lease, debate_id: str, deadline: datetime, post: Post) -> None:
         """Move a vote's deadline, once."""
@@ -150,7 +271,7 @@ class VoteTable:
         early: bool,
         conclude: Callable[[tuple[VoteEvent, ...]], Closing],
     ) -> None:
-        """Close a vote: read its log, store what `conclude` makes of it, and reveal; at once."""
+        """Close a vote: store what `conclude` makes of all its logs, and reveal; at once."""
         ended = (
             update(debates)
             .where(debates.c.id == debate_id, debates.c.status == Status.VOTING)
@@ -163,37 +284,55 @@ class VoteTable:
                 return
             closing = conclude(_log(connection, debate_id))
             rows = [
-                {"debate": debate_id, "person": vote.person, "body": vote.model_dump_json()}
+                {
+                    "debate": debate_id,
+                    "person": vote.person,
+                    "question": vote.question,
+                    "body": vote.model_dump_json(),
+                }
                 for vote in closing.votes
             ]
             if rows:
                 connection.execute(insert(votes), rows)
             insert_posts(connection, debate_id, closing.posts)
+            for judge, verdict in closing.verdicts.items():
+                insert_verdict(connection, debate_id, judge, verdict)
+            if closing.posts:  # none: its thread is gone
+                release(connection, debate_id)
 
         await self._database.write(store)
 
-    async def _guarded(self, lease: Lease, statement: Update) -> None:
+    async def _guarded(self, lease: Lease, *statements: Update) -> None:
         def store(connection: Connection) -> None:
             guard(connection, lease)
-            connection.execute(statement)
+            for statement in statements:
+                connection.execute(statement)
 
         await self._database.write(store)
 
 
-def _cast(connection: Connection, cast: Cast) -> Outcome:
-    message = {"on": cast.platform, "message": cast.message, "place": cast.place}
-    found = connection.execute(FIND_VOTE, message).first()
-    if found is None:
-        return "unknown"
-    if found.revealed_at is not None:
-        return "closed"
-    person = ensure_person(connection, cast.platform, cast.user)
-    event = cast.model_dump(include={"option", "added", "how", "event", "received_at"})
-    return _append(connection, found.id, person=person, **event)
+def _listen(connection: Connection, debate_id: str, message: str) -> None:
+    """Take votes on a message, also on one that was lost with its thread and came back."""
+    target = _target(connection, debate_id, message, Question.VOTE)
+    add_target(connection, target)
+    connection.execute(
+        update(targets)
+        .where(targets.c.platform == target.platform, targets.c.place == target.place)
+        .where(targets.c.message == message, targets.c.debate == debate_id)
+        .values(closed_at=None)
+    )
 
 
-def _append(connection: Connection, debate_id: str, **event: Any) -> Outcome:
-    seen = connection.scalar(COUNT_OTHERS, {"of": debate_id, "besides": event["person"]}) or 0
-    row = {"debate": debate_id, "votes_seen_before": seen, **event}
-    stored = connection.execute(INSERT_EVENT, row).rowcount
-    return "stored" if stored else "duplicate"
+def _target(connection: Connection, debate_id: str, message: str, question: Question) -> Target:
+    query = select(debates.c.platform, debates.c.place, debates.c.thread, debates.c.setup)
+    row = connection.execute(query.where(debates.c.id == debate_id)).one()
+    request = orjson.loads(row.setup)["request"]
+    return Target(
+        debate=debate_id,
+        question=question,
+        platform=row.platform,
+        place=row.thread or row.place,
+        message=message,
+        ballot=BallotKind(request["ballot"]),
+        options=options_of(question, tuple(request["sides"])),
+    )

@@ -21,19 +21,24 @@ from engine.debate import TIE, Tally, Verdict, Violation
 from engine.messages import (
     MESSAGE,
     Announcement,
+    Arc,
     JurorLine,
     Message,
     Notice,
+    Report,
     Reveal,
+    ScoreBoard,
+    StanceInvite,
     TurnPost,
     VoteClosed,
     VoteInvite,
 )
 from engine.ports import Part
 from engine.text import clean
+from engine.wording import markdown_of
 
 JURY_COLOUR = "yellow"
-SIDE_COLOURS = {"A": "blue", "B": "red"}
+SIDE_COLOURS = {"A": "blue", "B": "red", "judge": JURY_COLOUR}
 OTHER_COLOURS = ("blue", "red", "green", "magenta", "cyan", "bright_blue", "bright_red")
 LEVEL_COLOURS = {"info": "cyan", "warning": "yellow", "error": "red"}
 
@@ -94,6 +99,8 @@ def card_of(message: Message) -> Card:
             return _turn(message)
         case VoteInvite():
             return _invite(message)
+        case StanceInvite():
+            return _stance(message)
         case VoteClosed():
             title = texts.CLOSED_EARLY if message.early else texts.CLOSED
             said = texts.plural(texts.CLOSED_WITH, message.votes)
@@ -103,6 +110,15 @@ def card_of(message: Message) -> Card:
         case Notice():
             title, colour = texts.LEVELS[message.level], LEVEL_COLOURS[message.level]
             return Card(title, colour, (Line(message.text),))
+        case Report():
+            return Card(
+                message.title,
+                colour_of(message.side),
+                tuple(Line(texts.FILE.format(name=file.name), "dim") for file in message.files),
+                message.text,
+            )
+        case ScoreBoard() | Arc():
+            return Card(message.title, JURY_COLOUR, markdown=markdown_of(message))
 
 
 def colour_of(side: str) -> str:
@@ -171,13 +187,21 @@ def _turn(turn: TurnPost) -> Card:
         seat=turn.seat, round=turn.round, number=turn.number, total=turn.total
     )
     counted = texts.WORDS_OF if turn.limit else texts.WORDS
+    footer = counted.format(words=turn.words, limit=turn.limit)
+    if turn.seconds is not None:
+        used = texts.TIME.format(used=_clock(turn.seconds), given=_clock(turn.seconds_limit or 0))
+        footer = f"{footer} · {used}"
     return Card(
         title,
         colour_of(turn.side),
         tuple(Line(_violation(broken), "bold yellow") for broken in turn.violations),
         turn.text,
-        counted.format(words=turn.words, limit=turn.limit),
+        footer,
     )
+
+
+def _clock(seconds: int) -> str:
+    return f"{seconds // 60}:{seconds % 60:02d}"
 
 
 def _violation(broken: Violation) -> str:
@@ -185,6 +209,16 @@ def _violation(broken: Violation) -> str:
     kind = broken.kind.replace("_", " ")
     rule = template.format(kind=kind, measured=broken.measured, limit=broken.limit)
     return texts.VIOLATION.format(rule=rule)
+
+
+def _stance(invite: StanceInvite) -> Card:
+    options = " · ".join(texts.STANCES.get(option, option) for option in invite.options)
+    lines = [Line(texts.TOPIC.format(topic=invite.topic), "bold")]
+    lines.append(Line(texts.STANCE_ASKS.format(options=options)))
+    if invite.seconds is not None:
+        lines.append(Line(texts.STANCE_WAITS.format(seconds=invite.seconds)))
+    title = texts.STANCE_AFTER if invite.after else texts.STANCE
+    return Card(title, JURY_COLOUR, tuple(lines))
 
 
 def _invite(invite: VoteInvite) -> Card:
@@ -201,7 +235,16 @@ def _reveal(reveal: Reveal) -> Iterator[Line]:
     for side, model in reveal.models.items():
         template = texts.DRAWN if side in reveal.drawn else texts.MODEL
         yield Line(template.format(side=side, model=model), colour_of(side))
+    for seat, model in reveal.seats.items():
+        yield Line(texts.MODEL.format(side=seat, model=model), colour_of(seat[:1]))
+    if reveal.judges:
+        yield Line(texts.OWN_JUDGES.format(judges=", ".join(reveal.judges)), JURY_COLOUR)
     yield from _people(reveal.tally, tuple(reveal.models))
+    if reveal.persuasion is not None and reveal.persuasion.people:
+        moved = reveal.persuasion.moved
+        counts, number = _counts(moved), sum(moved.values())
+        people = reveal.persuasion.people
+        yield Line(texts.MOVED.format(moved=number, people=people, counts=counts))
     yield Line(_jury(reveal.verdict), "yellow")
     for juror in reveal.jurors:
         yield Line(f"  {_juror(juror)}", "dim")

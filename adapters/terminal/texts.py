@@ -22,6 +22,8 @@ COST_UNKNOWN = "at a cost that nobody knows"
 
 TURN = "{seat} · {round} · turn {number} of {total}"
 WORDS = "{words} words"
+TIME = "{used} of {given}"
+FILE = "File: {name}"
 WORDS_OF = "{words} of {limit} words"
 VIOLATION = "Against the rules: {rule}"
 VIOLATIONS = {
@@ -30,6 +32,8 @@ VIOLATIONS = {
     "long_synthesis": "a synthesis of {measured:g} characters where {limit:g} are allowed",
     "long_decision": "a decision of {measured:g} words where {limit:g} are allowed",
     "missing_synthesis": "no synthesis",
+    "overtime": "{measured:g} words where the time allows {limit:g}",
+    "unreadable": "not in the form that was asked for",
 }
 OTHER_VIOLATION = "{kind} ({measured:g}, at most {limit:g})"
 
@@ -37,6 +41,12 @@ INVITE = "Vote"
 INVITE_ASKS = "Who debated better? {options}"
 INVITE_TERMS = "{lasts}; {quorum} make it count"
 QUORUM = ("{n} vote", "{n} votes")
+STANCE = "Before the debate"
+STANCE_AFTER = "And now?"
+STANCE_ASKS = "Where do you stand? {options}"
+STANCE_WAITS = "The debate begins in {seconds:g} seconds"
+STANCES = {"up": "for it", "down": "against it", "unsure": "unsure"}
+MOVED = "{moved} of {people} people were moved: {counts}"
 CLOSED = "The vote is closed"
 CLOSED_EARLY = "The vote was closed early"
 CLOSED_WITH = ("{n} vote was cast", "{n} votes were cast")
@@ -45,6 +55,7 @@ OPTIONS = {"tie": "tie", "weak": "both weak"}
 REVEAL = "Reveal"
 MODEL = "{side} was {model}"
 DRAWN = "{side} was {model}, drawn at random"
+OWN_JUDGES = "The format's own judge was {judges}"
 PEOPLE = "People: {counts}"
 SHARE = "{side}'s share {share:.0f} % ({low:.0f}–{high:.0f} %)"
 GOLD = "Independent votes: {counts}"
@@ -77,6 +88,7 @@ EARLIER = "Earlier in this debate:"
 CAST = "{user} votes: {option}"
 WITHDRAWN = "{user} takes back: {option}"
 
+NOTHING_HIDDEN = "A vote in a terminal cannot be secret; start the debate with an open ballot."
 NO_VOTE_OPEN = "No vote is open in this terminal; vote after the invitation is posted."
 NO_SUCH_OPTION = "“{option}” is not on this ballot; choose from {options}."
 NO_SUCH_MESSAGE = "There is no message {message} in this terminal; its record may be another's."

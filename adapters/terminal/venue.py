@@ -19,7 +19,7 @@ from rich.text import Text
 
 from adapters.terminal import render, texts
 from adapters.terminal.record import Act, Record
-from engine.errors import VenueError
+from engine.errors import MessageGoneError, VenueError
 from engine.messages import MESSAGE, Message, VoteClosed
 from engine.ports import Listener, Part, Reactions, ReactionSeen, VenueLimits
 from engine.text import clean
@@ -63,7 +63,7 @@ class TerminalVenue:
         self._record = Record(record)
         self._lock = asyncio.Lock()
         self._posted: dict[str, Posted] = {}
-        self._ballot: str | None = None
+        self._ballots: list[str] = []  # the messages that take hands, the newest last
         self._status: Status | None = None
         self._expiry: asyncio.TimerHandle | None = None
         for act in self._record.load():
@@ -123,6 +123,10 @@ class TerminalVenue:
             posted = self._known(message)
             return Reactions(dict(posted.holders), frozenset(posted.seeded))
 
+    async def remove_reaction(self, place: str, message: str, user: str, option: str) -> None:
+        """Refuse: whoever raised a hand in front of this terminal was seen."""
+        raise VenueError(texts.NOTHING_HIDDEN)
+
     async def typing(self, place: str, seats: Sequence[str]) -> None:
         """Show a line that says who thinks, until the next message; only in a terminal."""
         self._hush()
@@ -181,13 +185,14 @@ class TerminalVenue:
             await self.listener(seen)
 
     def _open_vote(self, option: str) -> tuple[str, Posted]:
-        if self._ballot is None:
+        if not self._ballots:
             raise VenueError(texts.NO_VOTE_OPEN)
-        posted = self._posted[self._ballot]
-        if option not in posted.seeded:
-            choice = ", ".join(posted.seeded)
-            raise VenueError(texts.NO_SUCH_OPTION.format(option=option, options=choice))
-        return self._ballot, posted
+        for message in reversed(self._ballots):
+            posted = self._posted[message]
+            if option in posted.seeded:
+                return message, posted
+        choice = ", ".join(self._posted[self._ballots[-1]].seeded)
+        raise VenueError(texts.NO_SUCH_OPTION.format(option=option, options=choice))
 
     async def _do(self, act: Act) -> None:
         """Write an act down, then let it be so and show it."""
@@ -210,11 +215,11 @@ class TerminalVenue:
         match act.kind:
             case "edit":
                 posted = replace(posted, body=act.body)
-                if self._ballot == act.message and isinstance(_message(act.body), VoteClosed):
-                    self._ballot = None
+                if act.message in self._ballots and isinstance(_message(act.body), VoteClosed):
+                    self._ballots.clear()
             case "seed":
                 posted = replace(posted, seeded=act.options)
-                self._ballot = act.message
+                self._ballots.append(act.message)
             case _:
                 posted = replace(posted, holders=_with_hand(posted, act))
         self._posted[act.message] = posted
@@ -257,7 +262,7 @@ class TerminalVenue:
 
     def _known(self, message: str) -> Posted:
         if message not in self._posted:
-            raise VenueError(texts.NO_SUCH_MESSAGE.format(message=message))
+            raise MessageGoneError(texts.NO_SUCH_MESSAGE.format(message=message))
         return self._posted[message]
 
 

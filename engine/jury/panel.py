@@ -36,11 +36,11 @@ async def warm_up() -> None:
     await asyncio.get_running_loop().run_in_executor(BLINDER, blind, "Side A said", names, ())
 
 
-def blind_ahead(debate: Debate, turn: Turn) -> asyncio.Future[Transcript]:
-    """Blind a turn while the next one is written: what was blinded once is remembered."""
+def blind_ahead(debate: Debate, turns: Sequence[Turn]) -> None:
+    """Blind turns in a thread before the panel needs them: what was blinded is remembered."""
     order = tuple(debate.request.sides)
-    loop = asyncio.get_running_loop()
-    return loop.run_in_executor(BLINDER, _lay_out, debate, (turn,), order)
+    for turn in turns:
+        BLINDER.submit(_lay_out, debate, (turn,), order)
 
 
 def _lay_out(debate: Debate, turns: tuple[Turn, ...], order: tuple[str, ...]) -> Transcript:
@@ -50,7 +50,7 @@ def _lay_out(debate: Debate, turns: tuple[Turn, ...], order: tuple[str, ...]) ->
         request.conditions,
         turns,
         order,
-        Cast(setup.names, request.sides, setup.panel.blind),
+        Cast(setup.names, request.sides | request.seats, setup.panel.blind),
         simultaneous=request.turn_order is TurnOrder.SIMULTANEOUS,
     )
 
@@ -95,11 +95,13 @@ class Panel:
         All of it before the first is asked, so that calls start together. Blinding is work
         for a thread.
         """
-        loop = asyncio.get_running_loop()
-        for order in set(orders) - self.messages.keys():
-            transcript = await loop.run_in_executor(
-                BLINDER, _lay_out, self.debate, self.turns, order
-            )
+        missing = sorted(set(orders) - self.messages.keys())
+
+        def lay_out() -> list[Transcript]:
+            return [_lay_out(self.debate, self.turns, order) for order in missing]
+
+        transcripts = await asyncio.get_running_loop().run_in_executor(BLINDER, lay_out)
+        for order, transcript in zip(missing, transcripts, strict=True):
             self.messages[order] = self._write(order, transcript)
 
     async def read(self, reading: Reading) -> tuple[str, Ballot]:

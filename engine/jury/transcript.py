@@ -70,7 +70,8 @@ def build_transcript(
         return blind(text, cast.names, hidden, anonymous=cast.blind)
 
     def speak(turn: Turn) -> Speech:
-        model = "" if cast.blind else cast.models[turn.side].ref
+        known = cast.models.get(turn.seat) or cast.models[turn.side]
+        model = "" if cast.blind else known.ref
         spoke = "written at the same time" if simultaneous else _say_place(turn.place)
         return Speech(cast.names[turn.side], spoke, _quote(show(turn.text)), model)
 

@@ -1,10 +1,31 @@
-"""What people can vote for."""
+"""What people can choose, by question; a venue knows each option by the name it has here."""
 
 from __future__ import annotations
 
-from engine.debate import TIE, WEAK
+from engine.debate import TIE, WEAK, Question
+
+UP, DOWN, UNSURE = "up", "down", "unsure"
+THUMBS = (UP, DOWN)
+STANCES = (UP, DOWN, UNSURE)
+STANCE_NAMES = {UP: "for", DOWN: "against", UNSURE: "unsure"}
 
 
 def vote_options(contenders: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the options of a vote: every contender, a tie, and “both weak”."""
+    """Return the options of a vote: every contender (A and B, or 1 to 9), a tie, and both weak."""
     return (*contenders, TIE, WEAK)
+
+
+def stance_name(option: str) -> str:
+    """Return what a thumb means of a topic; of several, as in `down+up`, what each means."""
+    return "+".join(STANCE_NAMES[thumb] for thumb in option.split("+"))
+
+
+def options_of(question: Question, contenders: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what can be answered to a question."""
+    match question:
+        case Question.VOTE:
+            return vote_options(contenders)
+        case Question.TURN:
+            return THUMBS
+        case Question.STANCE_BEFORE | Question.STANCE_AFTER:
+            return STANCES

@@ -35,14 +35,17 @@ def reconcile(
     read_began_at: datetime,
     people: Mapping[str, int],
     ballot: BallotKind = BallotKind.OPEN,
+    cleared: Mapping[str, datetime] | None = None,
 ) -> tuple[NewEvent, ...]:
     """Return the events that bring the log in line with a reading, withdrawals first.
 
     `people` maps the platform's users to persons; a user whom it does not name was forgotten
     and stays so. Read before seeding again: a message that lost the bot's own reaction to an
     option was cleared, and there nobody withdrew anything. Neither did anybody when the
-    reading is incomplete or the ballot secret; a choice made by button, and whatever was
-    received after the reading began, is never touched.
+    reading is incomplete or the ballot secret; a choice made by button, what was received
+    before its option was `cleared`, and whatever was received after the reading began, is never
+    touched. In a secret ballot a reaction that is in the log, and not yet taken away, is the
+    one that is still there.
     """
     if ballot is BallotKind.PRIVATE:
         return ()
@@ -55,10 +58,13 @@ def reconcile(
     held = _held(events, ballot)
     fresh = _received_since(events, read_began_at)
     added = {h for h in seen - held.keys() if not fresh.touches(h)}
+    if ballot is BallotKind.SECRET:
+        added -= _left_there(events)
     gone = {h for h in held.keys() - seen if not fresh.touches(h)}
     if ballot is BallotKind.SECRET or not reactions.complete:
         gone = set()
-    gone = {h for h in gone if h[1] in reactions.seeded and held[h] is not How.BUTTON}
+    gone = {h for h in gone if h[1] in reactions.seeded and held[h].how is not How.BUTTON}
+    gone -= _cleared(events, cleared or {})
     withdrawn = [NewEvent(person, option, False) for person, option in sorted(gone)]
     return (*withdrawn, *(NewEvent(person, option, True) for person, option in sorted(added)))
 
@@ -75,12 +81,25 @@ class _Fresh:
         return holding in self.holdings or holding[0] in self.by_button
 
 
-def _held(events: Sequence[VoteEvent], ballot: BallotKind) -> dict[Holding, How]:
+def _cleared(events: Sequence[VoteEvent], cleared: Mapping[str, datetime]) -> set[Holding]:
+    """Return what was chosen before a moderator cleared it, and not again since."""
+    latest = {(e.person, e.option): e.received_at for e in events if e.added}
+    return {h for h, chosen in latest.items() if h[1] in cleared and chosen <= cleared[h[1]]}
+
+
+def _left_there(events: Sequence[VoteEvent]) -> set[Holding]:
+    """Return the reactions that were seen and that the bot has not taken away since."""
+    seen: dict[Holding, bool] = {}
+    for event in sorted(events, key=lambda event: event.number):
+        if event.how is not How.BUTTON:
+            seen[event.person, event.option] = event.added
+    return {holding for holding, there in seen.items() if there}
+
+
+def _held(events: Sequence[VoteEvent], ballot: BallotKind) -> dict[Holding, VoteEvent]:
     hands = hands_held(events, tally_visible=ballot is BallotKind.OPEN)
     return {
-        (person, option): event.how
-        for person, own in hands.items()
-        for option, event in own.items()
+        (person, option): event for person, own in hands.items() for option, event in own.items()
     }
 
 

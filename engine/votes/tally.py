@@ -56,6 +56,23 @@ def standing_votes(
     return tuple(votes)
 
 
+def standing_option(hands: Hands) -> VoteEvent | None:
+    """Return the holding that stands, None when there is none or nobody can say which."""
+    if len(hands) == 1:
+        return next(iter(hands.values()))
+    seen = [holding for holding in hands.values() if holding.how is not How.RECOVERED]
+    return max(seen, key=_order, default=None)
+
+
+def chosen_in_secret(events: Iterable[VoteEvent]) -> str | None:
+    """Return what a person's own events leave chosen where the tally is not visible."""
+    held: Hands = {}
+    for event in events:
+        _apply(event, held, tally_visible=False)
+    standing = standing_option(held)
+    return None if standing is None else standing.option
+
+
 def count(votes: Sequence[Vote], contenders: Sequence[str], quorum: int) -> Tally:
     """Count votes by option: all that stand, and the gold ones.
 
@@ -119,21 +136,13 @@ def _recover(event: VoteEvent, hands: Hands, tally_visible: bool) -> None:
     hands[event.option] = event
 
 
-def _stands(hands: Hands) -> VoteEvent | None:
-    """Return the holding that stands, None when there is none or nobody can say which."""
-    if len(hands) == 1:
-        return next(iter(hands.values()))
-    seen = [holding for holding in hands.values() if holding.how is not How.RECOVERED]
-    return max(seen, key=_order, default=None)
-
-
 def _follow(events: Iterable[VoteEvent], tally_visible: bool) -> _Course:
     course = _Course()
     for event in events:
         _apply(event, course.hands, tally_visible)
         if event.added and course.first is None:
             course.first = event
-        holding = _stands(course.hands)
+        holding = standing_option(course.hands)
         option = holding.option if holding else None
         if option != course.standing:
             course.standing, course.turned = option, event
@@ -146,7 +155,7 @@ def _follow(events: Iterable[VoteEvent], tally_visible: bool) -> _Course:
 def _vote(
     person: int, course: _Course, starter: bool, judge_visible: bool, tally_visible: bool
 ) -> Vote:
-    holding = _stands(course.hands)
+    holding = standing_option(course.hands)
     ambiguous = holding is None
     latest = holding or max(course.hands.values(), key=_order)
     first, turned = course.first or latest, course.turned or latest
@@ -159,10 +168,11 @@ def _vote(
         judge_visible=judge_visible,
         late_seen=latest.late_seen,
         tally_visible=tally_visible,
-        votes_seen_before=latest.votes_seen_before,
+        votes_seen_before=latest.votes_seen_before if tally_visible else 0,
         changes=course.changes,
         first_at=first.received_at,
         last_at=turned.received_at,
+        question=latest.question,
     )
 
 

@@ -5,8 +5,10 @@ Deadlines are rows, not timers: after a restart they fire late rather than never
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import structlog
 
@@ -15,6 +17,8 @@ from engine.debate import (
     Ballot,
     BallotKind,
     Debate,
+    Persuasion,
+    Question,
     Scores,
     Status,
     Tally,
@@ -22,50 +26,57 @@ from engine.debate import (
     Vote,
     VoteEvent,
 )
-from engine.errors import LeaseLostError, RostrumError, VenueAwayError, VenueError, VenueGoneError
+from engine.errors import LeaseLostError, RostrumError
+from engine.formats import FORMATS
+from engine.formats.format import Decision
 from engine.keeper import Keeper
-from engine.messages import JurorLine, Notice, Reveal, VoteClosed
-from engine.ports import Clock, Reactions, Venue
+from engine.messages import JurorLine, Notice, Report, Reveal, VoteClosed
+from engine.ports import Clock, Venue
 from engine.store import Closing, Lease, Post, Store
-from engine.votes.options import vote_options
-from engine.votes.recovery import NewEvent, reconcile
+from engine.votes.hearing import MISSED, Hearing
+from engine.votes.labels import asked, persuasion
+from engine.votes.options import options_of, stance_name, vote_options
+from engine.votes.reading import Reader
+from engine.votes.removal import Removals
 from engine.votes.tally import count, standing_votes
 
 LOOK_SECONDS = 1.0
-AT_ONCE = 50
+LONGEST_WAIT = 60.0
+MOST_AT_A_LOOK = 50
+AT_ONCE = 10
+NO_VERDICT = Verdict(winner=None, problem="the panel gave no verdict", valid=0, invalid=0)
 log = structlog.get_logger(__name__)
 
 
 @dataclass(slots=True)
 class VoteWindow:
-    """Closes the votes of one platform when they are due."""
+    """Closes the votes of one platform when they are due, and hears what happens to them."""
 
     venue: Venue
     store: Store
     keeper: Keeper
     bell: Bell
     clock: Clock
-    _since: datetime = field(init=False)
+    hearing: Hearing = field(init=False)
+    _removals: Removals = field(init=False)
+    _reader: Reader = field(init=False)
 
     def __post_init__(self) -> None:
-        self._since = self.clock.now()
+        venue, store, clock = self.venue, self.store, self.clock
+        self._removals = Removals(venue, store, clock)
+        self._reader = Reader(venue, store, clock, self._removals, since=clock.now())
+        self.hearing = Hearing(venue, store, self.keeper, self.bell, clock, self._removals)
 
     async def run(self) -> None:
         """Recover what was missed, then close each vote when it is due; until cancelled."""
-        served = (self.venue.platform, self.venue.channel)
-        for debate_id in await self.store.votes.deadlines(*served):
-            await self._attempt(debate_id, closing=False)
-        while True:
-            deadlines = await self.store.votes.deadlines(*served, AT_ONCE)
-            now = self.clock.now()
-            for debate_id, deadline in deadlines.items():
-                if deadline <= now:
-                    await self._attempt(debate_id, closing=True)
-            left = min(((due - now).total_seconds() for due in deadlines.values()), default=60.0)
-            # A vote that could not be closed just now is due still: look again, but not at once.
-            await self.bell.collect(
-                f"votes/{self.venue.platform}", min(max(left, 0.0), 60.0) or LOOK_SECONDS
-            )
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._removals.run())
+            rung = {MISSED}
+            while True:
+                if MISSED in rung:
+                    await self._at_once(self._catch_up, await self._open_votes())
+                left = await self._close_due()
+                rung = await self.bell.collect(f"votes/{self.venue.platform}", left)
 
     async def close(self, debate_id: str, *, early: bool = False) -> None:
         """Close a vote now. Raises LeaseLostError, or VenueError when reactions cannot be read."""
@@ -79,56 +90,69 @@ class VoteWindow:
                 await self._conclude(debate, lease, early)
         self.bell.ring(f"outbox/{self.venue.platform}", debate_id)
 
-    async def _attempt(self, debate_id: str, *, closing: bool) -> None:
+    async def _open_votes(self) -> Iterable[str]:
+        return await self.store.votes.deadlines(self.venue.platform, self.venue.channel)
+
+    async def _close_due(self) -> float:
+        """Close what is due, and return how many seconds later the next look is."""
+        served = (self.venue.platform, self.venue.channel)
+        stances = await self.store.votes.stances(*served)
+        deadlines = await self.store.votes.deadlines(*served, MOST_AT_A_LOOK)
+        now = self.clock.now()
+        await self._at_once(self._close_stance, [d for d, due in stances.items() if due <= now])
+        await self._at_once(self._close, [d for d, due in deadlines.items() if due <= now])
+        dues = [*stances.values(), *deadlines.values()]
+        left = min(((due - now).total_seconds() for due in dues), default=LONGEST_WAIT)
+        # A vote that could not be closed just now is due still: look again, but not at once.
+        return min(max(left, 0.0), LONGEST_WAIT) or LOOK_SECONDS
+
+    async def _at_once(
+        self, work: Callable[[str], Awaitable[None]], debates: Iterable[str]
+    ) -> None:
+        """Do the same for several debates, a few at a time."""
+        room = asyncio.Semaphore(AT_ONCE)
+
+        async def one(debate_id: str) -> None:
+            async with room:
+                await self._attempt(debate_id, work)
+
+        async with asyncio.TaskGroup() as group:
+            for debate_id in debates:
+                group.create_task(one(debate_id))
+
+    async def _attempt(self, debate_id: str, work: Callable[[str], Awaitable[None]]) -> None:
         try:
-            if closing:
-                await self.close(debate_id)
-            else:
-                async with self.keeper.hold(f"debate/{debate_id}") as lease:
-                    await self._recover(await self.store.debates.get(debate_id), lease)
+            await work(debate_id)
         except LeaseLostError:
             log.info("vote left to another process", debate=debate_id)
         except RostrumError as error:
             log.warning("vote could not be read", debate=debate_id, why=str(error))
-            if closing:
+            if work != self._catch_up:
                 await self._say_waiting(debate_id, str(error))
         except Exception:  # one vote's defect must not keep every other open
             log.exception("vote failed by a defect", debate=debate_id)
             await self._say_waiting(debate_id, "Rostrum itself failed; the log says where.")
 
-    async def _say_waiting(self, debate_id: str, why: str) -> None:
-        await self.store.debates.set_waiting(debate_id, f"Waiting to close the vote: {why}")
+    async def _close(self, debate_id: str) -> None:
+        await self.close(debate_id)
+
+    async def _catch_up(self, debate_id: str) -> None:
+        async with self.keeper.hold(f"debate/{debate_id}") as lease:
+            await self._recover(await self.store.debates.get(debate_id), lease)
+
+    async def _close_stance(self, debate_id: str) -> None:
+        """End the wait before the first turn; its debate's own lease is held by who waits."""
+        async with self.keeper.hold(f"stance/{debate_id}", stoppable=False) as lease:
+            debate = await self.store.debates.get(debate_id)
+            await self._reader.recover(debate, lease, Question.STANCE_BEFORE)
+            await self.store.votes.close_stance(lease, debate_id, self.clock.now())
+        self.bell.ring(f"stance/{debate_id}")
 
     async def _recover(self, debate: Debate, lease: Lease) -> None:
-        """Bring the log in line with the reactions that the platform shows."""
-        if debate.gone or not debate.vote_message or debate.request.ballot is BallotKind.PRIVATE:
-            return
-        began = self.clock.now()
-        reactions = await self._read(debate, debate.vote_message, lease)
-        users = sorted({user for held in reactions.holders.values() for user in held})
-        people = await self.store.votes.people(debate.platform, users)
-        late = debate.vote_deadline is not None and debate.vote_deadline < self._since
+        await self._reader.recover(debate, lease, Question.VOTE, Question.STANCE_AFTER)
 
-        def find(cast: tuple[VoteEvent, ...]) -> tuple[NewEvent, ...]:
-            ballot = debate.request.ballot
-            return reconcile(cast, reactions, read_began_at=began, people=people, ballot=ballot)
-
-        found = await self.store.votes.recover(lease, debate.id, find, began, late)
-        if found:
-            log.info("votes recovered", debate=debate.id, events=found, late=late)
-
-    async def _read(self, debate: Debate, message: str, lease: Lease) -> Reactions:
-        """Read the reactions; where that fails for good, the votes stay as they are known."""
-        try:
-            return await self.venue.reactions(debate.thread or debate.place, message)
-        except VenueAwayError:
-            raise
-        except VenueGoneError as error:
-            log.warning("thread is gone", debate=debate.id, why=str(error))
-            await self.store.outbox.abandon(lease, debate.id, str(error))
-        except VenueError as error:
-            log.warning("reactions unreadable", debate=debate.id, why=str(error))
-        return Reactions(complete=False)
+    async def _say_waiting(self, debate_id: str, why: str) -> None:
+        await self.store.debates.set_waiting(debate_id, f"Waiting to close the vote: {why}")
 
     async def _conclude(self, debate: Debate, lease: Lease, early: bool) -> None:
         events = await self.store.votes.events(debate.id)
@@ -138,15 +162,20 @@ class VoteWindow:
             return
         verdict, ballots = await self.store.journal.judged(debate.id)
         calls, usd = await self.store.journal.spending(debate.id)
-        if verdict is None:
-            verdict = Verdict(winner=None, problem="the panel gave no verdict", valid=0, invalid=0)
+        verdict = verdict or NO_VERDICT
 
         def conclude(cast: tuple[VoteEvent, ...]) -> Closing:
-            tally = tally_of(debate, cast)
+            tally, stances = tally_of(debate, cast), stances_of(debate, cast)
             closed = _closed(debate, tally, early)
-            reveal = _reveal(debate, tally, verdict, ballots, calls, usd)
-            posts = () if debate.gone else (closed, reveal)
-            return Closing(votes=standing(debate, cast), posts=posts)
+            message = reveal_of(debate, tally, verdict, ballots, calls, usd, stances)
+            reveal = Post(key="reveal", message=message)
+            decided = _decide(debate, stances, verdict)
+            posts = () if debate.gone else (closed, reveal, *_tell(decided))
+            return Closing(
+                votes=(*standing(debate, cast), *stances),
+                posts=posts,
+                verdicts={debate.request.format: decided.verdict} if decided else {},
+            )
 
         await self.store.votes.close(lease, debate.id, self.clock.now(), early, conclude)
         log.info("vote closed", debate=debate.id, early=early)
@@ -157,13 +186,40 @@ class VoteWindow:
         return not tally_of(debate, events).quorum_met
 
 
+def _decide(debate: Debate, stances: tuple[Vote, ...], verdict: Verdict) -> Decision | None:
+    script = FORMATS.get(debate.request.format)
+    return script.decide(debate.request, stances, verdict) if script else None
+
+
+def _tell(decided: Decision | None) -> tuple[Post, ...]:
+    if decided is None:
+        return ()
+    return (Post(key="decision", message=Report(title=decided.title, text=decided.text)),)
+
+
 def standing(debate: Debate, events: tuple[VoteEvent, ...]) -> tuple[Vote, ...]:
     """Return the votes that stand in a debate's log; what is not on the ballot is no choice."""
-    options = vote_options(tuple(debate.request.sides))
+    return _standing(debate, events, Question.VOTE)
+
+
+def stances_of(debate: Debate, events: tuple[VoteEvent, ...]) -> tuple[Vote, ...]:
+    """Return the stances that people took before the debate and after it."""
+    return tuple(
+        vote.model_copy(update={"option": stance_name(vote.option)})
+        for question in (Question.STANCE_BEFORE, Question.STANCE_AFTER)
+        for vote in _standing(debate, events, question)
+    )
+
+
+def _standing(
+    debate: Debate, events: tuple[VoteEvent, ...], question: Question
+) -> tuple[Vote, ...]:
+    options = options_of(question, tuple(debate.request.sides))
+    shown = debate.request.scores is Scores.LIVE and question is not Question.STANCE_BEFORE
     return standing_votes(
-        [event for event in events if event.option in options],
+        [event for event in events if event.question is question and event.option in options],
         starter=debate.starter,
-        judge_visible=debate.request.scores is Scores.LIVE,
+        judge_visible=shown,
         tally_visible=debate.request.ballot is BallotKind.OPEN,
     )
 
@@ -194,26 +250,41 @@ def _closed(debate: Debate, tally: Tally, early: bool) -> Post:
     return Post(key="vote/closed", message=message, target="vote")
 
 
-def _reveal(
+def reveal_of(
     debate: Debate,
     tally: Tally,
     verdict: Verdict,
     ballots: tuple[Ballot, ...],
     calls: int,
     usd: float | None,
-) -> Post:
-    message = Reveal(
+    stances: tuple[Vote, ...] = (),
+) -> Reveal:
+    """Return the reveal of a vote that has closed."""
+    return Reveal(
         topic=debate.request.topic,
         models={side: model.ref for side, model in debate.request.sides.items()},
         drawn=debate.request.drawn,
+        seats={seat: model.ref for seat, model in debate.request.seats.items()},
+        judges=tuple(model.ref for model in debate.request.judges),
         tally=tally,
         verdict=verdict,
         jurors=tuple(_juror_line(ballot) for ballot in ballots if not ballot.audit),
         agree=agreement(tally, verdict),
         usd=usd,
         calls=calls,
+        persuasion=_persuasion(debate, stances),
     )
-    return Post(key="reveal", message=message)
+
+
+def _persuasion(debate: Debate, stances: tuple[Vote, ...]) -> Persuasion | None:
+    """Return who was moved; in a debate of more than two nobody argues against the topic."""
+    sides = tuple(debate.request.sides)
+    if not stances or len(sides) != 2:
+        return None
+    before, after = (
+        asked(stances, question) for question in (Question.STANCE_BEFORE, Question.STANCE_AFTER)
+    )
+    return persuasion(before, after, sides)
 
 
 def _juror_line(ballot: Ballot) -> JurorLine:

@@ -12,6 +12,21 @@ down_revision = None
 def upgrade() -> None:
     """Apply."""
     op.create_table(
+        "communities",
+        sa.Column("platform", sa.String(length=32), nullable=False),
+        sa.Column("community", sa.String(length=128), nullable=False),
+        sa.Column("settings", sa.Text(), nullable=False),
+        sa.Column("joined_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column(
+            "left_at",
+            sa.DateTime(timezone=True),
+            nullable=True,
+            comment="when it removed Rostrum, which deletes its settings",
+        ),
+        sa.PrimaryKeyConstraint("platform", "community", name=op.f("pk_communities")),
+        comment="What communities have set for their debates",
+    )
+    op.create_table(
         "installation",
         sa.Column("name", sa.String(length=64), nullable=False),
         sa.Column("value", sa.Text(), nullable=False),
@@ -82,6 +97,13 @@ def upgrade() -> None:
             nullable=True,
             comment="when the thread was opened",
         ),
+        sa.Column(
+            "stance_deadline",
+            sa.DateTime(timezone=True),
+            nullable=True,
+            comment="until when the first stance is asked for",
+        ),
+        sa.Column("stance_closed_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("vote_message", sa.String(length=128), nullable=True),
         sa.Column("vote_opened_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("vote_deadline", sa.DateTime(timezone=True), nullable=True),
@@ -99,13 +121,34 @@ def upgrade() -> None:
         unique=False,
     )
     op.create_index(
-        op.f("ix_debates_platform_vote_message"),
-        "debates",
-        ["platform", "vote_message"],
-        unique=False,
+        op.f("ix_debates_platform_thread"), "debates", ["platform", "thread"], unique=False
     )
     op.create_index(
         op.f("ix_debates_status_platform"), "debates", ["status", "platform"], unique=False
+    )
+    op.create_table(
+        "adjustments",
+        sa.Column("debate", sa.String(length=26), nullable=False),
+        sa.Column("name", sa.String(length=255), nullable=False),
+        sa.Column("subject", sa.String(length=255), nullable=False),
+        sa.Column("side", sa.String(length=8), nullable=False),
+        sa.Column("criterion", sa.String(length=32), nullable=False),
+        sa.Column("amount", sa.Float(), nullable=False),
+        sa.Column("reason", sa.Text(), nullable=False),
+        sa.Column("by", sa.String(length=255), nullable=False, comment="what brought it about"),
+        sa.ForeignKeyConstraint(["debate"], ["debates.id"], name=op.f("fk_adjustments_debate")),
+        sa.PrimaryKeyConstraint("debate", "name", name=op.f("pk_adjustments")),
+        comment="Append-only: points added to scores after they were given",
+    )
+    op.create_table(
+        "artifacts",
+        sa.Column("debate", sa.String(length=26), nullable=False),
+        sa.Column("name", sa.String(length=255), nullable=False),
+        sa.Column("kind", sa.String(length=32), nullable=False),
+        sa.Column("valid", sa.Boolean(), nullable=False),
+        sa.Column("body", sa.Text(), nullable=False, comment="JSON; of which type, its kind says"),
+        sa.ForeignKeyConstraint(["debate"], ["debates.id"], name=op.f("fk_artifacts_debate")),
+        sa.PrimaryKeyConstraint("debate", "name", name=op.f("pk_artifacts")),
     )
     op.create_table(
         "ballots",
@@ -142,6 +185,21 @@ def upgrade() -> None:
     )
     op.create_index(op.f("ix_calls_state"), "calls", ["state"], unique=False)
     op.create_table(
+        "interventions",
+        sa.Column("number", sa.Integer(), nullable=False),
+        sa.Column("debate", sa.String(length=26), nullable=False),
+        sa.Column("question", sa.String(length=16), nullable=False),
+        sa.Column("act", sa.String(length=12), nullable=False),
+        sa.Column(
+            "option", sa.String(length=8), nullable=True, comment="the one cleared; null for all"
+        ),
+        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["debate"], ["debates.id"], name=op.f("fk_interventions_debate")),
+        sa.PrimaryKeyConstraint("number", name=op.f("pk_interventions")),
+        comment="Append-only: what moderators did to the messages of a question",
+    )
+    op.create_index(op.f("ix_interventions_debate"), "interventions", ["debate"], unique=False)
+    op.create_table(
         "outbox",
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("debate", sa.String(length=26), nullable=False),
@@ -163,6 +221,66 @@ def upgrade() -> None:
     )
     op.create_index(op.f("ix_outbox_debate_number"), "outbox", ["debate", "number"], unique=False)
     op.create_index(op.f("ix_outbox_state_platform"), "outbox", ["state", "platform"], unique=False)
+    op.create_table(
+        "scores",
+        sa.Column("debate", sa.String(length=26), nullable=False),
+        sa.Column(
+            "subject",
+            sa.String(length=255),
+            nullable=False,
+            comment="a turn's step, an argument's id",
+        ),
+        sa.Column("side", sa.String(length=8), nullable=False),
+        sa.Column("criterion", sa.String(length=32), nullable=False),
+        sa.Column("value", sa.Float(), nullable=False),
+        sa.Column(
+            "original",
+            sa.Float(),
+            nullable=True,
+            comment="what the judge said, where a rule moved it",
+        ),
+        sa.ForeignKeyConstraint(["debate"], ["debates.id"], name=op.f("fk_scores_debate")),
+        sa.PrimaryKeyConstraint("debate", "subject", "side", "criterion", name=op.f("pk_scores")),
+        comment="Append-only: what a format's own judge gave",
+    )
+    op.create_table(
+        "targets",
+        sa.Column("platform", sa.String(length=32), nullable=False),
+        sa.Column("place", sa.String(length=128), nullable=False),
+        sa.Column("message", sa.String(length=128), nullable=False),
+        sa.Column("debate", sa.String(length=26), nullable=False),
+        sa.Column("question", sa.String(length=16), nullable=False),
+        sa.Column("step", sa.String(length=255), nullable=False, comment="of a turn"),
+        sa.Column("ballot", sa.String(length=8), nullable=False),
+        sa.Column("options", sa.String(length=64), nullable=False, comment="with spaces between"),
+        sa.Column(
+            "closed_at",
+            sa.DateTime(timezone=True),
+            nullable=True,
+            comment="since when its answers stay as they are",
+        ),
+        sa.ForeignKeyConstraint(["debate"], ["debates.id"], name=op.f("fk_targets_debate")),
+        sa.PrimaryKeyConstraint("platform", "place", "message", name=op.f("pk_targets")),
+        comment="The messages whose reactions and buttons mean something",
+    )
+    op.create_index(op.f("ix_targets_debate"), "targets", ["debate"], unique=False)
+    op.create_table(
+        "turn_reactions",
+        sa.Column("number", sa.Integer(), nullable=False),
+        sa.Column("debate", sa.String(length=26), nullable=False),
+        sa.Column("step", sa.String(length=255), nullable=False),
+        sa.Column("person", sa.Integer(), nullable=False),
+        sa.Column("option", sa.String(length=8), nullable=False),
+        sa.Column("added", sa.Boolean(), nullable=False),
+        sa.Column("event", sa.String(length=128), nullable=True),
+        sa.Column("received_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["debate"], ["debates.id"], name=op.f("fk_turn_reactions_debate")),
+        sa.ForeignKeyConstraint(["person"], ["people.id"], name=op.f("fk_turn_reactions_person")),
+        sa.PrimaryKeyConstraint("number", name=op.f("pk_turn_reactions")),
+        sa.UniqueConstraint("debate", "event", name=op.f("uq_turn_reactions_debate_event")),
+        comment="Append-only: thumbs on turns; number is the order of receipt",
+    )
+    op.create_index(op.f("ix_turn_reactions_debate"), "turn_reactions", ["debate"], unique=False)
     op.create_table(
         "turns",
         sa.Column("debate", sa.String(length=26), nullable=False),
@@ -191,7 +309,7 @@ def upgrade() -> None:
         sa.Column("event", sa.String(length=128), nullable=True),
         sa.Column("received_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("late_seen", sa.Boolean(), nullable=False),
-        sa.Column("votes_seen_before", sa.Integer(), nullable=False),
+        sa.Column("question", sa.String(length=16), nullable=False),
         sa.ForeignKeyConstraint(["debate"], ["debates.id"], name=op.f("fk_vote_events_debate")),
         sa.ForeignKeyConstraint(["person"], ["people.id"], name=op.f("fk_vote_events_person")),
         sa.PrimaryKeyConstraint("number", name=op.f("pk_vote_events")),
@@ -203,9 +321,10 @@ def upgrade() -> None:
         "votes",
         sa.Column("debate", sa.String(length=26), nullable=False),
         sa.Column("person", sa.Integer(), nullable=False),
+        sa.Column("question", sa.String(length=16), nullable=False),
         sa.Column("body", sa.Text(), nullable=False),
         sa.ForeignKeyConstraint(["debate"], ["debates.id"], name=op.f("fk_votes_debate")),
         sa.ForeignKeyConstraint(["person"], ["people.id"], name=op.f("fk_votes_person")),
-        sa.PrimaryKeyConstraint("debate", "person", name=op.f("pk_votes")),
+        sa.PrimaryKeyConstraint("debate", "person", "question", name=op.f("pk_votes")),
         comment="What stood at the close, derived from vote_events",
     )

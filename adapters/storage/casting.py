@@ -1,0 +1,152 @@
+"""Answers within a transaction: which question each answers, and its row."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Row, bindparam, select
+from sqlalchemy.dialects.sqlite import insert
+
+from adapters.storage.debates import ensure_person
+from adapters.storage.tables import turn_reactions, vote_events
+from adapters.storage.targets import Found, find_question
+from engine.debate import BallotKind, How, Question, VoteEvent
+from engine.store import Cast, Outcome, Press, Pressed
+from engine.votes.tally import chosen_in_secret
+
+# Statements of the hot path are built once: that costs twice what running them does.
+OWN_EVENTS = (
+    select(vote_events)
+    .where(
+        vote_events.c.debate == bindparam("of"),
+        vote_events.c.person == bindparam("who"),
+        vote_events.c.question == bindparam("asked"),
+    )
+    .order_by(vote_events.c.number)
+)
+KNOWN_EVENT = select(vote_events.c.number).where(
+    vote_events.c.debate == bindparam("of"), vote_events.c.event == bindparam("same")
+)
+KNOWN_THUMB = select(turn_reactions.c.number).where(
+    turn_reactions.c.debate == bindparam("of"), turn_reactions.c.event == bindparam("same")
+)
+INSERT_EVENT = insert(vote_events).on_conflict_do_nothing()
+INSERT_THUMB = insert(turn_reactions)
+EVENT_FIELDS = tuple(set(VoteEvent.model_fields) - {"votes_seen_before"})
+
+
+def cast_all(connection: Connection, casts: Sequence[Cast]) -> list[Outcome]:
+    """Append events to the logs of their messages' questions; return what became of each.
+
+    Several at once share their look-ups, and each table is written to in one statement.
+    """
+    messages = dict.fromkeys((cast.platform, cast.place, cast.message) for cast in casts)
+    asked = {message: find_question(connection, *message) for message in messages}
+    found = [asked[cast.platform, cast.place, cast.message] for cast in casts]
+    taken = [question is not None and not question.closed for question in found]
+    people = _people_of(connection, [cast for cast, fits in zip(casts, taken, strict=True) if fits])
+    outcomes: list[Outcome] = []
+    rows: dict[bool, list[dict[str, Any]]] = {True: [], False: []}
+    known = _Known(connection)
+    for cast, question in zip(casts, found, strict=True):
+        if question is None or question.closed:
+            outcomes.append("unknown" if question is None else "closed")
+        elif cast.event is not None and known.before(question, cast.event):
+            outcomes.append("duplicate")
+        else:
+            thumb = question.question is Question.TURN
+            rows[thumb].append(_row(cast, question, people[cast.platform, cast.user]))
+            outcomes.append("stored")
+    for thumb, statement in ((True, INSERT_THUMB), (False, INSERT_EVENT)):
+        if rows[thumb]:
+            connection.execute(statement, rows[thumb])
+    return outcomes
+
+
+class _Known:
+    """The platform's ids of events that are stored already, or about to be."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._seen: set[tuple[str, bool, str]] = set()
+
+    def before(self, found: Found, event: str) -> bool:
+        """Return whether an event came before; the next time it has."""
+        thumb = found.question is Question.TURN
+        key = (found.debate, thumb, event)
+        if key in self._seen:
+            return True
+        self._seen.add(key)
+        statement = KNOWN_THUMB if thumb else KNOWN_EVENT
+        same = {"of": found.debate, "same": event}
+        return self._connection.scalar(statement, same) is not None
+
+
+def _people_of(connection: Connection, casts: Sequence[Cast]) -> dict[tuple[str, str], int]:
+    """Return who casts, by platform and user, making those who are new."""
+    people: dict[tuple[str, str], int] = {}
+    for cast in casts:
+        if (cast.platform, cast.user) not in people:
+            person = ensure_person(connection, cast.platform, cast.user)
+            people[cast.platform, cast.user] = person
+    return people
+
+
+def _row(cast: Cast, found: Found, person: int) -> dict[str, Any]:
+    row = {
+        "debate": found.debate,
+        "person": person,
+        "option": cast.option,
+        "added": cast.added,
+        "event": cast.event,
+        "received_at": cast.received_at,
+    }
+    if found.question is Question.TURN:
+        return row | {"step": found.step}
+    return row | {"how": cast.how, "question": found.question}
+
+
+def press_one(connection: Connection, press: Press) -> Pressed:
+    """Choose by button, or withdraw; a repetition changes nothing."""
+    found = find_question(connection, press.platform, press.place, press.message)
+    if found is None or found.ballot is BallotKind.OPEN:
+        return Pressed(outcome="unknown")
+    person = ensure_person(connection, press.platform, press.user)
+    own = {"of": found.debate, "who": person, "asked": found.question}
+    chosen = chosen_in_secret(read_log(connection.execute(OWN_EVENTS, own)))
+    if found.closed:
+        return Pressed(outcome="closed", option=chosen)
+    withdrawn = press.option is None or press.option == chosen
+    option = chosen if withdrawn else press.option
+    if option is None:
+        return Pressed(outcome="stored")
+    row = {
+        "debate": found.debate,
+        "person": person,
+        "option": option,
+        "added": not withdrawn,
+        "how": How.BUTTON,
+        "event": press.event,
+        "received_at": press.received_at,
+        "question": found.question,
+    }
+    if append(connection, row) == "duplicate":
+        return Pressed(outcome="duplicate", option=chosen)
+    return Pressed(outcome="stored", option=None if withdrawn else option)
+
+
+def append(connection: Connection, row: dict[str, Any]) -> Outcome:
+    """Append an event; one whose platform's id is known already changes nothing."""
+    return "stored" if connection.execute(INSERT_EVENT, row).rowcount else "duplicate"
+
+
+def read_log(rows: Iterable[Row[Any]]) -> Iterator[VoteEvent]:
+    """Read a log, saying with each event how many others had answered its question before."""
+    known: dict[str, set[int]] = defaultdict(set)
+    for row in rows:
+        others = known[row.question]
+        plain = {name: getattr(row, name) for name in EVENT_FIELDS}
+        yield VoteEvent(**plain, votes_seen_before=len(others) - (row.person in others))
+        others.add(row.person)

@@ -1,0 +1,77 @@
+"""What communities have set; a row stays when one leaves, its settings do not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, Connection, and_, select, update
+from sqlalchemy.dialects.sqlite import insert
+
+from adapters.storage.database import Database
+from adapters.storage.tables import communities
+from engine.community import CommunitySettings
+
+NOTHING_SET = "{}"
+
+
+class CommunityTable:
+    """The Communities part of the store."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def get(self, platform: str, community: str) -> CommunitySettings:
+        """Return a community's settings; nothing is set in one that is not known."""
+        return await self._database.read(lambda c: _get(c, platform, community))
+
+    async def change(
+        self,
+        platform: str,
+        community: str,
+        make: Callable[[CommunitySettings], CommunitySettings],
+        now: datetime,
+    ) -> CommunitySettings:
+        """Store what `make` makes of a community's settings, at once; what it raises undoes it."""
+
+        def store(connection: Connection) -> CommunitySettings:
+            changed = make(_get(connection, platform, community))
+            _join(connection, platform, community, now)
+            row = update(communities).where(_is(platform, community))
+            settings = changed.model_dump_json(exclude_defaults=True)
+            connection.execute(row.values(settings=settings))
+            return changed
+
+        return await self._database.write(store)
+
+    async def joined(self, platform: str, community: str, now: datetime) -> None:
+        """Note that a community has Rostrum; one that is known stays as it is."""
+        await self._database.write(lambda connection: _join(connection, platform, community, now))
+
+    async def left(self, platform: str, community: str, now: datetime) -> None:
+        """Note that a community removed Rostrum, and delete its settings."""
+        row = update(communities).where(_is(platform, community))
+        gone = row.values(settings=NOTHING_SET, left_at=now)
+        await self._database.write(lambda connection: connection.execute(gone))
+
+
+def _get(connection: Connection, platform: str, community: str) -> CommunitySettings:
+    query = select(communities.c.settings).where(_is(platform, community))
+    return CommunitySettings.model_validate_json(connection.scalar(query) or NOTHING_SET)
+
+
+def _join(connection: Connection, platform: str, community: str, now: datetime) -> None:
+    """Make a community's row, or bring back the one of a community that had left."""
+    row = insert(communities).values(
+        platform=platform, community=community, settings=NOTHING_SET, joined_at=now
+    )
+    back = row.on_conflict_do_update(
+        index_elements=["platform", "community"],
+        set_={"joined_at": now, "left_at": None},
+        where=communities.c.left_at.is_not(None),
+    )
+    connection.execute(back)
+
+
+def _is(platform: str, community: str) -> ColumnElement[bool]:
+    return and_(communities.c.platform == platform, communities.c.community == community)

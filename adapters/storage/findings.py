@@ -1,0 +1,85 @@
+"""What formats find out beside their turns: artifacts, scores, adjustments, their own verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import orjson
+from sqlalchemy import Connection, Row, Select, Table, select
+from sqlalchemy.dialects.sqlite import insert
+
+from adapters.storage.outbox import insert_held, insert_posts
+from adapters.storage.tables import adjustments, artifacts, scores, verdicts
+from engine.debate import Verdict
+from engine.findings import Adjustment, Artifact, Score
+from engine.store import Note
+
+PANEL = "panel"
+Grouped = Callable[[Select[Any]], dict[str, list[Row[Any]]]]
+
+
+def insert_note(connection: Connection, debate_id: str, note: Note) -> None:
+    """Store a note's parts and queue its posts; what is stored already stays as it is."""
+    for artifact in note.artifacts:
+        body = orjson.dumps(artifact.body).decode()
+        _insert(connection, artifacts, debate_id, artifact.model_dump() | {"body": body})
+    for score in note.scores:
+        _insert(connection, scores, debate_id, score.model_dump())
+    for adjustment in note.adjustments:
+        _insert(connection, adjustments, debate_id, adjustment.model_dump())
+    for judge, verdict in note.verdicts.items():
+        insert_verdict(connection, debate_id, judge, verdict)
+    insert_posts(connection, debate_id, note.posts)
+    insert_held(connection, debate_id, note.held)
+
+
+def insert_verdict(connection: Connection, debate_id: str, judge: str, verdict: Verdict) -> None:
+    """Store the verdict of a format's own judge, once."""
+    row = {"judge": judge, "body": verdict.model_dump_json()}
+    _insert(connection, verdicts, debate_id, row)
+
+
+def _insert(connection: Connection, table: Table, debate_id: str, row: dict[str, Any]) -> None:
+    connection.execute(
+        insert(table).values(debate=debate_id, **row).on_conflict_do_nothing(),
+    )
+
+
+def read_findings(grouped: Grouped, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Return, by debate, the fields of a record that hold what its format found out.
+
+    `grouped` runs a query and sorts its rows by debate.
+    """
+    kept = grouped(select(artifacts).where(artifacts.c.debate.in_(ids)).order_by(artifacts.c.name))
+    given = grouped(
+        select(scores)
+        .where(scores.c.debate.in_(ids))
+        .order_by(scores.c.subject, scores.c.side, scores.c.criterion)
+    )
+    changed = grouped(
+        select(adjustments).where(adjustments.c.debate.in_(ids)).order_by(adjustments.c.name)
+    )
+    judged = grouped(
+        select(verdicts)
+        .where(verdicts.c.debate.in_(ids), verdicts.c.judge != PANEL)
+        .order_by(verdicts.c.judge)
+    )
+    return {
+        debate: {
+            "verdicts": {
+                row.judge: Verdict.model_validate_json(row.body) for row in judged[debate]
+            },
+            "artifacts": tuple(
+                Artifact(name=row.name, kind=row.kind, valid=row.valid, body=orjson.loads(row.body))
+                for row in kept[debate]
+            ),
+            "scores": tuple(Score(**_without_debate(row)) for row in given[debate]),
+            "adjustments": tuple(Adjustment(**_without_debate(row)) for row in changed[debate]),
+        }
+        for debate in ids
+    }
+
+
+def _without_debate(row: Row[Any]) -> dict[str, Any]:
+    return {name: value for name, value in row._mapping.items() if name != "debate"}

@@ -1,0 +1,67 @@
+"""The messages whose reactions and buttons mean something, and what each asks."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, Row, bindparam, select
+from sqlalchemy.dialects.sqlite import insert
+
+from adapters.storage.tables import debates, targets
+from engine.debate import BallotKind, Question
+from engine.store import Target
+
+# Built once, as each vote runs them: that costs twice what running them does.
+FIND_TARGET = (
+    select(
+        targets.c.debate,
+        targets.c.question,
+        targets.c.step,
+        targets.c.ballot,
+        targets.c.closed_at,
+        debates.c.revealed_at,
+    )
+    .join_from(targets, debates, targets.c.debate == debates.c.id)
+    .where(
+        targets.c.platform == bindparam("on"),
+        targets.c.place == bindparam("where"),
+        targets.c.message == bindparam("message"),
+    )
+)
+PLAIN = tuple(set(Target.model_fields) - {"closed", "options"})
+INSERT_TARGET = insert(targets).on_conflict_do_nothing()
+
+
+class Found(NamedTuple):
+    """The question that a message asks, and whether it still takes answers."""
+
+    debate: str
+    question: Question
+    step: str
+    ballot: BallotKind
+    closed: bool
+
+
+def find_question(connection: Connection, platform: str, place: str, message: str) -> Found | None:
+    """Return the question that a message asks."""
+    key = {"on": platform, "where": place, "message": message}
+    row = connection.execute(FIND_TARGET, key).first()
+    if row is None:
+        return None
+    question = Question(row.question)
+    ended = row.revealed_at is not None and question is not Question.TURN
+    closed = ended or row.closed_at is not None
+    return Found(row.debate, question, row.step, BallotKind(row.ballot), closed)
+
+
+def add_target(connection: Connection, target: Target) -> None:
+    """Take answers on a message from now on; one that takes them already stays as it is."""
+    row = target.model_dump(exclude={"closed", "options"})
+    connection.execute(INSERT_TARGET, row | {"options": " ".join(target.options)})
+
+
+def to_target(row: Row[Any]) -> Target:
+    """Read a row of the table."""
+    plain = {name: getattr(row, name) for name in PLAIN}
+    options = tuple(row.options.split(" "))
+    return Target(**plain, options=options, closed=row.closed_at is not None)

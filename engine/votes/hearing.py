@@ -1,0 +1,197 @@
+"""What a platform tells of, from the event to what is stored; an adapter only translates."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import Literal
+from weakref import WeakValueDictionary
+
+import structlog
+
+from engine.bell import Bell
+from engine.debate import BallotKind, Question, Value
+from engine.keeper import Keeper
+from engine.ports import (
+    ButtonPressed,
+    Clock,
+    CommunityLost,
+    EventsMissed,
+    Inbound,
+    MessageDeleted,
+    ReactionsCleared,
+    ReactionSeen,
+    ThreadDeleted,
+    ThreadShut,
+    Venue,
+)
+from engine.store import Cast, Intervention, Outcome, Press, Store, Target
+from engine.votes.removal import Removals, Shown
+
+MOST_REMEMBERED = 10_000
+MISSED = "missed"  # rung for the vote window: read again what people hold
+THREAD_DELETED = "The thread of this debate was deleted."
+COMMUNITY_LOST = "Rostrum was removed from where this debate is held."
+LOCKED = "A moderator locked the thread; nothing can be posted or voted on until it is unlocked."
+log = structlog.get_logger(__name__)
+
+
+class Heard(Value):
+    """What became of an event; after a button, `option` is what its person has chosen now.
+
+    "noted" is what is no answer, and "unknown" what does not belong to any debate.
+    """
+
+    outcome: Outcome | Literal["noted"]
+    option: str | None = None
+
+
+@dataclass(slots=True)
+class Hearing:
+    """Hears what happens on one platform."""
+
+    venue: Venue
+    store: Store
+    keeper: Keeper
+    bell: Bell
+    clock: Clock
+    removals: Removals
+    _targets: dict[tuple[str, str], Target] = field(default_factory=dict)
+    _looking: WeakValueDictionary[tuple[str, str], asyncio.Lock] = field(
+        default_factory=WeakValueDictionary
+    )
+
+    async def hear(self, event: Inbound) -> Heard:
+        """Store what an event means; it is stored when this returns."""
+        match event:
+            case ReactionSeen():
+                return await self._react(event)
+            case ButtonPressed():
+                return await self._press(event)
+            case ReactionsCleared():
+                return await self._intervene(event, "cleared", event.option)
+            case MessageDeleted():
+                return await self._intervene(event, "deleted")
+            case ThreadShut():
+                return await self._shut(event)
+            case ThreadDeleted():
+                held = await self.store.votes.held_in(self.venue.platform, thread=event.place)
+                return await self._abandon(held, THREAD_DELETED)
+            case CommunityLost():
+                lost = event.community
+                held = await self.store.votes.held_in(self.venue.platform, community=lost)
+                return await self._abandon(held, COMMUNITY_LOST)
+            case EventsMissed():
+                self.bell.ring(f"votes/{self.venue.platform}", MISSED)
+                return Heard(outcome="noted")
+
+    async def _react(self, seen: ReactionSeen) -> Heard:
+        target = await self._find(seen.place, seen.message)
+        if target is None or seen.option not in target.options:
+            return Heard(outcome="unknown")
+        if target.ballot is BallotKind.PRIVATE:
+            return Heard(outcome="unknown")  # it is answered by button alone
+        if target.ballot is BallotKind.SECRET and not seen.added:
+            return Heard(outcome="noted")  # the bot's own removal, told back to it
+        outcome = await self.store.votes.cast(
+            Cast(
+                platform=self.venue.platform,
+                place=seen.place,
+                message=seen.message,
+                user=seen.user,
+                option=seen.option,
+                added=seen.added,
+                event=seen.event,
+                received_at=self.clock.now(),
+            )
+        )
+        if target.ballot is BallotKind.SECRET and outcome in ("stored", "duplicate"):
+            self.removals.add(Shown(seen.place, seen.message, seen.user, seen.option))
+        return Heard(outcome=outcome)
+
+    async def _press(self, pressed: ButtonPressed) -> Heard:
+        found = await self.store.votes.press(
+            Press(
+                platform=self.venue.platform,
+                place=pressed.place,
+                message=pressed.message,
+                user=pressed.user,
+                option=pressed.option,
+                event=pressed.event,
+                received_at=self.clock.now(),
+            )
+        )
+        return Heard(outcome=found.outcome, option=found.option)
+
+    async def _intervene(
+        self,
+        event: ReactionsCleared | MessageDeleted,
+        act: Literal["cleared", "deleted"],
+        option: str | None = None,
+    ) -> Heard:
+        target = await self._find(event.place, event.message)
+        if target is None or target.question is Question.TURN:
+            return Heard(outcome="unknown")
+        await self.store.votes.intervene(target, self._intervention(target, act, option))
+        log.warning("votes kept as they were", debate=target.debate, act=act)
+        return Heard(outcome="noted")
+
+    async def _shut(self, event: ThreadShut) -> Heard:
+        held = await self.store.votes.held_in(self.venue.platform, thread=event.place)
+        act = _act_of(event)
+        for debate_id in held:
+            for target in await self.store.votes.targets(debate_id):
+                await self.store.votes.intervene(target, self._intervention(target, act))
+            debate = await self.store.debates.get(debate_id)
+            if act == "locked":
+                await self.store.debates.set_waiting(debate_id, LOCKED)
+            elif debate.reason == LOCKED:
+                await self.store.debates.set_waiting(debate_id, "")
+        return Heard(outcome="noted" if held else "unknown")
+
+    async def _abandon(self, debates: list[str], why: str) -> Heard:
+        for debate_id in debates:
+            async with self.keeper.hold(f"gone/{debate_id}", stoppable=False) as lease:
+                await self.store.outbox.abandon(lease, debate_id, why)
+            log.warning("thread is gone", debate=debate_id, why=why)
+        if debates:
+            self.bell.ring("stop")
+            self.bell.ring(f"votes/{self.venue.platform}")
+        return Heard(outcome="noted" if debates else "unknown")
+
+    async def _find(self, place: str, message: str) -> Target | None:
+        """Return what a message asks, which never changes once it asks something."""
+        key = (place, message)
+        if key not in self._targets:
+            # People react in crowds, and one look serves them all.
+            async with self._looking.setdefault(key, asyncio.Lock()):
+                if key not in self._targets:
+                    await self._look(place, message)
+        return self._targets.get(key)
+
+    async def _look(self, place: str, message: str) -> None:
+        target = await self.store.votes.target(self.venue.platform, place, message)
+        if target is not None:
+            if len(self._targets) >= MOST_REMEMBERED:
+                self._targets.clear()
+            self._targets[place, message] = target
+
+    def _intervention(
+        self,
+        target: Target,
+        act: Literal["cleared", "deleted", "archived", "locked", "reopened"],
+        option: str | None = None,
+    ) -> Intervention:
+        return Intervention(
+            debate=target.debate,
+            question=target.question,
+            act=act,
+            option=option,
+            at=self.clock.now(),
+        )
+
+
+def _act_of(event: ThreadShut) -> Literal["archived", "locked", "reopened"]:
+    if event.locked:
+        return "locked"
+    return "archived" if event.archived else "reopened"

@@ -1,0 +1,79 @@
+"""Secret ballots: takes each reaction off its message as soon as it is stored."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+
+import structlog
+
+from engine.errors import VenueAwayError, VenueError
+from engine.ports import Clock, Venue
+from engine.store import Cast, Store
+
+MOST_TRIES = 5
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A reaction that others can see, and should not."""
+
+    place: str
+    message: str
+    user: str
+    option: str
+
+
+@dataclass(slots=True)
+class Removals:
+    """Takes reactions away, in order; one that cannot be taken now is left to the recovery."""
+
+    venue: Venue
+    store: Store
+    clock: Clock
+    _waiting: asyncio.Queue[Shown] = field(default_factory=asyncio.Queue)
+    _known: set[Shown] = field(default_factory=set)
+
+    def add(self, shown: Shown) -> None:
+        """Have a reaction taken away; it is stored already."""
+        if shown not in self._known:
+            self._known.add(shown)
+            self._waiting.put_nowait(shown)
+
+    async def run(self) -> None:
+        """Take reactions away until cancelled."""
+        while True:
+            shown = await self._waiting.get()
+            self._known.discard(shown)
+            await self._remove(shown)
+
+    async def _remove(self, shown: Shown) -> None:
+        for _ in range(MOST_TRIES):
+            try:
+                await self.venue.remove_reaction(
+                    shown.place, shown.message, shown.user, shown.option
+                )
+            except VenueAwayError as error:
+                await self.clock.sleep(error.retry_after)
+            except VenueError as error:
+                log.warning("a secret vote can be seen", message=shown.message, why=str(error))
+                return
+            else:
+                await self._note(shown)
+                return
+        log.warning("a secret vote can still be seen", message=shown.message, tries=MOST_TRIES)
+
+    async def _note(self, shown: Shown) -> None:
+        """Write down that it is gone: one found later on the message is a new choice."""
+        await self.store.votes.cast(
+            Cast(
+                platform=self.venue.platform,
+                place=shown.place,
+                message=shown.message,
+                user=shown.user,
+                option=shown.option,
+                added=False,
+                received_at=self.clock.now(),
+            )
+        )

@@ -1,0 +1,263 @@
+"""What every Store must do with the messages that ask something: votes, stances, turns."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from engine.debate import BallotKind, How, Question, Status
+from engine.errors import LeaseLostError
+from engine.store import (
+    DeliveryState,
+    ExportFilter,
+    Intervention,
+    Press,
+    Pressed,
+    Store,
+    Target,
+)
+from tests.contract.sample import LATER, NOW, Running, cast, new_debate, run, turn, turn_post
+
+SOON = NOW + timedelta(minutes=1)
+
+
+async def voting(store: Store, ballot: BallotKind = BallotKind.OPEN) -> Running:
+    r = await run(store, new_debate(request={"ballot": ballot}))
+    await r.open_vote()
+    return r
+
+
+def press(option: str | None, user: str = "user-1", **fields: Any) -> Press:
+    plain: dict[str, Any] = {
+        "platform": "chat",
+        "place": "thread",
+        "message": "vote-message",
+        "user": user,
+        "option": option,
+        "received_at": NOW,
+    }
+    return Press.model_validate(plain | fields)
+
+
+# --- targets -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ballot", list(BallotKind))
+async def test_a_vote_message_asks_its_debates_question(store: Store, ballot: BallotKind) -> None:
+    r = await voting(store, ballot)
+    target = await store.votes.target("chat", "thread", "vote-message")
+    assert target == Target(
+        debate=r.id,
+        question=Question.VOTE,
+        platform="chat",
+        place="thread",
+        message="vote-message",
+        ballot=ballot,
+        options=("A", "B", "tie", "weak"),
+    )
+    assert await store.votes.targets(r.id) == (target,)
+    for elsewhere in (("elsewhere", "thread"), ("chat", "lobby")):
+        assert await store.votes.target(*elsewhere, "vote-message") is None
+
+
+async def test_answers_to_each_question_are_logged_apart(store: Store) -> None:
+    r = await voting(store)
+    for question in (Question.STANCE_BEFORE, Question.STANCE_AFTER):
+        await store.votes.accept(r.lease, r.id, f"message of {question}", question)
+        for _ in range(2):
+            await store.votes.cast(cast("user-2", "up", message=f"message of {question}"))
+    await store.votes.cast(cast("user-1", "A"))
+    logs = {question: await store.votes.events(r.id, question) for question in Question}
+    assert [len(logs[question]) for question in Question] == [1, 2, 2, 0]
+    assert {event.question for event in logs[Question.STANCE_AFTER]} == {Question.STANCE_AFTER}
+    assert len(await store.votes.events(r.id)) == 5
+    # Who answered another question was not seen before in this one.
+    assert logs[Question.VOTE][0].votes_seen_before == 0
+
+
+async def test_a_turn_that_was_posted_takes_thumbs(store: Store) -> None:
+    r = await run(store)
+    await store.outbox.set_thread(r.lease, r.id, "thread")
+    await store.journal.record_turn(r.lease, r.id, turn(), turn_post())
+    intent = await store.outbox.next(r.id)
+    assert intent is not None
+    posted = intent.model_copy(update={"refs": ("m1", "m2")})
+    await store.outbox.settle(r.lease, posted, DeliveryState.SENT)
+    for message in ("m1", "m2"):
+        target = await store.votes.target("chat", "thread", message)
+        assert target is not None
+        assert (target.question, target.step, target.options) == (
+            Question.TURN,
+            intent.key,
+            ("up", "down"),
+        )
+    thumbs = [cast(user, "up", message="m2", event=f"e-{user}") for user in ("ann", "bob", "ann")]
+    outcomes = [await store.votes.cast(thumb) for thumb in thumbs]
+    assert outcomes == ["stored", "stored", "duplicate"]
+    assert await store.votes.events(r.id) == ()
+    assert await store.votes.targets(r.id) == ()
+
+
+async def test_thumbs_are_in_the_record_of_a_debate(store: Store) -> None:
+    r = await run(store)
+    await store.outbox.set_thread(r.lease, r.id, "thread")
+    await store.journal.record_turn(r.lease, r.id, turn(), turn_post())
+    intent = await store.outbox.next(r.id)
+    assert intent is not None
+    posted = intent.model_copy(update={"refs": ("m1",)})
+    await store.outbox.settle(r.lease, posted, DeliveryState.SENT)
+    await store.votes.cast(cast("ann", "up", message="m1"))
+    await store.votes.cast(cast("bob", "down", message="m1"))
+    await store.votes.cast(cast("ann", "up", message="m1", added=False))
+    await r.advance(Status.CANCELLED)
+    ids = await store.votes.people("chat", ["bob"])
+    with store.archive.reading(ExportFilter()) as records:
+        (record,) = records
+    (label,) = record.labels
+    assert (label.step, label.person, label.up, label.blind) == (
+        intent.key,
+        ids["bob"],
+        False,
+        True,
+    )
+
+
+# --- many at once ------------------------------------------------------------------------
+
+
+async def test_reactions_of_one_moment_each_get_their_own_answer(store: Store) -> None:
+    r = await voting(store)
+    casts = [
+        cast("ann", "A", event="e1"),
+        cast("bob", "B", message="elsewhere"),
+        cast("ann", "A", event="e1"),
+        cast("cem", "tie"),
+        cast("bob", "B", event="e2"),
+    ]
+    outcomes = await asyncio.gather(*map(store.votes.cast, casts))
+    assert outcomes == ["stored", "unknown", "duplicate", "stored", "stored"]
+    assert [event.option for event in await store.votes.events(r.id)] == ["A", "tie", "B"]
+
+
+async def test_a_reaction_that_cannot_be_stored_takes_no_other_with_it(store: Store) -> None:
+    r = await voting(store)
+    casts = [cast("ann", "A"), cast("half a \ud800 pair", "A"), cast("bob", "B")]
+    outcomes = await asyncio.gather(*map(store.votes.cast, casts), return_exceptions=True)
+    assert outcomes[::2] == ["stored", "stored"]
+    assert isinstance(outcomes[1], Exception)
+    assert [event.option for event in await store.votes.events(r.id)] == ["A", "B"]
+
+
+# --- buttons -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ballot", [BallotKind.SECRET, BallotKind.PRIVATE])
+async def test_a_button_chooses_changes_and_withdraws(store: Store, ballot: BallotKind) -> None:
+    r = await voting(store, ballot)
+    answers = [await store.votes.press(press(option)) for option in ("A", "B", "B", "A", None)]
+    assert answers == [Pressed(outcome="stored", option=o) for o in ("A", "B", None, "A", None)]
+    events = await store.votes.events(r.id)
+    assert [(event.option, event.added) for event in events] == [
+        ("A", True),
+        ("B", True),
+        ("B", False),
+        ("A", True),
+        ("A", False),
+    ]
+    assert {event.how for event in events} == {How.BUTTON}
+
+
+async def test_a_button_in_a_secret_vote_withdraws_the_reaction(store: Store) -> None:
+    r = await voting(store, BallotKind.SECRET)
+    await store.votes.cast(cast("user-1", "tie"))
+    assert await store.votes.press(press(None)) == Pressed(outcome="stored")
+    assert [event.option for event in await store.votes.events(r.id)] == ["tie", "tie"]
+    # There is nothing left to withdraw.
+    assert await store.votes.press(press(None)) == Pressed(outcome="stored")
+    assert len(await store.votes.events(r.id)) == 2
+
+
+async def test_a_press_told_again_changes_nothing(store: Store) -> None:
+    await voting(store, BallotKind.PRIVATE)
+    first = await store.votes.press(press("A", event="e1"))
+    again = await store.votes.press(press("A", event="e1"))
+    assert (first.outcome, again.outcome) == ("stored", "duplicate")
+    assert first.option == again.option == "A"
+
+
+async def test_where_there_are_no_buttons_none_is_known(store: Store) -> None:
+    await voting(store)
+    assert await store.votes.press(press("A")) == Pressed(outcome="unknown")
+    assert await store.votes.press(press("A", message="m404")) == Pressed(outcome="unknown")
+
+
+# --- moderators --------------------------------------------------------------------------
+
+
+async def test_a_deleted_message_takes_no_more_and_that_is_noted_once(store: Store) -> None:
+    r = await voting(store)
+    await store.votes.cast(cast("ann"))
+    target = await store.votes.target("chat", "thread", "vote-message")
+    assert target is not None
+    acts = (("cleared", "A"), ("deleted", None), ("deleted", None))
+    for act, option in acts:
+        noted = {"debate": r.id, "question": "vote", "act": act, "option": option, "at": SOON}
+        await store.votes.intervene(target, Intervention.model_validate(noted))
+    assert await store.votes.cast(cast("bob")) == "closed"
+    assert len(await store.votes.events(r.id)) == 1
+    notes = await store.votes.interventions(r.id)
+    assert [(note.act, note.option, note.at) for note in notes] == [
+        ("cleared", "A", SOON),
+        ("deleted", None, SOON),
+    ]
+
+
+async def test_the_debates_of_a_thread_and_of_a_community_are_found_while_they_go_on(
+    store: Store,
+) -> None:
+    r = await voting(store)
+    over, elsewhere = await run(store), await run(store, new_debate(community="other"))
+    await over.advance(Status.CANCELLED)
+    held = store.votes.held_in
+    assert await held("chat", thread="thread") == [r.id]
+    assert await held("chat", community="club") == [r.id]
+    assert await held("chat", community="other") == [elsewhere.id]
+    assert await held("elsewhere", thread="thread") == []
+
+
+# --- the first stance --------------------------------------------------------------------
+
+
+async def test_the_first_stance_is_asked_for_until_its_deadline_and_closed_once(
+    store: Store,
+) -> None:
+    r = await run(store)
+    assert await store.votes.stances("chat") == {}
+    await store.votes.accept(r.lease, r.id, "m1", Question.STANCE_BEFORE)
+    for deadline in (SOON, LATER):
+        await store.votes.open_stance(r.lease, r.id, deadline)
+    assert await store.votes.stances("chat") == {r.id: SOON}
+    assert await store.votes.stances("elsewhere") == {}
+    assert await store.votes.cast(cast(option="up", place="lobby", message="m1")) == "stored"
+    for moment in (SOON, LATER):
+        await store.votes.close_stance(r.lease, r.id, moment)
+    debate = await r.get()
+    assert (debate.stance_deadline, debate.stance_closed_at) == (SOON, SOON)
+    assert await store.votes.stances("chat") == {}
+    assert await store.votes.cast(cast(option="down", place="lobby", message="m1")) == "closed"
+
+
+async def test_who_lost_the_lease_asks_for_no_stance(store: Store) -> None:
+    r = await run(store)
+    await store.leases.release(r.lease)
+    assert await store.leases.claim(r.lease.name, "successor", 9) is not None
+    with pytest.raises(LeaseLostError):
+        await store.votes.open_stance(r.lease, r.id, LATER)
+    with pytest.raises(LeaseLostError):
+        await store.votes.close_stance(r.lease, r.id, NOW)
+    with pytest.raises(LeaseLostError):
+        await store.votes.accept(r.lease, r.id, "m1", Question.STANCE_BEFORE)
+    assert await store.votes.targets(r.id) == ()

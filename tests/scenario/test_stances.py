@@ -1,0 +1,241 @@
+"""Stances before and after a debate, and thumbs on its turns: from the thread to the record."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from adapters.memory.venue import MemoryVenue, StoredMessage
+from adapters.storage.store import SqlStore
+from engine.dataset.entry import make_entry
+from engine.dataset.tables import turn_rows, vote_rows
+from engine.dataset.voters import Pseudonyms
+from engine.debate import BallotKind, Debate, Question, Status
+from engine.errors import VenueError
+from engine.intake import Defaults
+from engine.messages import Message, Reveal
+from engine.ports import ButtonPressed, Part
+from engine.store import DebateRecord, ExportFilter
+from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall, Session
+
+REFUSED = VenueError("Nothing may be posted here; grant the right to.")
+
+
+class AttentiveVenue(MemoryVenue):
+    """A platform that keeps what each message meant, and may refuse questions of stance."""
+
+    def __init__(self) -> None:
+        super().__init__(limits=QUICK)
+        self.meant: list[Message] = []
+        self.refusing = False
+
+    def render(self, message: Message, stem: str) -> tuple[Part, ...]:
+        self.meant.append(message)
+        if self.refusing and message.kind == "stance_invite":
+            raise REFUSED
+        return super().render(message, stem)
+
+
+@pytest.fixture
+def venue() -> AttentiveVenue:
+    return AttentiveVenue()
+
+
+@pytest.fixture
+def hall(database_url: str, venue: AttentiveVenue) -> Hall:
+    return Hall(database_url, venue)
+
+
+def asking(seconds: float, ballot: BallotKind = BallotKind.OPEN) -> Defaults:
+    asked = {"stance": True, "stance_seconds": seconds, "ballot": ballot}
+    return DEFAULTS.model_copy(update=asked)
+
+
+async def question(session: Session, debate_id: str, asked: Question) -> tuple[str, str]:
+    """Return the place and message of a question, once it is asked."""
+    async with asyncio.timeout(10):
+        while True:
+            for target in await session.store.votes.targets(debate_id):
+                if target.question is asked:
+                    return target.place, target.message
+            await asyncio.sleep(0.005)
+
+
+async def answer(session: Session, debate_id: str, asked: Question, **answers: str) -> None:
+    place, message = await question(session, debate_id, asked)
+    for user, option in answers.items():
+        await session.venue.react(user, place, message, option)
+
+
+async def record_of(store: SqlStore, debate_id: str) -> DebateRecord:
+    def read() -> DebateRecord:
+        with store.archive.reading(ExportFilter()) as records:
+            return next(record for record in records if record.debate.id == debate_id)
+
+    return await asyncio.to_thread(read)
+
+
+async def close(session: Session, debate_id: str) -> DebateRecord:
+    await session.voting(debate_id)
+    await question(session, debate_id, Question.STANCE_AFTER)
+    await session.service.close_vote(debate_id)
+    await session.ended(debate_id)
+    return await record_of(session.store, debate_id)
+
+
+def stances(record: DebateRecord, asked: Question) -> list[str]:
+    return sorted(vote.option for vote in record.stances if vote.question is asked)
+
+
+def turns_posted(hall: Hall) -> list[StoredMessage]:
+    return [message for message in hall.thread() if ", turn " in message.body]
+
+
+async def test_the_debate_waits_for_stances_and_asks_again_with_the_vote(
+    hall: Hall, venue: AttentiveVenue
+) -> None:
+    async with hall.open() as session:
+        debate_id = await session.start(asking(0.8))
+        await answer(session, debate_id, Question.STANCE_BEFORE, ann="up", bob="down", cem="up")
+        assert turns_posted(hall) == []
+        await session.voting(debate_id)
+        await answer(session, debate_id, Question.STANCE_AFTER, ann="up", bob="unsure", cem="up")
+        debate = await session.store.debates.get(debate_id)
+        place, message = debate.thread or "", debate.vote_message or ""
+        await session.venue.react("ann", place, message, "A")
+        record = await close(session, debate_id)
+    assert stances(record, Question.STANCE_BEFORE) == ["against", "for", "for"]
+    assert stances(record, Question.STANCE_AFTER) == ["for", "for", "unsure"]
+    assert [vote.option for vote in record.votes] == ["A"]
+    reveal = venue.meant[-1]
+    assert isinstance(reveal, Reveal)
+    assert reveal.persuasion is not None
+    assert (reveal.persuasion.winner, reveal.persuasion.people) == ("A", 3)
+    assert reveal.tally.counts == {"A": 1, "B": 0, "tie": 0, "weak": 0}
+
+
+async def test_a_stance_taken_too_late_is_none_and_one_missed_is_recovered(
+    hall: Hall, venue: AttentiveVenue
+) -> None:
+    async with hall.open() as session:
+        debate_id = await session.start(asking(0.5))
+        place, message = await question(session, debate_id, Question.STANCE_BEFORE)
+        venue.listening = False
+        await venue.react("ann", place, message, "down")
+        venue.listening = True
+        await session.until(debate_id, lambda debate: debate.stance_closed_at)
+        await venue.react("bob", place, message, "up")
+        record = await close(session, debate_id)
+    assert stances(record, Question.STANCE_BEFORE) == ["against"]
+
+
+async def test_a_process_that_ends_while_it_waits_goes_on_waiting(hall: Hall) -> None:
+    async with hall.open() as session:
+        debate_id = await session.start(asking(1.5))
+        await answer(session, debate_id, Question.STANCE_BEFORE, ann="up")
+        opened = await session.until(debate_id, lambda debate: debate.stance_deadline)
+    async with hall.open() as session:
+        await session.service.recover()
+        record = await close(session, debate_id)
+    debate = record.debate
+    assert debate.stance_deadline == opened.stance_deadline
+    assert debate.stance_closed_at is not None
+    assert debate.stance_deadline is not None
+    assert debate.stance_closed_at >= debate.stance_deadline
+    assert stances(record, Question.STANCE_BEFORE) == ["for"]
+    assert len([message for message in hall.thread() if "Stance, " in message.body]) == 2
+
+
+async def test_where_the_question_is_refused_the_debate_begins_without_it(
+    hall: Hall, venue: AttentiveVenue
+) -> None:
+    venue.refusing = True
+    async with hall.open() as session:
+        debate_id = await session.start(asking(3600))
+        await session.voting(debate_id)
+        await session.service.close_vote(debate_id)
+        debate = await session.ended(debate_id)
+    assert (debate.status, debate.stance_deadline) == (Status.CLOSED, None)
+
+
+async def test_a_debate_that_is_stopped_waits_no_longer(hall: Hall) -> None:
+    async with hall.open() as session:
+        debate_id = await session.start(asking(3600))
+        await question(session, debate_id, Question.STANCE_BEFORE)
+        await session.service.cancel(debate_id, "Enough.")
+        debate = await session.ended(debate_id)
+    assert debate.status is Status.CANCELLED
+    assert turns_posted(hall) == []
+
+
+async def test_without_stances_nobody_is_asked(hall: Hall, venue: AttentiveVenue) -> None:
+    async with hall.open() as session:
+        debate_id = await session.start(DEFAULTS)
+        await session.voting(debate_id)
+        await session.service.close_vote(debate_id)
+        debate = await session.ended(debate_id)
+    assert (debate.stance_deadline, debate.stance_closed_at) == (None, None)
+    assert "stance_invite" not in {message.kind for message in venue.meant}
+
+
+async def test_in_a_private_debate_stances_are_pressed_too(
+    hall: Hall, venue: AttentiveVenue
+) -> None:
+    async with hall.open() as session:
+        debate_id = await session.start(asking(0.5, BallotKind.PRIVATE))
+        place, message = await question(session, debate_id, Question.STANCE_BEFORE)
+        pressed = ButtonPressed(place, message, "ann", "down")
+        assert (await session.service.hear("memory", pressed)).option == "down"
+        record = await close(session, debate_id)
+    assert stances(record, Question.STANCE_BEFORE) == ["against"]
+    assert not [call for call in venue.seen if call.method in ("seed", "reactions")]
+
+
+async def test_a_thumb_on_a_turn_is_a_label_also_after_the_reveal(hall: Hall) -> None:
+    async with hall.open() as session:
+        debate_id = await session.start(DEFAULTS)
+        debate = await session.voting(debate_id)
+        first, second, *_ = turns_posted(hall)
+        place = debate.thread or ""
+        for user, message, option in (
+            ("ann", first, "up"),
+            ("bob", first, "up"),
+            ("cem", first, "down"),
+            ("dee", first, "A"),
+            ("ann", second, "down"),
+        ):
+            await session.venue.react(user, place, message.id, option)
+        await session.venue.unreact("bob", place, first.id, "up")
+        await session.service.close_vote(debate_id)
+        await session.ended(debate_id)
+        await session.venue.react("eve", place, second.id, "up")
+        record = await record_of(session.store, debate_id)
+    entry = make_entry(record, Pseudonyms(b"key", ExportFilter(), None), b"salt")
+    rows = turn_rows(entry)
+    names = ("thumbs_up", "thumbs_down", "thumbs_up_after", "thumbs_down_after")
+    assert [[row[name] for name in names] for row in rows[:3]] == [
+        [1, 1, 0, 0],
+        [0, 1, 1, 0],
+        [0, 0, 0, 0],
+    ]
+    assert record.votes == ()
+
+
+async def test_an_export_tells_votes_from_stances(hall: Hall) -> None:
+    async with hall.open() as session:
+        debate_id = await session.start(asking(0.5), user="ann")
+        await answer(session, debate_id, Question.STANCE_BEFORE, ann="up", bob="down")
+        debate: Debate = await session.voting(debate_id)
+        vote = debate.vote_message or ""
+        await session.venue.react("bob", debate.thread or LOBBY, vote, "B")
+        await answer(session, debate_id, Question.STANCE_AFTER, bob="unsure")
+        record = await close(session, debate_id)
+    entry = make_entry(record, Pseudonyms(b"key", ExportFilter(), None), b"salt")
+    told = {(row["phase"], row["option"], row["gold"]) for row in vote_rows(entry)}
+    assert told == {
+        ("stance_before", "for", False),
+        ("stance_before", "against", True),
+        ("before_reveal", "B", True),
+        ("stance_after", "unsure", True),
+    }

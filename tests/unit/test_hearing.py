@@ -1,0 +1,298 @@
+"""What a platform tells of, on a real log: ballots of every kind, moderators, lost threads."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+import engine.votes.window
+from adapters.memory.venue import Fault
+from adapters.storage.store import SqlStore
+from engine.debate import BallotKind, How, Question, Status
+from engine.errors import VenueAwayError, VenueError
+from engine.ports import CommunityLost, EventsMissed, ReactionSeen, ThreadDeleted, ThreadShut
+from tests.doubles.poll import OPTIONS, THREAD, Poll, open_poll, options_of
+
+REFUSED = VenueError("The right to manage messages is missing; grant it.")
+AWAY = VenueAwayError("The platform cannot be reached; try again.", retry_after=0.001)
+
+
+@pytest.fixture
+async def poll(store: SqlStore, monkeypatch: pytest.MonkeyPatch) -> Poll:
+    monkeypatch.setattr(engine.votes.window, "LOOK_SECONDS", 0.02)
+    return await open_poll(store)
+
+
+@pytest.fixture
+async def secret(store: SqlStore) -> Poll:
+    return await open_poll(store, ballot=BallotKind.SECRET)
+
+
+@pytest.fixture
+async def private(store: SqlStore) -> Poll:
+    return await open_poll(store, ballot=BallotKind.PRIVATE)
+
+
+def shown(poll: Poll) -> dict[str, set[str]]:
+    """Return who can be seen with which option on the vote message."""
+    return {o: users for o, users in poll.venue.messages[poll.message].reactions.items() if users}
+
+
+async def until_hidden(poll: Poll) -> None:
+    async with asyncio.timeout(5):
+        while shown(poll):  # noqa: ASYNC110
+            await asyncio.sleep(0.005)
+
+
+# --- secret ballots ----------------------------------------------------------------------
+
+
+async def test_a_secret_vote_is_stored_and_then_taken_off_the_message(secret: Poll) -> None:
+    async with secret.watching():
+        await secret.react("ann", "A")
+        await secret.react("bob", "B")
+        await until_hidden(secret)
+    votes = await secret.close()
+    assert options_of(votes) == {"ann": "A", "bob": "B"}
+    assert {(v.tally_visible, v.votes_seen_before) for v in votes.values()} == {(False, 0)}
+    assert [call.said for call in secret.venue.seen if call.method == "remove_reaction"] == [
+        "ann A",
+        "bob B",
+    ]
+
+
+async def test_a_secret_choice_is_changed_by_reacting_again(secret: Poll) -> None:
+    async with secret.watching():
+        for option in ("A", "tie", "A", "B"):
+            await secret.react("ann", option)
+            await until_hidden(secret)
+    vote = (await secret.close())["ann"]
+    assert (vote.option, vote.changes, vote.gold) == ("B", 3, True)
+
+
+async def test_a_secret_vote_is_withdrawn_by_a_button(secret: Poll) -> None:
+    async with secret.watching():
+        await secret.react("ann", "A")
+        await secret.react("bob", "A")
+        await until_hidden(secret)
+        heard = await secret.press("ann", None)
+    assert (heard.outcome, heard.option) == ("stored", None)
+    assert options_of(await secret.close()) == {"bob": "A"}
+
+
+async def test_a_removal_that_fails_for_a_while_is_tried_again(secret: Poll) -> None:
+    secret.venue.misbehave("remove_reaction", Fault(AWAY), Fault(AWAY))
+    async with secret.watching():
+        await secret.react("ann", "A")
+        await until_hidden(secret)
+    assert options_of(await secret.close()) == {"ann": "A"}
+
+
+async def test_where_removing_is_not_allowed_the_vote_counts_all_the_same(secret: Poll) -> None:
+    secret.venue.misbehave("remove_reaction", *[Fault(REFUSED)] * 9)
+    async with secret.watching():
+        await secret.react("ann", "A")
+        await secret.react("ann", "B")
+        await asyncio.sleep(0.05)
+    assert shown(secret) == {"A": {"ann"}, "B": {"ann"}}
+    secret.restart()
+    assert options_of(await secret.close()) == {"ann": "B"}
+
+
+async def test_after_a_restart_what_was_left_is_taken_away_and_withdraws_nothing(
+    secret: Poll,
+) -> None:
+    """The process died between storing and removing; another one finds the reactions."""
+    await secret.react("ann", "A")
+    secret.venue.listening = False
+    await secret.react("bob", "B")
+    secret.restart()
+    secret.venue.listening = True
+    async with secret.watching():
+        await until_hidden(secret)
+    secret.restart()
+    assert options_of(await secret.close()) == {"ann": "A", "bob": "B"}
+
+
+async def test_a_choice_changed_in_an_absence_replaces_the_one_before(secret: Poll) -> None:
+    async with secret.watching():
+        await secret.react("ann", "A")
+        await until_hidden(secret)
+    secret.venue.listening = False
+    await secret.react("ann", "B")
+    secret.venue.listening = True
+    assert options_of(await secret.close()) == {"ann": "B"}
+
+
+# --- private ballots ---------------------------------------------------------------------
+
+
+async def test_a_private_vote_says_what_stands_and_a_second_press_withdraws(
+    private: Poll,
+) -> None:
+    presses = ["A", "B", "B", "tie", None, None]
+    heard = [await private.press("ann", option) for option in presses]
+    assert [said.option for said in heard] == ["A", "B", None, "tie", None, None]
+    assert {said.outcome for said in heard} == {"stored"}
+    await private.press("ann", "weak")
+    assert options_of(await private.close()) == {"ann": "weak"}
+
+
+async def test_a_press_that_is_told_twice_counts_once(private: Poll) -> None:
+    told = [await private.press("ann", "A", "e1") for _ in range(3)]
+    assert [said.outcome for said in told] == ["stored", "duplicate", "duplicate"]
+    assert {said.option for said in told} == {"A"}
+    assert options_of(await private.close()) == {"ann": "A"}
+
+
+async def test_people_who_press_at_once_are_all_heard(private: Poll) -> None:
+    users = [f"user-{i}" for i in range(50)]
+    await asyncio.gather(*(private.press(user, "AB"[i % 2]) for i, user in enumerate(users)))
+    events = await private.store.votes.events(private.debate_id)
+    assert len({event.person for event in events}) == 50
+    assert {event.how for event in events} == {How.BUTTON}
+
+
+async def test_in_a_private_vote_reactions_mean_nothing(private: Poll) -> None:
+    await private.press("ann", "A")
+    await private.react("ann", "B")
+    await private.react("bob", "B")
+    assert options_of(await private.close()) == {"ann": "A"}
+    assert not [call for call in private.venue.seen if call.method == "reactions"]
+
+
+async def test_a_press_after_the_close_says_what_had_been_chosen(private: Poll) -> None:
+    await private.press("ann", "A")
+    await private.close()
+    said = await private.press("ann", "B")
+    assert (said.outcome, said.option) == ("closed", "A")
+
+
+async def test_an_open_vote_has_no_buttons(poll: Poll) -> None:
+    assert (await poll.press("ann", "A")).outcome == "unknown"
+    assert await poll.close() == {}
+
+
+# --- what belongs to no question ---------------------------------------------------------
+
+
+async def test_a_reaction_elsewhere_or_off_the_ballot_is_unknown(poll: Poll) -> None:
+    for place, message, option in (
+        (THREAD, "m404", "A"),
+        ("elsewhere", poll.message, "A"),
+        (THREAD, poll.message, "party"),
+        (THREAD, poll.message, "up"),
+    ):
+        seen = ReactionSeen(place, message, "ann", option, True)
+        assert (await poll.hear(seen)).outcome == "unknown"
+    assert await poll.store.votes.events(poll.debate_id) == ()
+
+
+async def test_a_telling_with_an_id_counts_once(poll: Poll) -> None:
+    seen = ReactionSeen(THREAD, poll.message, "ann", "A", True, event="e1")
+    outcomes = [(await poll.hear(seen)).outcome for _ in range(3)]
+    assert outcomes == ["stored", "duplicate", "duplicate"]
+
+
+# --- moderators --------------------------------------------------------------------------
+
+
+async def test_a_clear_withdraws_nothing_and_is_noted(poll: Poll) -> None:
+    await poll.react("ann", "A")
+    await poll.react("bob", "B")
+    await poll.venue.clear(poll.message, "A")
+    await poll.venue.clear(poll.message)
+    notes = await poll.store.votes.interventions(poll.debate_id)
+    assert [(note.act, note.option) for note in notes] == [("cleared", "A"), ("cleared", None)]
+    assert options_of(await poll.close()) == {"ann": "A", "bob": "B"}
+
+
+async def test_after_a_clear_and_new_seeds_only_new_choices_can_be_missed(poll: Poll) -> None:
+    await poll.react("ann", "A")
+    await poll.react("bob", "A")
+    await poll.venue.clear(poll.message)
+    await poll.venue.seed(THREAD, poll.message, OPTIONS)
+    await poll.react("bob", "A")
+    poll.venue.listening = False
+    await poll.unreact("bob", "A")
+    assert options_of(await poll.close()) == {"ann": "A"}
+
+
+async def test_a_deleted_message_freezes_the_votes(poll: Poll) -> None:
+    await poll.react("ann", "A")
+    await poll.venue.delete_message(poll.message)
+    late = ReactionSeen(THREAD, poll.message, "bob", "B", True)
+    assert (await poll.hear(late)).outcome == "closed"
+    assert options_of(await poll.close()) == {"ann": "A"}
+    notes = await poll.store.votes.interventions(poll.debate_id)
+    assert [note.act for note in notes] == ["deleted"]
+
+
+async def test_a_message_deleted_in_an_absence_is_found_out_once(poll: Poll) -> None:
+    await poll.react("ann", "A")
+    poll.venue.listening = False
+    await poll.venue.delete_message(poll.message)
+    for _ in range(2):
+        await poll.start_again()
+    late = ReactionSeen(THREAD, poll.message, "bob", "B", True)
+    assert (await poll.hear(late)).outcome == "closed"
+    notes = await poll.store.votes.interventions(poll.debate_id)
+    assert [note.act for note in notes] == ["deleted"]
+    await poll.window.close(poll.debate_id)
+    assert (await poll.debate()).status is Status.CLOSED
+
+
+@pytest.mark.parametrize("event", [ThreadDeleted(THREAD), CommunityLost("club")])
+async def test_a_lost_thread_ends_the_vote_with_what_was_cast(
+    poll: Poll, event: ThreadDeleted | CommunityLost
+) -> None:
+    await poll.react("ann", "A")
+    async with poll.watching():
+        assert (await poll.hear(event)).outcome == "noted"
+        poll.clock.pass_minutes(60 * 24 * 3650)  # to the database's own time
+        debate = await poll.until(lambda debate: debate.status is Status.CLOSED)
+    assert debate.gone
+    assert options_of(await poll.votes()) == {"ann": "A"}
+    assert await poll.messages() == []
+    assert (await poll.hear(event)).outcome == "unknown"
+
+
+async def test_a_locked_thread_is_said_until_it_is_opened_again(poll: Poll) -> None:
+    await poll.react("ann", "A")
+    await poll.hear(ThreadShut(THREAD, archived=True, locked=True))
+    assert "locked the thread" in (await poll.debate()).reason
+    await poll.hear(ThreadShut(THREAD, archived=False))
+    assert (await poll.debate()).reason == ""
+    await poll.hear(ThreadShut(THREAD, archived=True))
+    notes = await poll.store.votes.interventions(poll.debate_id)
+    assert [note.act for note in notes] == ["locked", "reopened", "archived"]
+    assert options_of(await poll.close()) == {"ann": "A"}
+
+
+async def test_what_a_lost_session_missed_is_read_at_once(poll: Poll) -> None:
+    async with poll.watching():
+        poll.venue.listening = False
+        await poll.react("ann", "A")
+        poll.venue.listening = True
+        await poll.hear(EventsMissed())
+        async with asyncio.timeout(5):
+            while not await poll.store.votes.events(poll.debate_id):  # noqa: ASYNC110
+                await asyncio.sleep(0.005)
+    (event,) = await poll.store.votes.events(poll.debate_id)
+    assert (event.option, event.how, event.question) == ("A", How.RECOVERED, Question.VOTE)
+
+
+async def test_many_votes_that_are_due_close_side_by_side(poll: Poll, store: SqlStore) -> None:
+    polls = [poll, *[await open_poll(store, poll.venue) for _ in range(14)]]
+    poll.venue.latency = 0.3
+    poll.clock.pass_minutes(31)
+    poll.venue.seen.clear()
+    async with poll.watching():
+        for each in polls:
+            await each.until(lambda debate: debate.status is Status.CLOSED)
+    # Each is read when the window begins to watch, and again when it closes.
+    reads = [call.at for call in poll.venue.seen if call.method == "reactions"][len(polls) :]
+    assert len(reads) == len(polls)
+    assert reads[9] - reads[0] < 5 * 0.3  # one after the other it would be 9 times
+    assert reads[10] - reads[0] >= 0.3  # and no more than ten at once
