@@ -32,9 +32,9 @@ class Column(NamedTuple):
 
 # Maps are written as lists of records, because a table's columns must not depend on how many
 # sides a format has.
-_SIDE = Column("side", TEXT, "the contender")
-_DEBATE = Column("debate_id", TEXT, "the debate, by ULID; joins the tables")
-_SPLIT = Column("split", TEXT, "`train`, `validation` or `test`, by topic")
+SIDE = Column("side", TEXT, "the contender")
+DEBATE = Column("debate_id", TEXT, "the debate, by ULID; joins the tables")
+SPLIT = Column("split", TEXT, "`train`, `validation` or `test`, by topic")
 _PLATFORM = Column("platform", TEXT, "where it was held: `terminal`, `discord`, `slack`")
 _TOKENS_IN = Column("tokens_in", WHOLE, "tokens read; null where the backend does not say")
 _TOKENS_OUT = Column("tokens_out", WHOLE, "tokens written; null where the backend does not say")
@@ -60,7 +60,7 @@ _ASKED = (
     Column(
         "sides",
         (
-            _SIDE,
+            SIDE,
             Column("backend", TEXT, "the endpoint's name in the installation"),
             Column("model", TEXT, "the model's name there"),
             Column("family", TEXT, "the model's family, by which jurors are recused"),
@@ -80,7 +80,7 @@ _JUDGED = (
     Column("p_a", REAL, "the panel's probability that A won; null without one, or with no A"),
     Column(
         "p",
-        (_SIDE, Column("p", REAL, "the panel's probability that it won")),
+        (SIDE, Column("p", REAL, "the panel's probability that it won")),
         "the probability of every side; null without a verdict",
     ),
     Column("z", REAL, "the panel's signal, balanced over orders; null without a verdict"),
@@ -139,15 +139,15 @@ _ENDED = (
     Column("templates", TEXT, "SHA-256 of the prompt templates"),
     Column("prompt_hash", TEXT, "SHA-256 over the prompts of every step; null without a call"),
 )
-DEBATES = (_DEBATE, _SPLIT, *_ASKED, *_SPOKEN, *_JUDGED, *_VOTED, *_ENDED)
+DEBATES = (DEBATE, SPLIT, *_ASKED, *_SPOKEN, *_JUDGED, *_VOTED, *_ENDED)
 
 TURNS = (
-    _DEBATE,
-    _SPLIT,
+    DEBATE,
+    SPLIT,
     Column("number", WHOLE, "place in the debate, from 1"),
     Column("round", TEXT, "the round's name"),
     Column("place", WHOLE, "place within the round, from 1, in the order of posting"),
-    _SIDE,
+    SIDE,
     Column("seat", TEXT, "who spoke; on a team several seats share a side"),
     Column("text", TEXT, "what was said, in Markdown; mentions removed"),
     Column("words", WHOLE, "words by Unicode segmentation (UAX 29)"),
@@ -173,13 +173,15 @@ TURNS = (
     _LATENCY,
     _COST,
     _PROMPT,
-    Column("thumbs_up", WHOLE, "people who approved of the turn; null when none were asked"),
-    Column("thumbs_down", WHOLE, "people who disapproved of it; null when none were asked"),
+    Column("thumbs_up", WHOLE, "people who liked it before the reveal; null without any thumbs"),
+    Column("thumbs_down", WHOLE, "people who disliked it before the reveal; null likewise"),
+    Column("thumbs_up_after", WHOLE, "people who liked it after the reveal; null likewise"),
+    Column("thumbs_down_after", WHOLE, "people who disliked it after the reveal; null likewise"),
 )
 
 VERDICTS = (
-    _DEBATE,
-    _SPLIT,
+    DEBATE,
+    SPLIT,
     Column("juror", TEXT, "`backend/model` as it was asked for"),
     Column("family", TEXT, "the juror's family"),
     Column("order", TEXT, "the sides as they were shown, e.g. `BA`"),
@@ -190,13 +192,13 @@ VERDICTS = (
     Column("contradictory", FLAG, "whether its verdict contradicts its scores"),
     Column(
         "names",
-        (_SIDE, Column("name", TEXT, "the neutral name that the juror read")),
+        (SIDE, Column("name", TEXT, "the neutral name that the juror read")),
         "what the sides were called",
     ),
     Column(
         "scores",
         (
-            _SIDE,
+            SIDE,
             Column("criterion", TEXT, "the rubric's criterion"),
             Column("score", WHOLE, "1 to 10"),
         ),
@@ -212,7 +214,7 @@ VERDICTS = (
     Column("slope", REAL, "what turns the panel's signal into a probability"),
     Column(
         "x",
-        (_SIDE, Column("x", REAL, "its signal")),
+        (SIDE, Column("x", REAL, "its signal")),
         "what the ballot says for each side, freed of lean and spread; null if unused",
     ),
     Column("rubric", TEXT, "the criteria and weights that jurors scored by"),
@@ -225,11 +227,21 @@ VERDICTS = (
 )
 
 VOTES = (
-    _DEBATE,
-    _SPLIT,
+    DEBATE,
+    SPLIT,
     Column("voter", TEXT, "a pseudonym that is the same throughout this export, and only here"),
-    Column("phase", TEXT, "`before_reveal`: cast while the models were unknown"),
-    Column("option", TEXT, "a side, `tie` or `weak`; several, as in `A+tie`, when ambiguous"),
+    Column(
+        "phase",
+        TEXT,
+        "`before_reveal`: on the debate, while the models were unknown; `stance_before` and "
+        "`stance_after`: on the topic, before the first turn and with the vote",
+    ),
+    Column(
+        "option",
+        TEXT,
+        "a side, `tie` or `weak`; on the topic `for`, `against` or `unsure`; several, as in "
+        "`A+tie`, when ambiguous",
+    ),
     Column("ambiguous", FLAG, "whether several choices were held and none is known as the last"),
     Column("gold", FLAG, "whether it counts as a label; see below"),
     Column("starter", FLAG, "whether the voter had started the debate"),

@@ -6,6 +6,7 @@ A further table is one more function, its columns, and an entry in `TABLES`.
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,8 +17,18 @@ import orjson
 
 from engine.dataset.columns import DEBATES, SCHEMA_VERSION, TURNS, VERDICTS, VOTES, Column
 from engine.dataset.entry import Entry
+from engine.dataset.findings import (
+    ADJUSTMENTS,
+    ARTIFACTS,
+    JUDGMENTS,
+    SCORES,
+    adjustment_rows,
+    artifact_rows,
+    judgment_rows,
+    score_rows,
+)
 from engine.dataset.mentions import scrub
-from engine.debate import TIE, WEAK, Ballot, Turn, Usage, Vote
+from engine.debate import TIE, WEAK, Ballot, Question, Turn, Usage, Vote
 from engine.store import CallRecord
 
 Cell: TypeAlias = "str | int | float | bool | list[dict[str, Cell]] | None"
@@ -59,16 +70,26 @@ def verdict_rows(entry: Entry) -> list[Row]:
 
 
 def vote_rows(entry: Entry) -> list[Row]:
-    """Return a row for each voter, by pseudonym: any other order could be matched elsewhere."""
-    rows = [_vote(entry, vote) for vote in entry.record.votes]
-    return sorted(rows, key=lambda row: str(row["voter"]))
+    """Return a row for each answer, by pseudonym: any other order could be matched elsewhere."""
+    answers = (*entry.record.votes, *entry.record.stances)
+    rows = [_vote(entry, vote) for vote in answers]
+    return sorted(rows, key=lambda row: (str(row["voter"]), str(row["phase"])))
 
 
+PHASES = {
+    Question.VOTE: "before_reveal",
+    Question.STANCE_BEFORE: "stance_before",
+    Question.STANCE_AFTER: "stance_after",
+}
 TABLES = (
     Table("debates", "a debate that has ended", DEBATES, debate_rows),
     Table("turns", "a turn of a debate", TURNS, turn_rows),
     Table("verdicts", "a juror's ballot, read in one order of the sides", VERDICTS, verdict_rows),
     Table("votes", "a person's standing vote on a debate", VOTES, vote_rows),
+    Table("judgments", "a verdict of a format's own judge", JUDGMENTS, judgment_rows),
+    Table("scores", "a score that a format's own judge gave", SCORES, score_rows),
+    Table("adjustments", "points added to a score afterwards", ADJUSTMENTS, adjustment_rows),
+    Table("artifacts", "what a format found out, as JSON", ARTIFACTS, artifact_rows),
 )
 
 
@@ -190,7 +211,7 @@ def _turn(entry: Entry, turn: Turn, calls: Mapping[str, CallRecord]) -> Row:
     shorter = calls.get(f"{turn.step}/shorten")
     call = shorter or calls.get(turn.step)
     reply = call.reply if call else None
-    model = entry.debate.request.sides[turn.side]
+    model = entry.debate.request.model_of(turn.seat)
     return {
         "number": turn.number,
         "round": turn.round,
@@ -213,9 +234,22 @@ def _turn(entry: Entry, turn: Turn, calls: Mapping[str, CallRecord]) -> Row:
         "latency_s": reply.latency if reply else None,
         "cost_usd": reply.cost if reply else None,
         "prompt_hash": call.prompt_hash if call else None,
-        "thumbs_up": None,
-        "thumbs_down": None,
+        **_thumbs(entry, turn),
     }
+
+
+def _thumbs(entry: Entry, turn: Turn) -> Row:
+    """Count a turn's thumbs; null in a debate where nobody gave any."""
+    given = Counter(
+        (label.up, label.blind) for label in entry.record.labels if label.step == turn.step
+    )
+    named = {
+        "thumbs_up": (True, True),
+        "thumbs_down": (False, True),
+        "thumbs_up_after": (True, False),
+        "thumbs_down_after": (False, False),
+    }
+    return {name: given[key] if entry.record.labels else None for name, key in named.items()}
 
 
 def _ballot(entry: Entry, ballot: Ballot) -> Row:
@@ -262,7 +296,7 @@ def _scores(ballot: Ballot) -> Cell:
 def _vote(entry: Entry, vote: Vote) -> Row:
     return {
         "voter": entry.voters.voter(vote.person),
-        "phase": "before_reveal",
+        "phase": PHASES[vote.question],
         "option": vote.option,
         "ambiguous": vote.ambiguous,
         "gold": vote.gold,

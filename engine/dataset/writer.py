@@ -42,10 +42,7 @@ async def export(
     Without a master key the installation's own is used. `progress` is called in that thread.
     Cancelling it while the tables are written leaves `out` as it was.
     """
-    keys = Keys(
-        splits=await store.debates.secret("splits"),
-        master=master_key or await store.debates.secret("export"),
-    )
+    keys = await keys_of(store, master_key)
     stopped = threading.Event()
 
     def report(done: int) -> None:
@@ -60,6 +57,14 @@ async def export(
         )
     finally:
         stopped.set()
+
+
+async def keys_of(store: Store, master_key: bytes | None) -> Keys:
+    """Return what exports are keyed with; without a master key, the installation's own."""
+    return Keys(
+        splits=await store.debates.secret("splits"),
+        master=master_key or await store.debates.secret("export"),
+    )
 
 
 def write_export(

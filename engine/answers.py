@@ -1,0 +1,187 @@
+"""What a chat command answers, as frozen values; engine/answer_markdown.py puts them into words.
+
+`private` says that only the person who asked may see an answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Literal
+
+from engine.debate import Debate, Estimate, Status, Value
+from engine.messages import Reveal
+from engine.topics import Topic
+
+
+class DebateLine(Value):
+    """What a channel may know of a debate at any time; `thread` is None until there is one."""
+
+    id: str
+    code: str
+    topic: str
+    format: str
+    language: str
+    status: Status
+    place: str
+    thread: str | None
+    created_at: datetime
+    vote_deadline: datetime | None
+
+    @classmethod
+    def of(cls, debate: Debate) -> DebateLine:
+        """Take from a debate what gives nothing away."""
+        return cls(
+            id=debate.id,
+            code=debate.code,
+            topic=debate.request.topic,
+            format=debate.request.format,
+            language=debate.request.language,
+            status=debate.status,
+            place=debate.place,
+            thread=debate.thread,
+            created_at=debate.created_at,
+            vote_deadline=debate.vote_deadline,
+        )
+
+
+class StartedAnswer(Value):
+    """A debate is queued; `models` (by contender) and `jurors` are those that were asked for."""
+
+    debate: DebateLine
+    estimate: Estimate
+    warnings: tuple[str, ...] = ()
+    models: Mapping[str, str] = {}
+    jurors: tuple[str, ...] = ()
+    private: bool = True
+
+
+class StoppedAnswer(Value):
+    """A debate is asked to stop, or its vote was closed early."""
+
+    what: Literal["debate", "vote"]
+    debate: DebateLine
+    private: bool = True
+
+
+class StatusAnswer(Value):
+    """How far a debate is: `turns` of `turns_total` are held; `minutes_left` of an open vote."""
+
+    debate: DebateLine
+    turns: int
+    turns_total: int
+    minutes_left: float | None = None
+    private: bool = True
+
+
+class ResultAnswer(Value):
+    """How a debate ended; `reveal` is None while nothing may be told."""
+
+    debate: DebateLine
+    reveal: Reveal | None
+    minutes_left: float | None = None
+    private: bool
+
+
+class DebatesAnswer(Value):
+    """The community's newest debates, newest first."""
+
+    debates: tuple[DebateLine, ...]
+    private: bool = True
+
+
+class ModelsAnswer(Value):
+    """The models that may debate here and those that judge, as `backend/name`."""
+
+    models: tuple[str, ...]
+    jurors: tuple[str, ...]
+    private: bool = True
+
+
+class TopicsAnswer(Value):
+    """The built-in topics."""
+
+    topics: tuple[Topic, ...]
+    private: bool = True
+
+
+class FormatLine(Value):
+    """A format: its contenders unless its options say otherwise, and those options."""
+
+    name: str
+    contenders: tuple[str, ...]
+    options: tuple[str, ...]
+
+
+class FormatsAnswer(Value):
+    """The formats."""
+
+    formats: tuple[FormatLine, ...]
+    private: bool = True
+
+
+class SettingLine(Value):
+    """A setting as it applies here; `own` when the community has set it itself.
+
+    `value` is written as the setting takes it; empty: no list, no cap, nobody.
+    """
+
+    name: str
+    value: str
+    own: bool
+
+
+class SettingsAnswer(Value):
+    """Every setting of a community; `changed` names those that have just been changed."""
+
+    settings: tuple[SettingLine, ...]
+    changed: tuple[str, ...] = ()
+    private: bool = True
+
+
+class FileAnswer(Value):
+    """A file to hand over, with how many debates are in it."""
+
+    name: str
+    content: bytes
+    debates: int
+    private: bool = True
+
+
+class NoFileAnswer(Value):
+    """Why there is no file: no debate is revealed, or it has more `bytes` than `bytes_max`."""
+
+    community: str
+    bytes: int
+    bytes_max: int
+    private: bool = True
+
+
+class HelpAnswer(Value):
+    """How a command is written; None is all of them."""
+
+    command: str | None = None
+    private: bool = True
+
+
+class PrivacyAnswer(Value):
+    """What is stored of people."""
+
+    private: bool = True
+
+
+Answer = (
+    StartedAnswer
+    | StoppedAnswer
+    | StatusAnswer
+    | ResultAnswer
+    | DebatesAnswer
+    | ModelsAnswer
+    | TopicsAnswer
+    | FormatsAnswer
+    | SettingsAnswer
+    | FileAnswer
+    | NoFileAnswer
+    | HelpAnswer
+    | PrivacyAnswer
+)

@@ -1,0 +1,33 @@
+"""What a community (a Discord server, a Slack workspace) has set for its own debates."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from engine.debate import BallotKind, Model, Value
+
+LONGEST_VOTE = 10_080.0  # minutes: a week
+
+
+class CommunitySettings(Value):
+    """What a community has set; None and empty are “as the operator has it”.
+
+    `models` may debate and `jurors` judge; debates start only in `channels`, if there are
+    any. Money is USD. Who holds `manager_role` is a manager.
+    """
+
+    models: tuple[Model, ...] = ()
+    jurors: tuple[Model, ...] = ()
+    format: str | None = None
+    language: str | None = None
+    channels: tuple[str, ...] = ()
+    debate_usd: float | None = Field(None, ge=0)
+    daily_usd: float | None = Field(None, ge=0)
+    user_daily_debates: int | None = Field(None, ge=0)
+    max_live: int | None = Field(None, ge=0)
+    vote_minutes: float | None = Field(None, gt=0, le=LONGEST_VOTE)
+    ballot: BallotKind | None = None
+    manager_role: str | None = None
+
+
+SETTING_NAMES = tuple(CommunitySettings.model_fields)

@@ -1,0 +1,82 @@
+"""An export as one zip file in memory, for whoever can only be sent a file."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from io import BytesIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+from engine.dataset.voters import Keys
+from engine.dataset.writer import keys_of, write_export
+from engine.errors import ExportError, StoppedError
+from engine.store import Archive, ExportFilter, Store
+
+ROOT = "rostrum-export"
+
+
+class Bundle(NamedTuple):
+    """A zip file: its size, how many debates are in it, and its bytes unless too many."""
+
+    size: int
+    debates: int
+    content: bytes | None
+
+
+async def export_zip(
+    store: Store, where: ExportFilter, master_key: bytes | None, *, version: str, max_bytes: int
+) -> Bundle:
+    """Write an export into a temporary folder and zip it, in a worker thread.
+
+    The same data makes the same bytes. Raises ExportError or StoreError.
+    """
+    keys = await keys_of(store, master_key)
+    stopped = threading.Event()
+    try:
+        return await asyncio.to_thread(
+            _write, store.archive, where, keys, stopped, version=version, max_bytes=max_bytes
+        )
+    finally:
+        stopped.set()
+
+
+def _write(
+    archive: Archive,
+    where: ExportFilter,
+    keys: Keys,
+    stopped: threading.Event,
+    *,
+    version: str,
+    max_bytes: int,
+) -> Bundle:
+    def go_on(_: int) -> None:
+        if stopped.is_set():
+            raise StoppedError("The export was stopped; nothing of it is kept.")
+
+    try:
+        with TemporaryDirectory(prefix="rostrum-") as folder:
+            out = Path(folder) / ROOT
+            manifest = write_export(archive, where, out, keys, go_on, version=version)
+            content = _zip(out)
+    except OSError as error:
+        raise ExportError(
+            f"The export could not be prepared: {error}; free space in the temporary folder."
+        ) from error
+    debates = sum(manifest.rows.get("debates", {}).values())
+    return Bundle(len(content), debates, content if len(content) <= max_bytes else None)
+
+
+def _zip(folder: Path) -> bytes:
+    """Zip a folder; without its times, so that a repeated export is the same file."""
+    memory = BytesIO()
+    with ZipFile(memory, "w", ZIP_DEFLATED) as bundle:
+        for path in sorted(folder.rglob("*")):
+            if path.is_file():
+                entry = ZipInfo(f"{ROOT}/{path.relative_to(folder).as_posix()}")
+                entry.compress_type = ZIP_DEFLATED
+                entry.external_attr = 0o644 << 16
+                bundle.writestr(entry, path.read_bytes())
+    return memory.getvalue()

@@ -1,0 +1,132 @@
+"""What every Store must keep of communities, and what it tells of a community's own debates."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+
+import pytest
+
+from engine.community import CommunitySettings
+from engine.debate import BallotKind, Model, Status
+from engine.errors import UsageError
+from engine.store import Closing, ExportFilter, Store
+from tests.contract.sample import LATER, NO_CAPS, NOW, new_debate, run, turn, turn_post
+
+SET = CommunitySettings(
+    models=(Model.parse("near/ana#kin"),),
+    channels=("c1",),
+    vote_minutes=2.5,
+    ballot=BallotKind.SECRET,
+    manager_role="r1",
+)
+
+
+def add_channel(name: str, settings: CommunitySettings) -> CommunitySettings:
+    return settings.model_copy(update={"channels": (*settings.channels, name)})
+
+
+async def test_a_community_that_is_not_known_has_nothing_set(store: Store) -> None:
+    assert await store.communities.get("chat", "club") == CommunitySettings()
+
+
+async def test_settings_are_kept_for_their_community_alone(store: Store) -> None:
+    assert await store.communities.change("chat", "club", lambda _: SET, NOW) == SET
+    assert await store.communities.get("chat", "club") == SET
+    assert await store.communities.get("chat", "guild") == CommunitySettings()
+    assert await store.communities.get("talk", "club") == CommunitySettings()
+
+
+async def test_changes_at_once_are_all_kept(store: Store) -> None:
+    names = [f"c{number}" for number in range(20)]
+    changes = [
+        store.communities.change("chat", "club", partial(add_channel, name), NOW) for name in names
+    ]
+    await asyncio.gather(*changes)
+    assert sorted((await store.communities.get("chat", "club")).channels) == sorted(names)
+
+
+async def test_a_change_that_is_refused_changes_nothing(store: Store) -> None:
+    await store.communities.change("chat", "club", lambda _: SET, NOW)
+
+    def refuse(_: CommunitySettings) -> CommunitySettings:
+        raise UsageError("not here")
+
+    with pytest.raises(UsageError, match="not here"):
+        await store.communities.change("chat", "club", refuse, NOW)
+    assert await store.communities.get("chat", "club") == SET
+
+
+async def test_joining_again_keeps_the_settings(store: Store) -> None:
+    await store.communities.joined("chat", "club", NOW)
+    await store.communities.change("chat", "club", lambda _: SET, NOW)
+    await store.communities.joined("chat", "club", LATER)
+    assert await store.communities.get("chat", "club") == SET
+
+
+async def test_leaving_deletes_the_settings_and_one_may_come_back(store: Store) -> None:
+    await store.communities.left("chat", "never here", NOW)
+    await store.communities.change("chat", "club", lambda _: SET, NOW)
+    await store.communities.left("chat", "club", NOW)
+    assert await store.communities.get("chat", "club") == CommunitySettings()
+    await store.communities.joined("chat", "club", LATER)
+    await store.communities.change("chat", "club", lambda _: SET, LATER)
+    assert await store.communities.get("chat", "club") == SET
+
+
+async def test_a_communitys_debates_are_its_own_newest_first(store: Store) -> None:
+    first = await store.debates.create(new_debate(), NO_CAPS, [])
+    other = await store.debates.create(new_debate(community="guild"), NO_CAPS, [])
+    second = await store.debates.create(new_debate(created_at=LATER), NO_CAPS, [])
+    await store.debates.create(new_debate(platform="talk"), NO_CAPS, [])
+
+    async def held(community: str, statuses: tuple[Status, ...] = (), limit: int = 9) -> list[str]:
+        found = await store.debates.of_community("chat", community, statuses, limit)
+        return [debate.id for debate in found]
+
+    assert await held("club") == [second.id, first.id]
+    assert await held("club", limit=1) == [second.id]
+    assert await held("club", (Status.QUEUED,)) == [second.id, first.id]
+    assert await held("club", (Status.VOTING,)) == []
+    assert await held("guild") == [other.id]
+    assert await held("nowhere") == []
+
+
+async def test_only_who_started_a_debate_is_its_starter(store: Store) -> None:
+    debate = await store.debates.create(new_debate(user="u1"), NO_CAPS, [])
+    nobodys = await store.debates.create(new_debate(user=None), NO_CAPS, [])
+    await store.debates.create(new_debate(user="u2"), NO_CAPS, [])
+    assert await store.debates.is_starter(debate.id, "u1")
+    assert not await store.debates.is_starter(debate.id, "u2")
+    assert not await store.debates.is_starter(debate.id, "stranger")
+    assert not await store.debates.is_starter(nobodys.id, "u1")
+
+
+async def test_turns_are_counted_once_each(store: Store) -> None:
+    running = await run(store)
+    assert await store.journal.turns_held(running.id) == 0
+    for number in (1, 2, 2):
+        said, post = turn(number), turn_post(number)
+        await store.journal.record_turn(running.lease, running.id, said, post)
+    assert await store.journal.turns_held(running.id) == 2
+
+
+async def test_an_export_may_cover_revealed_debates_of_one_platform(store: Store) -> None:
+    closed, failed = await run(store), await run(store)
+    await failed.advance(Status.FAILED)
+    await store.votes.open(closed.lease, closed.id, "m1", NOW, LATER)
+    await closed.advance(Status.VOTING)
+    await store.votes.close(
+        closed.lease, closed.id, LATER, False, lambda _: Closing(votes=(), posts=())
+    )
+
+    async def exported(where: ExportFilter) -> set[str]:
+        def read() -> set[str]:
+            with store.archive.reading(where) as records:
+                return {record.debate.id for record in records}
+
+        return await asyncio.to_thread(read)
+
+    assert await exported(ExportFilter(platform="chat")) == {closed.id, failed.id}
+    assert await exported(ExportFilter(platform="talk")) == set()
+    assert await exported(ExportFilter(platform="chat", revealed=True)) == {closed.id}

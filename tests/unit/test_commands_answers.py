@@ -1,0 +1,207 @@
+"""What chat commands answer, in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.answer_markdown import ABOUT_COMMANDS, STATES, STATUSES, UNSET, to_markdown
+from engine.answers import (
+    DebateLine,
+    DebatesAnswer,
+    FileAnswer,
+    FormatLine,
+    FormatsAnswer,
+    HelpAnswer,
+    ModelsAnswer,
+    NoFileAnswer,
+    PrivacyAnswer,
+    ResultAnswer,
+    SettingLine,
+    SettingsAnswer,
+    StartedAnswer,
+    StatusAnswer,
+    StoppedAnswer,
+    TopicsAnswer,
+)
+from engine.community import SETTING_NAMES
+from engine.debate import Estimate, Persuasion, Status, Tally, Verdict
+from engine.invocation import USAGES
+from engine.messages import JurorLine, Reveal
+from engine.topics import Topic
+from tests.doubles.archive import make_debate
+
+ESTIMATE = Estimate(
+    calls=13, calls_max=30, tokens_in=1, tokens_out=1, minutes=2.4, usd=0.123, usd_max=0.5
+)
+REVEAL = Reveal(
+    topic="Tea",
+    models={"A": "near/ana", "B": "near/ben"},
+    drawn=("B",),
+    tally=Tally(counts={"A": 2, "weak": 1}, gold={"A": 2}, quorum_met=True, winner="A"),
+    verdict=Verdict(winner="tie", valid=2, invalid=1),
+    jurors=(
+        JurorLine(juror="near/j1", verdict="tie", order=("A", "B")),
+        JurorLine(juror="near/j2", verdict=None, order=("A", "B"), problem="no JSON"),
+    ),
+    agree=False,
+    usd=0.0123,
+    calls=1,
+)
+
+
+def line(status: Status = Status.RUNNING, **asked: Any) -> DebateLine:
+    return DebateLine.of(make_debate(1, status, **asked))
+
+
+def test_a_start_shows_what_it_takes_and_only_what_was_chosen() -> None:
+    answer = StartedAnswer(
+        debate=line(topic="Tea\nor coffee"),
+        estimate=ESTIMATE,
+        warnings=("One juror only.",),
+        models={"A": "near/ana"},
+        jurors=("near/j1", "near/j2"),
+    )
+    assert answer.private
+    assert to_markdown(answer).splitlines() == [
+        f"Debate `{answer.debate.code}` is queued: **Tea or coffee**",
+        "It takes about 13 model calls (at most 30), about 2 minutes, 0.12 USD (at most 0.50).",
+        "You chose `near/ana` for A and the jury `near/j1`, `near/j2`. Nobody else is told "
+        "before the reveal.",
+        "⚠ One juror only.",
+    ]
+
+
+def test_a_start_without_choices_or_prices_says_neither() -> None:
+    estimate = ESTIMATE.model_copy(update={"usd": None, "minutes": 0.2})
+    said = to_markdown(StartedAnswer(debate=line(), estimate=estimate))
+    assert "You chose" not in said
+    assert "less than a minute, at a cost that nobody knows." in said
+
+
+@pytest.mark.parametrize(
+    ("status", "turns", "left", "said"),
+    [
+        (Status.QUEUED, 0, None, "It waits for its turn."),
+        (Status.RUNNING, 3, None, "It runs: 3 of 8 turns are held."),
+        (Status.RUNNING, 8, None, "All 8 turns are held; the jury reads them."),
+        (Status.VOTING, 8, 12.2, "The vote is open for about 12 minutes."),
+        (Status.VOTING, 8, 1.1, "The vote is open for about 1 minute."),
+        (Status.VOTING, 8, 0.0, "The vote is being closed."),
+        (Status.VOTING, 8, None, "the vote opens when they are posted."),
+        (Status.FAILED, 3, None, "It could not go on; whoever runs Rostrum can see why"),
+        (Status.PARTIAL, 3, None, "It stopped before its end, at its cap on spending."),
+    ],
+)
+def test_a_status_says_how_far_it_is(
+    status: Status, turns: int, left: float | None, said: str
+) -> None:
+    answer = StatusAnswer(debate=line(status), turns=turns, turns_total=8, minutes_left=left)
+    assert said in to_markdown(answer)
+
+
+def test_every_status_has_its_words() -> None:
+    assert set(STATUSES) == set(STATES) == set(Status)
+
+
+def test_a_result_names_models_and_both_judgments() -> None:
+    said = to_markdown(ResultAnswer(debate=line(Status.CLOSED), reveal=REVEAL, private=False))
+    assert said.splitlines()[1:] == [
+        "**A** was `near/ana`",
+        "**B** was `near/ben`, drawn at random",
+        "People: A 2 · both weak 1; they chose A.",
+        "Jury: tie (2 valid ballots, 1 invalid).",
+        "- `near/j1`: tie",
+        "- `near/j2`: invalid, no JSON",
+        "People and jury disagree.",
+        "It took 1 model call, 0.0123 USD.",
+    ]
+
+
+def test_a_result_without_votes_or_verdict_says_so() -> None:
+    reveal = REVEAL.model_copy(
+        update={
+            "tally": Tally(counts={"A": 0}, gold={"A": 0}, quorum_met=False, winner=None),
+            "verdict": Verdict(winner=None, problem="too few ballots", valid=1, invalid=0),
+            "agree": None,
+            "usd": None,
+            "persuasion": Persuasion(moved={"A": 2, "B": 1}, people=4, winner="A"),
+        }
+    )
+    said = to_markdown(ResultAnswer(debate=line(Status.CLOSED), reveal=reveal, private=False))
+    assert "nobody voted." in said
+    assert "Jury: no verdict, too few ballots (1 valid" in said
+    assert "cannot be compared" in said
+    assert "Moved towards: A 2 · B 1, of 4 people who took a stance twice." in said
+    assert "at a cost that nobody knows" in said
+
+
+def test_a_result_that_is_sealed_says_when_it_is_told() -> None:
+    voting = ResultAnswer(debate=line(Status.VOTING), reveal=None, minutes_left=9, private=True)
+    assert to_markdown(voting).endswith(
+        "open for about 9 minutes.\nNothing is told before the vote has closed."
+    )
+    failed = ResultAnswer(debate=line(Status.FAILED), reveal=None, private=True)
+    assert to_markdown(failed).endswith("It has no result.")
+
+
+def test_lists_show_what_there_is() -> None:
+    held = (line(Status.VOTING, topic="Tea " * 60), line(Status.CLOSED))
+    said = to_markdown(DebatesAnswer(debates=held)).splitlines()
+    assert said[0].startswith(f"- `{held[0].code}` vote open, 2026-03-01 12:00 UTC, classic: Tea")
+    assert len(said[0]) < 180
+    assert to_markdown(DebatesAnswer(debates=())) == "No debate was held here yet; start one."
+    models = to_markdown(ModelsAnswer(models=("near/ana",), jurors=()))
+    assert models == "**May debate here**\n- `near/ana`\n**Judge here**\n- `none`"
+    topics = TopicsAnswer(topics=(Topic(text="Tea", conditions="Now"), Topic(text="Coffee")))
+    assert to_markdown(topics) == "- Tea (Now)\n- Coffee"
+    formats = FormatsAnswer(
+        formats=(
+            FormatLine(name="x", contenders=("A", "B"), options=()),
+            FormatLine(name="y", contenders=("1",), options=("agents", "judges")),
+        )
+    )
+    assert to_markdown(formats).splitlines() == [
+        "- `x`: 2 contenders",
+        "- `y`: 1 contender; options `agents`, `judges`",
+    ]
+
+
+def test_settings_say_what_applies_and_who_set_it() -> None:
+    empty = {name: SettingLine(name=name, value="", own=False) for name in SETTING_NAMES}
+    own = SettingLine(name="language", value="tr", own=True)
+    lines = tuple((empty | {"language": own}).values())
+    said = to_markdown(SettingsAnswer(settings=lines, changed=("language",)))
+    assert said.startswith("Changed: language.\n")
+    assert "- `language`: tr (set here)" in said
+    assert "- `channels`: all channels" in said
+    assert "- `debate_usd`: no cap" in said
+    assert set(UNSET) <= set(SETTING_NAMES)
+
+
+def test_an_export_too_large_says_how_to_get_it() -> None:
+    said = to_markdown(NoFileAnswer(community="c7", bytes=15 * 2**20, bytes_max=10 * 2**20))
+    assert "15.0 MiB, more than the 10.0 MiB" in said
+    assert "`rostrum export --out FOLDER --community c7`" in said
+    assert "nothing to export" in to_markdown(NoFileAnswer(community="c7", bytes=0, bytes_max=1))
+    file = FileAnswer(name="x.zip", content=b"", debates=1)
+    assert to_markdown(file) == "`x.zip` has 1 revealed debate."
+
+
+def test_help_covers_every_command_as_the_platform_writes_it() -> None:
+    assert set(ABOUT_COMMANDS) == set(USAGES)
+    said = to_markdown(HelpAnswer(), "/rostrum")
+    assert all(f"`/rostrum {name}`" in said for name in USAGES)
+    assert to_markdown(HelpAnswer(command="cancel")).startswith("`/debate cancel [debate]` stops")
+
+
+def test_stopping_says_what_stops() -> None:
+    assert "asked to stop" in to_markdown(StoppedAnswer(what="debate", debate=line()))
+    assert "the reveal follows" in to_markdown(StoppedAnswer(what="vote", debate=line()))
+
+
+def test_privacy_says_what_is_stored_and_who_gets_it() -> None:
+    said = to_markdown(PrivacyAnswer())
+    assert "in one table" in said
+    assert "pseudonyms" in said

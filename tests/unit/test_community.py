@@ -1,0 +1,185 @@
+"""A community's settings within the operator's: what may be set, and what then applies."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.community import SETTING_NAMES, CommunitySettings
+from engine.debate import BallotKind, Model
+from engine.errors import NotAllowedError, UsageError
+from engine.house_rules import (
+    change_settings,
+    check_channel,
+    choose_model,
+    overlay,
+    setting_lines,
+)
+from engine.intake import Defaults
+from engine.store import Caps
+
+ANA, BEN, CAM = (Model.parse(f"near/{name}#{name}kin") for name in ("ana", "ben", "cam"))
+JUDGE = Model.parse("near/judge")
+DEFAULTS = Defaults(
+    models=(ANA, BEN, CAM),
+    jurors=(JUDGE,),
+    sides={"A": ANA},
+    sampling={},
+    limits={},
+    caps=Caps(debate_usd=1.0, community_daily_usd=None, user_daily_debates=10),
+)
+NOTHING = CommunitySettings()
+
+
+def change(**changes: str) -> CommunitySettings:
+    return change_settings(NOTHING, changes, DEFAULTS)
+
+
+# --- what applies --------------------------------------------------------------------------
+
+
+def test_where_nothing_is_set_the_operators_defaults_apply() -> None:
+    assert overlay(DEFAULTS, NOTHING) == DEFAULTS
+
+
+def test_what_is_set_applies() -> None:
+    settings = change(
+        models="near/ben,near/cam",
+        jurors="near/ana",
+        format="classic",
+        language="tr",
+        vote_minutes="1h",
+        ballot="secret",
+        debate_usd="0.5",
+        daily_usd="3",
+    )
+    here = overlay(DEFAULTS, settings)
+    assert here.models == (BEN, CAM)
+    assert here.jurors == (ANA,)
+    assert (here.format, here.language, here.vote_minutes) == ("classic", "tr", 60)
+    assert here.ballot is BallotKind.SECRET
+    assert here.caps == Caps(debate_usd=0.5, community_daily_usd=3, user_daily_debates=10)
+
+
+def test_a_default_side_that_is_not_allowed_here_is_drawn_instead() -> None:
+    assert overlay(DEFAULTS, change(models="near/ben")).sides == {}
+    assert overlay(DEFAULTS, change(models="near/ana")).sides == {"A": ANA}
+
+
+def test_caps_that_the_operator_lowers_later_hold() -> None:
+    settings = change(debate_usd="0.9", user_daily_debates="8")
+    stricter = DEFAULTS.model_copy(update={"caps": Caps(debate_usd=0.2, user_daily_debates=2)})
+    caps = overlay(stricter, settings).caps
+    assert (caps.debate_usd, caps.user_daily_debates) == (0.2, 2)
+
+
+@settings(deadline=None)
+@given(
+    own=st.none() | st.floats(0, 10),
+    operators=st.none() | st.floats(0, 10),
+)
+def test_no_community_passes_the_operators_cap(own: float | None, operators: float | None) -> None:
+    settings = NOTHING.model_copy(update={"debate_usd": own})
+    defaults = DEFAULTS.model_copy(update={"caps": Caps(debate_usd=operators)})
+    cap = overlay(defaults, settings).caps.debate_usd
+    if operators is not None:
+        assert cap is not None
+        assert cap <= operators
+    if own is not None:
+        assert cap is not None
+        assert cap <= own
+
+
+def test_a_model_no_longer_offered_is_left_out_and_an_empty_list_is_said() -> None:
+    settings = change(models="near/ben,near/cam", jurors="near/judge")
+    fewer = DEFAULTS.model_copy(update={"models": (ANA, BEN)})
+    assert overlay(fewer, settings).models == (BEN,)
+    none = DEFAULTS.model_copy(update={"models": (ANA,)})
+    with pytest.raises(UsageError, match="None of the models that are set here is offered any"):
+        overlay(none, settings)
+
+
+def test_a_channel_that_is_not_on_the_list_is_refused() -> None:
+    check_channel(NOTHING, "anywhere")
+    settings = change(channels="c1, c2")
+    check_channel(settings, "c2")
+    with pytest.raises(NotAllowedError, match="do not start in this channel; use one that"):
+        check_channel(settings, "c3")
+
+
+# --- what may be set -----------------------------------------------------------------------
+
+
+def test_default_or_nothing_undoes_a_setting() -> None:
+    settings = change(language="tr", vote_minutes="5m", channels="c1")
+    undone = change_settings(
+        settings, {"language": "default", "vote_minutes": "", "channels": "Reset"}, DEFAULTS
+    )
+    assert undone == NOTHING
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "why"),
+    [
+        ("modles", "x", "“modles” is not a setting; did you mean models?"),
+        ("zzz", "x", "“zzz” is not a setting; there are models, jurors,"),
+        ("models", "near/anna", "“near/anna” is not a model offered here; did you mean near/ana?"),
+        ("models", "elsewhere/x", "“elsewhere/x” is not a model offered here"),
+        ("models", "near/judge", "“near/judge” is not a model offered here"),
+        ("jurors", "near/ana,,", "jurors has an empty entry"),
+        ("format", "chess", "There is no format “chess”"),
+        ("language", "not a code", "is not a language code"),
+        ("channels", "c1,general chat", "channels has “general chat”, which is no id"),
+        ("channels", ",".join(map(str, range(101))), "channels names 101 channels; at most 100"),
+        ("manager_role", "x" * 129, "which is no id of the platform"),
+        ("debate_usd", "cheap", "debate_usd is “cheap”; write an amount in USD"),
+        ("debate_usd", "-1", "debate_usd is “-1”; write an amount in USD"),
+        ("debate_usd", "nan", "debate_usd is “nan”; write an amount in USD"),
+        ("debate_usd", "1.5", "debate_usd is 1.5, above the 1 that whoever runs Rostrum allows"),
+        ("user_daily_debates", "11", "user_daily_debates is 11, above the 10"),
+        ("max_live", "many", "max_live is “many”; write a whole number."),
+        ("vote_minutes", "0", "vote_minutes is 0 minutes; a vote lasts more than 0"),
+        ("vote_minutes", "8d", "vote_minutes is 11520 minutes; a vote lasts more than 0, at most"),
+        ("ballot", "loud", "ballot is “loud”; it has to be open or secret or private."),
+    ],
+)
+def test_a_wrong_value_is_refused_with_what_is_right(name: str, text: str, why: str) -> None:
+    with pytest.raises(UsageError) as told:
+        change(**{name: text})
+    assert why in str(told.value)
+
+
+def test_models_are_found_whatever_their_case_and_keep_the_operators_family() -> None:
+    assert choose_model("NEAR/Ana#stranger", [ANA, BEN]) == ANA
+    with pytest.raises(UsageError, match="the command models lists those"):
+        choose_model("gpt", [ANA, BEN])
+
+
+# --- what is shown -------------------------------------------------------------------------
+
+
+def test_every_setting_is_shown_with_who_set_it() -> None:
+    lines = {line.name: line for line in setting_lines(change(models="near/ben"), DEFAULTS)}
+    assert tuple(lines) == SETTING_NAMES
+    assert (lines["models"].value, lines["models"].own) == ("near/ben", True)
+    assert (lines["jurors"].value, lines["jurors"].own) == ("near/judge", False)
+    assert lines["vote_minutes"].value == "30"
+    assert lines["ballot"].value == "open"
+    assert lines["debate_usd"].value == "1"
+    assert lines["daily_usd"].value == ""
+    assert lines["channels"].value == ""
+
+
+def test_what_is_shown_can_be_given_back() -> None:
+    settings = change(
+        models="near/ben,near/ana",
+        channels="c1,c2",
+        debate_usd="0.25",
+        max_live="2",
+        vote_minutes="90s",
+        ballot="private",
+        manager_role="r1",
+    )
+    shown = {line.name: line.value for line in setting_lines(settings, DEFAULTS) if line.own}
+    assert change(**shown) == settings
