@@ -7,17 +7,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.debate import Estimate, Model, PanelMode, Sampling, Setup, Turn
+from engine.example import example
 from engine.floor import Floor
 from engine.formats import Format
 from engine.jury.plan import FIRST_WAVE, MOST_JURORS
 from engine.ports import AnswerSchema, ChatMessage, Reply
 from engine.prompts.library import Prompts
-from engine.store import Post
+from engine.store import Note, Post
 
 EXPECTED_JURORS = 4
 CHARS_PER_WORD = 6  # a space included
 JURY_PROMPT_TOKENS = 700  # what a juror reads beside the transcript
 REHEARSAL = "rehearsal"
+BRIEF = frozenset({"ask", "answer", "summary"})
 UNSPACED = frozenset({"zh", "ja", "th", "lo", "km", "my"})
 
 
@@ -25,25 +27,55 @@ UNSPACED = frozenset({"zh", "ja", "th", "lo", "km", "my"})
 class Manner:
     """How much models are expected to write.
 
-    `turn` and `closing` are shares of the words allowed, `ballot` is tokens. A token has so
-    many bytes; what a cap is checked against is stricter (see steps.py).
+    `turn` and `closing` are shares of the words allowed, `most` is where a turn ends in any
+    case (`brief`: one that only asks, answers or sums up), `field` the words of a text in a structured answer, and `ballot` is tokens. A token
+    has so many bytes; what a cap is checked against is stricter (see steps.py).
     """
 
     turn: float
     closing: float
     ballot: int
+    field: int
+    most: int = 100_000
+    brief: int = 100_000
     token: float = 4.2
     characters: bool = False  # where a token has so many characters instead
 
-    def speak(self, step: str, limits: Mapping[str, float], language: str, rate: float) -> str:
-        """Return filler as long as a turn; `rate` is characters a word where none are spaced."""
-        closing = "/closing/" in step
-        turn, decision = limits.get("words", 500), limits.get("decision_words", 200)
-        words = int(decision * self.closing if closing else turn * self.turn)
-        unspaced = language.split("-")[0].lower() in UNSPACED
-        # One long word: as many short ones would take longer to count than all the rest.
-        text = "字" * int(words * rate) if unspaced else "w" * CHARS_PER_WORD * words
-        return f"Filler.\n\n---\n\n{text}" if closing else text
+    def speak(
+        self,
+        cue: Mapping[str, str],
+        limits: Mapping[str, float],
+        language: str,
+        rate: float,
+        number: int,
+    ) -> str:
+        """Return filler as long as a turn; `rate` is characters a word where none are spaced.
+
+        A turn whose words are not limited as a whole has a closing's two parts. Turns of
+        different numbers have no word in common.
+        """
+        allowed = int(cue.get("words") or 0)
+        if not allowed:
+            decision = int(limits.get("decision_words", 200) * self.closing)
+            return f"Filler.\n\n---\n\n{self.write(decision, language, rate, number)}"
+        most = self.brief if cue.get("duty") in BRIEF else self.most
+        words = min(int(allowed * self.turn), most)
+        return self.write(words, language, rate, number, counted="counted" in cue)
+
+    def answer(self, schema: AnswerSchema, language: str, rate: float) -> str:
+        """Return a structured answer that satisfies its schema."""
+        return example(schema.json_schema, self.write(self.field, language, rate, 0))
+
+    def write(
+        self, words: int, language: str, rate: float, number: int, *, counted: bool = False
+    ) -> str:
+        """Return filler of so many words."""
+        if language.split("-")[0].lower() in UNSPACED:
+            return chr(ord("一") + number) * int(words * rate)
+        letter = chr(ord("a") + number % 26)
+        # One long word: as many short ones would take longer to count than all the rest, and
+        # are needed only where a script goes by how many there are.
+        return f"{letter * 5} " * words if counted else letter * CHARS_PER_WORD * words
 
     def tokens(self, text: str) -> int:
         """Return how many tokens a text probably has."""
@@ -51,8 +83,10 @@ class Manner:
 
 
 # Told “at most”, models come close to a limit; the built-in ones have only so much to say.
-WRITTEN = Manner(turn=0.75, closing=0.9, ballot=250)
-REHEARSED = Manner(turn=0.22, closing=0.4, ballot=110, token=4, characters=True)
+WRITTEN = Manner(turn=0.75, closing=0.9, ballot=250, field=30)
+REHEARSED = Manner(
+    turn=0.95, most=106, brief=45, closing=0.4, ballot=110, field=17, token=4, characters=True
+)
 
 
 def manner_of(model: Model) -> Manner:
@@ -68,6 +102,7 @@ class DryDesk:
     calls: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
+    spoken: int = 0
     usd: float = 0.0
     usd_max: float = 0.0
 
@@ -86,13 +121,22 @@ class DryDesk:
     ) -> Reply:
         """Count a call, and answer with as many words as a model is expected to write."""
         setup, manner = self.setup, manner_of(model)
-        text = manner.speak(step, setup.limits, setup.request.language, setup.chars_per_word)
+        language, rate = setup.request.language, setup.chars_per_word
+        if schema is None:
+            text = manner.speak(cue or {}, setup.limits, language, rate, self.calls)
+        else:
+            text = manner.answer(schema, language, rate)
         read = sum(manner.tokens(message.content) for message in messages)
         self.count(model, read, manner.tokens(text), sampling)
         return Reply(text=text, finish="stop", model=model.ref)
 
     async def publish(self, turn: Turn, post: Post) -> None:
-        """Post nothing."""
+        """Post nothing; a juror reads it."""
+        manner = manner_of(self.setup.request.model_of(turn.seat))
+        self.spoken += manner.tokens(turn.text)
+
+    async def keep(self, note: Note) -> None:
+        """Keep nothing."""
 
     def count(self, model: Model, tokens_in: int, tokens_out: int, sampling: Sampling) -> None:
         """Add one expected call."""
@@ -116,7 +160,7 @@ async def estimate(
     """
     desk = DryDesk(setup)
     await script.run(Floor(setup, prompts, desk, script.turns(setup.request)))
-    turns, reading = desk.calls, desk.tokens_out + JURY_PROMPT_TOKENS
+    turns, reading = desk.calls, desk.spoken + JURY_PROMPT_TOKENS
     jurors = setup.panel.roster[:MOST_JURORS]
     # In both orders where the panel is strict, or this debate is one of those audited.
     readings = 2 if setup.panel.audit or setup.panel.mode is PanelMode.STRICT else 1
@@ -125,7 +169,7 @@ async def estimate(
     calls, tokens_in, tokens_out, usd = desk.calls, desk.tokens_in, desk.tokens_out, desk.usd
     for juror in jurors[EXPECTED_JURORS:] * readings:
         desk.count(juror, reading, manner_of(juror).ballot, setup.sampling["juror"])
-    models = [*setup.request.sides.values(), *jurors]
+    models = [*setup.request.speakers, *setup.request.judges, *jurors]
     known = all(setup.prices.get(model.ref) is not None for model in models)
     slowest = max(pace[model.ref] for model in models)
     waves = script.waves(setup.request) + 1 + max(0, len(jurors) - FIRST_WAVE) / 2

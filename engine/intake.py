@@ -5,8 +5,10 @@ After this nothing that could change (settings, templates, prices, history) is r
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from random import Random
+
+from pydantic import JsonValue
 
 from engine.debate import (
     BallotKind,
@@ -22,9 +24,10 @@ from engine.debate import (
 )
 from engine.errors import BudgetError, UsageError
 from engine.formats import Format, find_format
+from engine.formats.format import Roles, read_options
 from engine.jury.history import Fit
 from engine.jury.roster import seat_panel
-from engine.jury.vocabulary import draw_names
+from engine.jury.vocabulary import draw_names, kin
 from engine.languages import check_language
 from engine.prompts.library import Prompts
 from engine.store import Caps
@@ -34,7 +37,11 @@ LONGEST_TEXT = 20_000  # characters
 
 
 class Order(Value):
-    """What a person asked for, and where; None is “the default, or drawn”."""
+    """What a person asked for, and where; None is “the default, or drawn”.
+
+    `models` are by contender or by seat (`A1`), `judges` the format's own, `options` the
+    format's own too.
+    """
 
     platform: str
     community: str
@@ -46,11 +53,14 @@ class Order(Value):
     language: str | None = None
     models: Mapping[str, Model] = {}
     jurors: tuple[Model, ...] = ()
+    judges: tuple[Model, ...] = ()
+    options: Mapping[str, JsonValue] = {}
     rounds: int | None = None
     turn_order: TurnOrder | None = None
     blind: bool | None = None
     scores: Scores | None = None
     ballot: BallotKind | None = None
+    stance: bool | None = None
     vote_minutes: float | None = None
     quorum: int | None = None
     seed: int | None = None
@@ -69,6 +79,9 @@ class Defaults(Value):
     blind: bool = True
     turn_order: TurnOrder = TurnOrder.SEQUENTIAL
     scores: Scores = Scores.AFTER_VOTE
+    ballot: BallotKind = BallotKind.OPEN
+    stance: bool = False
+    stance_seconds: float = 60.0
     vote_minutes: float = 30.0
     quorum: int = 5
     extend: bool = True
@@ -87,7 +100,10 @@ def complete(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Form
         raise UsageError("A debate needs a topic; give one, for example “Remote work is better”.")
     conditions = defaults.conditions if order.conditions is None else order.conditions
     script = find_format(order.format or defaults.format)
-    sides, drawn = _seat_contenders(script.contenders, order, defaults, seed)
+    options = read_options(script.name, script.options, order.options).model_dump(mode="json")
+    roles = script.roles(options)
+    sides, drawn = _seat_contenders(roles, order, defaults, seed)
+    seats = {seat: model for seat, model in order.models.items() if seat in roles.seats}
     request = Request(
         topic=topic,
         conditions=_text("conditions", conditions),
@@ -95,16 +111,21 @@ def complete(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Form
         language=check_language(order.language or defaults.language),
         sides=sides,
         drawn=drawn,
-        rounds=int(_within("rounds", order.rounds, 1, 9, 1)),
-        turn_order=order.turn_order or defaults.turn_order,
+        seats=seats,
+        judges=_seat_judges(roles, order, defaults, (*sides.values(), *seats.values())),
+        options=options,
+        rounds=int(_within("rounds", order.rounds, 1, 9, script.default_rounds)),
+        turn_order=script.turn_order or order.turn_order or defaults.turn_order,
         blind=defaults.blind if order.blind is None else order.blind,
         scores=order.scores or defaults.scores,
-        ballot=order.ballot or BallotKind.OPEN,
+        ballot=order.ballot or defaults.ballot,
         vote_minutes=_within(
             "vote_minutes", order.vote_minutes, 0.001, 10080, defaults.vote_minutes
         ),
         quorum=int(_within("quorum", order.quorum, 0, 1_000_000, defaults.quorum)),
         extend=defaults.extend,
+        stance=script.stance or (defaults.stance if order.stance is None else order.stance),
+        stance_seconds=defaults.stance_seconds,
     )
     return request, script
 
@@ -123,7 +144,7 @@ def freeze(
     """Fix everything that a debate depends on from now on, but prices and reservation."""
     panel = seat_panel(
         jurors_of(order, defaults),
-        tuple(request.sides.values()),
+        request.speakers,
         ordinal=number,
         seed=seed,
         history=fit.history,
@@ -169,10 +190,11 @@ def check_prices(prices: Mapping[str, Price | None], caps: Caps) -> None:
 
 
 def _seat_contenders(
-    contenders: tuple[str, ...], order: Order, defaults: Defaults, seed: int
+    roles: Roles, order: Order, defaults: Defaults, seed: int
 ) -> tuple[dict[str, Model], tuple[str, ...]]:
     """Give every contender a model: the one asked for, the default, or one drawn."""
-    strange = sorted(set(order.models) - set(contenders))
+    contenders = roles.contenders
+    strange = sorted(set(order.models) - {*contenders, *roles.seats})
     if strange:
         raise UsageError(
             f"This format has no side {strange[0]}; it has {' and '.join(contenders)}."
@@ -185,8 +207,24 @@ def _seat_contenders(
     if drawn and not offered:
         raise UsageError("No models are known; set ROSTRUM_MODELS, or name one for each side.")
     picked = Random(f"sides/{seed}").sample(offered, len(drawn))
+    if roles.one_model and drawn:
+        alike = next((chosen[side] for side in contenders if side in chosen), picked[0])
+        picked = [alike] * len(drawn)
     sides = {**chosen, **dict(zip(drawn, picked, strict=True))}
     return {side: sides[side] for side in contenders}, drawn
+
+
+def _seat_judges(
+    roles: Roles, order: Order, defaults: Defaults, speakers: Sequence[Model]
+) -> tuple[Model, ...]:
+    """Give a format its own judges: those asked for, else jurors of no debater's family first."""
+    if not roles.judges:
+        return ()
+    own = {kin(model.family) for model in speakers}
+    roster = jurors_of(order, defaults)
+    free = [juror for juror in roster if kin(juror.family) not in own] or list(roster)
+    asked = order.judges or tuple(free)
+    return tuple(asked[at % len(asked)] for at in range(roles.judges))
 
 
 def _draw_neutral_names(request: Request, seed: int) -> dict[str, str]:

@@ -318,3 +318,13 @@ def _grapheme_end(text: str, start: int, end: int) -> int:
     """Return the last border of visible characters up to `end`, or `end` when there is none."""
     border = _last_start(_GRAPHEME, text, start, end)
     return border if border > start else end
+
+
+def split_draft(text: str) -> tuple[str, str]:
+    """Return a draft and what its author says about it, divided by the last line of dashes."""
+    body = text.strip()
+    dividers = list(_RULE.finditer(body))
+    if not dividers or not body[: dividers[-1].start()].strip():
+        return body, ""
+    last = dividers[-1]
+    return body[: last.start()].strip(), body[last.end() :].strip()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from adapters.models.speeches import Point
@@ -26,21 +26,38 @@ _FORMATS = {
     "uri": "https://example.org/",
     "uuid": "00000000-0000-4000-8000-000000000000",
 }
+_RARE = ("violations", "fallacies", "suspect", "exposed", "premises")
+_SELDOM = 0.75  # how often a judge has nothing of that kind to report
+_REASONED = 24  # characters from which a rest is a reasoning
+_ID = re.compile(r"[AB]-\d+")
+_SENTENCE = re.compile(r"[.!?](?=\s)|[。！？]")
 _TITLES = ("title", "name", "label", "heading", "headline")
 _GUESSES = ("A-1", "B-1", "A1", "B1", "A", "B", "1", "0", "a", "x1", "2025", "2025-01-15")
 
 
 class Fabricator:
-    """Makes values for one schema; `side` is A or B, `points` are what its texts say."""
+    """Makes values for one schema; `side` is A or B, `points` are what its texts say.
+
+    `phrases` are texts for properties of those names.
+    """
 
     def __init__(
-        self, schema: Schema, chance: random.Random, points: Sequence[Point], side: str
+        self,
+        schema: Schema,
+        chance: random.Random,
+        points: Sequence[Point],
+        side: str,
+        phrases: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
+        self._phrases = phrases or {}
         self._root = schema
         self._chance = chance
         self._points = points
         self._side = side
         self._told = 0
+        self._first = chance.randrange(100)
+        self._pointed = 0
+        self._stated = ""  # what is left of the point that a claim was made of
 
     def value(self, node: Any, name: str = "", depth: int = 0) -> Any:
         """Return a value for a schema node; `name` is the property it is for."""
@@ -51,7 +68,7 @@ class Fabricator:
             return self._chance.choice(node["enum"])
         kind = _kind(node)
         if kind == "object":
-            return self._object(node, depth)
+            return self._object(node, name, depth)
         if kind == "array":
             return self._array(node, name, depth)
         if kind in ("integer", "number"):
@@ -85,11 +102,15 @@ class Fabricator:
         real = [c for c in choices if isinstance(c, dict) and c.get("type") != "null"]
         return dict(real[0]) if real else {"type": "null"}
 
-    def _object(self, node: Schema, depth: int) -> dict[str, Any]:
+    def _object(self, node: Schema, parent: str, depth: int) -> dict[str, Any]:
         properties: Schema = node.get("properties", {})
         required = node.get("required", [])
         names = [n for n in properties if depth < _DEEP or n in required]
-        made = {name: self.value(properties[name], name, depth + 1) for name in names}
+        made = {
+            # Under a key that is an id, the text is of what the whole object holds.
+            name: self.value(properties[name], parent if _ID.fullmatch(name) else name, depth + 1)
+            for name in names
+        }
         extra = node.get("additionalProperties")
         for name in self._extra_names(node, made) if extra is not False else []:
             made[name] = self.value(extra if isinstance(extra, dict) else {}, name, depth + 1)
@@ -109,6 +130,8 @@ class Fabricator:
         made = [self.value(item, name, depth + 1) for item in node.get("prefixItems", [])]
         fewest = int(node.get("minItems", 1 if depth < _DEEP else 0))
         most = int(node.get("maxItems", max(fewest, 1) + 1))
+        if name in _RARE and not fewest and self._chance.random() < _SELDOM:
+            return []
         wanted = min(most, self._chance.randint(fewest, max(fewest, min(most, fewest + 2))))
         if node.get("items") is False or (made and "items" not in node):
             return made
@@ -144,11 +167,27 @@ class Fabricator:
         return text if most is None or len(text) <= most else text[: int(most)]
 
     def _text(self, name: str) -> str:
-        point = self._points[self._told % len(self._points)]
         self._told += 1
+        if name in self._phrases:
+            lines = self._phrases[name]
+            return lines[(self._told + self._first) % len(lines)]
+        if name == "reasoning" and self._stated:
+            reasoning, self._stated = self._stated, ""
+            return reasoning
+        point = self._points[self._pointed % len(self._points)]
+        self._pointed += 1
+        if name == "claim":
+            claim, rest = _first_sentence(point.text)
+            self._stated = rest if len(rest) >= _REASONED else point.text
+            return f"{point.title}: {claim}"
         if name == "id" or name.endswith("_id"):
             return f"{self._side}-{self._told}"
         return point.title if name.lower() in _TITLES else point.text
+
+
+def _first_sentence(text: str) -> tuple[str, str]:
+    end = _SENTENCE.search(text)
+    return (text[: end.end()].strip(), text[end.end() :].strip()) if end else (text, "")
 
 
 def _kind(node: Schema) -> str:

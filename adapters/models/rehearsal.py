@@ -26,6 +26,7 @@ from engine.debate import Model, Price, Usage
 from engine.pace import Pace
 from engine.ports import AnswerSchema, AttemptLog, Call, Reply
 
+OVER, OVER_TIMES = ("position",), 12  # the texts that have a limit in a structured turn
 GARBAGE = "~~ %% 0x1F no answer {[ ~~"
 
 
@@ -111,8 +112,10 @@ def structured_answer(call: Call, schema: AnswerSchema, scene: Scene, options: O
     speaker = Speaker.of(scene, options.name)
     said = [Point(p.title, speaker.line((p.text,))) for p in speaker.order]
     seeded = chance(options.name, scene.topic, call.step)
-    fabricator = Fabricator(schema.json_schema, seeded, said, scene.side)
+    fabricator = Fabricator(schema.json_schema, seeded, said, scene.side, speaker.phrases())
     answer = fabricator.value(schema.json_schema)
+    if options.over == "always" or (options.over == "once" and not call.step.endswith("/again")):
+        answer |= {name: " ".join([answer[name]] * OVER_TIMES) for name in OVER if name in answer}
     form = find_form(fabricator, schema.json_schema, call)
     if form is not None:
         answer |= fill_in(form, scene.topic, options)

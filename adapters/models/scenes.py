@@ -21,7 +21,7 @@ _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """The part that a rehearsal model has to play."""
+    """The part that a rehearsal model has to play; `words` is what it may say, None: no limit."""
 
     topic: str = ""
     side: str = "A"
@@ -29,6 +29,8 @@ class Scene:
     language: str = "en"
     opposing: str = ""
     kind: str = "turn"
+    duty: str = ""
+    words: int | None = None
 
     @classmethod
     def of(cls, call: Call) -> Scene:
@@ -43,6 +45,8 @@ class Scene:
             language=re.split(r"[-_]", cue.get("language") or "en")[0].lower(),
             opposing=cue.get("opposing", ""),
             kind=cue.get("kind") or ("shorten" if "shorten" in call.step else "turn"),
+            duty=cue.get("duty", ""),
+            words=int(cue["words"]) if cue.get("words", "").isdigit() else None,
         )
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -41,6 +42,7 @@ class Script:
     assumptions: tuple[str, ...]
     synthesis: tuple[str, ...]
     decision: tuple[str, ...]
+    phrases: Mapping[str, tuple[str, ...]]
 
 
 @cache
@@ -49,15 +51,16 @@ def load_script(language: str, stance: str) -> Script:
     known = language if language in LANGUAGES else "en"
     text = files(__package__).joinpath("scripts", f"{known}.toml").read_text("utf-8")
     whole = tomllib.loads(text)
-    return _script(whole["motion"], whole[stance])
+    phrases = {name: tuple(lines) for name, lines in whole["phrases"].items()}
+    return _script(whole["motion"], whole[stance], phrases)
 
 
-def _script(motion: str, side: dict[str, Any]) -> Script:
+def _script(motion: str, side: dict[str, Any], phrases: Mapping[str, tuple[str, ...]]) -> Script:
     names = ("opening", "rebuttal", "unquoted", "assumptions", "synthesis", "decision")
     lines = {name: tuple(side[name]) for name in names}
     points = tuple(Point(p["title"], p["text"]) for p in side["points"])
     premises = tuple(Point(p["title"], p["text"]) for p in side["premises"])
-    return Script(motion=motion, points=points, premises=premises, **lines)
+    return Script(motion=motion, points=points, premises=premises, phrases=phrases, **lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +91,17 @@ class Speaker:
         chosen = variants[self.style % len(variants)]
         return _SLOT.sub(lambda slot: values[slot[1]], chosen)
 
+    def phrase(self, name: str) -> str:
+        """Return this model's phrase of that name."""
+        return self.line(self.script.phrases[name])
+
+    def phrases(self) -> dict[str, tuple[str, ...]]:
+        """Return all phrases with their blanks filled in."""
+        return {
+            name: tuple(self.line((text,)) for text in texts)
+            for name, texts in self.script.phrases.items()
+        }
+
     def point(self, point: Point) -> str:
         """Return an argument in a few sentences, with its title in bold."""
         stop = "。" if self.scene.language == "zh" else "."
@@ -110,21 +124,46 @@ def compose(scene: Scene, options: Options) -> str:
     speaker = Speaker.of(scene, options.name)
     shortening = scene.kind == "shorten"
     over = options.over == "always" or (options.over == "once" and not shortening)
-    if scene.closing:
+    if scene.closing and scene.words is None:
         return _closing(speaker, over)
     lead, points = _body(speaker)
     if over:
         longer = [_grown(p, _OVER_WORDS // 5, speaker) for p in (*points, *speaker.order)[:5]]
         return _numbered(lead, longer, speaker)
-    text = _numbered(lead, points, speaker)
+    text = _within_words(_spoken(speaker, lead, points), scene.words)
     if shortening:
         return _cut(text, SHORT_WORDS)
-    return text if options.words is None else _fit(text, options.words, speaker)
+    if options.words is not None:
+        return _fit(text, options.words, speaker)
+    return _with_changes(text, speaker) if scene.round.startswith("revision") else text
+
+
+def _spoken(speaker: Speaker, lead: str, points: list[Point]) -> str:
+    """Return a speech of the duty that a seat has: asking, answering, summing up, closing."""
+    scene, script = speaker.scene, speaker.script
+    if scene.duty == "ask":
+        questions = [speaker.line((text,)) for text in script.phrases["questions"][:3]]
+        return "\n".join(f"{i}. {question}" for i, question in enumerate(questions, 1))
+    if scene.duty == "answer":
+        return "\n\n".join([*(speaker.line((t,)) for t in script.phrases["answers"])])
+    if scene.duty == "summary":
+        return f"{speaker.phrase('summary')}\n\n{speaker.phrase('reason')}"
+    if scene.closing:
+        return f"{speaker.line(script.synthesis)}\n\n{speaker.line(script.decision)}"
+    return _numbered(lead, points, speaker)
+
+
+def _with_changes(text: str, speaker: Speaker) -> str:
+    return f"{text}\n\n---\n\n{speaker.phrase('changed')}"
+
+
+def _within_words(text: str, words: int | None) -> str:
+    return text if words is None or count_words(text) <= words else _cut(text, words)
 
 
 def _body(speaker: Speaker) -> tuple[str, list[Point]]:
     scene, script, order = speaker.scene, speaker.script, speaker.order
-    if scene.round.startswith("opening"):
+    if scene.round.startswith(("opening", "draft")):
         return speaker.line(script.opening), list(order[:3])
     if scene.round.startswith("assumption"):
         gap = "" if scene.language == "zh" else " "

@@ -2,39 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
-from engine.debate import Request
 from engine.errors import StoreError, UsageError
-from engine.floor import Floor
+from engine.formats.audited import Audited
 from engine.formats.classic import Classic
+from engine.formats.format import Format
+from engine.formats.oxford import Oxford
+from engine.formats.roundtable import Roundtable
+from engine.formats.structured import Structured
+from engine.formats.team import Team
 
-
-class Format(Protocol):
-    """A format: who contends, how many turns there are, and the script."""
-
-    name: str
-    version: int
-    contenders: tuple[str, ...]
-
-    def rounds(self, request: Request) -> tuple[str, ...]:
-        """Return the names of the rounds, in order."""
-        ...
-
-    def turns(self, request: Request) -> int:
-        """Return how many turns a debate has."""
-        ...
-
-    def waves(self, request: Request) -> int:
-        """Return how many calls of the script have to wait for one another."""
-        ...
-
-    async def run(self, floor: Floor) -> None:
-        """Hold the debate."""
-        ...
-
-
-FORMATS: dict[str, Format] = {script.name: script for script in (Classic(),)}
+FORMATS: dict[str, Format] = {
+    script.name: script
+    for script in (Classic(), Team(), Structured(), Roundtable(), Audited(), Oxford())
+}
 
 
 def find_format(name: str) -> Format:
@@ -53,3 +33,6 @@ def format_of(name: str, version: int) -> Format:
             "no longer has; finish it with the version that started it, or start it anew."
         )
     return script
+
+
+__all__ = ["FORMATS", "Format", "find_format", "format_of"]

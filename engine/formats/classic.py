@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from engine.debate import Request, TurnOrder, Value
 from engine.floor import Floor
+from engine.formats.format import Format
 from engine.limits import TurnLimits
 
 
@@ -16,7 +17,7 @@ class ClassicLimits(Value):
     decision_words: int = 200
 
 
-class Classic:
+class Classic(Format):
     """Opening, rebuttal (as often as asked), assumptions, closing; A speaks, then B.
 
     Sequential turns show A what B said a round ago, and B what A has just said; simultaneous
@@ -25,7 +26,6 @@ class Classic:
 
     name = "classic"
     version = 1
-    contenders: tuple[str, ...] = ("A", "B")
 
     def rounds(self, request: Request) -> tuple[str, ...]:
         """Return the rounds in order; further rebuttals are numbered from 2."""

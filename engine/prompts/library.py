@@ -7,19 +7,23 @@ values of its variables, so whatever syntax they hold stays data.
 from __future__ import annotations
 
 import hashlib
+import tomllib
 from collections.abc import Mapping
 from functools import cached_property, lru_cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 from jinja2 import Environment, StrictUndefined, Template, TemplateError, meta
+from pydantic import BaseModel, ValidationError
 
 from engine.errors import SettingsError
 
 SUFFIX = ".jinja"
+DATA = ".toml"  # a table beside the templates, frozen with them: personalities, archetypes, …
+D = TypeVar("D", bound=BaseModel)
 # What the floor gives every template of a format, and the panel those of a juror's first
 # question, whether the built-in ones use it or not.
 SPOKEN = frozenset(
@@ -38,6 +42,10 @@ ENVIRONMENT = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_bl
 def _compile(text: str) -> Template:
     """Compile a template once for all debates: that costs far more than filling it in."""
     return ENVIRONMENT.from_string(text)
+
+
+class _Table(BaseModel, extra="allow"):
+    """Any table: what it has to hold, only its format knows."""
 
 
 class Prompts:
@@ -64,6 +72,17 @@ class Prompts:
             raise SettingsError(
                 f"The template {name}{SUFFIX} cannot be filled in: {error}. "
                 "Correct it, or remove it from ROSTRUM_TEMPLATES_DIR to use the built-in one."
+            ) from error
+
+    def data(self, name: str, shape: type[D]) -> D:
+        """Return a data file such as `team/personalities`. Raises SettingsError for a wrong one."""
+        try:
+            return shape.model_validate(tomllib.loads(self.texts[name + DATA]))
+        except (tomllib.TOMLDecodeError, ValidationError) as error:
+            told = str(error).partition("\n  For further")[0].replace("\n", " ")
+            raise SettingsError(
+                f"The file {name}{DATA} cannot be used: {told}. Correct it, or remove it from "
+                "ROSTRUM_TEMPLATES_DIR to use the built-in one."
             ) from error
 
     def variables(self, name: str) -> set[str]:
@@ -100,7 +119,7 @@ def _walk(folder: Traversable, prefix: str) -> list[tuple[str, Traversable]]:
     for item in folder.iterdir():
         if item.is_dir():
             found += _walk(item, f"{prefix}{item.name}/")
-        elif item.name.endswith(SUFFIX):
+        elif item.name.endswith((SUFFIX, DATA)):
             found.append((prefix + item.name.removesuffix(SUFFIX), item))
     return found
 
@@ -114,10 +133,14 @@ def _read(file: Traversable) -> str:
 
 def _check(name: str, changed: Prompts, built_in: Prompts) -> None:
     if name not in built_in.texts:
+        file = name if name.endswith(DATA) else name + SUFFIX
         raise SettingsError(
-            f"The template {name}{SUFFIX} in ROSTRUM_TEMPLATES_DIR replaces none of Rostrum's; "
+            f"The template {file} in ROSTRUM_TEMPLATES_DIR replaces none of Rostrum's; "
             f"it has {', '.join(sorted(built_in.texts))}."
         )
+    if name.endswith(DATA):
+        changed.data(name.removesuffix(DATA), _Table)
+        return
     given = JUDGED if name.startswith("jury/") else SPOKEN
     allowed = built_in.variables(name) | (frozenset() if name == "jury/retry" else given)
     unknown = changed.variables(name) - allowed

@@ -1,0 +1,52 @@
+"""Who may read what: a record of channels, from which alone a seat's context is built."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from engine.debate import side_of
+
+PUBLIC, JUDGE_NOTES = "public", "judge_notes"
+JUDGE = "judge"
+
+
+def team_channel(side: str) -> str:
+    """Return the channel of a team."""
+    return f"team_{side.lower()}"
+
+
+def may_read(reader: str, channel: str) -> bool:
+    """Say whether a seat, or the judge, reads a channel."""
+    if channel == PUBLIC:
+        return True
+    own = JUDGE_NOTES if reader == JUDGE else team_channel(side_of(reader))
+    return channel == own
+
+
+class Entry(NamedTuple):
+    """One thing that was said in a channel; `label` says by whom and when."""
+
+    channel: str
+    label: str
+    text: str
+
+
+class Channels:
+    """Everything said in every channel, in order."""
+
+    def __init__(self) -> None:
+        self._entries: list[Entry] = []
+
+    def write(self, channel: str, label: str, text: str) -> None:
+        """Say something in a channel."""
+        self._entries.append(Entry(channel, label, text))
+
+    def read(self, reader: str, *channels: str, last: int | None = None) -> str:
+        """Return what a reader may read, in order: of some channels, and only the last so many."""
+        heard = [
+            entry
+            for entry in self._entries
+            if may_read(reader, entry.channel) and (not channels or entry.channel in channels)
+        ]
+        recent = heard if last is None else heard[-last:] if last else []
+        return "\n\n".join(f"[{entry.label}]\n{entry.text}" for entry in recent)

@@ -1,0 +1,105 @@
+"""What every format says of itself: who takes part, in which rounds, and the script."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Annotated, NamedTuple, TypeVar
+
+from pydantic import BeforeValidator, ValidationError
+
+from engine.debate import Request, TurnOrder, Value, Verdict, Vote
+from engine.errors import UsageError
+from engine.floor import Floor
+
+
+def _split(value: object) -> object:
+    if isinstance(value, str):
+        return [item.strip() for item in value.split(",") if item.strip()]
+    return value
+
+
+Names = Annotated[tuple[str, ...], BeforeValidator(_split)]
+"""Several names; from a command line or a chat they come joined by commas."""
+
+
+class NoOptions(Value):
+    """The options of a format that has none of its own."""
+
+
+class Roles(NamedTuple):
+    """Who takes part: contenders, seats that may have a model of their own, own judges.
+
+    `one_model` says that all contenders are the same model unless they were named.
+    """
+
+    contenders: tuple[str, ...]
+    seats: tuple[str, ...] = ()
+    judges: int = 0
+    one_model: bool = False
+
+
+class Decision(NamedTuple):
+    """A format's own verdict that people's stances decide, and how the reveal says it."""
+
+    verdict: Verdict
+    title: str
+    text: str
+
+
+class Format(ABC):
+    """A format: who contends, how many turns there are, and the script.
+
+    `contenders` are those of a debate without options; `turn_order` is the only one that the
+    format knows, None where people may choose; `default_rounds` stands for a number of rounds
+    that nobody asked for; `stance` says that people are asked for theirs in any case.
+    """
+
+    name: str
+    version: int
+    contenders: tuple[str, ...] = ("A", "B")
+    options: type[Value] = NoOptions
+    turn_order: TurnOrder | None = None
+    default_rounds: int = 1
+    stance: bool = False
+
+    def roles(self, options: Mapping[str, object]) -> Roles:
+        """Return who takes part, given complete options."""
+        return Roles(self.contenders)
+
+    @abstractmethod
+    def rounds(self, request: Request) -> tuple[str, ...]:
+        """Return the names of the rounds, in order."""
+
+    @abstractmethod
+    def turns(self, request: Request) -> int:
+        """Return how many turns a debate has: at most, or usually."""
+
+    @abstractmethod
+    def waves(self, request: Request) -> int:
+        """Return how many calls of the script have to wait for one another."""
+
+    @abstractmethod
+    async def run(self, floor: Floor) -> None:
+        """Hold the debate."""
+
+    def decide(self, request: Request, stances: Sequence[Vote], panel: Verdict) -> Decision | None:
+        """Return what people's stances before and after decide; None where they decide nothing."""
+        return None
+
+
+O = TypeVar("O", bound=Value)  # noqa: E741 - O for options
+
+
+def read_options(name: str, shape: type[O], given: Mapping[str, object]) -> O:
+    """Read a format's options, complete with defaults. Raises UsageError naming the wrong one."""
+    unknown = sorted(set(given) - set(shape.model_fields))
+    if unknown:
+        known = ", ".join(shape.model_fields) or "none"
+        raise UsageError(f"The format {name} has no option “{unknown[0]}”; it has: {known}.")
+    try:
+        return shape.model_validate(dict(given))
+    except ValidationError as error:
+        mistake = error.errors(include_url=False)[0]
+        option = str(mistake["loc"][0]) if mistake["loc"] else "its options"
+        raise UsageError(f"The option {option} of {name} is wrong: {mistake['msg']}.") from None

@@ -1,0 +1,99 @@
+"""`oxford`: two seats a side who alternate, and the room decides by changing its mind."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from engine.debate import TIE, Question, Request, TurnOrder, Value, Verdict, Vote
+from engine.floor import Floor
+from engine.formats.format import Decision, Format, Roles
+from engine.limits import TurnLimits
+
+NAME = "oxford"
+ROUNDS = {"opening": "1", "rebuttal": "2", "closing": "1"}
+STANCE_OF = {"A": "for", "B": "against"}
+
+
+class OxfordLimits(Value):
+    """Words of a speech."""
+
+    words: int = 300
+
+
+class Oxford(Format):
+    """Opening by the first seats, rebuttal by the second, closing by the first again."""
+
+    name = NAME
+    version = 1
+    turn_order = TurnOrder.SEQUENTIAL
+    stance = True
+
+    def roles(self, options: Mapping[str, object]) -> Roles:
+        """Return both sides with two seats each."""
+        return Roles(self.contenders, seats=("A1", "A2", "B1", "B2"))
+
+    def rounds(self, request: Request) -> tuple[str, ...]:
+        """Return the three rounds."""
+        return tuple(ROUNDS)
+
+    def turns(self, request: Request) -> int:
+        """Return how many turns a debate has."""
+        return 6
+
+    def waves(self, request: Request) -> int:
+        """Return how many calls wait for one another: all."""
+        return 6
+
+    async def run(self, floor: Floor) -> None:
+        """Hold the debate."""
+        limits = OxfordLimits.model_validate(floor.limits)
+        for round_name, number in ROUNDS.items():
+            for side in self.contenders:
+                await floor.speak(
+                    f"{side}{number}",
+                    round_name,
+                    template=f"{NAME}/speech",
+                    limits=TurnLimits(words=limits.words),
+                    role="closing" if round_name == "closing" else "debater",
+                    opposing=floor.transcript(),
+                    side=side,
+                )
+
+    def decide(self, request: Request, stances: Sequence[Vote], panel: Verdict) -> Decision | None:
+        """Return the side with the larger gain in its share, of those who answered twice.
+
+        Below the quorum, and where nobody answered twice, the panel decides.
+        """
+        before, after = (
+            {
+                vote.person: vote.option
+                for vote in stances
+                if vote.question is question and not vote.ambiguous
+            }
+            for question in (Question.STANCE_BEFORE, Question.STANCE_AFTER)
+        )
+        both = before.keys() & after.keys()
+        if len(both) < max(1, request.quorum):
+            verdict = panel.model_copy(update={"rubric": "panel_for_stance"})
+            told = f"{len(both)} people answered both times, too few to decide: the jury does."
+            return Decision(verdict, _title(verdict.winner), told)
+        gains = {
+            side: _share(after, both, stance) - _share(before, both, stance)
+            for side, stance in STANCE_OF.items()
+        }
+        level = abs(gains["A"] - gains["B"]) < 1e-9
+        winner = TIE if level else max(gains, key=lambda side: gains[side])
+        verdict = Verdict(winner=winner, valid=len(both), invalid=0, rubric="stance", blind=True)
+        told = ", ".join(f"{side} {gain:+.0%}" for side, gain in gains.items())
+        return Decision(verdict, _title(winner), f"Gain in share among {len(both)} people: {told}.")
+
+
+def _share(stances: Mapping[int, str], people: set[int], stance: str) -> float:
+    return Counter(stances[person] for person in people)[stance] / len(people)
+
+
+def _title(winner: str | None) -> str:
+    if winner is None:
+        return "Nobody wins the room"
+    return "The room is undecided" if winner == TIE else f"{winner} wins the room"

@@ -1,0 +1,242 @@
+"""`roundtable`: everybody drafts an answer, reads the others, and revises."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from pydantic import Field
+
+from engine.debate import TIE, Request, TurnOrder, Value, Verdict
+from engine.errors import UsageError
+from engine.findings import Artifact
+from engine.floor import Floor
+from engine.formats.format import Format, Names, Roles
+from engine.limits import TurnLimits
+from engine.messages import Report
+from engine.overlap import least_overlap, mean_overlaps, most_central
+from engine.schema import TEXT, choice, named
+from engine.shapes import Fault, Shape
+from engine.store import Post
+from engine.text import split_draft
+
+NAME = "roundtable"
+FIRST = "draft"
+
+
+class RoundtableOptions(Value):
+    """How many agents sit, as whom, and who judges; without judges the most central draft wins.
+
+    `personas` are names of the data file or descriptions of one's own, in the agents' order;
+    `one_model` gives all agents the same model.
+    """
+
+    agents: int = Field(3, ge=2, le=9)
+    personas: Names = ()
+    judges: int = Field(0, ge=0, le=5)
+    one_model: bool = False
+
+
+class RoundtableLimits(Value):
+    """Words of a draft, and the overlap of every pair of drafts from which nobody revises."""
+
+    words: int = 350
+    overlap: float = Field(0.8, gt=0, le=1)
+
+
+class Personas(Value):
+    """The data file of personas: a description by name, in the order in which they are dealt."""
+
+    personas: dict[str, str]
+
+
+class Pick(Value):
+    """A judge's answer: the neutral name of the best final draft, or a tie."""
+
+    reasons: str = ""
+    best: str
+
+
+class Roundtable(Format):
+    """Drafts at the same time, then as many rounds of revision, stopped early by agreement."""
+
+    name = NAME
+    version = 1
+    contenders = ("1", "2", "3")
+    options = RoundtableOptions
+    turn_order = TurnOrder.SIMULTANEOUS
+    default_rounds = 2
+
+    def roles(self, options: Mapping[str, object]) -> Roles:
+        """Return the agents, numbered from 1, and how many judges there are."""
+        given = RoundtableOptions.model_validate(options)
+        if len(given.personas) > given.agents:
+            raise UsageError(
+                f"{len(given.personas)} personas are named for {given.agents} agents; "
+                "name at most one each."
+            )
+        agents = tuple(str(number) for number in range(1, given.agents + 1))
+        return Roles(agents, judges=given.judges, one_model=given.one_model)
+
+    def rounds(self, request: Request) -> tuple[str, ...]:
+        """Return the draft and the revisions, numbered from 1."""
+        return (FIRST, *(f"revision-{number}" for number in range(1, request.rounds + 1)))
+
+    def turns(self, request: Request) -> int:
+        """Return how many drafts there are unless agreement ends it early."""
+        return len(request.sides) * len(self.rounds(request))
+
+    def waves(self, request: Request) -> int:
+        """Return the rounds, and one more where somebody judges."""
+        return len(self.rounds(request)) + bool(request.judges)
+
+    async def run(self, floor: Floor) -> None:
+        """Hold the debate."""
+        limits = RoundtableLimits.model_validate(floor.limits)
+        personas = deal_personas(floor)
+        drafts: dict[str, str] = {}
+        for round_name in self.rounds(floor.request):
+            if drafts and least_overlap(drafts) >= limits.overlap:
+                await _say_saved(floor, self.turns(floor.request), limits.overlap)
+                break
+            texts = await floor.all_at_once(
+                *(
+                    floor.speak(
+                        agent,
+                        round_name,
+                        template=f"{NAME}/{round_name.split('-')[0]}",
+                        limits=TurnLimits(words=limits.words),
+                        opposing=_others(drafts, agent),
+                        persona=persona,
+                    )
+                    for agent, persona in personas.items()
+                )
+            )
+            drafts = {
+                agent: split_draft(text)[0] if drafts else text
+                for agent, text in zip(personas, texts, strict=True)
+            }
+        await (_judge(floor, drafts) if floor.request.judges else _converge(floor, drafts))
+
+
+def deal_personas(floor: Floor) -> dict[str, str]:
+    """Return each agent's persona: the one asked for, else those of the data file in turn."""
+    known = floor.prompts.data(f"{NAME}/personas", Personas).personas
+    asked = RoundtableOptions.model_validate(floor.request.options).personas
+    rest = [text for name, text in known.items() if name not in asked]
+    dealt = [known.get(name, name) for name in asked] + rest * len(floor.request.sides)
+    return dict(zip(floor.request.sides, dealt, strict=False))
+
+
+def _others(drafts: Mapping[str, str], agent: str) -> str:
+    others = (f"Agent {name}:\n{text}" for name, text in drafts.items() if name != agent)
+    return "\n\n".join(others)
+
+
+async def _say_saved(floor: Floor, planned: int, overlap: float) -> None:
+    saved = planned - len(floor.turns)
+    await floor.tell(
+        "roundtable/agreed",
+        f"Every two drafts share at least {overlap:.0%} of their words, so nobody revises "
+        f"further: {saved} calls saved.",
+    )
+
+
+async def _converge(floor: Floor, drafts: Mapping[str, str]) -> None:
+    """Name the final draft that is most like the others; computed, asked of nobody."""
+    winner, overlaps = most_central(drafts), mean_overlaps(drafts)
+    shares = ", ".join(f"{agent}: {share:.2f}" for agent, share in overlaps.items())
+    note = f"Mean overlap of each final draft with the others: {shares}."
+    await _conclude(floor, drafts, winner, note, {"overlaps": overlaps}, valid=0, invalid=0)
+
+
+async def _judge(floor: Floor, drafts: Mapping[str, str]) -> None:
+    """Ask every judge for the best final draft; each reads them blind, from another one on."""
+    blinded = dict(
+        zip(drafts, [await floor.blinded(text) for text in drafts.values()], strict=True)
+    )
+    picks = await floor.all_at_once(
+        *(_pick(floor, number, blinded) for number in range(len(floor.request.judges)))
+    )
+    counted = Counter(best for best, _ in picks if best)
+    most = max(counted.values(), default=0)
+    ahead = [best for best, votes in counted.items() if votes == most]
+    winner = TIE if len(ahead) > 1 else next(iter(ahead), None)
+    said = "\n\n".join(f"Judge {number}: {text}" for number, (_, text) in enumerate(picks, 1))
+    picked: dict[str, int] = dict(counted)
+    invalid = sum(not best for best, _ in picks)
+    await _conclude(
+        floor, drafts, winner, said, {"picks": picked}, valid=len(picks) - invalid, invalid=invalid
+    )
+
+
+async def _pick(floor: Floor, number: int, drafts: Mapping[str, str]) -> tuple[str | None, str]:
+    """Return the agent that a judge picked, or a tie, and why; None for an unusable answer."""
+    agents = tuple(drafts)
+    turned = agents[number % len(agents) :] + agents[: number % len(agents)]
+    shown = {floor.names[agent]: drafts[agent] for agent in turned}
+    answer = await floor.consult(
+        f"judge/{number + 1}",
+        floor.request.judges[number],
+        system=f"{NAME}/judge",
+        template=f"{NAME}/pick",
+        shape=_shape_of(tuple(shown)),
+        drafts=shown,
+    )
+    best = next((agent for agent in agents if floor.names[agent] == _best(answer.value)), None)
+    if _best(answer.value) == TIE:
+        best = TIE
+    body = {"best": best, "reasons": answer.value.reasons if answer.value else ""}
+    body |= {"raw": answer.raw, "problem": answer.problem}
+    artifact = Artifact(name=f"judge/{number + 1}", kind="pick", body=body, valid=best is not None)
+    await floor.keep(artifacts=[artifact])
+    if answer.value is None or best is None:
+        return None, "its answer could not be read."
+    return best, f"{best}. {answer.value.reasons}"
+
+
+def _best(pick: Pick | None) -> str:
+    return pick.best.strip() if pick else ""
+
+
+def _shape_of(names: tuple[str, ...]) -> Shape[Pick]:
+    def check(pick: Pick) -> tuple[Fault, ...]:
+        if pick.best in (*names, TIE):
+            return ()
+        known = ", ".join((*names, TIE))
+        return (Fault(kind="unknown_draft", what=f"best is none of {known}"),)
+
+    return Shape(Pick, named("Pick", {"reasons": TEXT, "best": choice(*names, TIE)}), check)
+
+
+async def _conclude(
+    floor: Floor,
+    drafts: Mapping[str, str],
+    winner: str | None,
+    note: str,
+    detail: dict[str, dict[str, float]] | dict[str, dict[str, int]],
+    *,
+    valid: int,
+    invalid: int,
+) -> None:
+    """Keep the result, and show it with the reveal."""
+    decided = winner if winner in drafts else None
+    verdict = Verdict(
+        winner=winner,
+        problem="" if winner else "no judge gave an answer that could be read",
+        valid=valid,
+        invalid=invalid,
+        rubric="best_draft" if floor.request.judges else "convergence",
+        blind=True,
+    )
+    body = {"winner": winner, "note": note, "final": drafts.get(decided or "")} | detail
+    label = {None: "No draft was picked", TIE: "The judges call it a tie"}.get(
+        winner, f"Agent {winner} has the winning draft"
+    )
+    final = f"\n\n{drafts[decided]}" if decided else ""
+    report = Report(title=label, text=f"{note}{final}", side=decided or "judge")
+    await floor.keep(
+        Post(key="roundtable/result", message=report),
+        artifacts=[Artifact(name="result", kind="roundtable", body=body)],
+        verdict=verdict,
+    )

@@ -1,0 +1,53 @@
+"""What a format's own messages say as plain Markdown, for any venue that has no better way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from engine.messages import Arc, File, Report, ScoreBoard
+
+FormatMessage = Report | ScoreBoard | Arc
+_BARS = "▁▂▃▄▅▆▇█"
+
+
+def markdown_of(message: FormatMessage) -> str:
+    """Return all that a message says below its title."""
+    match message:
+        case Report():
+            return message.text
+        case ScoreBoard():
+            return "\n".join(_board(message))
+        case Arc():
+            return f"`{sparkline(message)}`\n\n{message.alt}"
+
+
+def files_of(message: FormatMessage) -> tuple[File, ...]:
+    """Return the files that belong to a message."""
+    return message.files if isinstance(message, Report) else ()
+
+
+def sparkline(arc: Arc) -> str:
+    """Draw one bar a turn, as high as its score is of 100; a turn without a score is a dot."""
+    bars = []
+    for point in arc.points:
+        if point.score is None:
+            bars.append("·")
+        else:
+            share = max(0.0, min(point.score, 100.0)) / 100
+            bars.append(_BARS[round(share * (len(_BARS) - 1))])
+    return "".join(bars)
+
+
+def _board(board: ScoreBoard) -> Iterator[str]:
+    yield _row("", *board.columns)
+    yield _row("---", *("---:" for _ in board.columns))
+    for row in board.rows:
+        yield _row(row.name, *row.cells)
+    if board.notes:
+        yield ""
+        yield from (f"- {note}" for note in board.notes)
+
+
+def _row(*cells: str) -> str:
+    safe = (cell.replace("|", "\\|").replace("\n", " ") for cell in cells)
+    return f"| {' | '.join(safe)} |"

@@ -1,0 +1,187 @@
+"""Every format, whole: held, judged, voted on, revealed and kept, on real parts throughout."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from adapters.memory.venue import StoredMessage
+from engine.debate import Debate, Model, Scores, Status
+from engine.formats import FORMATS, find_format
+from engine.intake import Defaults
+from engine.run import DEFECT
+from engine.store import DebateRecord
+from tests.doubles.rehearsed import DEFAULTS as REHEARSED
+from tests.doubles.rehearsed import JURORS, MODELS
+from tests.scenario.conftest import NO_CAPS, Running, Stage
+
+DEFAULTS = REHEARSED.model_copy(
+    update={
+        "vote_minutes": 0.001,
+        "quorum": 0,
+        "extend": False,
+        "stance_seconds": 0.01,
+        "caps": NO_CAPS,
+        "jurors": (*JURORS, *(Model.parse(f"rehearsal/{n}") for n in ("aspen", "hazel"))),
+    }
+)
+SHORT = DEFAULTS.model_copy(update={"limits": {"team": {"free_minutes": 1.2}}})
+OPTIONS = {"audited": {"turns": 4}}
+TOPICS = {
+    "en": "Remote work is more productive than working from an office",
+    "tr": "Uzaktan çalışmak ofiste çalışmaktan daha verimlidir",
+    "zh": "远程办公比坐班更有效率",
+}
+
+
+async def hold(line: Running, format: str, defaults: Defaults = SHORT, **asked: object) -> Debate:
+    """Hold a whole debate of a format."""
+    return await line.hold(
+        defaults,
+        **{"format": format, "topic": TOPICS["en"], "options": OPTIONS.get(format, {})} | asked,
+    )
+
+
+def in_thread(stage: Stage) -> list[StoredMessage]:
+    """Return what stands in the one thread, in order."""
+    (thread,) = stage.venue.threads.values()
+    return thread.messages
+
+
+def misbehaving(format: str, how: str) -> Defaults:
+    """Return defaults under which one debater misbehaves in a way of the rehearsal models."""
+    bad = Model.parse(f"rehearsal/maple?{how}")
+    return SHORT.model_copy(update={"sides": {find_format(format).contenders[0]: bad}})
+
+
+@pytest.mark.parametrize("language", TOPICS)
+@pytest.mark.parametrize("format", FORMATS)
+async def test_a_whole_debate_is_held_voted_on_and_kept(
+    line: Running, stage: Stage, format: str, language: str
+) -> None:
+    started = await line.start(DEFAULTS, format=format, topic=TOPICS[language], language=language)
+    debate = await line.ended(started.debate.id)
+    assert (debate.status, debate.reason) == (Status.CLOSED, "")
+    record = await line.record(debate.id)
+    if format != "team":  # whose clock decides how many there are
+        assert len(record.turns) == find_format(format).turns(debate.request)
+    assert not [turn for turn in record.turns if turn.violations]
+    assert record.verdict is not None
+    assert record.verdict.valid >= 2
+    _expected_what_was_used(started.estimate.tokens_in, started.estimate.tokens_out, record)
+
+
+def _expected_what_was_used(tokens_in: int, tokens_out: int, record: DebateRecord) -> None:
+    """See that the estimate of a price (1 USD in, 3 out) is within a quarter of the truth."""
+    replies = [call.reply for call in record.calls if call.reply]
+    used_in = sum(reply.usage.tokens_in or 0 for reply in replies)
+    used_out = sum(reply.usage.tokens_out or 0 for reply in replies)
+    used, expected = used_in + 3 * used_out, tokens_in + 3 * tokens_out
+    assert 0.75 <= expected / used <= 1.25, (used_in, tokens_in, used_out, tokens_out)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+async def test_nothing_before_the_reveal_names_a_model_or_tells_what_a_judge_said(
+    line: Running, stage: Stage, format: str
+) -> None:
+    debate = await hold(line, format)
+    record = await line.record(debate.id)
+    shown = [message.body for message in in_thread(stage)]
+    reveal = next(at for at, body in enumerate(shown) if body.startswith("Reveal"))
+    before, after = "\n".join(shown[:reveal]), "\n".join(shown[reveal:])
+    for model in (*debate.request.speakers, *debate.request.judges):
+        assert model.name not in before
+    for judge in record.verdicts:
+        assert judge == format
+    for artifact in record.artifacts:
+        for word in ("reasons", "key_insight", "narrative", "direction", "directive"):
+            told = artifact.body.get(word)
+            assert not (isinstance(told, str) and told and told in before)
+    if record.verdicts:
+        assert len(shown) > reveal + 1
+        assert after.count("\n") > 2
+
+
+@pytest.mark.parametrize("how", ["garbage", "empty", "over=always", "fail=500"])
+@pytest.mark.parametrize("format", FORMATS)
+async def test_a_model_that_misbehaves_at_every_step_ends_it_in_a_clear_state(
+    line: Running, stage: Stage, format: str, how: str
+) -> None:
+    debate = await hold(line, format, misbehaving(format, how))
+    assert debate.reason != DEFECT
+    if how in ("empty", "fail=500"):
+        assert debate.status is Status.FAILED
+        assert debate.reason
+    else:
+        assert debate.status is Status.CLOSED
+        record = await line.record(debate.id)
+        if how == "over=always":
+            assert any(turn.violations for turn in record.turns)
+
+
+@pytest.mark.parametrize("how", ["garbage", "empty", "fail=500"])
+@pytest.mark.parametrize("format", [name for name in FORMATS if name not in ("classic", "oxford")])
+async def test_a_judge_that_misbehaves_never_becomes_a_score(
+    line: Running, format: str, how: str
+) -> None:
+    bad = Model.parse(f"rehearsal/judge?{how}")
+    options = {"judges": 2} if format == "roundtable" else OPTIONS.get(format, {})
+    debate = await hold(line, format, judges=(bad,), options=options)
+    assert (debate.status, debate.reason) == (Status.CLOSED, "")
+    record = await line.record(debate.id)
+    assert record.verdicts[format].winner is None
+    assert record.verdicts[format].problem
+    assert record.scores == ()
+    assert any(not artifact.valid for artifact in record.artifacts)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+async def test_processes_that_end_in_the_middle_change_nothing(stage: Stage, format: str) -> None:
+    slow = tuple(Model.parse(f"rehearsal/{model.name}?latency=0.03") for model in MODELS)
+    defaults = SHORT.model_copy(update={"models": slow})
+    async with stage.process() as line:
+        clean = await line.record((await hold(line, format, defaults)).id)
+    debate_id, processes, ended = "", 0, False
+    while not ended:
+        processes += 1
+        async with stage.process() as line:
+            if debate_id:
+                await line.service.resume(debate_id, NO_CAPS)
+            else:
+                started = await line.start(
+                    defaults, format=format, topic=TOPICS["en"], options=OPTIONS.get(format, {})
+                )
+                debate_id = started.debate.id
+            ended = await _ends_within(line, debate_id, seconds=0.15)
+    assert processes > 1
+    async with stage.process() as line:
+        broken = await line.record(debate_id)
+    assert [t.text for t in broken.turns] == [t.text for t in clean.turns]
+    assert broken.artifacts == clean.artifacts
+    assert broken.scores == clean.scores
+    assert broken.adjustments == clean.adjustments
+    assert {judge: verdict.winner for judge, verdict in broken.verdicts.items()} == {
+        judge: verdict.winner for judge, verdict in clean.verdicts.items()
+    }
+    threads = list(stage.venue.threads.values())
+    bodies = [[m.body.replace(m.reference, "") for m in thread.messages] for thread in threads]
+    assert len(bodies[0]) == len(bodies[1])
+
+
+async def _ends_within(line: Running, debate_id: str, seconds: float) -> bool:
+    try:
+        async with asyncio.timeout(seconds):
+            await line.ended(debate_id)
+    except TimeoutError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("format", ["structured"])
+async def test_with_live_scores_no_vote_is_gold(line: Running, stage: Stage, format: str) -> None:
+    debate = await hold(line, format, scores=Scores.LIVE)
+    shown = [message.body for message in in_thread(stage)]
+    reveal = next(at for at, body in enumerate(shown) if body.startswith("Reveal"))
+    assert any("Decision briefing" in body for body in shown[:reveal])
+    assert debate.status is Status.CLOSED

@@ -1,0 +1,483 @@
+"""`audited`: how turns are scored and docked, and how debaters change under pressure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.audit import (
+    DRAW_MOST,
+    LEAST_LEAD,
+    LOSER_MOST,
+    SCALES,
+    WINNER_LEAST,
+    Outcome,
+    band,
+    direct,
+    loser_of,
+    move_traits,
+    total_points,
+)
+from engine.errors import ModelError, UsageError
+from engine.findings import Adjustment
+from engine.formats import find_format
+from engine.messages import Arc, Report, ScoreBoard
+from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for, survives_every_death
+
+SCORES: dict[str, float] = {
+    "cause": 6,
+    "process": 6,
+    "consequence": 6,
+    "premise_addressed": 6,
+    "framing": 5,
+    "clarity": 5,
+    "resonance": 5,
+    "delivery": 5,
+    "tactics": 20,
+    "frame_control": 7,
+    "credibility": 8,
+}
+DRAW = dict.fromkeys(SCALES, "draw")
+CALM = dict.fromkeys(("cognitive", "emotional", "strategic", "credibility"), 0)
+
+
+def answer(step: str) -> dict[str, Any]:
+    """Return what a judge without a preference says at a step."""
+    match step.split("/")[1]:
+        case "absolute":
+            return {"scores": SCORES, "suspect": []}
+        case "pairwise":
+            return {"outcomes": DRAW, "pressures": CALM}
+        case "narrative":
+            return {"narrative": "CANARY story", "winner": "tie"}
+        case "convergence":
+            return {"reason": "CANARY reason", "outcome": "degree_disagreement"}
+        case _:
+            return {"explanation": "CANARY conflict", "pattern": "asymmetric_depth"}
+
+
+class Judge(dict[str, Any]):
+    """What the judge says at a step; whatever is not told has no preference."""
+
+    def __call__(self, step: str) -> str | ModelError | None:
+        if not step.startswith("judge/"):
+            return f"Speech {step}."
+        said = self.get(step.removesuffix("/again"), None) or answer(step)
+        if isinstance(said, str | ModelError):
+            return said
+        return orjson.dumps(said).decode()
+
+
+async def debate(judge: Judge | None = None, turns: int = 4, **asked: Any) -> RehearsedDesk:
+    """Hold a debate of so many turns before a judge."""
+    options = {"turns": turns} | asked.pop("options", {})
+    setup = setup_for("audited", options=options, **asked)
+    return await hold(setup, RehearsedDesk(twist=judge or Judge()))
+
+
+def adjustments(desk: RehearsedDesk) -> list[Adjustment]:
+    """Return every adjustment, in the order in which they were made."""
+    return [adjustment for note in desk.notes for adjustment in note.adjustments]
+
+
+def score(desk: RehearsedDesk, turn: int, criterion: str) -> tuple[float, float | None]:
+    """Return a turn's score as it was stored, and what the judge had said."""
+    step = desk.turns[turn - 1].step
+    (found,) = [s for s in desk.scores if (s.subject, s.criterion) == (step, criterion)]
+    return found.value, found.original
+
+
+# --- the script ------------------------------------------------------------------------
+
+
+async def test_two_debaters_alternate_and_the_judge_follows_each_turn() -> None:
+    desk = await debate(turns=5)
+    assert [turn.seat for turn in desk.turns] == list("ABABA")
+    assert [turn.round for turn in desk.turns] == [f"exchange-{n}" for n in (1, 1, 2, 2, 3)]
+    judged = [step for step in desk.asked if step.startswith("judge/")]
+    assert judged[:3] == ["judge/absolute/1", "judge/absolute/2", "judge/pairwise/2"]
+    assert "judge/pairwise/1" not in judged
+    script = find_format("audited")
+    assert len(script.rounds(setup_for("audited", options={"turns": 5}).request)) == 3
+    assert script.turns(setup_for("audited").request) == 10
+    assert len(script.rounds(setup_for("audited").request)) == 5
+
+
+async def test_both_kinds_of_scoring_run_at_the_same_time() -> None:
+    desk = RehearsedDesk(twist=Judge(), latency=lambda step: 0.01 if "judge/" in step else 0.0)
+    await hold(setup_for("audited", options={"turns": 3}), desk)
+    assert desk.most_talking == 2
+
+
+@pytest.mark.parametrize(("turns", "looked"), [(9, False), (10, True)])
+async def test_convergence_is_looked_at_in_debates_of_ten_turns_or_more(
+    turns: int, looked: bool
+) -> None:
+    desk = await debate(turns=turns)
+    assert ("judge/convergence" in desk.asked) is looked
+    if looked:
+        prompt = desk.said_to("judge/convergence")
+        assert "[turn 1, A]" in prompt
+        assert "[turn 10, B]" in prompt
+        assert "[turn 5, A]" not in prompt
+        assert desk.artifacts["convergence"].body["outcome"] == "degree_disagreement"
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"turns": 1}, "option turns"),
+        ({"elasticity": 1.5}, "option elasticity"),
+        ({"archetypes": "engineer"}, "needs two archetypes"),
+    ],
+)
+def test_wrong_options_are_refused(options: dict[str, object], told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        setup_for("audited", options=options)
+
+
+async def test_an_unknown_archetype_is_refused_with_those_there_are() -> None:
+    with pytest.raises(UsageError, match="no archetype “clown”; choose from engineer"):
+        await debate(options={"archetypes": "clown, engineer"})
+
+
+# --- scores ----------------------------------------------------------------------------
+
+
+def test_a_turn_has_forty_thirty_and_thirty_points_and_two_beside() -> None:
+    points = total_points(SCORES)
+    assert [points.values[name] for name in SCALES] == [24, 20, 20]
+    assert points.total == 64
+
+
+@pytest.mark.parametrize(
+    ("framing", "delivery", "expected"), [(2.9, 7.0, 4.0), (3.0, 7.0, 7.0), (2.0, 3.5, 3.5)]
+)
+def test_delivery_is_worth_little_without_framing(
+    framing: float, delivery: float, expected: float
+) -> None:
+    points = total_points(SCORES | {"framing": framing, "delivery": delivery})
+    assert points.values["delivery"] == expected
+    assert points.originals == ({"delivery": delivery} if expected != delivery else {})
+
+
+@pytest.mark.parametrize(
+    ("dimension", "previous", "latest", "outcome", "expected"),
+    [
+        ("logic", 20, 10, "latest", (20, 22)),  # a winner has 55 % at least, and 2 more
+        ("logic", 30, 25, "latest", (23, 25)),
+        ("logic", 36, 38, "latest", (34, 38)),  # a loser has 85 % at most
+        ("logic", 30, 10, "previous", (30, 10)),
+        ("rhetoric", 10, 12, "latest", (10, 16.5)),
+        ("tactics", 10, 12, "previous", (16.5, 12)),
+        ("tactics", 29, 28.5, "previous", (29, 25.5)),
+        ("logic", 20, 30, "draw", (20, 24)),  # a draw is within 10 %
+        ("logic", 20, 23, "draw", (20, 23)),
+        ("tactics", 20, 10, "draw", (20, 17)),
+    ],
+)
+def test_scores_move_to_the_nearest_edge_of_their_band(
+    dimension: str,
+    previous: float,
+    latest: float,
+    outcome: Outcome,
+    expected: tuple[float, float],
+) -> None:
+    assert band(dimension, previous, latest, outcome) == pytest.approx(expected)
+
+
+@given(
+    st.sampled_from(sorted(SCALES)),
+    st.floats(0, 1),
+    st.floats(0, 1),
+    st.sampled_from(["previous", "latest", "draw"]),
+)
+def test_every_pair_ends_within_its_bands(
+    dimension: str, first: float, second: float, outcome: Outcome
+) -> None:
+    scale = SCALES[dimension]
+    previous, latest = band(dimension, first * scale, second * scale, outcome)
+    assert 0 <= min(previous, latest) <= max(previous, latest) <= scale
+    if outcome == "draw":
+        assert abs(previous - latest) <= DRAW_MOST * scale + 1e-9
+        return
+    winner, loser = (latest, previous) if outcome == "latest" else (previous, latest)
+    assert winner >= WINNER_LEAST * scale - 1e-9
+    assert loser <= LOSER_MOST * scale + 1e-9
+    assert winner - loser >= LEAST_LEAD - 1e-9
+
+
+async def test_what_the_judge_said_and_what_the_bands_make_of_it_are_both_kept() -> None:
+    low = SCORES | {"cause": 1, "process": 1}
+    judge = Judge({"judge/absolute/2": {"scores": low, "suspect": []}})
+    judge["judge/pairwise/2"] = {"outcomes": DRAW | {"logic": "latest"}, "pressures": CALM}
+    desk = await debate(judge)
+    assert score(desk, 2, "logic") == (22, 14)
+    assert score(desk, 2, "rhetoric") == (20, None)
+    assert score(desk, 1, "logic") == (24, None)
+    (moved,) = [a for a in adjustments(desk) if a.name.startswith("calibration/2")]
+    assert (moved.subject, moved.criterion, moved.amount) == (desk.turns[0].step, "logic", -4)
+    assert moved.by == desk.turns[1].step
+
+
+async def test_the_first_turn_is_not_banded_and_the_first_two_are_marked() -> None:
+    desk = await debate()
+    assert all(s.original is None for s in desk.scores if s.subject == desk.turns[0].step)
+    (board,) = [post.message for post in desk.held if isinstance(post.message, ScoreBoard)]
+    assert [("early" in row.name) for row in board.rows] == [True, True, False, False]
+
+
+# --- the register ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "penalty"),
+    [("hollow", -1), ("fabricated", -2), ("inverted_fact", -2), ("reversed_causality", -2)],
+)
+async def test_a_suspect_claim_docks_its_own_turn(kind: str, penalty: float) -> None:
+    claim = {"claim": "Tea doubles output.", "kind": kind}
+    desk = await debate(Judge({"judge/absolute/3": {"scores": SCORES, "suspect": [claim]}}))
+    (docked,) = adjustments(desk)
+    assert (docked.amount, docked.criterion) == (penalty, "logic")
+    assert docked.subject == docked.by == desk.turns[2].step
+
+
+async def test_a_later_turn_docks_an_earlier_one_and_its_score_stays_as_it_was() -> None:
+    exposed = {"turn": 1, "claim": "Smith 2031 says so.", "kind": "fabricated"}
+    told = {"scores": SCORES, "suspect": [], "exposed": [exposed]}
+    desk = await debate(Judge({"judge/absolute/4": told}))
+    (docked,) = adjustments(desk)
+    assert (docked.subject, docked.by) == (desk.turns[0].step, desk.turns[3].step)
+    assert (docked.side, docked.amount) == ("A", -2)
+    assert score(desk, 1, "total") == (64, None)
+    (arc,) = [post.message for post in desk.held if isinstance(post.message, Arc)]
+    assert [(p.score, p.docked) for p in arc.points] == [(62, -2), (64, 0), (64, 0), (64, 0)]
+    assert "A1 62 (-2)" in arc.alt
+
+
+async def test_the_same_claim_is_docked_once() -> None:
+    claim = {"claim": "Tea doubles output.", "kind": "hollow"}
+    again = {"turn": 1, "claim": "Tea doubles output.", "kind": "fabricated"}
+    judge = Judge({"judge/absolute/1": {"scores": SCORES, "suspect": [claim, claim]}})
+    judge["judge/absolute/2"] = {"scores": SCORES, "suspect": [], "exposed": [again]}
+    assert [docked.amount for docked in adjustments(await debate(judge))] == [-1]
+
+
+@pytest.mark.parametrize("kind", ["dropped", "contradicted"])
+async def test_a_premise_that_is_given_up_is_entered_with_both_turns(kind: str) -> None:
+    premise = {"turn": 1, "premise": "People drink what is there.", "kind": kind}
+    told = {"scores": SCORES, "suspect": [], "premises": [premise]}
+    desk = await debate(Judge({"judge/absolute/3": told}))
+    assert adjustments(desk) == []
+    entries = desk.artifacts["register"].body["entries"]
+    assert entries == [
+        {
+            "turn": 1,
+            "side": "A",
+            "kind": kind,
+            "text": "People drink what is there.",
+            "exposed_by": 3,
+        }
+    ]
+
+
+# --- debaters that adapt ---------------------------------------------------------------
+
+TRAITS = {"evidence": 5.0, "intensity": 9.0, "calm": 2.0}
+PRESSURES = {"cognitive": {"evidence": 1.0}, "emotional": {"intensity": 1.0, "calm": -1.0}}
+
+
+@pytest.mark.parametrize(
+    ("signals", "elasticity", "expected"),
+    [
+        ({"cognitive": 3}, 0.5, {"evidence": 6.5, "intensity": 9.0, "calm": 2.0}),
+        ({"cognitive": -3}, 1.0, {"evidence": 2.0, "intensity": 9.0, "calm": 2.0}),
+        ({"emotional": 3}, 1.0, {"evidence": 5.0, "intensity": 10.0, "calm": 1.0}),
+        ({"cognitive": 3, "emotional": 3}, 0.0, TRAITS),
+    ],
+)
+def test_a_trait_moves_by_pressure_times_elasticity_within_one_and_ten(
+    signals: Mapping[str, int], elasticity: float, expected: dict[str, float]
+) -> None:
+    assert move_traits(TRAITS, signals, PRESSURES, elasticity) == expected
+
+
+def test_a_directive_names_what_changed_and_nothing_else() -> None:
+    moved = TRAITS | {"evidence": 6.5}
+    assert direct(TRAITS, moved) == "- evidence: 6.5 of 10, +1.5"
+    assert direct(TRAITS, TRAITS) == ""
+
+
+@pytest.mark.parametrize(
+    ("won", "lost"),
+    [
+        (("latest", "latest", "previous"), "previous"),
+        (("previous", "draw", "draw"), "latest"),
+        (("latest", "previous", "draw"), None),
+        (("draw", "draw", "draw"), None),
+    ],
+)
+def test_whoever_lost_most_dimensions_lost(won: tuple[Outcome, ...], lost: Outcome | None) -> None:
+    assert loser_of(dict(zip(SCALES, won, strict=True))) == lost
+
+
+async def test_the_loser_gets_a_hidden_directive_last_in_its_next_message() -> None:
+    outcomes = dict.fromkeys(SCALES, "latest")
+    judge = Judge(
+        {"judge/pairwise/2": {"outcomes": outcomes, "pressures": CALM | {"strategic": 3}}}
+    )
+    desk = await debate(judge)
+    asked = desk.asked["turn/exchange-2/A"][-1].content
+    assert "flexibility: 7.5 of 10, +1.5" in asked
+    assert asked.index("For your eyes only") > asked.index("At most 250 words.")
+    assert "For your eyes only" not in desk.said_to("turn/exchange-2/B")
+    assert "For your eyes only" not in desk.said_to("turn/exchange-1/A")
+    kept = desk.artifacts["directive/3"].body
+    assert "flexibility" in str(kept["directive"])
+    assert desk.artifacts["drift/2"].body["side"] == "A"
+    assert "flexibility" not in desk.shown
+    (drift,) = [p.message for p in desk.held if p.key == "audited/drift"]
+    assert isinstance(drift, Report)
+    assert "A, engineer: flexibility 6 → 7.5" in drift.text
+    assert "B, philosopher: not at all" in drift.text
+
+
+async def test_a_draw_presses_nobody() -> None:
+    told = {"outcomes": DRAW, "pressures": dict.fromkeys(CALM, 3)}
+    desk = await debate(Judge({f"judge/pairwise/{n}": told for n in (2, 3, 4)}))
+    assert not [name for name in desk.artifacts if name.startswith(("drift", "directive"))]
+
+
+async def test_a_character_is_told_first_and_never_shown() -> None:
+    desk = await debate()
+    assert "engineer (analytical depth 9" in desk.said_to("turn/exchange-1/A")
+    assert "philosopher (" in desk.said_to("turn/exchange-1/B")
+    assert "philosopher" not in desk.said_to("turn/exchange-2/A")
+    assert "engineer" not in desk.shown
+
+
+# --- the end ---------------------------------------------------------------------------
+
+STRONG = SCORES | {"cause": 9, "process": 9, "consequence": 9}
+
+
+def ahead_on_points(pattern: str, story: str) -> Judge:
+    """Return a judge whose scores have A ahead, whose story has another, and why."""
+    judge = Judge({f"judge/absolute/{n}": {"scores": STRONG, "suspect": []} for n in (1, 3)})
+    wins = {2: "previous", 3: "latest", 4: "previous"}
+    for number, outcome in wins.items():
+        outcomes = DRAW | {"logic": outcome}
+        judge[f"judge/pairwise/{number}"] = {"outcomes": outcomes, "pressures": CALM}
+    judge["judge/narrative"] = {"narrative": "CANARY story", "winner": story}
+    judge["judge/conflict"] = {"explanation": "CANARY conflict", "pattern": pattern}
+    return judge
+
+
+@pytest.mark.parametrize(
+    "pattern", ["coherence_collapse", "asymmetric_depth", "convergence_failure", "none"]
+)
+async def test_a_story_that_disagrees_with_the_scorecard_is_explained(pattern: str) -> None:
+    desk = await debate(ahead_on_points(pattern, "B"))
+    assert desk.notes[-1].verdicts["audited"].winner == "A"
+    assert desk.artifacts["narrative"].body["winner"] == "B"
+    assert desk.artifacts["conflict"].body["pattern"] == pattern
+    told = next(p.message for p in desk.held if p.key == "audited/narrative")
+    assert isinstance(told, Report)
+    assert "CANARY conflict" in told.text
+    assert (pattern.replace("_", " ") in told.text) is (pattern != "none")
+    assert "A ahead" in desk.said_to("judge/conflict")
+
+
+async def test_a_story_that_agrees_needs_no_explanation() -> None:
+    desk = await debate(ahead_on_points("none", "A"))
+    assert "judge/conflict" not in desk.asked
+    assert "conflict" not in desk.artifacts
+
+
+async def test_level_scores_are_a_tie() -> None:
+    verdict = (await debate()).notes[-1].verdicts["audited"]
+    assert (verdict.winner, verdict.valid, verdict.invalid, verdict.blind) == ("tie", 4, 0, False)
+
+
+async def test_all_that_the_judge_says_waits_for_the_vote() -> None:
+    desk = await debate(turns=10)
+    assert "CANARY" not in desk.shown
+    assert [post.key for post in desk.held] == [
+        f"audited/{name}" for name in ("board", "arc", "register", "narrative", "drift")
+    ]
+
+
+async def test_with_live_scores_each_turn_has_its_line_and_directives_stay_hidden() -> None:
+    outcomes = dict.fromkeys(SCALES, "latest")
+    claim = {"claim": "Tea doubles output.", "kind": "hollow"}
+    judge = Judge(
+        {"judge/pairwise/2": {"outcomes": outcomes, "pressures": CALM | {"strategic": 3}}}
+    )
+    judge["judge/absolute/2"] = {"scores": SCORES, "suspect": [claim]}
+    desk = await debate(judge, scores="live")
+    lines = [post for post in desk.posts if post.key.startswith("score/")]
+    assert len(lines) == 4
+    assert "Turn 2, B: hollow, “Tea doubles output.”" in lines[1].model_dump_json()
+    assert "For your eyes only" not in desk.shown
+
+
+# --- unhappy paths ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "no json",
+        {"scores": SCORES | {"cause": 11}},
+        {"scores": SCORES | {"cause": True}},
+        {"scores": {}},
+        {"scores": SCORES, "suspect": [{"claim": "x", "kind": "silly"}]},
+        {"scores": SCORES, "exposed": [{"turn": 3, "claim": "x", "kind": "hollow"}]},
+        {"scores": SCORES, "premises": [{"turn": 2, "premise": "x", "kind": "dropped"}]},
+        ModelError("down"),
+    ],
+)
+async def test_a_turn_that_cannot_be_scored_has_no_score(said: object) -> None:
+    desk = await debate(Judge({"judge/absolute/3": said}))
+    assert not [s for s in desk.scores if s.subject == desk.turns[2].step]
+    kept = desk.artifacts["absolute/3"]
+    assert not kept.valid
+    assert kept.body["problem"]
+    verdict = desk.notes[-1].verdicts["audited"]
+    assert (verdict.valid, verdict.invalid) == (3, 1)
+    (arc,) = [post.message for post in desk.held if isinstance(post.message, Arc)]
+    assert arc.points[2].score is None
+
+
+async def test_a_comparison_that_cannot_be_read_moves_nothing() -> None:
+    wrong = {"outcomes": {"logic": "both"}, "pressures": CALM}
+    desk = await debate(Judge({f"judge/pairwise/{n}": wrong for n in (2, 3, 4)}))
+    assert adjustments(desk) == []
+    assert all(score.original is None for score in desk.scores)
+    assert not desk.artifacts["pairwise/2"].valid
+
+
+async def test_a_judge_that_is_down_leaves_a_debate_without_its_verdict() -> None:
+    steps = [f"judge/{kind}/{n}" for kind in ("absolute", "pairwise") for n in range(1, 5)]
+    judge = Judge(dict.fromkeys([*steps, "judge/narrative"], ModelError("down")))
+    desk = await debate(judge)
+    verdict = desk.notes[-1].verdicts["audited"]
+    assert (verdict.winner, verdict.problem) == (None, "no turn of one side has a score")
+    assert desk.scores == []
+    assert len(desk.turns) == 4
+
+
+@pytest.mark.parametrize("language", ["tr", "zh"])
+async def test_the_rehearsal_models_hold_it_in_other_languages(language: str) -> None:
+    desk = await hold(setup_for("audited", language=language))
+    assert len(desk.turns) == 10
+    assert desk.notes[-1].verdicts["audited"].valid == 10
+
+
+async def test_killed_at_every_step_it_ends_the_same() -> None:
+    assert await survives_every_death(setup_for("audited", options={"turns": 4})) >= 12

@@ -1,0 +1,54 @@
+"""How alike texts are, in scripts with and without spaces."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.overlap import least_overlap, mean_overlaps, most_central, similarity, tokens
+
+
+def test_words_are_lower_cased_and_counted_once() -> None:
+    assert tokens("Tea, tea and TEA!") == {"tea", "and"}
+
+
+def test_scripts_without_spaces_count_pairs_of_characters() -> None:
+    assert tokens("远程办公") == {"远程", "程办", "办公"}
+    assert tokens("茶 tea") == {"茶", "tea"}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ("tea is good", "tea is bad", 2 / 4),
+        ("Çay iyidir", "ÇAY iyidir", 1.0),
+        ("远程办公好", "远程办公差", 3 / 5),
+        ("one", "two", 0.0),
+        ("", "...", 1.0),
+    ],
+)
+def test_similarity_is_shared_words_over_all_words(
+    first: str, second: str, expected: float
+) -> None:
+    assert similarity(first, second) == pytest.approx(expected)
+
+
+def test_the_most_central_text_shares_most_with_the_others() -> None:
+    texts = {"1": "tea is warm", "2": "tea is warm and good", "3": "coffee is good"}
+    assert most_central(texts) == "2"
+    assert mean_overlaps(texts)["2"] == pytest.approx((3 / 5 + 2 / 6) / 2)
+    assert least_overlap(texts) == pytest.approx(1 / 5)
+
+
+def test_ties_go_to_the_longer_draft_and_then_to_the_lower_number() -> None:
+    assert most_central({"1": "tea", "2": "tea!!", "3": "tea"}) == "2"
+    assert most_central({"1": "tea", "2": "tea"}) == "1"
+    assert most_central({"1": "alone"}) == "1"
+    assert least_overlap({"1": "alone"}) == 1.0
+
+
+@given(st.dictionaries(st.sampled_from("123456789"), st.text(max_size=40), min_size=1))
+def test_any_texts_have_a_most_central_one(texts: dict[str, str]) -> None:
+    assert most_central(texts) in texts
+    assert all(0 <= share <= 1 for share in mean_overlaps(texts).values())

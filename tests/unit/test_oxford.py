@@ -1,0 +1,108 @@
+"""`oxford`: seats that alternate, and a winner by changed minds."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from engine.debate import Question, Verdict, Vote
+from engine.formats.oxford import Oxford
+from tests.doubles.rehearsed import hold, setup_for, survives_every_death
+
+PANEL = Verdict(winner="B", p={"A": 0.2, "B": 0.8}, valid=3, invalid=0)
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def stance(person: int, question: Question, option: str) -> Vote:
+    """Return a person's stance."""
+    return Vote(
+        person=person,
+        question=question,
+        option=option,
+        ambiguous=False,
+        gold=True,
+        starter=False,
+        judge_visible=False,
+        late_seen=False,
+        tally_visible=True,
+        votes_seen_before=0,
+        changes=0,
+        first_at=NOW,
+        last_at=NOW,
+    )
+
+
+def room(*moves: tuple[str, str]) -> list[Vote]:
+    """Return the stances of people who were asked twice, each before and after."""
+    return [
+        stance(person, question, option)
+        for person, move in enumerate(moves)
+        for question, option in zip(
+            (Question.STANCE_BEFORE, Question.STANCE_AFTER), move, strict=True
+        )
+        if option
+    ]
+
+
+def decide(*moves: tuple[str, str], quorum: int = 3) -> str:
+    """Return how the winner was found, and who it is."""
+    request = setup_for("oxford", quorum=quorum).request
+    decision = Oxford().decide(request, room(*moves), PANEL)
+    assert decision is not None
+    return f"{decision.verdict.rubric}: {decision.verdict.winner}"
+
+
+async def test_two_seats_a_side_alternate() -> None:
+    desk = await hold(setup_for("oxford"))
+    assert [turn.seat for turn in desk.turns] == ["A1", "B1", "A2", "B2", "A1", "B1"]
+    assert [turn.side for turn in desk.turns] == list("ABABAB")
+    assert len(desk.turns) == Oxford().turns(setup_for("oxford").request)
+    assert desk.turns[3].text in desk.said_to("turn/closing/A1")
+
+
+async def test_people_are_always_asked_where_they_stand() -> None:
+    assert setup_for("oxford", stance=False).request.stance
+    assert not setup_for("classic").request.stance
+
+
+async def test_a_seat_may_have_a_model_of_its_own() -> None:
+    model = setup_for("oxford").panel.roster[0]
+    desk = await hold(setup_for("oxford", models={"A2": model}))
+    assert desk.models["turn/rebuttal/A2"] == model
+    assert desk.models["turn/opening/A1"] != model
+
+
+@pytest.mark.parametrize(
+    ("moves", "expected"),
+    [
+        ([("against", "for"), ("for", "for"), ("unsure", "unsure")], "stance: A"),
+        ([("unsure", "against"), ("for", "for"), ("for", "for")], "stance: B"),
+        # B still has more people; A gained more.
+        ([("unsure", "for"), ("against", "against"), ("against", "against")], "stance: A"),
+        ([("for", "for"), ("for", "for"), ("against", "against")], "stance: tie"),
+        # Both lose as much: nobody gained more than the other.
+        ([("for", "unsure"), ("against", "unsure"), ("for", "for")], "stance: tie"),
+        ([("for", "unsure"), ("against", "against"), ("for", "for")], "stance: B"),
+        ([("against", "for"), ("unsure", "for")], "panel_for_stance: B"),
+        ([("", "for"), ("against", ""), ("for", "against"), ("", "")], "panel_for_stance: B"),
+    ],
+)
+def test_the_larger_gain_in_share_wins_from_the_quorum_on(
+    moves: list[tuple[str, str]], expected: str
+) -> None:
+    assert decide(*moves) == expected
+
+
+def test_nobody_at_all_leaves_it_to_the_panel() -> None:
+    assert decide(quorum=0) == "panel_for_stance: B"
+
+
+@pytest.mark.parametrize("language", ["tr", "zh"])
+async def test_it_is_held_in_other_languages(language: str) -> None:
+    desk = await hold(setup_for("oxford", language=language))
+    assert all(turn.words <= 300 and not turn.violations for turn in desk.turns)
+
+
+async def test_killed_at_every_step_it_ends_the_same() -> None:
+    assert await survives_every_death(setup_for("oxford")) == 6
