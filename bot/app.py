@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from importlib.metadata import version
 
 from ulid import ULID
 
@@ -14,9 +15,11 @@ from adapters.models.router import open_models
 from adapters.storage.database import Database
 from adapters.storage.migrate import migrate, require_newest
 from adapters.storage.store import SqlStore
+from bot.log import about
 from bot.settings import Settings
 from engine.bell import Bell
 from engine.clock import SystemClock
+from engine.commands import Commands
 from engine.debate import Debate
 from engine.delivery import Delivery
 from engine.intake import Defaults
@@ -37,9 +40,11 @@ class App:
     """A running Rostrum: what its front ends use."""
 
     service: Service
+    commands: Commands
     store: SqlStore
     defaults: Defaults
     deliveries: Mapping[str, Delivery]
+    reconcile: Callable[[], Awaitable[None]]
 
 
 def defaults_of(settings: Settings) -> Defaults:
@@ -57,10 +62,11 @@ def defaults_of(settings: Settings) -> Defaults:
         turn_order=settings.turn_order,
         scores=settings.scores,
         vote_minutes=settings.default_vote_minutes,
+        stance_seconds=settings.stance_seconds,
         quorum=settings.default_quorum,
         extend=settings.default_extend,
         sampling=settings.sampling.roles(),
-        limits={"classic": settings.classic.limits()},
+        limits=settings.limits(),
         chars_per_word=settings.chars_per_word,
         panel_mode=settings.panel.mode,
         rubric=settings.panel.rubric,
@@ -114,12 +120,26 @@ async def run_app(
         await migrate(database)
         line = Line(store, models, prompts, venues)
         async with line.running():
-            yield App(line.service, store, defaults_of(settings), line.deliveries)
+            commands = _open_commands(settings, line.service, store)
+            yield App(
+                service=line.service,
+                commands=commands,
+                store=store,
+                defaults=commands.defaults,
+                deliveries=line.deliveries,
+                reconcile=line.reconcile,
+            )
     except BaseExceptionGroup as group:
         raise _first(group) from group
     finally:
         await models.aclose()
         await store.close()
+
+
+def _open_commands(settings: Settings, service: Service, store: SqlStore) -> Commands:
+    key = settings.export.hmac_key
+    secret = key.get_secret_value().encode() if key else None
+    return Commands(service, store, defaults_of(settings), version("rostrum"), secret)
 
 
 def _first(error: BaseException) -> BaseException:
@@ -139,6 +159,7 @@ class Line:
         dispatcher: Dispatcher | None = None,
     ) -> None:
         bell, clock = Bell(), SystemClock()
+        self._store = store
         self._keeper = Keeper(store, bell, holder=str(ULID()))
         self._dispatcher = dispatcher or LocalDispatcher()
         self._runner = Runner(store, models, self._keeper, bell)
@@ -151,7 +172,7 @@ class Line:
     async def running(self) -> AsyncIterator[None]:
         """Run every background task around the body, each owned by one group."""
         async with asyncio.TaskGroup() as group:
-            thinking = self._dispatcher.run(self._runner.run_debate)
+            thinking = self._dispatcher.run(self._think)
             works = [self._keeper.run(), thinking, warm_up()]
             works += [delivery.run() for delivery in self.deliveries.values()]
             works += [window.run() for window in self._windows.values()]
@@ -164,3 +185,14 @@ class Line:
                 await self._dispatcher.stop(STOP_SECONDS)
                 for task in tasks:
                     task.cancel()
+
+    async def reconcile(self) -> None:
+        """Submit every unfinished debate that nobody here thinks for, whoever queued it."""
+        for debate_id in await self._store.debates.unfinished():
+            if not self._keeper.holds(f"debate/{debate_id}"):
+                await self._dispatcher.submit(debate_id)
+
+    async def _think(self, debate_id: str) -> None:
+        """Run a debate with its id on every line that is logged for it, by whatever library."""
+        with about(debate_id):
+            await self._runner.run_debate(debate_id)

@@ -20,6 +20,8 @@ app.add_typer(bench, name="bench")
 
 # typer reads annotations at run time, where Optional is what it knows in every version.
 Text = Optional[str]  # noqa: UP045
+Names = Optional[list[str]]  # noqa: UP045
+OPTION = typer.Option(help="An option of the format, e.g. agents=5 or turns=6; repeatable.")
 VOTES = typer.Option(help="Votes to cast, e.g. A=3,B=2,tie=1 (default: keys, in a terminal).")
 
 
@@ -47,12 +49,15 @@ def demo(
     format: Annotated[str, typer.Option(help="Format of the debate.")] = "classic",
     language: Annotated[str, typer.Option(help="Language code, e.g. en, tr, zh.")] = "en",
     topic: Annotated[Text, typer.Option(help="The motion (default: one of the built-in).")] = None,
+    option: Annotated[Names, OPTION] = None,
 ) -> None:
     """Hold a whole debate offline, on the built-in rehearsal model, and export it."""
+    from bot.debate import Asked
     from bot.demo import run_demo
     from bot.exits import run
 
-    run(lambda: run_demo(out, votes=votes, format=format, language=language, topic=topic))
+    asked = Asked(topic=topic, format=format, language=language, options=tuple(option or ()))
+    run(lambda: run_demo(out, asked, votes=votes))
 
 
 @app.command()
@@ -73,6 +78,11 @@ def debate(
     seed: Annotated[Optional[int], typer.Option(help="Seed of the debate's draws.")] = None,  # noqa: UP045
     votes: Annotated[Text, VOTES] = None,
     out: Annotated[Optional[Path], typer.Option(help="Export all debates here after.")] = None,  # noqa: UP045
+    option: Annotated[Names, OPTION] = None,
+    seat: Annotated[
+        Names, typer.Option(help="A seat's or contender's own model, e.g. A2=online/x; repeatable.")
+    ] = None,
+    judges: Annotated[Text, typer.Option(help="The format's own judges, backend/model.")] = None,
     resume: Annotated[Text, typer.Option(help="Go on with this debate.")] = None,
 ) -> None:
     """Hold one debate in the terminal, on the backends that are set."""
@@ -94,6 +104,9 @@ def debate(
         vote_minutes=vote_minutes,
         quorum=quorum,
         seed=seed,
+        options=tuple(option or ()),
+        seats=tuple(seat or ()),
+        judges=judges,
     )
     run(lambda: run_debate(asked, votes=votes, out=out, resume=resume))
 
@@ -111,9 +124,31 @@ def export(
     run(lambda: run_export(out, community=community, file_format=format))
 
 
+@app.command("run")
+def run_() -> None:
+    """Serve the chat platforms that are set, until stopped."""
+    from bot.exits import run
+    from bot.run import run_rostrum
+
+    run(run_rostrum)
+
+
+@app.command()
+def invite(
+    secret_ballots: Annotated[
+        bool, typer.Option("--secret-ballots", help="Also ask for what secret ballots need.")
+    ] = False,
+) -> None:
+    """Print the link that adds Rostrum to a Discord server, with the permissions it needs."""
+    from bot.exits import run
+    from bot.invite import print_invite
+
+    run(lambda: print_invite(secret_ballots=secret_ballots))
+
+
 @app.command()
 def check() -> None:
-    """Check settings, database and every backend, and say what to do about each failure."""
+    """Check settings, database, backends and platforms, and say what to do about each failure."""
     from bot.doctor import run_check
     from bot.exits import run
 

@@ -15,6 +15,7 @@ from bot.terminal import COMMUNITY, PLATFORM, Session
 from engine.debate import Model, Scores, TurnOrder, Value
 from engine.errors import UsageError
 from engine.formats import find_format
+from engine.formats.format import read_options
 from engine.intake import Order
 from engine.service import Started
 from engine.votes.options import vote_options
@@ -39,6 +40,9 @@ class Asked(Value):
     vote_minutes: float | None = None
     quorum: int | None = None
     seed: int | None = None
+    options: tuple[str, ...] = ()
+    seats: tuple[str, ...] = ()
+    judges: str | None = None
 
     def order(self) -> Order:
         """Read the options. Raises UsageError naming the one that cannot be read."""
@@ -52,8 +56,11 @@ class Asked(Value):
             conditions=self.conditions,
             format=self.format,
             language=self.language,
-            models={side: Model.parse(text) for side, text in sides.items() if text},
+            models={side: Model.parse(text) for side, text in sides.items() if text}
+            | {seat: Model.parse(text) for seat, text in _pairs("--seat", self.seats).items()},
             jurors=_roster(self.jurors),
+            judges=_roster(self.judges),
+            options=_pairs("--option", self.options),
             rounds=self.rounds,
             turn_order=_choose("--turn-order", TurnOrder, self.turn_order),
             blind=_switch("--blind", self.blind),
@@ -71,8 +78,8 @@ async def run_debate(
     order = asked.order()
     settings = load_settings()
     if votes is not None:
-        script = find_format(asked.format or settings.default_format)
-        parse_votes(votes, vote_options(script.contenders))
+        contenders = contenders_of(order, settings.default_format)
+        parse_votes(votes, vote_options(contenders))
     log.configure(quiet(settings).log, settings.secrets())
     console = Console(highlight=False)
 
@@ -95,6 +102,23 @@ def quiet(settings: Settings) -> Settings:
         return settings
     shown = settings.log.model_copy(update={"level": "error"})
     return settings.model_copy(update={"log": shown})
+
+
+def contenders_of(order: Order, default_format: str) -> tuple[str, ...]:
+    """Return who can be voted for in the debate that an order asks for. Raises UsageError."""
+    script = find_format(order.format or default_format)
+    options = read_options(script.name, script.options, order.options)
+    return script.roles(options.model_dump()).contenders
+
+
+def _pairs(option: str, given: tuple[str, ...]) -> dict[str, str]:
+    pairs = {}
+    for item in given:
+        name, equals, value = item.partition("=")
+        if not equals or not name.strip():
+            raise UsageError(f"{option} is “{item}”; write it as name=value.")
+        pairs[name.strip()] = value.strip()
+    return pairs
 
 
 def _roster(text: str | None) -> tuple[Model, ...]:

@@ -12,50 +12,57 @@ from adapters.models.discovery import find_local_servers
 from adapters.storage.database import Database
 from adapters.terminal.votes import parse_votes
 from bot import log, texts
-from bot.debate import Asked, quiet
+from bot.debate import Asked, contenders_of, quiet
 from bot.exporting import export_into
 from bot.settings import Settings
 from bot.terminal import DEFAULT_VOTES, Session, has_keyboard
 from engine.dataset.folder import check_replaceable
-from engine.formats import find_format
+from engine.intake import Order
 from engine.languages import check_language
 from engine.service import Started
 from engine.topics import built_in_topics
 from engine.votes.options import vote_options
 
+STANCE_SECONDS = 2.0  # nobody is kept waiting for people who are not there
 
-async def run_demo(
-    out: Path, *, votes: str | None, format: str, language: str, topic: str | None
-) -> None:
+
+async def run_demo(out: Path, asked: Asked, *, votes: str | None) -> None:
     """Hold a debate of rehearsal models in the terminal, and export it into a folder.
 
     Whatever is set for real debates is left alone: the demo has a database of its own, made
     anew beside the folder. Raises UsageError before anything starts.
     """
     check_replaceable(out)
-    check_language(language)
-    options = vote_options(find_format(format).contenders)
+    order = _order(asked)
+    contenders = contenders_of(order, "classic")
+    options = vote_options(contenders)
     if votes is None and not has_keyboard():
-        votes = DEFAULT_VOTES
+        votes = DEFAULT_VOTES.format(*contenders)
     if votes is not None:
         parse_votes(votes, options)
     database = await _make_database(out)
-    settings = Settings(database_url=SecretStr(f"sqlite+aiosqlite:///{database}"))
+    address = SecretStr(f"sqlite+aiosqlite:///{database}")
+    settings = Settings(database_url=address, stance_seconds=STANCE_SECONDS)
     log.configure(quiet(settings).log)
     console = Console(highlight=False)
-    motion = topic or built_in_topics()[0].text
-    asked = Asked(topic=motion, format=format, language=language)
-    intro = texts.demo_intro(motion, format, language, votes)
+    intro = texts.demo_intro(order.topic or "", order.format or "", order.language or "", votes)
     console.print(intro, markup=False, soft_wrap=True)
 
     def explain(started: Started) -> None:
         console.print(texts.warnings(started), markup=False, soft_wrap=True, end="")
 
     resume = f"ROSTRUM_DATABASE_URL=sqlite+aiosqlite:///{database} rostrum debate --resume"
-    await Session(settings, console, votes, explain, resume).start(asked.order())
+    await Session(settings, console, votes, explain, resume).start(order)
     counts = await export_into(settings, out)
     servers = await find_local_servers()
     console.print(texts.demo_outro(counts, out, servers), markup=False, soft_wrap=True)
+
+
+def _order(asked: Asked) -> Order:
+    """Read the options, with a built-in topic where none was given. Raises UsageError."""
+    order = asked.order()
+    check_language(order.language or "")
+    return order.model_copy(update={"topic": order.topic or built_in_topics()[0].text})
 
 
 async def _make_database(out: Path) -> Path:

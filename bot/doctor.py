@@ -43,6 +43,8 @@ async def _look(settings: Settings) -> AsyncIterator[Finding]:
         yield finding
     for finding in _check_roster(settings):
         yield finding
+    async for finding in _check_discord(settings):
+        yield finding
 
 
 def _check_templates(settings: Settings) -> Finding:
@@ -87,6 +89,23 @@ async def _check_backends(settings: Settings) -> AsyncIterator[Finding]:
     for server in await find_local_servers():
         text = f"{server.name} answers at {server.base_url}; see the README for using it"
         yield Finding("local server", None, text)
+
+
+async def _check_discord(settings: Settings) -> AsyncIterator[Finding]:
+    token = settings.discord.token
+    if token is None:
+        yield Finding("discord", None, "not set; ROSTRUM_DISCORD__TOKEN connects it")
+        return
+    # Imported only here: discord.py takes a while, and most installations check without it.
+    from adapters.discord.checkup import check
+    from adapters.discord.rest import Rest
+
+    rest = Rest(token, settings.discord.api_url)
+    try:
+        async for checked in check(rest):
+            yield Finding(checked.subject, checked.good, checked.text)
+    finally:
+        await rest.close()
 
 
 def _check_roster(settings: Settings) -> list[Finding]:

@@ -29,6 +29,7 @@ _TALKATIVE = (
     "aiosqlite",
     "alembic",
     "asyncio",
+    "discord",
     "httpx2",
     "httpcore2",
     "openai",

@@ -16,10 +16,18 @@ from pydantic import BaseModel, Field, SecretStr, ValidationError, model_validat
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from adapters.models.backends import REHEARSAL, Backend
+from bot.settings_formats import (
+    AuditedSettings,
+    ClassicSettings,
+    FormatSettings,
+    OxfordSettings,
+    RoundtableSettings,
+    StructuredSettings,
+    TeamSettings,
+)
 from bot.settings_sections import (
     BackendSettings,
     BudgetSettings,
-    ClassicSettings,
     DatabaseUrl,
     DiscordSettings,
     ExportSettings,
@@ -87,10 +95,16 @@ class Settings(BaseSettings):
     default_format: Annotated[str, Folded] = "classic"
     default_language: Language = "en"
     default_vote_minutes: float = Field(30, gt=0, le=10080)
+    stance_seconds: float = Field(60, gt=0, le=86400)
     default_quorum: int = Field(5, ge=0)
     default_extend: bool = True
 
     classic: ClassicSettings = ClassicSettings()
+    team: TeamSettings = TeamSettings()
+    structured: StructuredSettings = StructuredSettings()
+    roundtable: RoundtableSettings = RoundtableSettings()
+    audited: AuditedSettings = AuditedSettings()
+    oxford: OxfordSettings = OxfordSettings()
     sampling: SamplingSettings = SamplingSettings()
     panel: PanelSettings = PanelSettings()
     chars_per_word: float = Field(1.5, gt=0, allow_inf_nan=False)
@@ -137,6 +151,10 @@ class Settings(BaseSettings):
     def endpoints(self) -> tuple[Backend, ...]:
         """Return the backends that were set, their presets filled in. Raises SettingsError."""
         return tuple(Backend.of(name, **dict(given)) for name, given in self.backends.items())
+
+    def limits(self) -> dict[str, dict[str, float]]:
+        """Return the limits of every format that has any, by format."""
+        return {name: value.limits() for name, value in self if isinstance(value, FormatSettings)}
 
     def secrets(self) -> frozenset[str]:
         """Return every value that must never be shown, passwords within addresses included."""

@@ -194,19 +194,6 @@ class LogSettings(Section):
     level: Annotated[Literal["debug", "info", "warning", "error"], Folded] = "info"
 
 
-class ClassicSettings(Section):
-    """The limits of a turn in the format `classic`."""
-
-    words: int = Field(500, ge=1)
-    arguments: int = Field(3, ge=1)
-    synthesis_chars: int = Field(500, ge=1)
-    decision_words: int = Field(200, ge=1)
-
-    def limits(self) -> dict[str, float]:
-        """Return the limits by name, as a debate freezes them."""
-        return {name: float(value) for name, value in self}
-
-
 class RoleSampling(Section):
     """How one role samples."""
 
@@ -232,12 +219,33 @@ class JurorSampling(RoleSampling):
     temperature: float = Field(0.2, ge=0, le=2)
 
 
+class CrossSampling(RoleSampling):
+    """How a debater samples in cross-examination."""
+
+    temperature: float = Field(0.5, ge=0, le=2)
+
+
+class JudgeSampling(RoleSampling):
+    """How a format's own judge samples."""
+
+    temperature: float = Field(0.2, ge=0, le=2)
+
+
+class CaptainSampling(RoleSampling):
+    """How a team's captain samples."""
+
+    temperature: float = Field(0.2, ge=0, le=2)
+
+
 class SamplingSettings(Section):
     """Temperature and token cap of each role."""
 
     debater: DebaterSampling = DebaterSampling()
     closing: ClosingSampling = ClosingSampling()
+    cross: CrossSampling = CrossSampling()
     juror: JurorSampling = JurorSampling()
+    judge: JudgeSampling = JudgeSampling()
+    captain: CaptainSampling = CaptainSampling()
 
     def roles(self) -> dict[str, Sampling]:
         """Return the sampling by role, as a debate freezes it."""

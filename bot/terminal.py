@@ -27,13 +27,13 @@ from bot.settings import Settings
 from engine.debate import Debate, Status, short_code
 from engine.errors import RostrumError, StoreError, UsageError, VenueError
 from engine.intake import Order
-from engine.ports import ReactionSeen, VenueLimits
-from engine.service import Service, Started
-from engine.store import Caps, Cast
+from engine.ports import VenueLimits
+from engine.service import Started
+from engine.store import Caps
 from engine.votes.options import vote_options
 
 PLATFORM = COMMUNITY = "terminal"
-DEFAULT_VOTES = "A=3,B=2,tie=1"
+DEFAULT_VOTES = "{}=3,{}=2,tie=1"  # of the first two contenders
 LIMITS = VenueLimits(typing_seconds=0.25)
 LOOK_SECONDS = 0.05
 
@@ -89,7 +89,7 @@ class Session:
         return TerminalVenue(self.console, channel=channel, record=record, limits=LIMITS)
 
     async def _follow(self, app: App, venue: TerminalVenue, debate_id: str) -> Debate:
-        venue.listener = partial(_cast, app.service)
+        venue.listener = partial(app.service.hear, PLATFORM)
         try:
             debate = await _until(app, debate_id, lambda d: d.vote_opened_at or _ended(d))
             if debate.vote_opened_at and not _ended(debate):
@@ -140,20 +140,6 @@ class Session:
             return
         for hand in hands(parse_votes(self.votes, options)):
             await cast(hand)
-
-
-async def _cast(service: Service, seen: ReactionSeen) -> None:
-    await service.cast(
-        Cast(
-            platform=PLATFORM,
-            place=seen.place,
-            message=seen.message,
-            user=seen.user,
-            option=seen.option,
-            added=seen.added,
-            received_at=service.clock.now(),
-        )
-    )
 
 
 async def _until(app: App, debate_id: str, done: Callable[[Debate], object]) -> Debate:

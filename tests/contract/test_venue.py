@@ -8,19 +8,41 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 from rich.console import Console
 
+from adapters.discord.rest import Rest
+from adapters.discord.venue import DiscordVenue
+from adapters.discord.votes import EMOJIS
 from adapters.memory.venue import Fault, MemoryVenue
 from adapters.terminal.venue import TerminalVenue
 from engine.debate import Estimate
-from engine.errors import VenueAwayError, VenueError, VenueGoneError
-from engine.messages import Announcement, Message, Notice, TurnPost, VoteClosed, VoteInvite
-from engine.ports import ReactionSeen, Venue
+from engine.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
+from engine.messages import (
+    Announcement,
+    Message,
+    Notice,
+    StanceInvite,
+    TurnPost,
+    VoteClosed,
+    VoteInvite,
+)
+from engine.ports import (
+    ButtonPressed,
+    Inbound,
+    MessageDeleted,
+    ReactionsCleared,
+    ReactionSeen,
+    ThreadDeleted,
+    Venue,
+)
+from tests.doubles.discord import DiscordServer, Rates
 
 OPTIONS = ("A", "B", "tie", "weak")
 REFERENCE = re.compile(r"k7f2qz·\d+·\d+/\d+")
@@ -35,6 +57,8 @@ class Stage:
     react: Callable[[str, str, str, str], Awaitable[None]]
     unreact: Callable[[str, str, str, str], Awaitable[None]]
     seen: Callable[[], str]
+    missing: str = "m404"  # the reference of a message that does not exist
+    user: Callable[[str], str] = str  # a person's id on the platform
 
 
 def memory(folder: Path) -> Stage:
@@ -56,6 +80,32 @@ def terminal(folder: Path, *, tty: bool = False) -> Stage:
     return Stage(venue, "terminal", react, unreact, screen.getvalue)
 
 
+@asynccontextmanager
+async def discord() -> AsyncIterator[Stage]:
+    async with DiscordServer(rates=Rates.generous()) as server:
+        for name in ("bob", "cy", "ann"):
+            server.add_user(name)
+        rest = Rest(SecretStr(server.token), server.api_url)
+        venue = DiscordVenue(rest, gap=0.0)
+
+        async def react(user: str, place: str, message: str, option: str) -> None:
+            server.react(user, message, EMOJIS[option])
+
+        async def unreact(user: str, place: str, message: str, option: str) -> None:
+            if user in server.holders(message, EMOJIS[option]):
+                server.unreact(user, message, EMOJIS[option])
+
+        def seen() -> str:
+            places = list(server.world.channels)
+            return "\n".join(m.text for p in places for m in server.messages(p))
+
+        def user_id(name: str) -> str:
+            return server.users[name].id
+
+        yield Stage(venue, server.channel.id, react, unreact, seen, "404404", user_id)
+        await rest.close()
+
+
 VENUES: dict[str, Callable[[Path], Stage]] = {
     "memory": memory,
     "terminal": terminal,
@@ -63,9 +113,13 @@ VENUES: dict[str, Callable[[Path], Stage]] = {
 }
 
 
-@pytest.fixture(params=VENUES)
-def stage(request: pytest.FixtureRequest, tmp_path: Path) -> Stage:
-    return VENUES[request.param](tmp_path)
+@pytest.fixture(params=[*VENUES, "discord"])
+async def stage(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Stage]:
+    if request.param == "discord":
+        async with discord() as made:
+            yield made
+    else:
+        yield VENUES[request.param](tmp_path)
 
 
 def turn(text: str, number: int = 1) -> TurnPost:
@@ -108,7 +162,8 @@ def test_rendering_is_pure_and_numbers_its_parts(stage: Stage) -> None:
 
 def test_every_kind_of_message_has_a_part(stage: Stage) -> None:
     closed = VoteClosed(options=OPTIONS, votes=0)
-    for message in (announcement("T"), turn(""), INVITE, closed, Notice(text="")):
+    stance = StanceInvite(topic="T", after=False, options=("up", "down", "unsure"), seconds=60)
+    for message in (announcement("T"), turn(""), INVITE, stance, closed, Notice(text="")):
         assert stage.venue.render(message, "k7f2qz·1")
 
 
@@ -175,7 +230,30 @@ async def test_reactions_are_what_people_hold_now(stage: Stage) -> None:
     await stage.unreact("cy", stage.channel, message, "weak")
     read = await stage.venue.reactions(stage.channel, message)
     held = {option: set(users) for option, users in read.holders.items() if users}
-    assert held == {"B": {"ann", "bob"}, "tie": {"cy"}}
+    ann, bob, cy = map(stage.user, ("ann", "bob", "cy"))
+    assert held == {"B": {ann, bob}, "tie": {cy}}
+
+
+async def test_a_reaction_is_taken_away_or_that_is_refused_in_a_sentence(stage: Stage) -> None:
+    message = await invited(stage)
+    await stage.react("ann", stage.channel, message, "A")
+    await stage.react("bob", stage.channel, message, "A")
+    refusals: list[str] = []
+    ann, bob = map(stage.user, ("ann", "bob"))
+    for _ in range(2):  # the second time there is nothing left to take away
+        try:
+            await stage.venue.remove_reaction(stage.channel, message, ann, "A")
+        except VenueError as refusal:
+            refusals.append(str(refusal))
+    assert all(refusal.endswith(".") for refusal in refusals)
+    read = await stage.venue.reactions(stage.channel, message)
+    assert read.holders["A"] == ({ann, bob} if refusals else {bob})
+    assert "A" in read.seeded
+
+
+async def test_a_message_that_is_gone_is_told_from_a_refusal(stage: Stage) -> None:
+    with pytest.raises(MessageGoneError):
+        await stage.venue.reactions(stage.channel, stage.missing)
 
 
 async def test_typing_begins_and_ends_and_disturbs_no_post(stage: Stage) -> None:
@@ -187,10 +265,13 @@ async def test_typing_begins_and_ends_and_disturbs_no_post(stage: Stage) -> None
 
 
 async def test_an_unknown_message_is_refused_in_a_sentence(stage: Stage) -> None:
-    with pytest.raises(VenueError, match=r"message m404"):
-        await stage.venue.reactions(stage.channel, "m404")
-    with pytest.raises(VenueError, match=r"message m404"):
-        await stage.venue.edit(stage.channel, "m404", stage.venue.render(INVITE, "k7f2qz·1")[0])
+    said = f"message {stage.missing}"
+    with pytest.raises(VenueError, match=said):
+        await stage.venue.reactions(stage.channel, stage.missing)
+    with pytest.raises(VenueError, match=said):
+        await stage.venue.edit(
+            stage.channel, stage.missing, stage.venue.render(INVITE, "k7f2qz·1")[0]
+        )
 
 
 def announcement(topic: str) -> Announcement:
@@ -305,9 +386,9 @@ class TestMisbehaviour:
             await venue.find("lobby", "k7f2qz·1·1/1", None)
 
     async def test_reactions_are_told_unless_nobody_listens_or_a_bot_reacts(self) -> None:
-        heard: list[ReactionSeen] = []
+        heard: list[Inbound] = []
 
-        async def hear(seen: ReactionSeen) -> None:
+        async def hear(seen: Inbound) -> None:
             heard.append(seen)
 
         venue = MemoryVenue(listener=hear)
@@ -325,9 +406,32 @@ class TestMisbehaviour:
         message = await venue.post("lobby", venue.render(INVITE, "k7f2qz·1")[0])
         await venue.seed("lobby", message, OPTIONS)
         await venue.react("ann", "lobby", message, "A")
-        venue.clear(message)
+        await venue.clear(message)
         read = await venue.reactions("lobby", message)
         assert (read.holders, read.seeded) == ({}, frozenset())
+
+    async def test_what_people_and_moderators_do_is_told(self) -> None:
+        heard: list[Inbound] = []
+
+        async def hear(event: Inbound) -> None:
+            heard.append(event)
+
+        venue = MemoryVenue(listener=hear)
+        message = await venue.post("lobby", venue.render(INVITE, "k7f2qz·1")[0])
+        await venue.react("ann", "lobby", message, "A")
+        await venue.remove_reaction("lobby", message, "ann", "A")
+        await venue.press("bob", "lobby", message, "B", "e1")
+        await venue.clear(message, "A")
+        await venue.delete_message(message)
+        await venue.delete_thread("lobby")
+        assert heard == [
+            ReactionSeen("lobby", message, "ann", "A", True),
+            ReactionSeen("lobby", message, "ann", "A", False),
+            ButtonPressed("lobby", message, "bob", "B", "e1"),
+            ReactionsCleared("lobby", message, "A"),
+            MessageDeleted("lobby", message),
+            ThreadDeleted("lobby"),
+        ]
 
     async def test_everything_said_and_where_can_be_read(self, venue: MemoryVenue) -> None:
         message = await venue.post("lobby", venue.render(announcement("T"), "k7f2qz·1")[0])

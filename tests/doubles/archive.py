@@ -22,6 +22,7 @@ from engine.debate import (
     Vote,
 )
 from engine.errors import StoreError
+from engine.findings import Adjustment, Artifact, Score
 from engine.ports import Reply
 from engine.store import CallRecord, DebateRecord, ExportFilter
 
@@ -54,7 +55,9 @@ class MemoryArchive:
 def _is_wanted(debate: Debate, where: ExportFilter) -> bool:
     request = debate.request
     return (
-        where.community in (None, debate.community)
+        where.platform in (None, debate.platform)
+        and (debate.revealed_at is not None or not where.revealed)
+        and where.community in (None, debate.community)
         and (not where.formats or request.format in where.formats)
         and (not where.languages or request.language in where.languages)
     )
@@ -200,6 +203,20 @@ def make_call(
     )
 
 
+def make_findings() -> dict[str, Any]:
+    """What a format's own judge found, one of each kind."""
+    step = "turn/opening/A"
+    docked = Adjustment(
+        name="docked/1", subject=step, side="A", criterion="logic", amount=-1, reason="hollow"
+    )
+    return {
+        "verdicts": {"audited": Verdict(winner="B", valid=1, invalid=0, rubric="audited")},
+        "scores": (Score(subject=step, side="A", criterion="logic", value=22, original=20),),
+        "adjustments": (docked,),
+        "artifacts": (Artifact(name="register", kind="register", body={"claims": ["<@1> said"]}),),
+    }
+
+
 def make_record(
     debate: Debate | None = None,
     *,
@@ -226,6 +243,7 @@ def make_record(
         debate=debate,
         turns=tuple(turns),
         ballots=tuple(ballots),
+        **(make_findings() if closed else {}),
         verdict=verdict if closed else None,
         votes=tuple(votes),
         calls=tuple([make_call(turn.step) for turn in turns] if calls is None else calls),

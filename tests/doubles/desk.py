@@ -11,7 +11,7 @@ from engine.errors import RostrumError
 from engine.floor import Floor
 from engine.ports import AnswerSchema, ChatMessage, Reply
 from engine.prompts.library import Prompts, load_prompts
-from engine.store import Post
+from engine.store import Note, Post
 
 Answer = Callable[[str], str | RostrumError]
 SIDES = {"A": Model.parse("near/ana"), "B": Model.parse("near/ben")}
@@ -50,6 +50,7 @@ class ScriptedDesk:
         self.stored: dict[str, Reply] = {}
         self.turns: list[Turn] = []
         self.posts: list[Post] = []
+        self.notes: list[Note] = []
         self.talking = self.most_talking = 0
 
     async def room(self) -> None:
@@ -84,6 +85,10 @@ class ScriptedDesk:
         """Keep a turn and its post."""
         self.turns.append(turn)
         self.posts.append(post)
+
+    async def keep(self, note: Note) -> None:
+        """Keep what the format found out."""
+        self.notes.append(note)
 
     def prompt(self, step: str) -> Asked:
         """Return the call of a step."""

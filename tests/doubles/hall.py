@@ -19,10 +19,10 @@ from bot.app import Line
 from engine.debate import Debate, Model, Sampling, Status, Vote
 from engine.delivery import Delivery
 from engine.intake import Defaults, Order
-from engine.ports import Listener, Models, ReactionSeen, Venue, VenueLimits
+from engine.ports import Inbound, Listener, Models, Venue, VenueLimits
 from engine.prompts.library import load_prompts
 from engine.service import Service
-from engine.store import Caps, Cast, ExportFilter
+from engine.store import Caps, ExportFilter
 
 LOBBY = "lobby"
 QUICK = VenueLimits(typing_seconds=0.02, send_seconds=0.2)
@@ -130,20 +130,10 @@ class Hall:
 
 
 def hearing(service: Service, venue: Venue) -> Listener:
-    """Return what takes a platform's reactions to the service."""
+    """Return what takes what a platform tells of to the service."""
 
-    async def hear(seen: ReactionSeen) -> None:
-        await service.cast(
-            Cast(
-                platform=venue.platform,
-                place=seen.place,
-                message=seen.message,
-                user=seen.user,
-                option=seen.option,
-                added=seen.added,
-                received_at=service.clock.now(),
-            )
-        )
+    async def hear(event: Inbound) -> None:
+        await service.hear(venue.platform, event)
 
     return hear
 

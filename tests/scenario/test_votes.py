@@ -12,7 +12,7 @@ from engine.debate import Status
 from engine.errors import UsageError
 from engine.messages import Message, Reveal
 from engine.ports import Part
-from tests.doubles.hall import DEFAULTS, QUICK, Hall, Session
+from tests.doubles.hall import DEFAULTS, QUICK, Hall, Session, with_sides
 
 NAMES = [model.name for model in (*DEFAULTS.sides.values(), *DEFAULTS.jurors)]
 
@@ -139,3 +139,16 @@ async def test_there_is_nothing_to_close_before_the_vote_opens_or_after_it_close
         await session.service.close_vote(debate_id)
         with pytest.raises(UsageError, match="is closed; it has no open vote"):
             await session.service.close_vote(debate_id)
+
+
+async def test_a_thread_that_is_deleted_in_mid_debate_stops_it_and_keeps_the_rest(
+    hall: Hall,
+) -> None:
+    async with hall.open() as session:
+        slow = with_sides("maple?latency=0.3", "willow?latency=0.3")
+        debate_id = await session.start(slow)
+        debate = await session.until(debate_id, lambda debate: debate.thread)
+        await session.venue.delete_thread(debate.thread or "")
+        ended = await session.ended(debate_id)
+    assert (ended.status, ended.gone) == (Status.FAILED, True)
+    assert "thread" in ended.reason

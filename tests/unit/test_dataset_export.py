@@ -17,6 +17,7 @@ import pytest
 
 from engine.dataset import folder
 from engine.dataset.manifest import Manifest
+from engine.dataset.tables import TABLES
 from engine.dataset.voters import Keys
 from engine.dataset.writer import write_export
 from engine.debate import Model, Status, Verdict
@@ -71,7 +72,7 @@ class TestLayout:
         manifest = write(tmp_path / "out", RECORDS[0])
         (split,) = manifest.rows["debates"]
         assert set(manifest.rows["votes"]) == {split}
-        assert len(list(tmp_path.glob("out/data/*/*.jsonl"))) == 4
+        assert len(list(tmp_path.glob("out/data/*/*.jsonl"))) == len(TABLES)
 
     def test_without_debates_there_is_still_a_card(self, tmp_path: Path) -> None:
         manifest = write_export(

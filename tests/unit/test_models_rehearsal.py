@@ -50,7 +50,7 @@ async def ask(name: str, log: RecordedAttempts | None = None, **changes: Any) ->
     return await models.complete(Call(**(given | changes)), log or RecordedAttempts())
 
 
-def scene(language: str = "en", round: str = "opening", side: str = "A", **more: str) -> Scene:
+def scene(language: str = "en", round: str = "opening", side: str = "A", **more: Any) -> Scene:
     """Set a scene."""
     topic = TOPICS[language]
     return Scene(topic=topic, side=side, round=round, language=language, **more)

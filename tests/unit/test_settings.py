@@ -76,7 +76,14 @@ def test_the_defaults_are_those_of_the_documents(place: Place) -> None:
         "decision_words": 200,
     }
     temperatures = {role: s.temperature for role, s in settings.sampling.roles().items()}
-    assert temperatures == {"debater": 0.7, "closing": 0.5, "juror": 0.2}
+    assert temperatures == {
+        "debater": 0.7,
+        "closing": 0.5,
+        "cross": 0.5,
+        "juror": 0.2,
+        "judge": 0.2,
+        "captain": 0.2,
+    }
     assert tuple(dict(settings.budget).values()) == (1, 10, 10, 3)
     assert (settings.slack.mode, settings.slack.host, settings.slack.port) == (
         "socket",

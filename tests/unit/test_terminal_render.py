@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from adapters.terminal.render import parts, plain, pretty
-from engine.debate import Estimate, Tally, Verdict, Violation
+from engine.debate import Estimate, Persuasion, Tally, Verdict, Violation
 from engine.messages import (
     MESSAGE,
     Announcement,
@@ -14,6 +14,7 @@ from engine.messages import (
     Message,
     Notice,
     Reveal,
+    StanceInvite,
     TurnPost,
     VoteClosed,
     VoteInvite,
@@ -154,6 +155,25 @@ def test_the_vote_is_asked_for_and_closed() -> None:
     assert "The vote lasts 30 minutes; 5 votes make it count" in invite
     assert "1 vote was cast" in said(VoteClosed(options=("A",), votes=1))
     assert "closed early" in said(VoteClosed(options=("A",), votes=2, early=True))
+
+
+def test_a_stance_is_asked_for_before_and_after() -> None:
+    before = StanceInvite(
+        topic="Tea wins", after=False, options=("up", "down", "unsure"), seconds=60
+    )
+    assert "Topic: Tea wins" in said(before)
+    assert "Where do you stand? for it · against it · unsure" in said(before)
+    assert "The debate begins in 60 seconds" in said(before)
+    after = said(before.model_copy(update={"after": True, "seconds": None}))
+    assert "seconds" not in after
+
+
+def test_the_reveal_tells_whom_the_debate_moved() -> None:
+    moved = Persuasion(moved={"A": 2, "B": 1}, people=4, winner="A")
+    told = said(REVEAL.model_copy(update={"persuasion": moved}))
+    assert "3 of 4 people were moved: A 2 · B 1" in told
+    nobody = Persuasion(moved={"A": 0, "B": 0}, people=0, winner=None)
+    assert "moved" not in said(REVEAL.model_copy(update={"persuasion": nobody}))
 
 
 def test_the_reveal_tells_everything() -> None:

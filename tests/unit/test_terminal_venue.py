@@ -10,7 +10,7 @@ from rich.console import Console
 from adapters.terminal.venue import TerminalVenue
 from engine.errors import VenueError
 from engine.messages import MESSAGE, Notice, VoteClosed, VoteInvite
-from engine.ports import Part, Reactions, ReactionSeen, VenueLimits
+from engine.ports import Inbound, Part, Reactions, ReactionSeen, VenueLimits
 
 OPTIONS = ("A", "B", "tie", "weak")
 INVITE = VoteInvite(options=OPTIONS, minutes=30, quorum=5)
@@ -158,10 +158,10 @@ async def test_who_thinks_is_not_shown_in_a_file() -> None:
 
 
 async def test_hands_are_heard_once_each() -> None:
-    heard: list[ReactionSeen] = []
+    heard: list[Inbound] = []
     venue, _ = opened()
 
-    async def hear(seen: ReactionSeen) -> None:
+    async def hear(seen: Inbound) -> None:
         heard.append(seen)
 
     venue.listener = hear

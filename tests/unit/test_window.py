@@ -5,52 +5,30 @@ from __future__ import annotations
 import asyncio
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ulid import ULID
 
 import engine.votes.window
 from adapters.memory.venue import Fault, MemoryVenue
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
-from engine.bell import Bell
 from engine.debate import Debate, Status, Tally, Vote, VoteEvent
 from engine.errors import VenueAwayError, VenueError
-from engine.keeper import Keeper
 from engine.messages import Notice, Reveal
 from engine.ports import Reactions, ReactionSeen
-from engine.store import Cast, DeliveryState, ExportFilter
-from engine.votes.window import VoteWindow, agreement, tally_of
-from tests.contract.sample import NO_CAPS, ballot, new_debate, verdict
+from engine.votes.window import agreement, tally_of
+from tests.contract.sample import verdict
+from tests.doubles.poll import OPTIONS, THREAD, USERS, Poll, open_poll, options_of
 
-THREAD, OPTIONS = "thread", ("A", "B", "tie", "weak")
+SECOND = timedelta(seconds=1)
 READING_REFUSED = VenueError("Reading is not allowed here; grant the right to read.")
 AWAY = VenueAwayError("The platform cannot be reached; try again.", retry_after=0.01)
-
-
-class HandSetClock:
-    """A clock that a test moves; every look at it takes a millisecond."""
-
-    def __init__(self) -> None:
-        self._now = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
-
-    def now(self) -> datetime:
-        self._now += timedelta(milliseconds=1)
-        return self._now
-
-    def pass_minutes(self, minutes: float) -> None:
-        self._now += timedelta(minutes=minutes)
-
-    async def sleep(self, seconds: float) -> None:
-        self._now += timedelta(seconds=seconds)
 
 
 class HalfReadVenue(MemoryVenue):
@@ -61,152 +39,10 @@ class HalfReadVenue(MemoryVenue):
         return replace(read, holders={}, complete=False)
 
 
-@dataclass(slots=True)
-class Poll:
-    """An open vote of half an hour, and the people who take part in it."""
-
-    store: SqlStore
-    venue: MemoryVenue
-    clock: HandSetClock
-    debate_id: str
-    message: str
-    window: VoteWindow
-
-    async def react(self, user: str, option: str) -> None:
-        await self.venue.react(user, THREAD, self.message, option)
-
-    async def unreact(self, user: str, option: str) -> None:
-        await self.venue.unreact(user, THREAD, self.message, option)
-
-    async def hear(self, seen: ReactionSeen) -> None:
-        await self.cast(seen)
-
-    async def cast(self, seen: ReactionSeen) -> str:
-        return await self.store.votes.cast(
-            Cast(
-                platform="memory",
-                place=seen.place,
-                message=seen.message,
-                user=seen.user,
-                option=seen.option,
-                added=seen.added,
-                received_at=self.clock.now(),
-            )
-        )
-
-    async def debate(self) -> Debate:
-        return await self.store.debates.get(self.debate_id)
-
-    def restart(self) -> None:
-        """Let another process watch the vote from now on."""
-        self.window = watcher(self.store, self.venue, self.clock)
-
-    async def start_again(self) -> None:
-        """Let another process begin to watch, and wait until it has read what it missed."""
-        self.restart()
-        async with self.watching(), asyncio.timeout(5):
-            bell = self.window.bell
-            while isinstance(bell, WatchedBell) and not bell.listened:  # noqa: ASYNC110
-                await asyncio.sleep(0)
-
-    @asynccontextmanager
-    async def watching(self) -> AsyncIterator[None]:
-        """Let the window close votes when they are due."""
-        task = asyncio.create_task(self.window.run())
-        try:
-            yield
-        finally:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
-
-    async def until(self, done: Callable[[Debate], object]) -> Debate:
-        async with asyncio.timeout(5):
-            while not done(debate := await self.debate()):
-                self.window.bell.ring("votes/memory")
-                await asyncio.sleep(0.005)
-        return debate
-
-    async def close(self) -> dict[str, Vote]:
-        """Close the vote as its deadline does, and return the votes that were stored, by user."""
-        await self.window.close(self.debate_id)
-        return await self.votes()
-
-    async def votes(self) -> dict[str, Vote]:
-        def read() -> tuple[Vote, ...]:
-            with self.store.archive.reading(ExportFilter()) as records:
-                return next(iter(records)).votes
-
-        held = [m.reactions for m in self.venue.messages.values()]
-        users = sorted({user for options in held for users in options.values() for user in users})
-        users += [user for user in USERS if user not in users]
-        people = await self.store.votes.people("memory", users)
-        by_person = {vote.person: vote for vote in await asyncio.to_thread(read)}
-        return {user: by_person[people[user]] for user in users if people[user] in by_person}
-
-    async def messages(self) -> list[Any]:
-        """Return what is queued for the thread."""
-        found = []
-        lease = await self.store.leases.claim(f"test/{ULID()}", "test", 60)
-        assert lease is not None
-        while (intent := await self.store.outbox.next(self.debate_id)) is not None:
-            found.append(intent.message)
-            await self.store.outbox.settle(lease, intent, DeliveryState.SENT)
-        return found
-
-
-SECOND = timedelta(seconds=1)
-USERS = ("ann", "bob", "cem", "dee", "eve")
-
-
-class WatchedBell(Bell):
-    """A bell that shows whether somebody has come to listen."""
-
-    listened = False
-
-    async def collect(self, topic: str, seconds: float) -> set[str]:
-        self.listened = True
-        return await super().collect(topic, seconds)
-
-
-def watcher(store: SqlStore, venue: MemoryVenue, clock: HandSetClock) -> VoteWindow:
-    bell = WatchedBell()
-    return VoteWindow(venue, store, Keeper(store, bell, holder=str(ULID())), bell, clock)
-
-
-async def open_poll(
-    store: SqlStore, venue: MemoryVenue | None = None, *, minutes: float = 30, **request: Any
-) -> Poll:
-    venue, clock = venue or MemoryVenue(), HandSetClock()
-    new = new_debate(
-        platform="memory",
-        user="host",
-        request={"quorum": 0, "extend": False, "vote_minutes": minutes} | request,
-    )
-    debate = await store.debates.create(new, NO_CAPS, [])
-    lease = await store.leases.claim(f"debate/{debate.id}", "thinker", 60)
-    assert lease is not None
-    await store.debates.advance(lease, debate.id, Status.RUNNING)
-    await store.outbox.set_thread(lease, debate.id, THREAD)
-    message = await venue.post(THREAD, venue.render(Notice(text="Vote!"), "stem·1")[0])
-    await venue.seed(THREAD, message, OPTIONS)
-    now = clock.now()
-    await store.votes.open(lease, debate.id, message, now, now + timedelta(minutes=minutes))
-    await store.journal.record_verdict(lease, debate.id, verdict("A"), {"jury/oak": ballot()})
-    await store.debates.advance(lease, debate.id, Status.VOTING)
-    await store.leases.release(lease)
-    poll = Poll(store, venue, clock, debate.id, message, watcher(store, venue, clock))
-    venue.listener = poll.hear
-    return poll
-
-
 @pytest.fixture
 async def poll(store: SqlStore, monkeypatch: pytest.MonkeyPatch) -> Poll:
     monkeypatch.setattr(engine.votes.window, "LOOK_SECONDS", 0.02)
     return await open_poll(store)
-
-
-def options_of(votes: dict[str, Vote]) -> dict[str, str]:
-    return {user: vote.option for user, vote in votes.items()}
 
 
 # --- who counts --------------------------------------------------------------------------
@@ -317,7 +153,7 @@ async def test_several_that_were_all_missed_are_ambiguous_and_not_gold(poll: Pol
 async def test_a_moderators_clear_withdraws_nothing(poll: Poll) -> None:
     await poll.react("ann", "A")
     await poll.react("bob", "B")
-    poll.venue.clear(poll.message)
+    await poll.venue.clear(poll.message)
     assert options_of(await poll.close()) == {"ann": "A", "bob": "B"}
 
 
@@ -429,7 +265,7 @@ async def test_closing_twice_at_once_reveals_once(poll: Poll) -> None:
 async def test_a_vote_after_the_close_is_refused(poll: Poll) -> None:
     await poll.close()
     seen = ReactionSeen(THREAD, poll.message, "ann", "A", True)
-    assert await poll.cast(seen) == "closed"
+    assert (await poll.hear(seen)).outcome == "closed"
     assert await poll.votes() == {}
 
 

@@ -1,0 +1,226 @@
+"""How an interaction is answered: acknowledged at once, carried out, and shown to who asked.
+
+Discord forgets an interaction that is not acknowledged within three seconds, now and then also
+earlier, and its token after fifteen minutes. What cannot be answered privately any more is said in
+the channel, without what only the person who asked may know.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+import discord
+import structlog
+
+from adapters.discord import texts
+from adapters.discord.errors import ACKNOWLEDGED, NETWORK
+from adapters.discord.render import shown
+from adapters.discord.venue import DiscordVenue
+from engine.answer_markdown import to_markdown
+from engine.answers import (
+    Answer,
+    FileAnswer,
+    ModelsAnswer,
+    NoFileAnswer,
+    SettingsAnswer,
+    StartedAnswer,
+)
+from engine.commands import Commands, Person
+from engine.errors import RostrumError
+from engine.invocation import Command
+from engine.ports import ButtonPressed, Listener
+from engine.text import split_markdown
+from engine.votes.hearing import Heard
+
+PLATFORM = "discord"
+MOST_BYTES = 10 * 2**20 - 4096  # of a file, as Discord counts them with the request around it
+ANSWER = 4000  # characters of an embed's text, with room to spare
+THREAD_SECONDS = 20.0
+LOOK_SECONDS = 0.25
+PRESS_TRIES = 8
+log = structlog.get_logger(__name__)
+
+Interaction = discord.Interaction[discord.Client]
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """An answer in words: `private` to who asked, `public` None where nobody else may read it."""
+
+    private: str
+    public: str | None = None
+    file: FileAnswer | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """Answers whoever uses a command or presses a button."""
+
+    commands: Commands
+    listener: Listener
+    venue: DiscordVenue
+
+    async def carry_out(
+        self, interaction: Interaction, asked: Command | Callable[[], Command]
+    ) -> None:
+        """Carry out a command, or what is read as one, and show its answer."""
+        acknowledged = await acknowledge(interaction)
+
+        async def run() -> Said:
+            person = person_of(interaction)
+            command = asked() if callable(asked) else asked
+            answer = await self.commands.run(person, command, MOST_BYTES)
+            said = said_of(answer)
+            if not isinstance(answer, StartedAnswer):
+                return said
+            if acknowledged:
+                await self._show(interaction, acknowledged, said)
+            return await self._with_thread(said, answer.debate.code, person)
+
+        await self._show(interaction, acknowledged, await _explained(run))
+
+    async def vote(self, interaction: Interaction, option: str | None) -> None:
+        """Take a vote by button; None takes it back."""
+        acknowledged = await acknowledge(interaction)
+
+        async def run() -> Said:
+            return Said(vote_answer(await self._press(pressed_of(interaction, option))))
+
+        await self._show(interaction, acknowledged, await _explained(run))
+
+    async def _press(self, pressed: ButtonPressed) -> object:
+        """Tell of a press; a button can be seen a moment before it is known whose vote it is."""
+        for _ in range(PRESS_TRIES):
+            heard = await self.listener(pressed)
+            if not (isinstance(heard, Heard) and heard.outcome == "unknown"):
+                break
+            await asyncio.sleep(LOOK_SECONDS)
+        return heard
+
+    async def _with_thread(self, said: Said, code: str, person: Person) -> Said:
+        """Add where a debate is held, as soon as there is a thread."""
+        for _ in range(round(THREAD_SECONDS / LOOK_SECONDS)):
+            thread = (await self.commands.status(person, code)).debate.thread
+            if thread is not None:
+                where = texts.THREAD.format(thread=thread)
+                return Said(f"{said.private}\n{where}", f"{said.public}\n{where}")
+            await asyncio.sleep(LOOK_SECONDS)
+        return said
+
+    async def _show(self, interaction: Interaction, acknowledged: bool, said: Said) -> None:
+        """Show an answer privately, or else what may be read by everybody in the channel."""
+        if acknowledged:
+            try:
+                await _edit_answer(interaction, said)
+            except (discord.HTTPException, *NETWORK) as error:
+                log.warning("private answer lost", why=str(error))
+            else:
+                return
+        await self._say(interaction, said.public or texts.ASK_AGAIN)
+
+    async def _say(self, interaction: Interaction, text: str) -> None:
+        told = texts.TOO_LATE.format(user=interaction.user.id, answer=text)
+        try:
+            for piece in _pieces(told):
+                body = {"embeds": [{"description": piece}]}
+                await self.venue.say(str(interaction.channel_id), body)
+        except RostrumError as error:
+            log.warning("answer lost", place=interaction.channel_id, why=str(error))
+
+
+async def acknowledge(interaction: Interaction) -> bool:
+    """Tell Discord that an answer follows, to one person; False when it is too late for that."""
+    try:
+        await interaction.response.defer(ephemeral=True, thinking=True)
+    except discord.HTTPException as error:
+        if error.code == ACKNOWLEDGED:
+            return True
+        log.warning("interaction was gone", code=error.code)
+        return False
+    except NETWORK as error:
+        log.warning("interaction was not acknowledged", why=str(error))
+        return False
+    return True
+
+
+def person_of(interaction: Interaction) -> Person:
+    """Return who asks, and where. Raises RostrumError outside of a server."""
+    if interaction.guild_id is None or interaction.channel_id is None:
+        raise RostrumError(texts.NOT_HERE)
+    channel, user = interaction.channel, interaction.user
+    inside = isinstance(channel, discord.Thread)
+    place = channel.parent_id if isinstance(channel, discord.Thread) else interaction.channel_id
+    allowed = interaction.permissions
+    return Person(
+        platform=PLATFORM,
+        community=str(interaction.guild_id),
+        place=str(place),
+        thread=str(interaction.channel_id) if inside else None,
+        user=str(user.id),
+        manager=allowed.manage_guild or allowed.administrator,
+        roles=frozenset(str(role.id) for role in getattr(user, "roles", ())),
+        locale=interaction.locale.value,
+    )
+
+
+def pressed_of(interaction: Interaction, option: str | None) -> ButtonPressed:
+    """Translate a button of a vote."""
+    message = interaction.message
+    return ButtonPressed(
+        place=str(interaction.channel_id),
+        message=str(message.id) if message else "",
+        user=str(interaction.user.id),
+        option=option,
+        event=str(interaction.id),
+    )
+
+
+def said_of(answer: Answer) -> Said:
+    """Put an answer into words, for who asked and for everybody."""
+    private = to_markdown(answer)
+    file = answer if isinstance(answer, FileAnswer) else None
+    if isinstance(answer, ModelsAnswer | SettingsAnswer | FileAnswer | NoFileAnswer):
+        return Said(private, None, file)
+    if isinstance(answer, StartedAnswer):
+        return Said(private, to_markdown(answer.model_copy(update={"models": {}, "jurors": ()})))
+    return Said(private, private)
+
+
+def vote_answer(heard: object) -> str:
+    """Say what became of a button press."""
+    match heard:
+        case Heard(outcome="stored" | "duplicate", option=None):
+            return texts.VOTE_WITHDRAWN
+        case Heard(outcome="stored" | "duplicate", option=str(option)):
+            return texts.VOTED.format(option=texts.option_name(option))
+        case Heard(outcome="closed"):
+            return texts.VOTE_CLOSED
+    return texts.VOTE_UNKNOWN
+
+
+async def _explained(run: Callable[[], Awaitable[Said]]) -> Said:
+    """Return an answer, or why there is none."""
+    try:
+        return await run()
+    except RostrumError as error:
+        return Said(str(error), str(error))
+    except Exception:  # whoever asked is told, and the log knows the rest
+        log.exception("command failed by a defect")
+        return Said(texts.DEFECT, texts.DEFECT)
+
+
+async def _edit_answer(interaction: Interaction, said: Said) -> None:
+    """Show an answer in place of the acknowledgement, what is left of it after that."""
+    first, *more = (discord.Embed(description=piece) for piece in _pieces(said.private))
+    file = said.file
+    files = [discord.File(io.BytesIO(file.content), file.name)] if file else []
+    await interaction.edit_original_response(embed=first, attachments=files)
+    for embed in more:
+        await interaction.followup.send(embed=embed, ephemeral=True)
+
+
+def _pieces(text: str) -> tuple[str, ...]:
+    return split_markdown(shown(text), ANSWER) or ("…",)

@@ -1,0 +1,57 @@
+"""Buttons that work after any restart: what a button does is all in its custom id."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from adapters.discord import texts
+from adapters.discord.votes import EMOJIS
+
+PREFIX = "rostrum"
+ROW = 5  # buttons that Discord puts side by side
+_ROW_KIND, _BUTTON_KIND = 1, 2
+GREY, RED = 2, 4
+
+
+class Pressed(NamedTuple):
+    """What a button asks for: stop, status, vote or withdraw, `of` which debate or option."""
+
+    what: str
+    of: str
+
+
+def read_button(custom_id: str) -> Pressed | None:
+    """Read a custom id, None for one that is not Rostrum's."""
+    match custom_id.split(":"):
+        case [prefix, ("stop" | "status" | "vote") as what, of] if prefix == PREFIX and of:
+            return Pressed(what, of)
+        case [prefix, "withdraw"] if prefix == PREFIX:
+            return Pressed("withdraw", "")
+    return None
+
+
+def debate_buttons(code: str, *, stoppable: bool = True) -> list[dict[str, Any]]:
+    """Return the buttons of a debate's announcement."""
+    stop = [_button(f"{PREFIX}:stop:{code}", texts.STOP, style=RED)] if stoppable else []
+    return _rows([*stop, _button(f"{PREFIX}:status:{code}", texts.STATUS)])
+
+
+def ballot_buttons(options: tuple[str, ...]) -> list[dict[str, Any]]:
+    """Return the buttons of a private ballot; without options, the one that withdraws."""
+    named = [
+        _button(f"{PREFIX}:vote:{option}", texts.option_name(option), emoji=EMOJIS[option])
+        for option in options
+    ]
+    return _rows([*named, _button(f"{PREFIX}:withdraw", texts.WITHDRAW)])
+
+
+def _button(
+    custom_id: str, label: str, *, style: int = GREY, emoji: str | None = None
+) -> dict[str, Any]:
+    button = {"type": _BUTTON_KIND, "style": style, "label": label, "custom_id": custom_id}
+    return button | ({"emoji": {"name": emoji}} if emoji else {})
+
+
+def _rows(buttons: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    starts = range(0, len(buttons), ROW)
+    return [{"type": _ROW_KIND, "components": buttons[i : i + ROW]} for i in starts]

@@ -1,0 +1,288 @@
+"""`/debate` and its subcommands, as Discord shows them; each becomes a command value.
+
+The person's client shows them in its own language (translation.py). Autocompletion checks nothing,
+so everything is checked again where the command is carried out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Literal
+
+import discord
+from discord import app_commands
+
+from adapters.discord import texts
+from adapters.discord.answering import Desk, Interaction, person_of
+from engine.choices import Choice, format_choices, language_choices, matching, topic_choices
+from engine.command_text import parse_command
+from engine.community import SETTING_NAMES
+from engine.errors import UsageError
+from engine.invocation import (
+    USAGES,
+    CancelCommand,
+    CloseCommand,
+    ExportCommand,
+    FormatsCommand,
+    HelpCommand,
+    ListCommand,
+    ModelsCommand,
+    PrivacyCommand,
+    ResultCommand,
+    SettingsCommand,
+    StartCommand,
+    StatusCommand,
+    TopicsCommand,
+)
+
+LONGEST_CHOICE = 100  # characters
+LONGEST_INPUT = 4000
+Choices = list[app_commands.Choice[str]]
+Rounds = app_commands.Range[int, 1, 9]
+Minutes = app_commands.Range[float, 0.1, 10080.0]
+PLAIN = (
+    "topic",
+    "conditions",
+    "format",
+    "language",
+    "rounds",
+    "vote_minutes",
+    "ballot",
+    "scores",
+    "turn_order",
+    "blind",
+    "stance",
+)
+DEBATE = "The debate's code; without it, the one of this channel or thread"
+
+
+class DebateCommands(app_commands.Group):
+    """`/debate`, for whoever may write; a server can override that, as for any command."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(
+            name="debate",
+            description="Debates between AI models, judged by a blind jury and by you",
+            guild_only=True,
+            allowed_installs=app_commands.AppInstallationType(guild=True, user=False),
+            allowed_contexts=app_commands.AppCommandContext(
+                guild=True, dm_channel=False, private_channel=False
+            ),
+            default_permissions=discord.Permissions(send_messages=True),
+        )
+        self._desk = desk
+
+    @app_commands.command(description="Start a debate; models left out are drawn at random")
+    @app_commands.describe(
+        topic="A motion to argue for and against; without it, a form for longer ones opens",
+        conditions="What both sides accept",
+        format="How they debate",
+        model_a="Who argues for it",
+        model_b="Who argues against it",
+        jurors="Who judges, separated by commas",
+        language="The language of the debate",
+        rounds="Rounds of rebuttals",
+        vote_minutes="How long the vote is open",
+        ballot="How people vote",
+        scores="When a format's own scores are shown",
+        turn_order="Whether a side sees the other's speech of the same round",
+        blind="Whether jurors may not know the models' names",
+        stance="Whether people are asked what they think before and after",
+        judges="The format's own judges, separated by commas",
+        more="Other options of the format, and models of single seats: name=value name=value",
+    )
+    async def start(
+        self,
+        interaction: Interaction,
+        topic: app_commands.Range[str, 1, LONGEST_INPUT] | None = None,
+        conditions: str | None = None,
+        format: str | None = None,
+        model_a: str | None = None,
+        model_b: str | None = None,
+        jurors: str | None = None,
+        language: str | None = None,
+        rounds: Rounds | None = None,
+        vote_minutes: Minutes | None = None,
+        ballot: Literal["open", "secret", "private"] | None = None,
+        scores: Literal["after_vote", "live"] | None = None,
+        turn_order: Literal["sequential", "simultaneous"] | None = None,
+        blind: bool | None = None,
+        stance: bool | None = None,
+        judges: str | None = None,
+        more: str | None = None,
+    ) -> None:
+        """Start a debate, asking for the topic in a form when it is left out."""
+        # The parameters declare the options; what was given comes all together.
+        given = dict(iter(interaction.namespace))
+        if topic is None:
+            await interaction.response.send_modal(TopicForm(self._desk, given))
+        else:
+            await self._desk.carry_out(interaction, partial(start_command, given))
+
+    @app_commands.command(description="Stop a debate: whoever started it may, and managers")
+    @app_commands.describe(debate=DEBATE)
+    async def cancel(self, interaction: Interaction, debate: str | None = None) -> None:
+        """Stop a debate."""
+        await self._desk.carry_out(interaction, CancelCommand(debate=debate))
+
+    @app_commands.command(description="Close a vote before its time (managers)")
+    @app_commands.describe(debate=DEBATE)
+    async def close(self, interaction: Interaction, debate: str | None = None) -> None:
+        """Close a vote early."""
+        await self._desk.carry_out(interaction, CloseCommand(debate=debate))
+
+    @app_commands.command(description="How far a debate is")
+    @app_commands.describe(debate=DEBATE)
+    async def status(self, interaction: Interaction, debate: str | None = None) -> None:
+        """Say how far a debate is."""
+        await self._desk.carry_out(interaction, StatusCommand(debate=debate))
+
+    @app_commands.command(description="How a debate ended")
+    @app_commands.describe(debate=DEBATE)
+    async def result(self, interaction: Interaction, debate: str | None = None) -> None:
+        """Say how a debate ended."""
+        await self._desk.carry_out(interaction, ResultCommand(debate=debate))
+
+    @app_commands.command(description="The debates held here")
+    async def list(self, interaction: Interaction) -> None:
+        """List the debates."""
+        await self._desk.carry_out(interaction, ListCommand())
+
+    @app_commands.command(description="The models that may debate and judge here")
+    async def models(self, interaction: Interaction) -> None:
+        """List the models."""
+        await self._desk.carry_out(interaction, ModelsCommand())
+
+    @app_commands.command(description="Topics to start with")
+    async def topics(self, interaction: Interaction) -> None:
+        """List the topics."""
+        await self._desk.carry_out(interaction, TopicsCommand())
+
+    @app_commands.command(description="The formats of a debate")
+    async def formats(self, interaction: Interaction) -> None:
+        """List the formats."""
+        await self._desk.carry_out(interaction, FormatsCommand())
+
+    @app_commands.command(description="See or change what applies in this server (managers)")
+    @app_commands.describe(
+        setting="The setting to change; without it, all are shown",
+        value="Its new value; “default” undoes it",
+    )
+    async def settings(
+        self, interaction: Interaction, setting: str | None = None, value: str | None = None
+    ) -> None:
+        """Show the settings, or change one."""
+        changes = {setting: value} if setting and value is not None else {}
+        await self._desk.carry_out(interaction, SettingsCommand(changes=changes))
+
+    @app_commands.command(description="The data of the debates revealed here, as a file (managers)")
+    async def export(self, interaction: Interaction) -> None:
+        """Hand over an export."""
+        await self._desk.carry_out(interaction, ExportCommand())
+
+    @app_commands.command(description="What is stored of you and of this server")
+    async def privacy(self, interaction: Interaction) -> None:
+        """Say what is stored."""
+        await self._desk.carry_out(interaction, PrivacyCommand())
+
+    @app_commands.command(description="What can be done here")
+    @app_commands.describe(command="The command to explain")
+    async def help(self, interaction: Interaction, command: str | None = None) -> None:
+        """Explain the commands."""
+        await self._desk.carry_out(interaction, HelpCommand(command=command))
+
+    # --- autocompletion ------------------------------------------------------------------
+
+    @start.autocomplete("topic")
+    async def _topics(self, interaction: Interaction, typed: str) -> Choices:
+        return _listed(topic_choices(typed))
+
+    @start.autocomplete("format")
+    async def _formats(self, interaction: Interaction, typed: str) -> Choices:
+        return _listed(format_choices(typed))
+
+    @start.autocomplete("language")
+    async def _languages(self, interaction: Interaction, typed: str) -> Choices:
+        return _listed(language_choices(typed, interaction.locale.value))
+
+    @start.autocomplete("model_a")
+    @start.autocomplete("model_b")
+    async def _models(self, interaction: Interaction, typed: str) -> Choices:
+        return _listed(await self._desk.commands.match_models(person_of(interaction), typed))
+
+    @start.autocomplete("jurors")
+    @start.autocomplete("judges")
+    async def _jurors(self, interaction: Interaction, typed: str) -> Choices:
+        before, comma, last = typed.rpartition(",")
+        found = await self._desk.commands.match_jurors(person_of(interaction), last.strip())
+        whole = (f"{before}{comma}{choice.value}" for choice in found)
+        return _listed(tuple(Choice(value=text, label=text[-LONGEST_CHOICE:]) for text in whole))
+
+    @cancel.autocomplete("debate")
+    @close.autocomplete("debate")
+    @status.autocomplete("debate")
+    @result.autocomplete("debate")
+    async def _debates(self, interaction: Interaction, typed: str) -> Choices:
+        return _listed(await self._desk.commands.match_debates(person_of(interaction), typed))
+
+    @settings.autocomplete("setting")
+    async def _settings(self, interaction: Interaction, typed: str) -> Choices:
+        return _listed(matching(typed, [Choice(value=n, label=n) for n in SETTING_NAMES]))
+
+    @help.autocomplete("command")
+    async def _commands(self, interaction: Interaction, typed: str) -> Choices:
+        return _listed(matching(typed, [Choice(value=n, label=n) for n in USAGES]))
+
+
+class TopicForm(discord.ui.Modal):
+    """Asks for a topic that may be long; the other options were given with the command."""
+
+    def __init__(self, desk: Desk, given: Mapping[str, Any]) -> None:
+        super().__init__(title=texts.TOPIC_TITLE)
+        self._desk, self._given = desk, given
+        self.topic: discord.ui.TextInput[TopicForm] = discord.ui.TextInput(
+            custom_id="topic",
+            label=texts.TOPIC_FIELD,
+            placeholder=texts.TOPIC_HINT,
+            style=discord.TextStyle.paragraph,
+            max_length=LONGEST_INPUT,
+        )
+        self.conditions: discord.ui.TextInput[TopicForm] = discord.ui.TextInput(
+            custom_id="conditions",
+            label=texts.CONDITIONS_FIELD,
+            placeholder=texts.CONDITIONS_HINT,
+            style=discord.TextStyle.paragraph,
+            default=given.get("conditions"),
+            required=False,
+            max_length=LONGEST_INPUT,
+        )
+        self.add_item(self.topic)
+        self.add_item(self.conditions)
+
+    async def on_submit(self, interaction: Interaction) -> None:
+        """Start the debate."""
+        typed = {"topic": self.topic.value, "conditions": self.conditions.value}
+        given = {**self._given, **typed}
+        await self._desk.carry_out(interaction, partial(start_command, given))
+
+
+def start_command(given: Mapping[str, Any]) -> StartCommand:
+    """Read what was given to `/debate start`, by option. Raises UsageError."""
+    more = parse_command(f"start {given.get('more') or ''}")
+    if not isinstance(more, StartCommand) or more.topic:
+        raise UsageError(texts.MORE_IS_OPTIONS)
+    sides = {"A": given.get("model_a"), "B": given.get("model_b")}
+    said = {name: given[name] for name in PLAIN if given.get(name) not in (None, "")}
+    said |= {name: _items(given[name]) for name in ("jurors", "judges") if given.get(name)}
+    named = {side: model for side, model in sides.items() if model}
+    return StartCommand(**{**dict(more), **said, "sides": {**more.sides, **named}})
+
+
+def _items(text: str) -> tuple[str, ...]:
+    return tuple(item.strip() for item in text.split(",") if item.strip())
+
+
+def _listed(choices: tuple[Choice, ...]) -> Choices:
+    fit = (choice for choice in choices if len(choice.value) <= LONGEST_CHOICE)
+    return [app_commands.Choice(name=choice.label, value=choice.value) for choice in fit]

@@ -1,0 +1,109 @@
+"""Keeps the gateway connected: a client that ends, for whatever reason, is followed by another.
+
+discord.py resumes a dropped connection by itself. It does not survive a first connection that
+fails, nor an event that it cannot read; here that costs one client and a pause.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import discord
+import structlog
+import yarl
+from discord.gateway import DiscordWebSocket
+from pydantic import SecretStr
+
+from adapters.discord import texts
+from adapters.discord.answering import Desk
+from adapters.discord.client import Client
+from adapters.discord.errors import KNOWN, Act
+from adapters.discord.identify import Identifies
+from adapters.discord.rest import Rest
+from adapters.discord.venue import DiscordVenue
+from engine.commands import Commands
+from engine.errors import SettingsError, VenueAwayError, VenueGoneError
+from engine.ports import Listener
+
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
+STEADY_SECONDS = 60.0  # a client that lived so long was well
+# Discord's close codes after which trying again is wrong: token, sharding, version, intents.
+FINAL_CODES = frozenset({4004, 4010, 4011, 4012, 4013, 4014})
+log = structlog.get_logger(__name__)
+
+
+class Connection:
+    """The bot's gateway connection."""
+
+    def __init__(
+        self,
+        token: SecretStr,
+        guild_ids: tuple[int, ...],
+        rest: Rest,
+        *,
+        identifies: Identifies | None = None,
+        first_pause: float = FIRST_PAUSE,
+    ) -> None:
+        self._token, self._guild_ids, self._rest = token, guild_ids, rest
+        self._identifies = identifies or Identifies()
+        self._first_pause = first_pause
+        self._client: Client | None = None
+
+    @property
+    def connected(self) -> bool:
+        """Whether every shard is connected now."""
+        return self._client is not None and self._client.connected
+
+    async def run(self, commands: Commands, listener: Listener, venue: DiscordVenue) -> None:
+        """Stay connected until cancelled. Raises SettingsError when Discord refuses for good."""
+        desk, pause = Desk(commands, listener, venue), self._first_pause
+        while True:
+            began = time.monotonic()
+            try:
+                await self._live(desk)
+            except (VenueGoneError, discord.LoginFailure) as error:
+                raise SettingsError(texts.TOKEN_REFUSED) from error
+            except VenueAwayError as error:
+                log.warning("gateway is away", why=str(error))
+            except KNOWN as error:
+                _refuse_final(error)
+                log.warning("gateway connection ended", why=str(error) or type(error).__name__)
+            except Exception:  # an event that discord.py cannot read ends its client
+                log.exception("gateway connection failed by a defect")
+            if time.monotonic() - began > STEADY_SECONDS:
+                pause = self._first_pause
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
+
+    async def _live(self, desk: Desk) -> None:
+        """Run one client until it ends."""
+        shards = await self._find_gateway()
+        client = self._client = Client(desk, self._identifies, self._guild_ids, shards)
+        try:
+            await client.start(self._token.get_secret_value().strip())
+        finally:
+            self._client = None
+            await client.close()
+            await client.finish()
+
+    async def _find_gateway(self) -> int:
+        """Learn the gateway's address and the number of shards, where requests go as well."""
+        found = await self._rest.request(Act.READ, "GET", "/gateway/bot")
+        # discord.py uses its constant whenever it reconnects with a new session.
+        DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(found["url"])
+        limit = found.get("session_start_limit") or {}
+        if limit.get("remaining", 1) < found["shards"]:
+            seconds = limit.get("reset_after", 0) / 1000
+            log.error("no IDENTIFY is left today", seconds=seconds)
+            await asyncio.sleep(seconds)
+        return int(found["shards"])
+
+
+def _refuse_final(error: BaseException) -> None:
+    """Raise for an end after which connecting again would only end so again."""
+    final = isinstance(error, discord.PrivilegedIntentsRequired)
+    if isinstance(error, discord.ConnectionClosed):
+        final = error.code in FINAL_CODES
+    if final:
+        raise SettingsError(texts.GATEWAY_REFUSED.format(why=error)) from error

@@ -1,0 +1,59 @@
+"""What is sent to Discord for one message: embeds, buttons and files, as frozen JSON."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any, NamedTuple
+
+from engine.messages import File
+from engine.ports import Part
+
+NOBODY: dict[str, list[str]] = {"parse": []}  # allowed mentions: no text pings anyone
+LONGEST_NONCE = 25
+
+
+class Payload(NamedTuple):
+    """A message's JSON, and the files that go with it."""
+
+    body: dict[str, Any]
+    files: tuple[File, ...] = ()
+
+    def part(self, reference: str) -> Part:
+        """Freeze it."""
+        files = [file.model_dump() for file in self.files]
+        kept = json.dumps({"body": self.body, "files": files}, ensure_ascii=False)
+        return Part(reference=reference, body=kept)
+
+    @classmethod
+    def of(cls, part: Part) -> Payload:
+        """Read what was frozen."""
+        kept = json.loads(part.body)
+        return cls(kept["body"], tuple(File.model_validate(file) for file in kept["files"]))
+
+    def form(self) -> list[dict[str, Any]]:
+        """Return the fields of a multipart request: the JSON, then each file."""
+        listed = [{"id": i, "filename": file.name} for i, file in enumerate(self.files)]
+        body = json.dumps(self.body | {"attachments": listed})
+        fields: list[dict[str, Any]] = [{"name": "payload_json", "value": body}]
+        for i, file in enumerate(self.files):
+            fields.append(
+                {
+                    "name": f"files[{i}]",
+                    "value": file.content.encode(),
+                    "filename": file.name,
+                    "content_type": file.media,
+                }
+            )
+        return fields
+
+
+def nonce_of(place: str, reference: str) -> str:
+    """Return the nonce by which Discord knows a repeated post, for as long as it remembers."""
+    return hashlib.sha256(f"{place} {reference}".encode()).hexdigest()[:LONGEST_NONCE]
+
+
+def carries(message: dict[str, Any], reference: str) -> bool:
+    """Tell whether a message read back shows a reference in the footer of an embed."""
+    footers = ((embed.get("footer") or {}).get("text") or "" for embed in message["embeds"])
+    return any(footer.split(" ", 1)[0] == reference for footer in footers)

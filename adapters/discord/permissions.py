@@ -1,0 +1,87 @@
+"""What Rostrum must be allowed to do in a server, and where it is not; pure."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import discord
+
+from engine.errors import SettingsError
+
+NEEDED = discord.Permissions(
+    view_channel=True,
+    send_messages=True,
+    send_messages_in_threads=True,
+    create_public_threads=True,
+    add_reactions=True,
+    read_message_history=True,
+    embed_links=True,
+    attach_files=True,
+)
+FOR_SECRET = discord.Permissions(manage_messages=True)
+NAMES = {
+    "view_channel": "View Channel",
+    "send_messages": "Send Messages",
+    "send_messages_in_threads": "Send Messages in Threads",
+    "create_public_threads": "Create Public Threads",
+    "add_reactions": "Add Reactions",
+    "read_message_history": "Read Message History",
+    "embed_links": "Embed Links",
+    "attach_files": "Attach Files",
+    "manage_messages": "Manage Messages",
+}
+
+
+def invite_link(application_id: int, *, secret_ballots: bool = False) -> str:
+    """Return the link by which an admin adds Rostrum, with the permissions it needs."""
+    asked = NEEDED | FOR_SECRET if secret_ballots else NEEDED
+    return discord.utils.oauth_url(
+        application_id, permissions=asked, scopes=("bot", "applications.commands")
+    )
+
+
+def application_id_of(token: str) -> int:
+    """Return the application that a bot's token belongs to. Raises SettingsError."""
+    head = token.strip().split(".", 1)[0]
+    try:
+        return int(base64.urlsafe_b64decode(head + "=" * (-len(head) % 4)).decode())
+    except (ValueError, binascii.Error) as error:
+        raise SettingsError(
+            "ROSTRUM_DISCORD__TOKEN is not a bot's token; copy it from the page “Bot” of your "
+            "application at discord.com/developers."
+        ) from error
+
+
+def missing(held: discord.Permissions, wanted: discord.Permissions = NEEDED) -> list[str]:
+    """Return the names of the permissions that are wanted and not held."""
+    lacking = discord.Permissions(wanted.value & ~held.value)
+    return [NAMES.get(name, name) for name, on in lacking if on and name in NAMES]
+
+
+def in_channel(
+    base: discord.Permissions,
+    overwrites: Iterable[Mapping[str, Any]],
+    *,
+    guild: str,
+    roles: Iterable[str],
+    me: str,
+) -> discord.Permissions:
+    """Return what a member may do in a channel, as Discord documents it.
+
+    `base` is what its roles allow in the server; overwrites are @everyone's, then those of its
+    roles together, then its own.
+    """
+    if base.administrator:
+        return discord.Permissions.all()
+    by_id = {str(overwrite["id"]): overwrite for overwrite in overwrites}
+    allowed = base.value
+    for layer in ([guild], [role for role in roles if role != guild], [me]):
+        found = [by_id[id] for id in layer if id in by_id]
+        for overwrite in found:
+            allowed &= ~int(overwrite["deny"])
+        for overwrite in found:
+            allowed |= int(overwrite["allow"])
+    return discord.Permissions(allowed)

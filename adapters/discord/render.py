@@ -1,0 +1,263 @@
+"""How each message looks in Discord: embeds in the colour of their side; pure.
+
+Everything that models and people wrote is Markdown, and data: nobody is pinged by any of it
+(payload.py, `NOBODY`), tables keep their columns, and nothing is hidden as a spoiler.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from adapters.discord import reveal, texts
+from adapters.discord.buttons import ballot_buttons, debate_buttons
+from adapters.discord.payload import Payload
+from adapters.discord.votes import EMOJIS
+from engine.debate import BallotKind, Violation
+from engine.messages import (
+    Announcement,
+    Arc,
+    File,
+    Message,
+    Notice,
+    Report,
+    Reveal,
+    ScoreBoard,
+    StanceInvite,
+    TurnPost,
+    VoteClosed,
+    VoteInvite,
+)
+from engine.ports import Part
+from engine.text import clean, headline, split_markdown
+from engine.wording import files_of, markdown_of
+
+DESCRIPTION = 4096  # characters of an embed's text, of 6,000 in all of it
+AUTHOR = 128  # of 256, as some characters count twice
+
+BLUE, RED, GREY, GOLD = 0x3B82F6, 0xEF4444, 0x94A3B8, 0xEAB308
+SIDE_COLOURS = {"A": BLUE, "B": RED, "judge": GOLD}
+# From 1 to 9, told apart also by those who see red and green alike.
+OTHER_COLOURS = (
+    BLUE,
+    RED,
+    0x22C55E,
+    0xA855F7,
+    0x06B6D4,
+    0xF97316,
+    0xEC4899,
+    0x84CC16,
+    0x78716C,
+)
+LEVEL_COLOURS = {"info": GREY, "warning": 0xF97316, "error": RED}
+
+
+class Card(NamedTuple):
+    """What a message shows."""
+
+    author: str
+    colour: int
+    text: str
+    footer: str = ""
+    components: tuple[dict[str, Any], ...] = ()
+    files: tuple[File, ...] = ()
+
+
+def parts(message: Message, stem: str) -> tuple[Part, ...]:
+    """Turn a message into payloads that Discord takes; buttons and files go with the last."""
+    card = card_of(message)
+    pieces = split_markdown(shown(card.text), DESCRIPTION, _units) or ("",)
+    of = len(pieces)
+    return tuple(
+        _payload(card, piece, f"{stem}·{i}/{of}", first=i == 1, last=i == of).part(
+            f"{stem}·{i}/{of}"
+        )
+        for i, piece in enumerate(pieces, start=1)
+    )
+
+
+def shown(text: str) -> str:
+    """Return Markdown as Discord shows it whole: tables as code, no spoilers, no controls."""
+    return _keep_tables(clean(text)).replace("||", "\\|\\|")
+
+
+def card_of(message: Message) -> Card:
+    """Return what a message shows."""
+    match message:
+        case Announcement():
+            return _announcement(message)
+        case TurnPost():
+            return _turn(message)
+        case VoteInvite():
+            return _invite(message)
+        case StanceInvite():
+            return _stance(message)
+        case VoteClosed():
+            title = texts.CLOSED_EARLY if message.early else texts.CLOSED
+            return Card(title, GOLD, texts.plural(texts.CLOSED_WITH, message.votes))
+        case Reveal():
+            return Card(texts.REVEAL, GOLD, "\n".join(reveal.lines(message)))
+        case Notice():
+            return Card(texts.LEVELS[message.level], LEVEL_COLOURS[message.level], message.text)
+        case Report() | ScoreBoard() | Arc():
+            colour = colour_of(message.side) if isinstance(message, Report) else GREY
+            text = markdown_of(message)
+            return Card(message.title, colour, text, files=files_of(message))
+
+
+def colour_of(side: str) -> int:
+    """Return the colour of a contender: A blue, B red, 1 to 9 one each."""
+    if side.isascii() and side.isdigit():
+        return OTHER_COLOURS[(int(side) - 1) % len(OTHER_COLOURS)]
+    return SIDE_COLOURS.get(side, GREY)
+
+
+def _payload(card: Card, piece: str, reference: str, *, first: bool, last: bool) -> Payload:
+    """Make one piece: the first says whose it is, the last what belongs to the whole."""
+    embed: dict[str, Any] = {}
+    if first:
+        embed["author"] = {"name": headline(clean(card.author), AUTHOR) or "…"}
+    said = f"{reference} · {card.footer}" if card.footer and last else reference
+    embed |= {"color": card.colour, "description": piece, "footer": {"text": said}}
+    components = list(card.components) if last else []
+    return Payload({"embeds": [embed], "components": components}, card.files if last else ())
+
+
+def _units(text: str) -> int:
+    """Count UTF-16 code units, the strictest of the ways in which Discord counts characters."""
+    return len(text) + sum(char > "\uffff" for char in text)
+
+
+# --- Markdown that Discord does not know -------------------------------------------------
+
+_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})")
+_RULE = re.compile(r"^[ \t]*\|?[ \t]*:?-{3,}:?[ \t]*(\|[ \t]*:?-{3,}:?[ \t]*)*\|?[ \t]*$")
+
+
+def _keep_tables(text: str) -> str:
+    """Put tables into code blocks, where their columns stay; Discord has no tables."""
+    if "|" not in text:
+        return text
+    return "\n".join(_with_fences(text.split("\n")))
+
+
+def _with_fences(lines: list[str]) -> Iterator[str]:
+    fence, table = "", False
+    for i, line in enumerate(lines):
+        if table and "|" not in line:
+            yield "```"
+            table = False
+        opened = _FENCE.match(line)
+        if opened and not table:
+            fence = "" if fence and opened[1].startswith(fence) else fence or opened[1]
+        below = lines[i + 1] if i + 1 < len(lines) else ""
+        if not fence and not table and "|" in line and "|" in below and _RULE.match(below):
+            yield "```"
+            table = True
+        yield line
+    if table:
+        yield "```"
+
+
+# --- cards -------------------------------------------------------------------------------
+
+
+def _announcement(debate: Announcement) -> Card:
+    return Card(
+        texts.DEBATE.format(code=debate.code),
+        GREY,
+        "\n".join(_announced(debate)),
+        components=tuple(debate_buttons(debate.code)),
+    )
+
+
+def _announced(debate: Announcement) -> Iterator[str]:
+    plain = "\n" in debate.topic or "**" in debate.topic
+    yield debate.topic if plain else f"**{debate.topic}**"
+    if debate.conditions:
+        yield texts.CONDITIONS.format(conditions=debate.conditions)
+    yield ""
+    sides = (texts.SIDES.get(s) or texts.SIDE.format(side=s) for s in debate.contenders)
+    yield " · ".join(sides)
+    yield texts.SETTING.format(
+        format=debate.format, language=debate.language, rounds=", ".join(debate.rounds)
+    )
+    jury = texts.plural(texts.JURY if debate.blind else texts.JURY_SEEING, debate.jurors)
+    yield f"{jury} · {texts.plural(texts.VOTE_LASTS, debate.vote_minutes)}"
+    yield _estimate(debate)
+
+
+def _estimate(debate: Announcement) -> str:
+    estimate, cost = debate.estimate, texts.COST_UNKNOWN
+    if estimate.usd is not None and estimate.usd_max is not None:
+        cost = texts.COST.format(usd=estimate.usd, most=estimate.usd_max)
+    minutes = estimate.minutes
+    duration = texts.SOON if minutes < 1 else texts.MINUTES.format(n=minutes)
+    return texts.ESTIMATE.format(
+        calls=estimate.calls, most=estimate.calls_max, minutes=duration, cost=cost
+    )
+
+
+def _turn(turn: TurnPost) -> Card:
+    author = texts.TURN.format(
+        seat=turn.seat, round=turn.round, number=turn.number, total=turn.total
+    )
+    used = [(texts.WORDS_OF if turn.limit else texts.WORDS).format(**_measured(turn))]
+    if turn.seconds is not None:
+        template = texts.SECONDS_OF if turn.seconds_limit else texts.SECONDS
+        used.append(template.format(seconds=turn.seconds, limit=turn.seconds_limit))
+    broken = "".join(f"\n\n{_violation(violation)}" for violation in turn.violations)
+    # A fence that a turn leaves open would swallow what follows it.
+    text = turn.text + _closing_fence(turn.text) if broken else turn.text
+    return Card(author, colour_of(turn.side), text + broken, " · ".join(used))
+
+
+def _measured(turn: TurnPost) -> dict[str, int]:
+    return {"words": turn.words, "limit": turn.limit}
+
+
+def _closing_fence(text: str) -> str:
+    fence = ""
+    for line in text.split("\n"):
+        if opened := _FENCE.match(line):
+            fence = "" if fence and opened[1].startswith(fence) else fence or opened[1]
+    return f"\n{fence}" if fence else ""
+
+
+def _violation(broken: Violation) -> str:
+    template = texts.VIOLATIONS.get(broken.kind, texts.OTHER_VIOLATION)
+    kind = broken.kind.replace("_", " ")
+    rule = template.format(kind=kind, measured=broken.measured, limit=broken.limit)
+    return texts.VIOLATION.format(rule=rule)
+
+
+def _invite(invite: VoteInvite) -> Card:
+    private, reacting = invite.ballot is BallotKind.PRIVATE, invite.ballot is not BallotKind.PRIVATE
+    lasts = texts.plural(texts.VOTE_LASTS, invite.minutes)
+    quorum = texts.plural(texts.QUORUM, invite.quorum)
+    terms = texts.INVITE_TERMS.format(lasts=lasts[0].upper() + lasts[1:], quorum=quorum)
+    lines = [texts.INVITE_ASKS, *_options(invite.options)]
+    lines += [texts.HOW_TO_VOTE[invite.ballot], f"-# {terms}"]
+    buttons = ballot_buttons(invite.options if private else ())
+    components = () if reacting and invite.ballot is BallotKind.OPEN else tuple(buttons)
+    return Card(texts.INVITE, GOLD, "\n".join(lines), components=components)
+
+
+def _options(options: tuple[str, ...]) -> list[str]:
+    named = ((EMOJIS[option], texts.option_name(option)) for option in options)
+    return [texts.OPTION.format(emoji=emoji, name=name) for emoji, name in named]
+
+
+def _stance(invite: StanceInvite) -> Card:
+    text = texts.STANCE_ASKS.format(
+        topic=invite.topic, options=" · ".join(_options(invite.options))
+    )
+    text += f"\n{texts.HOW_TO_VOTE[invite.ballot]}"
+    if invite.seconds is not None:
+        text += f"\n{texts.plural(texts.STANCE_LASTS, invite.seconds)}"
+    private = invite.ballot is BallotKind.PRIVATE
+    buttons = ballot_buttons(invite.options if private else ())
+    components = () if invite.ballot is BallotKind.OPEN else tuple(buttons)
+    title = texts.STANCE_AFTER if invite.after else texts.STANCE_BEFORE
+    return Card(title, GOLD, text, components=components)

@@ -1,0 +1,128 @@
+"""Requests to Discord on behalf of the engine, apart from the gateway's client.
+
+discord.py's own HTTP client keeps the rate limits of its answers' headers. Its retries are off:
+the outbox is the one that repeats, after it has looked whether the first try was stored. It lives
+as long as the venue, while a gateway's client ends with its gateway.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import aiohttp
+from discord.http import HTTPClient, Route
+from pydantic import SecretStr
+
+from adapters.discord.errors import KNOWN, Act, UnreadyError, explain, slow_down
+
+MARGIN = 0.05  # seconds, so as never to come back early
+
+Json = Any  # what discord.py reads from an answer
+
+
+class Rest:
+    """Discord's REST interface with a bot's token; logs in with the first request."""
+
+    def __init__(self, token: SecretStr, api_url: str) -> None:
+        # Class-level: discord.py has no other way to be sent elsewhere.
+        Route.BASE = api_url.rstrip("/")
+        self._token = token
+        self._http: HTTPClient | None = None
+        self._login = asyncio.Lock()
+        self._shut: dict[str, float] = {}  # routes that Discord closed, until when
+        self.me = ""
+
+    async def request(
+        self,
+        act: Act,
+        method: str,
+        path: str,
+        *,
+        place: str = "",
+        message: str = "",
+        body: Mapping[str, Any] | None = None,
+        form: Sequence[Mapping[str, Any]] | None = None,
+        params: Mapping[str, Any] | None = None,
+        **ids: str,
+    ) -> Json:
+        """Ask once. Raises VenueAwayError, MessageGoneError, VenueGoneError or VenueError."""
+        named = {"channel_id": place, "message_id": message, **ids}
+        route = Route(method, path, **{k: v for k, v in named.items() if f"{{{k}}}" in path})
+        lane = f"{method} {path} {place}"
+        self._refuse_early(lane)
+        given = {"json": body, "form": form, "params": params}
+        sent: dict[str, Any] = {k: v for k, v in given.items() if v is not None}
+        try:
+            http = await self._connected()
+            return await http.request(route, **sent)
+        except (*KNOWN, ValueError) as error:  # ValueError: an answer cut in the middle
+            if isinstance(error, UnreadyError) and error.status == 429:
+                self._shut["" if error.everywhere else lane] = time.monotonic() + error.after
+            raise explain(error, act, place, message) from error
+
+    async def whoami(self) -> str:
+        """Return the bot's own user id, logging in if that is still to be done."""
+        try:
+            await self._connected()
+        except KNOWN as error:
+            raise explain(error, Act.READ, "") from error
+        return self.me
+
+    async def close(self) -> None:
+        """Close every connection."""
+        if self._http is not None:
+            await self._http.close()
+            self._http = None
+
+    async def _connected(self) -> HTTPClient:
+        async with self._login:
+            if self._http is None:
+                trace = aiohttp.TraceConfig()
+                trace.on_request_end.append(_refuse_unready)
+                http = HTTPClient(asyncio.get_running_loop(), http_trace=trace)
+                try:
+                    user = await http.static_login(self._token.get_secret_value().strip())
+                except BaseException:
+                    await http.close()
+                    raise
+                self.me, self._http = str(user["id"]), http
+            return self._http
+
+    def _refuse_early(self, lane: str) -> None:
+        """Send nothing to what Discord closed: ten thousand such answers ban the address."""
+        now = time.monotonic()
+        self._shut = {key: until for key, until in self._shut.items() if until > now}
+        left = max(self._shut.get(lane, now), self._shut.get("", now)) - now
+        if left > 0:
+            raise slow_down(left)
+
+
+async def _refuse_unready(
+    _: aiohttp.ClientSession, __: SimpleNamespace, end: aiohttp.TraceRequestEndParams
+) -> None:
+    """Raise before discord.py repeats a request by itself, or sleeps where a deadline runs."""
+    status = end.response.status
+    if status != 429 and status < 500:
+        return
+    headers = end.response.headers
+    answer = _read(await end.response.text())
+    try:
+        after = float(answer.get("retry_after") or headers.get("Retry-After") or 1)
+    except ValueError:
+        after = 1.0
+    code = int(answer.get("code") or 0)
+    raise UnreadyError(status, after + MARGIN, "X-RateLimit-Global" in headers, code)
+
+
+def _read(text: str) -> dict[str, Any]:
+    """Return an answer's fields; none where something before Discord has answered."""
+    try:
+        answer = json.loads(text)
+    except ValueError:
+        return {}
+    return answer if isinstance(answer, dict) else {}

@@ -1,0 +1,42 @@
+"""Names and descriptions of the commands in other languages, from the tables in locales/.
+
+Each table maps an English text to its translation, in the form of gettext; what a table lacks
+stays English. A person's Discord client picks its own language.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from functools import lru_cache
+from importlib.resources import files
+
+from discord import Locale, app_commands
+
+TABLES = {
+    Locale.turkish: "tr",
+    Locale.german: "de",
+    Locale.spain_spanish: "es",
+    Locale.latin_american_spanish: "es",
+    Locale.chinese: "zh",
+}
+
+
+@lru_cache(maxsize=len(TABLES))
+def table(language: str) -> dict[str, str]:
+    """Read a language's table."""
+    file = files("adapters.discord").joinpath(f"locales/{language}.toml")
+    return dict(tomllib.loads(file.read_text(encoding="utf-8")))
+
+
+class Translator(app_commands.Translator):
+    """Looks texts of the commands up in the tables."""
+
+    async def translate(
+        self,
+        string: app_commands.locale_str,
+        locale: Locale,
+        context: app_commands.TranslationContextTypes,
+    ) -> str | None:
+        """Return a text in a language, None for one that Rostrum does not speak."""
+        language = TABLES.get(locale)
+        return None if language is None else table(language).get(string.message)

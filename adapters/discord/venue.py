@@ -1,0 +1,229 @@
+"""The Venue port on Discord: places and messages are Discord's own ids, as texts."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+import discord
+
+from adapters.discord import render
+from adapters.discord.errors import (
+    ARCHIVED,
+    THREAD_EXISTS,
+    UNKNOWN_EMOJI,
+    UNKNOWN_MESSAGE,
+    Act,
+)
+from adapters.discord.pace import GAP_SECONDS, Pace
+from adapters.discord.payload import NOBODY, Payload, carries, nonce_of
+from adapters.discord.rest import Rest
+from adapters.discord.votes import EMOJIS, option_of
+from engine.errors import MessageGoneError, VenueError, VenueGoneError
+from engine.messages import Message
+from engine.ports import Part, Reactions, VenueLimits
+
+PAGE = 100
+REACTION_SHARE = 0.3  # of the gap between messages: Discord takes one reaction in 0.25 s
+MOST_PAGES = 10  # read back in a channel, where it is not known after which message to look
+ARCHIVE_MINUTES = 10080  # the longest that Discord offers, and the longest vote
+MESSAGE = "/channels/{channel_id}/messages/{message_id}"
+MESSAGES = "/channels/{channel_id}/messages"
+
+
+class DiscordVenue:
+    """Discord as a Venue, over a bot's REST requests; `gap` is seconds between messages."""
+
+    platform = "discord"
+    channel: str | None = None
+
+    def __init__(
+        self, rest: Rest, *, limits: VenueLimits | None = None, gap: float = GAP_SECONDS
+    ) -> None:
+        self.limits = limits or VenueLimits()
+        self._rest = rest
+        self._pace = Pace(gap)
+        self._reacting = Pace(gap * REACTION_SHARE)
+
+    def render(self, message: Message, stem: str) -> tuple[Part, ...]:
+        """Turn a message into embeds."""
+        return render.parts(message, stem)
+
+    async def post(self, place: str, part: Part) -> str:
+        """Post one piece and return its message's id; Discord drops a repetition it remembers."""
+        payload = Payload.of(part)
+        return await self._post(place, payload, nonce_of(place, part.reference))
+
+    async def say(self, place: str, body: dict[str, Any]) -> str:
+        """Post a plain message that belongs to no debate, at the same rate."""
+        return await self._post(place, Payload(body), None)
+
+    async def edit(self, place: str, message: str, part: Part) -> None:
+        """Replace what a message shows."""
+        await self.patch(place, message, Payload.of(part).body)
+
+    async def patch(self, place: str, message: str, body: dict[str, Any]) -> None:
+        """Replace some fields of a message."""
+        said = body | {"allowed_mentions": NOBODY}
+        await self._awake(Act.EDIT, "PATCH", MESSAGE, place=place, message=message, body=said)
+
+    async def read(self, place: str, message: str) -> dict[str, Any]:
+        """Return a message as Discord has it. Raises MessageGoneError."""
+        kept: dict[str, Any] = await self._rest.request(
+            Act.READ, "GET", MESSAGE, place=place, message=message
+        )
+        return kept
+
+    async def find(self, place: str, reference: str, after: str | None) -> str | None:
+        """Return the bot's own message whose footer carries a reference, posted after `after`."""
+        pages = self._since(place, after) if after else self._newest(place)
+        async for page in pages:
+            for message in page:
+                if message["author"]["id"] == self._rest.me and carries(message, reference):
+                    return str(message["id"])
+        return None
+
+    async def open_thread(self, channel: str, message: str, title: str) -> str:
+        """Open a public thread on a message; it has the message's id, as Discord has it."""
+        body = {"name": title.strip() or "…", "auto_archive_duration": ARCHIVE_MINUTES}
+        try:
+            path = f"{MESSAGE}/threads"
+            opened = await self._rest.request(
+                Act.THREAD, "POST", path, place=channel, message=message, body=body
+            )
+        except VenueError as error:
+            if _code(error) == THREAD_EXISTS:
+                return message
+            raise
+        return str(opened["id"])
+
+    async def seed(self, place: str, message: str, options: Sequence[str]) -> None:
+        """Add the bot's own reactions that are missing, in order."""
+        mine = _seeded(await self.read(place, message))
+        for option in options:
+            if option not in mine:
+                path = f"{MESSAGE}/reactions/{{emoji}}/@me"
+                emoji = EMOJIS[option]
+                await self._awake(Act.REACT, "PUT", path, place=place, message=message, emoji=emoji)
+
+    async def reactions(self, place: str, message: str) -> Reactions:
+        """Read who holds which option; incomplete when a page cannot be read."""
+        kept = await self.read(place, message)
+        holders: dict[str, frozenset[str]] = {}
+        complete = True
+        for reaction in kept.get("reactions", ()):
+            option = _option(reaction)
+            if option is None:
+                continue
+            try:
+                holders[option] = await self._holders(place, message, reaction["emoji"]["name"])
+            except (MessageGoneError, VenueGoneError):
+                raise
+            except VenueError:
+                complete = False
+        return Reactions(holders, _seeded(kept), complete)
+
+    async def remove_reaction(self, place: str, message: str, user: str, option: str) -> None:
+        """Take somebody's reaction away, where the bot may manage messages."""
+        path = f"{MESSAGE}/reactions/{{emoji}}/{{user_id}}"
+        of = {"emoji": EMOJIS[option], "user_id": user}
+        try:
+            async with self._reacting.turn(place):
+                await self._awake(Act.REMOVE, "DELETE", path, place=place, message=message, **of)
+        except VenueError as error:
+            if _code(error) not in (UNKNOWN_EMOJI, UNKNOWN_MESSAGE):
+                raise
+
+    async def typing(self, place: str, seats: Sequence[str]) -> None:
+        """Show the bot typing; Discord stops that by itself."""
+        if seats:
+            await self._rest.request(
+                Act.TYPING, "POST", "/channels/{channel_id}/typing", place=place
+            )
+
+    # --- inside -----------------------------------------------------------------------
+
+    async def _post(self, place: str, payload: Payload, nonce: str | None) -> str:
+        body = payload.body | {"allowed_mentions": NOBODY}
+        if nonce is not None:
+            body |= {"nonce": nonce, "enforce_nonce": True}
+        sent: dict[str, Any] = {"body": body}
+        if payload.files:
+            sent = {"form": payload._replace(body=body).form()}
+        async with self._pace.turn(place):
+            posted = await self._rest.request(Act.POST, "POST", MESSAGES, place=place, **sent)
+        return str(posted["id"])
+
+    async def _awake(
+        self, act: Act, method: str, path: str, *, place: str, message: str, **more: Any
+    ) -> None:
+        """Ask about a message; where its thread was archived, open that and ask again."""
+        ask = {"place": place, "message": message, **more}
+        try:
+            await self._rest.request(act, method, path, **ask)
+        except VenueError as error:
+            if _code(error) != ARCHIVED:
+                raise
+            await self._rest.request(
+                act, "PATCH", "/channels/{channel_id}", place=place, body={"archived": False}
+            )
+            await self._rest.request(act, method, path, **ask)
+
+    async def _since(self, place: str, after: str) -> AsyncIterator[list[dict[str, Any]]]:
+        """Read a place on from a message, in pages."""
+        while True:
+            page = await self._page(place, {"after": after})
+            yield page
+            if len(page) < PAGE:
+                return
+            after = max((message["id"] for message in page), key=int)
+
+    async def _newest(self, place: str) -> AsyncIterator[list[dict[str, Any]]]:
+        """Read a place back from its newest message, in pages."""
+        before: dict[str, str] = {}
+        for _ in range(MOST_PAGES):
+            page = await self._page(place, before)
+            yield page
+            if len(page) < PAGE:
+                return
+            before = {"before": min((message["id"] for message in page), key=int)}
+
+    async def _page(self, place: str, where: dict[str, str]) -> list[dict[str, Any]]:
+        page: list[dict[str, Any]] = await self._rest.request(
+            Act.READ, "GET", MESSAGES, place=place, params={"limit": PAGE, **where}
+        )
+        return page
+
+    async def _holders(self, place: str, message: str, emoji: str) -> frozenset[str]:
+        users: set[str] = set()
+        path, after = f"{MESSAGE}/reactions/{{emoji}}", "0"
+        while True:
+            page = await self._rest.request(
+                Act.READ,
+                "GET",
+                path,
+                place=place,
+                message=message,
+                emoji=emoji,
+                params={"limit": PAGE, "after": after},
+            )
+            users |= {user["id"] for user in page if not user.get("bot")}
+            if len(page) < PAGE:
+                return frozenset(users - {self._rest.me})
+            after = max((user["id"] for user in page), key=int)
+
+
+def _seeded(message: dict[str, Any]) -> frozenset[str]:
+    own = (_option(reaction) for reaction in message.get("reactions", ()) if reaction["me"])
+    return frozenset(option for option in own if option is not None)
+
+
+def _option(reaction: dict[str, Any]) -> str | None:
+    emoji = reaction["emoji"]
+    return None if emoji.get("id") else option_of(emoji["name"])
+
+
+def _code(error: VenueError) -> int:
+    """Return Discord's own code of a refusal, 0 where there is none."""
+    cause = error.__cause__
+    return cause.code if isinstance(cause, discord.HTTPException) else 0

@@ -1,0 +1,59 @@
+"""Between Discord's reactions and a vote's options; pure."""
+
+from __future__ import annotations
+
+import discord
+
+from engine.ports import ReactionsCleared, ReactionSeen
+
+EMOJIS = {
+    "A": "🅰️",
+    "B": "🅱️",
+    **{str(number): f"{number}\ufe0f\u20e3" for number in range(1, 10)},
+    "tie": "🤝",
+    "weak": "🚫",
+    "up": "👍",
+    "down": "👎",
+    "unsure": "🤷",
+}
+# Discord hands emojis out with or without the mark that asks for their coloured form.
+_COLOURED = "\ufe0f"
+_OPTIONS = {emoji.replace(_COLOURED, ""): option for option, emoji in EMOJIS.items()}
+
+
+def option_of(emoji: str | None) -> str | None:
+    """Return the option that an emoji stands for, None when it is no vote."""
+    return _OPTIONS.get((emoji or "").replace(_COLOURED, ""))
+
+
+def reaction_seen(
+    event: discord.RawReactionActionEvent, me: int | None, *, added: bool
+) -> ReactionSeen | None:
+    """Translate a reaction, None for one that is nobody's vote: a bot's, or another emoji.
+
+    Discord tells whether somebody is a bot only when a reaction is added; one that was not
+    counted then has nothing to take back.
+    """
+    option = None if event.emoji.is_custom_emoji() else option_of(event.emoji.name)
+    if option is None or event.user_id == me or (event.member is not None and event.member.bot):
+        return None
+    return ReactionSeen(
+        place=str(event.channel_id),
+        message=str(event.message_id),
+        user=str(event.user_id),
+        option=option,
+        added=added,
+    )
+
+
+def all_cleared(event: discord.RawReactionClearEvent) -> ReactionsCleared:
+    """Translate that a moderator took every reaction away."""
+    return ReactionsCleared(str(event.channel_id), str(event.message_id))
+
+
+def emoji_cleared(event: discord.RawReactionClearEmojiEvent) -> ReactionsCleared | None:
+    """Translate that a moderator took one emoji away, None when it is no vote's."""
+    option = None if event.emoji.is_custom_emoji() else option_of(event.emoji.name)
+    if option is None:
+        return None
+    return ReactionsCleared(str(event.channel_id), str(event.message_id), option)

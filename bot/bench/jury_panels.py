@@ -1,0 +1,116 @@
+"""The panels that `rostrum bench jury` compares, on the same simulated debates.
+
+The product's panel is its own code: seating, planning, aggregation and fitting as they run in a
+debate. The others are what jury code elsewhere does, and what could be known at best.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from random import Random
+from typing import NamedTuple
+
+from bot.bench.jury_world import SIDES, Case, Court, weigh_perfectly
+from engine.debate import TIE, Ballot
+from engine.jury.aggregate import aggregate
+from engine.jury.history import Fit, PastDebate, fit
+from engine.jury.plan import next_readings
+from engine.jury.roster import seat_panel
+
+NAIVE_JURORS = 6
+SWAPPED_JURORS = 3
+REFIT = 100  # debates between two fits; the product fits once a minute
+
+
+class Call(NamedTuple):
+    """A panel's winner, a contender or a tie, and the calls it took: to decide, to audit."""
+
+    winner: str
+    calls: int
+    audits: int = 0
+
+
+Panel = Callable[[Case], Call]
+
+
+def ask_naive(case: Case) -> Call:
+    """Hold the usual panel: six jurors that see names, one order, the majority of verdicts."""
+    said = [case.ask(at, SIDES, blind=False).verdict for at in range(NAIVE_JURORS)]
+    return Call(_majority(said), NAIVE_JURORS)
+
+
+def ask_swapped(case: Case) -> Call:
+    """Hold a strict panel: three jurors in both orders, who count where they stay the same."""
+    said = []
+    for at in range(SWAPPED_JURORS):
+        both = {case.ask(at, order, blind=False).verdict for order in (SIDES, SIDES[::-1])}
+        said.append(both.pop() if len(both) == 1 else TIE)
+    return Call(_majority(said), 2 * SWAPPED_JURORS)
+
+
+def make_oracle(court: Court) -> Panel:
+    """Return the panel that feels what all jurors feel, unbent, and knows what each is worth."""
+    weights = weigh_perfectly(court)
+
+    def ask(case: Case) -> Call:
+        whole = sum(weight * felt for weight, felt in zip(weights, case.felt, strict=True))
+        return Call("A" if whole > 0 else "B", len(weights))
+
+    return ask
+
+
+@dataclass(slots=True)
+class Product:
+    """Rostrum's panel in an installation that learns from its past debates."""
+
+    court: Court
+    past: list[PastDebate] = field(default_factory=list)
+    learnt: Fit = field(default_factory=lambda: fit(()))
+
+    def ask(self, case: Case) -> Call:
+        """Hold a panel, and learn from it now and then."""
+        ordinal = len(self.past) + 1
+        setup = seat_panel(
+            self.court.roster,
+            case.debaters,
+            ordinal=ordinal,
+            seed=ordinal,
+            history=self.learnt.history,
+            correlation=self.learnt.correlation,
+            slope=self.learnt.slope,
+        )
+        at = {juror.ref: number for number, juror in enumerate(self.court.roster)}
+        ballots: list[Ballot] = []
+        while readings := next_readings(setup, SIDES, ballots):
+            ballots += [case.read(reading, at[reading.juror.ref]) for reading in readings]
+        verdict = aggregate(setup, SIDES, ballots).verdict
+        self.past.append(PastDebate(tuple(ballots), z=verdict.z))
+        if ordinal % REFIT == 0:
+            self.learnt = fit(self.past)
+        audits = sum(ballot.audit for ballot in ballots)
+        return Call(verdict.winner or TIE, len(ballots) - audits, audits)
+
+    def label(self, humans: Sequence[str]) -> Product:
+        """Return this installation as it were had people voted on its newest debates."""
+        known = len(self.past) - len(humans)
+        labelled = [
+            debate._replace(human=human)
+            for debate, human in zip(self.past[known:], humans, strict=True)
+        ]
+        past = [*self.past[:known], *labelled]
+        return Product(self.court, past, fit(past))
+
+
+def _majority(said: Sequence[str | None]) -> str:
+    """Return who was named more often; None, an unreadable ballot, names nobody."""
+    votes = Counter(said)
+    if votes["A"] == votes["B"]:
+        return TIE
+    return "A" if votes["A"] > votes["B"] else "B"
+
+
+def make_rng(world: str, seed: int) -> Random:
+    """Return the draws of one installation in one world."""
+    return Random(f"jury/{world}/{seed}")

@@ -1,0 +1,228 @@
+"""Simulated debates with a known winner, and the jurors that misjudge them.
+
+A debate's true margin d is drawn from N(0, 1). A juror feels d plus an error that all jurors
+share, one that a herd shares, and its own; then where a side was shown, whose text it is and the
+juror's own scale bend that into scores. Everything is in units of d unless it says points.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from random import Random
+from typing import NamedTuple
+
+from engine.debate import TIE, Ballot, Model
+from engine.jury.ballot import Reading
+from engine.jury.rubric import HIGHEST, LOWEST, PANEL
+
+JURORS, FAMILIES, HERD = 12, 6, 5
+DEBATING_FAMILIES = 12  # half of them have no juror
+SKILL_SD = 0.35  # of the logarithm
+ERROR = 1.15  # sd: a juror of skill 1 is right 73 % of the time
+SHARED = 0.277  # of the error's variance: nine jurors are worth 9 / (1 + 8 · 0.277) = 2.8
+STEADY = 0.8  # of the own error's variance: what stays when the other order is read
+POSITION_SD = 0.3
+SCALE, SCALE_SD = 1.0, 0.25  # points per unit of d; sd of the logarithm
+MIDDLE = 6.0  # points that an average juror gives an average side
+GRAIN = 0.4  # points, sd of a criterion about the side's score
+TIE_BELOW = 0.25  # points of margin that a juror calls a tie
+INVALID = 0.03
+BRAND = 0.15  # sd of what a model's visible name adds
+OWN_BRAND = 0.3  # what a model of the juror's own family gets on top
+HUMAN_ERROR = 0.4  # the majority of people is right 88 % of the time
+SIDES = ("A", "B")
+
+
+class World(NamedTuple):
+    """What jurors are like: mean position shift, leniency's sd in points, the herd's error."""
+
+    name: str
+    position: float = 0.3
+    leniency: float = 0.8
+    herd: float = 0.0
+
+
+WORLDS = (
+    World("default"),
+    World("mild", position=0.15),
+    World("harsh", position=1.0, leniency=1.6),
+    World("herd", herd=1.0),
+)
+
+
+class Simulated(NamedTuple):
+    """A juror: `position` is what being shown first adds, `leniency` is in points."""
+
+    model: Model
+    error: float
+    position: float
+    leniency: float
+    scale: float
+    in_herd: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Court:
+    """The jurors of one installation, in its owner's order of preference."""
+
+    world: World
+    jurors: tuple[Simulated, ...]
+
+    @property
+    def roster(self) -> tuple[Model, ...]:
+        """The models that a panel is seated from."""
+        return tuple(juror.model for juror in self.jurors)
+
+
+class Impression(NamedTuple):
+    """What a juror makes of a debate in one order: points by contender, None when invalid."""
+
+    points: dict[str, dict[str, int]] | None
+    verdict: str | None
+
+
+@dataclass(slots=True)
+class Case:
+    """One debate: its true margin for A, and what each juror would say of it.
+
+    `felt` is what a juror feels before anything bends it. An impression is made when it is
+    first asked for, and remembered.
+    """
+
+    court: Court
+    debaters: tuple[Model, Model]
+    truth: float
+    human: str
+    felt: tuple[float, ...]
+    brands: float
+    rng: Random
+    made: dict[tuple[int, tuple[str, ...], bool], Impression] = field(default_factory=dict)
+
+    def ask(self, at: int, order: tuple[str, ...], *, blind: bool) -> Impression:
+        """Return what the juror of that number says of the debate in an order."""
+        key = (at, order, blind)
+        if key not in self.made:
+            self.made[key] = self._judge(at, order, blind)
+        return self.made[key]
+
+    def read(self, reading: Reading, at: int) -> Ballot:
+        """Return the ballot that the product's panel would record of a blind reading."""
+        said = self.ask(at, reading.order, blind=True)
+        return Ballot(
+            juror=reading.juror.ref,
+            family=reading.juror.family,
+            order=reading.order,
+            names={},
+            audit=reading.audit,
+            valid=said.points is not None,
+            scores=said.points,
+            verdict=said.verdict,
+        )
+
+    def _judge(self, at: int, order: tuple[str, ...], blind: bool) -> Impression:
+        juror, draw = self.court.jurors[at], self.rng
+        if draw.random() < INVALID:
+            return Impression(None, None)
+        place = 1 if order == SIDES else -1
+        margin = self.felt[at] + place * juror.position
+        margin += draw.gauss(0, juror.error * math.sqrt(1 - STEADY))
+        if not blind:
+            margin += self.brands + self._prefer_own(juror)
+        return _score(juror, juror.scale * margin, draw)
+
+    def _prefer_own(self, juror: Simulated) -> float:
+        own = [model.family == juror.model.family for model in self.debaters]
+        return OWN_BRAND * (own[0] - own[1])
+
+
+def make_court(world: World, rng: Random) -> Court:
+    """Draw the jurors of an installation: two of each family, five of them a herd."""
+    herd = set(rng.sample(range(JURORS), HERD)) if world.herd else set()
+    own = ERROR * math.sqrt(1 - SHARED)
+    return Court(
+        world,
+        tuple(
+            Simulated(
+                model=_model(at % FAMILIES, f"juror-{at}"),
+                error=own / math.exp(rng.gauss(0, SKILL_SD)),
+                position=rng.gauss(world.position, POSITION_SD),
+                leniency=rng.gauss(0, world.leniency),
+                scale=SCALE * math.exp(rng.gauss(0, SCALE_SD)),
+                in_herd=at in herd,
+            )
+            for at in range(JURORS)
+        ),
+    )
+
+
+def make_case(court: Court, rng: Random) -> Case:
+    """Draw a debate between models of two families."""
+    truth = rng.gauss(0, 1)
+    common = truth + rng.gauss(0, ERROR * math.sqrt(SHARED))
+    herd = rng.gauss(0, court.world.herd)
+    first, second = rng.sample(range(DEBATING_FAMILIES), 2)
+    return Case(
+        court=court,
+        debaters=(_model(first, "debater"), _model(second, "debater")),
+        truth=truth,
+        human="A" if truth + rng.gauss(0, HUMAN_ERROR) > 0 else "B",
+        felt=tuple(_feel(juror, common, herd, rng) for juror in court.jurors),
+        brands=rng.gauss(0, BRAND),
+        rng=rng,
+    )
+
+
+def _feel(juror: Simulated, common: float, herd: float, rng: Random) -> float:
+    steady = rng.gauss(0, juror.error * math.sqrt(STEADY))
+    return common + steady + (herd if juror.in_herd else 0.0)
+
+
+def _model(family: int, name: str) -> Model:
+    return Model(backend="bench", name=name, family=f"family-{family}")
+
+
+def _score(juror: Simulated, margin: float, rng: Random) -> Impression:
+    """Turn a margin in points into scores on both sides, and the verdict that fits them."""
+    sheets = {
+        side: {
+            criterion.name: _round(MIDDLE + juror.leniency + half + rng.gauss(0, GRAIN))
+            for criterion in PANEL.criteria
+        }
+        for side, half in zip(SIDES, (margin / 2, -margin / 2), strict=True)
+    }
+    gap = PANEL.score(sheets["A"]) - PANEL.score(sheets["B"])
+    verdict = TIE if abs(gap) < TIE_BELOW else "A" if gap > 0 else "B"
+    return Impression(sheets, verdict)
+
+
+def _round(points: float) -> int:
+    return max(LOWEST, min(HIGHEST, round(points)))
+
+
+def weigh_perfectly(court: Court) -> tuple[float, ...]:
+    """Return the weights with which what all jurors feel tells the truth best.
+
+    They solve C·w = 1, C being the covariance of the jurors' errors.
+    """
+    shared, herd = ERROR**2 * SHARED, court.world.herd**2
+    jurors = court.jurors
+    rows = [
+        [shared + herd * (one.in_herd and other.in_herd) for other in jurors] + [1.0]
+        for one in jurors
+    ]
+    for at, juror in enumerate(jurors):
+        rows[at][at] += juror.error**2 * STEADY
+    return _solve(rows)
+
+
+def _solve(rows: Sequence[list[float]]) -> tuple[float, ...]:
+    """Solve equations whose last column is the right side, by elimination (C is definite)."""
+    for at, pivot in enumerate(rows):
+        for row in rows:
+            if row is not pivot:
+                factor = row[at] / pivot[at]
+                for column in range(at, len(row)):
+                    row[column] -= factor * pivot[column]
+    return tuple(row[-1] / row[at] for at, row in enumerate(rows))

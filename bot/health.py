@@ -1,0 +1,120 @@
+"""`/healthz` and `/metrics`: whether every part works, for whatever watches over Rostrum."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import NamedTuple
+
+import structlog
+from aiohttp import web
+
+from bot.settings_sections import HealthSettings
+from engine.debate import Status
+from engine.errors import SettingsError, StoreError
+from engine.store import Store
+
+PROBE_SECONDS = 5.0  # how long a probe of the database stands for: each is a write
+LIVE = (Status.QUEUED, Status.RUNNING, Status.VOTING)
+MOST_COUNTED = 10_000
+log = structlog.get_logger(__name__)
+
+
+class State(NamedTuple):
+    """What works now: the database can be written, each gateway is connected."""
+
+    database: bool
+    gateways: Mapping[str, bool]
+
+    @property
+    def well(self) -> bool:
+        """Whether everything works."""
+        return self.database and all(self.gateways.values())
+
+
+class Health:
+    """Knows what works; `gateways` says of each platform whether it is connected."""
+
+    def __init__(self, store: Store, gateways: Mapping[str, Callable[[], bool]]) -> None:
+        self._store, self._gateways = store, gateways
+        self._written, self._probed_at = False, -PROBE_SECONDS
+        self._probing = asyncio.Lock()
+
+    async def state(self) -> State:
+        """Look at everything."""
+        gateways = {name: connected() for name, connected in self._gateways.items()}
+        return State(await self._writable(), gateways)
+
+    async def metrics(self) -> str:
+        """Return the state and the number of debates in Prometheus' text format."""
+        state = await self.state()
+        lines = [
+            "# HELP rostrum_database_writable Whether the database can be written.",
+            "# TYPE rostrum_database_writable gauge",
+            f"rostrum_database_writable {state.database:d}",
+            "# HELP rostrum_gateway_connected Whether the platform's gateway is connected.",
+            "# TYPE rostrum_gateway_connected gauge",
+        ]
+        for name, connected in state.gateways.items():
+            lines.append(f'rostrum_gateway_connected{{platform="{name}"}} {connected:d}')
+        lines += [
+            "# HELP rostrum_debates Debates that have not ended, by status.",
+            "# TYPE rostrum_debates gauge",
+        ]
+        for status, number in (await self._count()).items():
+            lines.append(f'rostrum_debates{{status="{status}"}} {number}')
+        return "\n".join(lines) + "\n"
+
+    async def _count(self) -> dict[Status, int]:
+        live = await self._store.debates.recent(LIVE, MOST_COUNTED)
+        statuses = [debate.status for debate in live]
+        return {status: statuses.count(status) for status in LIVE}
+
+    async def _writable(self) -> bool:
+        """Write something small, at most every few seconds."""
+        async with self._probing:
+            if time.monotonic() - self._probed_at >= PROBE_SECONDS:
+                try:
+                    await self._store.leases.claim("health", "health", 0.0)
+                    self._written = True
+                except StoreError as error:
+                    log.error("database cannot be written", why=str(error))
+                    self._written = False
+                self._probed_at = time.monotonic()
+            return self._written
+
+
+async def serve_health(settings: HealthSettings, health: Health) -> None:
+    """Serve until cancelled; nowhere without a port. Raises SettingsError for a port in use."""
+    if settings.port is None:
+        return
+    async with _listening(settings, health):
+        await asyncio.Event().wait()
+
+
+@asynccontextmanager
+async def _listening(settings: HealthSettings, health: Health) -> AsyncIterator[None]:
+    async def healthz(_: web.Request) -> web.Response:
+        state = await health.state()
+        body = {"ok": state.well, "database": state.database, "gateways": dict(state.gateways)}
+        return web.json_response(body, status=200 if state.well else 503)
+
+    async def metrics(_: web.Request) -> web.Response:
+        return web.Response(text=await health.metrics())
+
+    served = web.Application()
+    served.add_routes([web.get("/healthz", healthz), web.get("/metrics", metrics)])
+    runner = web.AppRunner(served, access_log=None)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, settings.host, settings.port).start()
+        yield
+    except OSError as error:
+        raise SettingsError(
+            f"Health cannot be served at {settings.host}:{settings.port}: {error.strerror}; "
+            "set ROSTRUM_HEALTH__PORT to a free port."
+        ) from error
+    finally:
+        await runner.cleanup()

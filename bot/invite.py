@@ -1,0 +1,18 @@
+"""`rostrum invite`: the link by which an admin adds Rostrum to a server."""
+
+from __future__ import annotations
+
+from adapters.discord.permissions import application_id_of, invite_link
+from bot.settings import load_settings
+from engine.errors import SettingsError
+
+NO_TOKEN = "The link needs to know the bot: set ROSTRUM_DISCORD__TOKEN (see docs/discord.md)."  # noqa: S105
+
+
+async def print_invite(*, secret_ballots: bool) -> None:
+    """Print the link. Raises SettingsError without a bot's token."""
+    token = load_settings().discord.token
+    if token is None:
+        raise SettingsError(NO_TOKEN)
+    application = application_id_of(token.get_secret_value())
+    print(invite_link(application, secret_ballots=secret_ballots))

@@ -1,0 +1,144 @@
+"""What may go wrong with a request, on demand."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["status", "delay", "drop", "hang", "garbage"]
+When = Literal["before", "after"]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that goes wrong; plain values, so that it can be told to another process.
+
+    `when` is before or after the request was carried out; `via` and `everywhere` (all routes)
+    describe a 429, `seconds` a delay or a 429's retry_after.
+    """
+
+    kind: Kind
+    when: When = "before"
+    status: int = 0
+    code: int = 0
+    message: str = ""
+    seconds: float = 0.0
+    via: bool = True
+    everywhere: bool = False
+
+
+def status(code: int, *, error: int = 0, message: str = "", when: When = "before") -> Fault:
+    """Answer with a status and a JSON error code; a status from 500 on without JSON."""
+    return Fault("status", when, status=code, code=error, message=message)
+
+
+def limited(seconds: float, *, via: bool = True, everywhere: bool = False) -> Fault:
+    """Answer 429; without `via` as Cloudflare does, `everywhere` for the global limit."""
+    return Fault("status", status=429, seconds=seconds, via=via, everywhere=everywhere)
+
+
+def delay(seconds: float, *, when: When = "before") -> Fault:
+    """Be slow, and then do as asked."""
+    return Fault("delay", when, seconds=seconds)
+
+
+def drop(when: When = "before") -> Fault:
+    """Cut the connection: before anything is stored, or after, so that the answer is lost."""
+    return Fault("drop", when)
+
+
+def hang(when: When = "before") -> Fault:
+    """Say nothing until the test calls `release`; then the connection is cut."""
+    return Fault("hang", when)
+
+
+def garbage() -> Fault:
+    """Carry the request out and answer 200 with half of a JSON text."""
+    return Fault("garbage", "after")
+
+
+@dataclass
+class Planned:
+    """A fault with the requests that it is for, and how many of them are left."""
+
+    fault: Fault
+    method: str
+    path: re.Pattern[str]
+    times: int
+    skip: int
+    text: str
+
+    def takes(self, method: str, path: str, text: str) -> bool:
+        """Whether this request meets the fault; counts it."""
+        if self.times == 0 or self.method not in ("*", method) or not self.path.fullmatch(path):
+            return False
+        if self.text not in text:
+            return False
+        if self.skip:
+            self.skip -= 1
+            return False
+        self.times -= 1
+        return True
+
+
+class Faults:
+    """The plan of what goes wrong, and the requests that hang."""
+
+    def __init__(self) -> None:
+        self._planned: list[Planned] = []
+        self._released = asyncio.Event()
+        self._hanging = asyncio.Condition()
+        self.hanging = 0
+
+    def plan(
+        self,
+        fault: Fault,
+        method: str = "*",
+        path: str = "/**",
+        *,
+        times: int = 1,
+        skip: int = 0,
+        text: str = "",
+    ) -> None:
+        """Let a fault happen to the next requests that match, after `skip` of them went well.
+
+        In `path` (without `/api/v10`) `*` stands for one segment and `**` for any number.
+        `text` must be in the body; `times` -1 is for good.
+        """
+        self._planned.append(Planned(fault, method, _pattern(path), times, skip, text))
+
+    def clear(self) -> None:
+        """Let everything go well from now on."""
+        self._planned.clear()
+
+    def meet(self, method: str, path: str, text: str) -> Fault | None:
+        """Return the fault that this request meets."""
+        for planned in self._planned:
+            if planned.takes(method, path, text):
+                return planned.fault
+        return None
+
+    async def hold(self) -> None:
+        """Wait until released."""
+        self._released.clear()
+        async with self._hanging:
+            self.hanging += 1
+            self._hanging.notify_all()
+        await self._released.wait()
+        self.hanging -= 1
+
+    async def hung(self, count: int = 1, seconds: float = 10.0) -> None:
+        """Wait until so many requests hang; raises TimeoutError."""
+        async with self._hanging, asyncio.timeout(seconds):
+            await self._hanging.wait_for(lambda: self.hanging >= count)
+
+    def release(self) -> None:
+        """Cut the connections of all that hang."""
+        self._released.set()
+
+
+def _pattern(path: str) -> re.Pattern[str]:
+    escaped = re.escape(path).replace(r"\*\*", ".*").replace(r"\*", "[^/]+")
+    return re.compile(escaped)

@@ -1,0 +1,342 @@
+"""What happens on the platform, by Discord's rules, whoever does it: the bot or a person.
+
+Every method changes the state and tells the gateway, or raises Refusal and changes nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import regex
+
+from tests.doubles.discord import limits
+from tests.doubles.discord.payloads import (
+    channel_json,
+    emoji_json,
+    member_json,
+    message_json,
+    thread_member_json,
+)
+from tests.doubles.discord.permissions import FLAGS, in_channel, require, require_sending
+from tests.doubles.discord.refusals import Json, Refusal
+from tests.doubles.discord.state import (
+    PUBLIC_THREAD,
+    Attachment,
+    Channel,
+    Emit,
+    Message,
+    Reaction,
+    World,
+    plain,
+)
+
+HOUR = 3600.0
+EMOJI = regex.compile(r"(?:[\p{Emoji}--[0-9#*]]|[0-9#*]\uFE0F?\u20E3)[\p{EComp}\uFE0F]*", regex.V1)
+MENTION = regex.compile(r"<@(?P<role>&)?!?(?P<id>\d+)>|@(?P<all>everyone|here)\b")
+
+
+@dataclass
+class Rules:
+    """What a test may set: seconds that a nonce is remembered, and other limits."""
+
+    nonce_seconds: float = 300.0
+    answer_seconds: float = 3.0
+    token_seconds: float = 900.0
+    old_edits: int = 3
+    active_threads: int = 1000
+    message_content: bool = False
+
+
+@dataclass
+class Draft:
+    """What somebody wants to post."""
+
+    body: Json
+    files: list[Attachment] = field(default_factory=list)
+    flags: int = 0
+    interaction: Json | None = None
+
+
+class Platform:
+    """Messages, reactions and threads as they happen."""
+
+    def __init__(self, world: World, emit: Emit, rules: Rules) -> None:
+        self.world = world
+        self.emit = emit
+        self.rules = rules
+        self._nonces: dict[tuple[str, str, str], tuple[float, Message]] = {}
+
+    # --- messages ----------------------------------------------------------------------
+
+    def post(self, channel: Channel, author: str, draft: Draft) -> Message:
+        """Post; the same message again while its enforced nonce is remembered."""
+        self.may_post(channel, author, draft)
+        limits.check_message(draft.body, draft.files)
+        nonce = str(draft.body["nonce"]) if draft.body.get("nonce") is not None else None
+        key = (author, channel.id, nonce or "")
+        if nonce and draft.body.get("enforce_nonce") and key in self._nonces:
+            moment, known = self._nonces[key]
+            if self.world.clock.now() - moment < self.rules.nonce_seconds:
+                return known
+        self._wake(channel)
+        message = self.compose(channel, author, draft)
+        message.nonce = nonce
+        if nonce:
+            self._nonces[key] = (message.created, message)
+        self.show(channel, message)
+        return message
+
+    def may_post(self, channel: Channel, author: str, draft: Draft) -> None:
+        """Raise unless the author may post such a thing there."""
+        require_sending(self.world, channel, author)
+        wanted = ["embed_links"] if draft.body.get("embeds") else []
+        wanted += ["attach_files"] if draft.files else []
+        reference = draft.body.get("message_reference")
+        wanted += ["read_message_history"] if reference else []
+        require(self.world, channel, author, *wanted)
+        if channel.locked and not self._may(channel, author, "manage_threads"):
+            raise Refusal(160005 if not channel.archived else 50083)
+        if reference and reference.get("fail_if_not_exists", True):
+            self.world.message(channel.id, reference["message_id"])
+
+    def compose(self, channel: Channel, author: str, draft: Draft) -> Message:
+        """Make a message that nobody sees yet."""
+        body = draft.body
+        message = Message(
+            self.world.new_id(),
+            channel.id,
+            author,
+            self.world.clock.now(),
+            content=(body.get("content") or "").strip(),
+            embeds=[{"type": "rich", **embed} for embed in body.get("embeds") or []],
+            components=body.get("components") or [],
+            attachments=draft.files,
+            flags=draft.flags | int(body.get("flags") or 0),
+            reference=body.get("message_reference"),
+            interaction=draft.interaction,
+        )
+        message.pings = self._pings(channel, author, message.content, body)
+        return message
+
+    def show(self, channel: Channel, message: Message) -> None:
+        """Let everyone see a message."""
+        self.world.messages.setdefault(channel.id, {})[message.id] = message
+        self.world.pings += [(message.id, who) for who in sorted(message.pings)]
+        channel.posted += 1
+        self._tell(channel, message, "MESSAGE_CREATE")
+
+    def edit(self, message: Message, author: str, draft: Draft, *, member: bool = True) -> Message:
+        """Edit one's own message; fields that the body lacks stay as they are."""
+        if message.author_id != author:
+            raise Refusal(50005)
+        channel = self.world.channels.get(message.channel_id)
+        if member and channel is not None:
+            require(self.world, channel, author)
+            self._require_open(channel)
+        body = draft.body
+        kept = self._kept(message, body)
+        names = ("content", "embeds", "components")
+        merged = {name: body[name] if name in body else getattr(message, name) for name in names}
+        limits.check_message({**body, **merged}, draft.files, kept_files=len(kept))
+        now = self.world.clock.now()
+        if now - message.created > HOUR:
+            if message.old_edits >= self.rules.old_edits:
+                raise Refusal(30046)
+            message.old_edits += 1
+        message.history.append(message.text)
+        message.content = merged["content"] or ""
+        message.embeds = [{"type": "rich", **embed} for embed in merged["embeds"] or []]
+        message.components = merged["components"] or []
+        message.attachments = kept + draft.files
+        message.edited = now
+        if channel is not None and message.id in self.world.messages.get(channel.id, {}):
+            self._tell(channel, message, "MESSAGE_UPDATE")
+        return message
+
+    def delete(self, message: Message, actor: str) -> None:
+        """Delete a message: one's own, or any with Manage Messages."""
+        channel = self.world.channel(message.channel_id)
+        if message.author_id != actor:
+            require(self.world, channel, actor, "manage_messages")
+        self._require_open(channel)
+        del self.world.messages[channel.id][message.id]
+        gone = {"id": message.id, "channel_id": channel.id, "guild_id": channel.guild_id}
+        self.emit("MESSAGE_DELETE", gone, channel.guild_id, channel)
+
+    def _kept(self, message: Message, body: Json) -> list[Attachment]:
+        if body.get("attachments") is None:
+            return message.attachments
+        wanted = {str(item.get("id")) for item in body["attachments"]}
+        return [item for item in message.attachments if item.id in wanted]
+
+    def _tell(self, channel: Channel, message: Message, event: str) -> None:
+        guild = self.world.guild(channel.guild_id)
+        data = message_json(self.world, message)
+        mine = self.world.bot.id in (message.author_id, *message.pings)
+        if not mine and not self.rules.message_content:
+            data |= {"content": "", "embeds": [], "components": [], "attachments": []}
+        if event == "MESSAGE_CREATE" and message.nonce:
+            data["nonce"] = message.nonce
+        member = member_json(self.world, guild, message.author_id)
+        del member["user"]
+        self.emit(event, {**data, "guild_id": guild.id, "member": member}, guild.id, channel)
+
+    def _pings(self, channel: Channel, author: str, content: str, body: Json) -> set[str]:
+        """Return whom a content notifies; without allowed_mentions that is everyone named."""
+        allowed = body.get("allowed_mentions")
+        parse = {"users", "roles", "everyone"} if allowed is None else set(allowed.get("parse", []))
+        named = {str(i) for kind in ("users", "roles") for i in (allowed or {}).get(kind, [])}
+        found: set[str] = set()
+        for match in MENTION.finditer(content):
+            kind = "everyone" if match["all"] else "roles" if match["role"] else "users"
+            if kind == "everyone":
+                if kind in parse and self._may(channel, author, "mention_everyone"):
+                    found.add("everyone")
+            elif kind in parse or match["id"] in named:
+                found.add(match["id"])
+        return found
+
+    # --- reactions -----------------------------------------------------------------------
+
+    def react(self, message: Message, user: str, emoji: str) -> None:
+        """Add somebody's reaction; the first of an emoji needs Add Reactions."""
+        channel = self.world.channel(message.channel_id)
+        require(self.world, channel, user, "read_message_history")
+        self._require_open(channel)
+        if not EMOJI.fullmatch(emoji):
+            raise Refusal(10014)
+        reaction = message.reactions.get(plain(emoji))
+        if reaction is None:
+            require(self.world, channel, user, "add_reactions")
+            if len(message.reactions) >= limits.DIFFERENT_EMOJIS:
+                raise Refusal(30010)
+            reaction = message.reactions[plain(emoji)] = Reaction(emoji)
+        if user in reaction.holders:
+            return
+        reaction.holders[user] = None
+        guild = self.world.guild(channel.guild_id)
+        data = self._reaction_data(message, user, reaction.emoji)
+        data["member"] = member_json(self.world, guild, user)
+        data["message_author_id"] = message.author_id
+        self.emit("MESSAGE_REACTION_ADD", data, guild.id, channel)
+
+    def unreact(self, message: Message, user: str, emoji: str, *, actor: str) -> None:
+        """Take a reaction away: one's own, or another's with Manage Messages."""
+        channel = self.world.channel(message.channel_id)
+        require(self.world, channel, actor, *(["manage_messages"] if user != actor else []))
+        self._require_open(channel)
+        reaction = message.reactions.get(plain(emoji))
+        if reaction is None or user not in reaction.holders:
+            raise Refusal(10014)
+        del reaction.holders[user]
+        if not reaction.holders:
+            del message.reactions[plain(emoji)]
+        data = self._reaction_data(message, user, reaction.emoji)
+        self.emit("MESSAGE_REACTION_REMOVE", data, channel.guild_id, channel)
+
+    def clear(self, message: Message, actor: str, emoji: str | None = None) -> None:
+        """Take everybody's reactions away, all or one emoji's; needs Manage Messages."""
+        channel = self.world.channel(message.channel_id)
+        require(self.world, channel, actor, "manage_messages")
+        self._require_open(channel)
+        data: Json = {"channel_id": channel.id, "message_id": message.id}
+        data["guild_id"] = channel.guild_id
+        if emoji is None:
+            message.reactions.clear()
+            self.emit("MESSAGE_REACTION_REMOVE_ALL", data, channel.guild_id, channel)
+        elif gone := message.reactions.pop(plain(emoji), None):
+            data["emoji"] = emoji_json(gone.emoji)
+            self.emit("MESSAGE_REACTION_REMOVE_EMOJI", data, channel.guild_id, channel)
+        else:
+            raise Refusal(10014)
+
+    def _reaction_data(self, message: Message, user: str, emoji: str) -> Json:
+        return {
+            "user_id": user,
+            "channel_id": message.channel_id,
+            "message_id": message.id,
+            "guild_id": self.world.channel(message.channel_id).guild_id,
+            "emoji": emoji_json(emoji),
+            "burst": False,
+            "type": 0,
+        }
+
+    # --- threads ----------------------------------------------------------------------------
+
+    def open_thread(
+        self, channel: Channel, owner: str, body: Json, *, on: Message | None = None, kind: int
+    ) -> Channel:
+        """Open a thread; one that hangs on a message has that message's id."""
+        if channel.is_thread:
+            raise Refusal(50024)
+        private = kind != PUBLIC_THREAD
+        wanted = "create_private_threads" if private else "create_public_threads"
+        require(self.world, channel, owner, wanted)
+        limits.check_thread({"name": None, **body})
+        if on is not None and on.id in self.world.channels:
+            raise Refusal(160004)
+        active = sum(t.is_thread and not t.archived for t in self.world.channels.values())
+        if active >= self.rules.active_threads:
+            raise Refusal(160006)
+        thread = Channel(
+            on.id if on is not None else self.world.new_id(),
+            channel.guild_id,
+            body["name"],
+            type=kind,
+            parent_id=channel.id,
+            owner_id=owner,
+            auto_archive=body.get("auto_archive_duration") or 1440,
+            changed=self.world.clock.now(),
+            members={owner},
+        )
+        self.world.channels[thread.id] = thread
+        shown = {**channel_json(self.world, thread), "newly_created": True}
+        shown["member"] = thread_member_json(thread, owner)
+        self.emit("THREAD_CREATE", shown, thread.guild_id, thread)
+        return thread
+
+    def change_thread(self, thread: Channel, actor: str, body: Json) -> None:
+        """Rename, archive, un-archive, lock or unlock."""
+        require(self.world, thread, actor)
+        limits.check_thread(body)
+        if not self._may(thread, actor, "manage_threads"):
+            if "locked" in body or (thread.locked and thread.archived):
+                raise Refusal(50013)
+            if thread.owner_id != actor:
+                raise Refusal(50013)
+        if thread.archived and body.get("archived", True) and body.keys() - {"archived", "locked"}:
+            raise Refusal(50083)
+        thread.name = body.get("name", thread.name)
+        thread.archived = body.get("archived", thread.archived)
+        thread.locked = body.get("locked", thread.locked)
+        thread.auto_archive = body.get("auto_archive_duration") or thread.auto_archive
+        self._changed(thread)
+
+    def delete_channel(self, channel: Channel, actor: str) -> None:
+        """Delete a channel or thread and everything in it."""
+        wanted = "manage_threads" if channel.is_thread else "manage_channels"
+        require(self.world, channel, actor, wanted)
+        shown = channel_json(self.world, channel)
+        for thread in self.world.threads(channel.id):
+            del self.world.channels[thread.id]
+        event = "THREAD_DELETE" if channel.is_thread else "CHANNEL_DELETE"
+        self.emit(event, shown, channel.guild_id, channel)
+        del self.world.channels[channel.id]
+        self.world.messages.pop(channel.id, None)
+
+    def _wake(self, channel: Channel) -> None:
+        if channel.archived:
+            channel.archived = False
+            self._changed(channel)
+
+    def _changed(self, thread: Channel) -> None:
+        thread.changed = self.world.clock.now()
+        shown = channel_json(self.world, thread)
+        self.emit("THREAD_UPDATE", shown, thread.guild_id, thread)
+
+    def _require_open(self, channel: Channel) -> None:
+        if channel.archived:
+            raise Refusal(50083)
+
+    def _may(self, channel: Channel, user: str, permission: str) -> bool:
+        return bool(in_channel(self.world, channel, user) & FLAGS[permission])

@@ -1,0 +1,175 @@
+"""A stage for debates on Discord: the product as `rostrum run` joins it, against the double.
+
+Processes begin and end on it as often as a test likes; what people see is read from the double.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from pydantic import SecretStr
+
+from adapters.discord.connection import Connection
+from adapters.discord.identify import Identifies
+from adapters.discord.rest import Rest
+from adapters.discord.venue import DiscordVenue
+from bot.app import App
+from bot.run import Discord, serving
+from bot.settings import Settings
+from engine.debate import Debate, Status
+from engine.ports import VenueLimits
+from tests.doubles.discord import DiscordServer, Interaction
+from tests.doubles.discord.state import Channel, Message
+
+T = TypeVar("T")
+SWIFT = VenueLimits(typing_seconds=0.1, send_seconds=1.0)
+OPTIONS = {"A": "🅰️", "B": "🅱️", "tie": "🤝", "weak": "🚫"}
+MODELS = "rehearsal/maple, rehearsal/willow"
+JURORS = "rehearsal/oak, rehearsal/elm, rehearsal/ash, rehearsal/fir"
+
+
+@dataclass
+class DiscordStage:
+    """What outlives a process: the database and the platform; `settings` change the defaults."""
+
+    url: str
+    discord: DiscordServer
+    settings: dict[str, Any] = field(default_factory=dict)
+    limits: VenueLimits = SWIFT
+    gap: float = 0.0
+
+    @asynccontextmanager
+    async def process(self) -> AsyncIterator[App]:
+        """Run a process until the body ends, connected and with its commands registered."""
+        token = SecretStr(self.discord.token)
+        rest = Rest(token, self.discord.api_url)
+        venue = DiscordVenue(rest, limits=self.limits, gap=self.gap)
+        identifies = Identifies(gap=0.0)
+        connection = Connection(token, (), rest, identifies=identifies, first_pause=0.05)
+        joined = Discord(rest, venue, connection, board_seconds=0.05)
+        async with serving(self._settings(), joined) as app:
+            await until(lambda: connection.connected)
+            yield app
+
+    def _settings(self) -> Settings:
+        caps = {"user_daily_debates": None, "max_live_per_community": None}
+        fixed: dict[str, Any] = {
+            "database_url": self.url,
+            "models": MODELS,
+            "jurors": JURORS,
+            "default_vote_minutes": 30,
+            "default_quorum": 0,
+            "default_extend": False,
+            "budget": caps,
+        }
+        return Settings(**(fixed | self.settings))
+
+    # --- people --------------------------------------------------------------------------
+
+    async def start(self, user: str = "ada", **options: Any) -> Interaction:
+        """Start a debate, and wait for its answer."""
+        asked = self.discord.slash(user, "debate start", {"topic": "Tea beats coffee"} | options)
+        return await asked.finished()
+
+    async def vote(self, **options: Any) -> Message:
+        """Start a debate, and wait until people can vote and the jury is done."""
+        await self.start(**options)
+        return await self.ballot()
+
+    async def ballot(self) -> Message:
+        """Wait for the invitation to vote with its reactions, and the jury's verdict."""
+        return await until(lambda: self._ballot_ready() if self.discord.threads() else None, 20)
+
+    def _ballot_ready(self) -> Message | None:
+        found = [m for m in self.discord.messages(self.thread.id) if author(m) == "Vote"]
+        if not found:
+            return None
+        private = any("rostrum:vote" in id for id in custom_ids(found[0]))
+        return found[0] if private or len(found[0].reactions) == len(OPTIONS) else None
+
+    async def close(self, user: str = "olga") -> Message:
+        """Close the vote as a manager, and wait for the reveal."""
+        asked = await self.discord.slash(user, "debate close", channel=self.thread.id).finished()
+        assert "closed" in asked.text, asked.text
+        return await self.said("Reveal")
+
+    async def said(self, what: str, seconds: float = 10.0) -> Message:
+        """Wait for a message whose author line is `what`."""
+
+        def look() -> Message | None:
+            posted = self.discord.messages(self.thread.id)
+            return next((m for m in posted if author(m) == what), None)
+
+        return await until(look, seconds)
+
+    # --- what can be seen ------------------------------------------------------------------
+
+    @property
+    def thread(self) -> Channel:
+        """The newest thread."""
+        return self.discord.threads()[-1]
+
+    def references(self) -> list[str]:
+        """Return the references of all messages in the channel and its threads, in order."""
+        places = [self.discord.channel, *self.discord.threads()]
+        return [ref for p in places for m in self.discord.messages(p.id) if (ref := reference(m))]
+
+
+async def voting(app: App) -> Debate:
+    """Wait until the newest debate's vote is open and its verdict sealed."""
+    return await state(app, lambda d: d.status is Status.VOTING and d.vote_opened_at is not None)
+
+
+async def ended(app: App) -> Debate:
+    """Wait until the newest debate has ended, however, and everything of it is delivered."""
+    debate = await state(app, lambda d: not d.status.live and d.status is not Status.VOTING)
+    async with asyncio.timeout(10):
+        await app.deliveries["discord"].settled(debate.id)
+    return debate
+
+
+async def state(app: App, done: Callable[[Debate], object], seconds: float = 20.0) -> Debate:
+    """Wait until the newest debate is in some state."""
+    async with asyncio.timeout(seconds):
+        while True:
+            newest = await app.store.debates.recent(limit=1)
+            if newest and done(newest[0]):
+                return newest[0]
+            await asyncio.sleep(0.01)
+
+
+async def until(look: Callable[[], T | None], seconds: float = 10.0) -> T:
+    """Wait until something is there, and return it."""
+    async with asyncio.timeout(seconds):
+        while not (found := look()):  # noqa: ASYNC110 - what is there is looked at, not told
+            await asyncio.sleep(0.01)
+    return found
+
+
+def counted(reveal: Message) -> dict[str, int]:
+    """Return the votes that a reveal counts, by option."""
+    names = {"A": "A", "B": "B", "a tie": "tie", "both were weak": "weak"}
+    line = next(line for line in reveal.text.splitlines() if line.startswith("**People:**"))
+    pairs = re.findall(r"(A|B|a tie|both were weak) (\d+)", line.split(";")[0])
+    return {names[name]: int(n) for name, n in pairs}
+
+
+def author(message: Message) -> str:
+    """Return the author line of a message's embed."""
+    return str(message.embeds[0].get("author", {}).get("name", "")) if message.embeds else ""
+
+
+def reference(message: Message) -> str:
+    """Return the reference in a message's footer."""
+    footer = message.embeds[0].get("footer", {}) if message.embeds else {}
+    return str(footer.get("text", "")).split(" ")[0]
+
+
+def custom_ids(message: Message) -> list[str]:
+    """Return the custom ids of a message's buttons."""
+    return [b["custom_id"] for row in message.components for b in row["components"]]

@@ -1,0 +1,275 @@
+"""Debates on Discord from the slash command to the reveal, with the real discord.py."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import zipfile
+from collections.abc import AsyncIterator
+
+import pytest
+
+from adapters.discord import render
+from tests.doubles.discord import DiscordServer, Rates
+from tests.scenario.discord_stage import (
+    OPTIONS,
+    DiscordStage,
+    author,
+    counted,
+    custom_ids,
+    ended,
+    until,
+    voting,
+)
+
+NAMES = ("rehearsal/maple", "rehearsal/willow", "rehearsal/oak", "rehearsal/elm", "rehearsal/ash")
+
+
+@pytest.fixture
+async def stage(database_url: str) -> AsyncIterator[DiscordStage]:
+    async with DiscordServer(rates=Rates.generous()) as discord:
+        yield DiscordStage(database_url, discord)
+
+
+@pytest.fixture
+def discord(stage: DiscordStage) -> DiscordServer:
+    return stage.discord
+
+
+async def test_a_debate_from_the_command_to_the_reveal(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    async with stage.process() as app:
+        asked = await stage.start()
+        assert asked.ephemeral
+        assert "model calls" in asked.text
+        ballot = await stage.ballot()
+        assert stage.thread.name == "Tea beats coffee"
+        await until(lambda: f"<#{stage.thread.id}>" in asked.text)
+        discord.react("ben", ballot.id, OPTIONS["A"])
+        await voting(app)
+        reveal = await stage.close()
+        assert counted(reveal) == {"A": 1, "B": 0, "tie": 0, "weak": 0}
+        assert {"rehearsal/maple", "rehearsal/willow"} <= set(reveal.text.split("`"))
+        await ended(app)
+    turns = [m for m in discord.messages(stage.thread.id) if " · turn " in author(m)]
+    assert [author(m)[0] for m in turns] == ["A", "B"] * 4
+    assert {m.embeds[0]["color"] for m in turns} == {render.BLUE, render.RED}
+    assert author(discord.messages(stage.thread.id)[-2]) == "The vote was closed early"
+    assert discord.world.pings == []
+    assert discord.violations == []
+
+
+async def test_the_announcement_shows_how_far_the_debate_is(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    async with stage.process() as app:
+        ballot = await stage.vote()
+        announcement = discord.messages()[0]
+        await until(lambda: "the vote is open" in announcement.text)
+        discord.react("ben", ballot.id, OPTIONS["B"])
+        await voting(app)
+        await stage.close()
+        await until(lambda: "over, the models are named" in announcement.text)
+        assert [id.split(":")[1] for id in custom_ids(announcement)] == ["status"]
+    assert announcement.embeds[0]["footer"]["text"].endswith("·1·1/1")
+
+
+async def test_before_the_reveal_no_byte_names_a_model_but_the_starters_own_answer(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    async with stage.process() as app:
+        asked = await stage.start(model_a="rehearsal/maple")
+        assert "`rehearsal/maple` for A" in asked.text
+        await stage.ballot()
+        await voting(app)
+        await discord.slash("ben", "debate status", channel=stage.thread.id).finished()
+        await discord.slash("ben", "debate result", channel=stage.thread.id).finished()
+        await discord.slash("ben", "debate list").finished()
+        said = [s.text for s in discord.sent if "/webhooks/" not in s.path]
+        assert not [text for text in said if any(name in text for name in NAMES)]
+        to_others = [a for a in discord.interactions.all if a.user_id != asked.user_id]
+        assert not [a.text for a in to_others if any(name in a.text for name in NAMES)]
+        await stage.close()
+
+
+async def test_a_topic_too_long_for_the_command_is_asked_for_in_a_form(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    topic = "Tea beats coffee. " * 150
+    async with stage.process():
+        asked = await discord.slash("ada", "debate start", {"language": "tr"}).answered()
+        sent = discord.submit_modal(asked, {"topic": topic, "conditions": "Hot drinks only"})
+        await sent.finished()
+        await until(lambda: discord.threads())
+        said = discord.messages()[0].text
+    assert topic.strip() in said
+    assert "Hot drinks only" in said
+    assert "language tr" in said
+    assert len(stage.thread.name) <= 100
+
+
+async def test_options_complete_themselves(stage: DiscordStage, discord: DiscordServer) -> None:
+    async with stage.process():
+        for option, typed, expected in (
+            ("model_a", "wil", "rehearsal/willow"),
+            ("language", "tur", "tr"),
+            ("format", "cla", "classic"),
+            ("jurors", "rehearsal/oak, elm", "rehearsal/oak,rehearsal/elm"),
+        ):
+            asked = discord.autocomplete("ada", "debate start", option, typed)
+            await asked.finished()
+            assert expected in [choice["value"] for choice in asked.choices], option
+        asked = await discord.autocomplete("ada", "debate start", "topic", "").finished()
+        assert asked.choices
+
+
+async def test_what_cannot_be_started_is_explained_to_the_starter_alone(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    async with stage.process():
+        asked = await stage.start(model_a="rehearsal/nobody")
+        assert asked.ephemeral
+        assert "rehearsal/nobody" in asked.text
+        asked = await stage.start(more="no option at all")
+        assert "name=value" in asked.text
+        asked = await discord.slash("ada", "debate cancel").finished()
+        assert "No debate is queued or running" in asked.text
+        assert discord.messages() == []
+
+
+async def test_settings_and_exports_are_for_managers(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    role = discord.add_role("hosts", holder="ada")
+    async with stage.process():
+        for command in ("settings", "export"):
+            asked = await discord.slash("ada", f"debate {command}").finished()
+            assert asked.ephemeral
+            assert "manager" in asked.text
+        change = {"setting": "language", "value": "tr"}
+        asked = await discord.slash("olga", "debate settings", change).finished()
+        assert "Changed: language" in asked.text
+        await stage.start()
+        await until(lambda: discord.messages())
+        assert "language tr" in discord.messages()[0].text
+        change = {"setting": "manager_role", "value": role.id}
+        await discord.slash("olga", "debate settings", change).finished()
+        asked = await discord.slash("ada", "debate settings").finished()
+        assert "manager" in asked.text
+        assert "set here" in asked.text
+
+
+async def test_only_the_channels_that_were_allowed_hold_debates(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    elsewhere = discord.add_channel("elsewhere")
+    async with stage.process():
+        change = {"setting": "channels", "value": elsewhere.id}
+        await discord.slash("olga", "debate settings", change).finished()
+        refused = await stage.start()
+        assert refused.ephemeral
+        assert discord.messages() == []
+        topic = {"topic": "Tea"}
+        await discord.slash("ada", "debate start", topic, channel=elsewhere.id).finished()
+        await until(lambda: discord.threads(elsewhere.id))
+
+
+async def test_an_export_is_a_file_of_this_servers_debates(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    async with stage.process() as app:
+        await stage.vote()
+        await voting(app)
+        await stage.close()
+        await ended(app)
+        asked = await discord.slash("olga", "debate export").finished()
+    assert asked.ephemeral
+    assert asked.answer is not None
+    (file,) = asked.answer.attachments
+    with zipfile.ZipFile(io.BytesIO(file.data)) as archive:
+        assert any(name.endswith("README.md") for name in archive.namelist())
+
+
+async def test_buttons_work_after_a_restart_for_those_who_may(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    stage.settings = {"models": "rehearsal/maple?latency=0.5, rehearsal/willow?latency=0.5"}
+    async with stage.process():
+        await stage.start()
+        await until(lambda: discord.messages())
+    async with stage.process() as app:
+        announcement = discord.messages()[0]
+        stop, status = custom_ids(announcement)
+        asked = await discord.press("cleo", announcement, status).finished()
+        assert asked.ephemeral
+        assert "turns are held" in asked.text or "waits" in asked.text
+        asked = await discord.press("cleo", announcement, stop).finished()
+        assert "Only whoever started" in asked.text
+        asked = await discord.press("ada", announcement, stop).finished()
+        assert "is asked to stop" in asked.text
+        await ended(app)
+        await until(lambda: "stopped" in announcement.text)
+
+
+async def test_the_commands_are_registered_once_and_speak_the_persons_language(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    for _ in range(2):
+        async with stage.process():
+            pass
+    puts = [c for c in discord.rest.requests if c.method == "PUT" and "/commands" in c.path]
+    assert len(puts) == 1
+    (command,) = discord.world.commands[None].values()
+    assert {"tr", "de", "zh-CN"} <= set(command["name_localizations"])
+    start = command["options"][0]
+    assert start["description_localizations"]["de"].startswith("Eine Debatte starten")
+
+
+async def test_two_hundred_debates_keep_nobody_waiting(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    stage.settings = {
+        "models": "rehearsal/maple?latency=0.4, rehearsal/willow?latency=0.4",
+        "default_language": "en",
+    }
+    channels = [discord.add_channel(f"room-{n}") for n in range(40)]
+    async with stage.process():
+        for channel in channels:
+            discord.slash("ada", "debate start", {"topic": "Tea"}, channel=channel.id)
+        asked = discord.slash("ben", "debate help")
+        await asked.answered()
+        assert (asked.latency or 9) < 3
+        await asyncio.sleep(0.5)
+        late = [a for a in discord.interactions.all if a.acknowledged is None]
+        assert late == []
+        assert max(a.latency or 9 for a in discord.interactions.all) < 3
+
+
+HOSTILE = {
+    "mentions": "@everyone <@1> <@&2> <#3> @here all of you",
+    "spoiler": "this is ||hidden|| text",
+    "fence": "Look:\n```python\nprint('never closed')",
+    "table": "| a | b |\n|---|---|\n| 1 | 2 |",
+    "long": "A long sentence of words. " * 400,
+    "rtl": "שלום עולם \u202eevil\u202c مرحبا",
+    "jinja": "{{ 7*7 }} {0} {topic} %s",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+async def test_a_hostile_topic_is_data(
+    stage: DiscordStage, discord: DiscordServer, name: str
+) -> None:
+    async with stage.process():
+        await stage.start(topic=HOSTILE[name][:4000])
+        await until(lambda: discord.threads())
+        await until(lambda: discord.messages(stage.thread.id))
+    said = "\n".join(m.text for m in discord.messages())
+    words = [w for w in HOSTILE[name][:4000].replace("\u202e", "").split() if w.isalnum()]
+    assert all(word in said for word in words)
+    assert discord.world.pings == []
+    assert "\u202e" not in discord.sent_text
+    for message in discord.messages():
+        if message.embeds[0]["description"]:
+            assert message.embeds[0]["description"].count("```") % 2 == 0

@@ -1,0 +1,298 @@
+"""What goes wrong between Rostrum and Discord: nothing is posted twice, and no turn is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from functools import partial
+
+import pytest
+
+import engine.delivery
+from engine.debate import Status
+from engine.ports import VenueLimits
+from tests.doubles.discord import (
+    DiscordServer,
+    Fault,
+    Rates,
+    Rules,
+    delay,
+    drop,
+    garbage,
+    limited,
+    status,
+)
+from tests.scenario.discord_stage import (
+    DiscordStage,
+    author,
+    ended,
+    reference,
+    state,
+    until,
+    voting,
+)
+
+POST = ("POST", "/channels/*/messages")
+
+
+@pytest.fixture
+async def stage(database_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[DiscordStage]:
+    monkeypatch.setattr(engine.delivery, "LOOK_SECONDS", 0.02)
+    async with DiscordServer(rates=Rates.generous(), rules=Rules(nonce_seconds=0.0)) as discord:
+        yield DiscordStage(database_url, discord)
+
+
+@pytest.fixture
+def discord(stage: DiscordStage) -> DiscordServer:
+    return stage.discord
+
+
+def assert_whole(stage: DiscordStage) -> None:
+    """Every message of a debate is there once, in order."""
+    references = stage.references()
+    numbers = [int(ref.split("·")[1]) for ref in references]
+    assert len(set(references)) == len(references), references
+    assert numbers == sorted(numbers), references
+    turns = [m for m in stage.discord.messages(stage.thread.id) if " · turn " in author(m)]
+    assert len(turns) == 8
+    assert stage.discord.world.pings == []
+
+
+FAULTS = {
+    "500 before": status(500),
+    "500 after": status(500, when="after"),
+    "503 after": status(503, when="after"),
+    "dropped before": drop("before"),
+    "dropped after": drop("after"),
+    "garbage": garbage(),
+    "429": limited(0.1),
+    "429 of Cloudflare": limited(0.0, via=False),
+    "429 everywhere": limited(0.1, everywhere=True),
+    "slow": delay(1.2),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+async def test_a_fault_at_a_message_duplicates_and_loses_nothing(
+    stage: DiscordStage, discord: DiscordServer, name: str
+) -> None:
+    fault = FAULTS[name]
+    discord.fail(fault, *POST)  # the announcement
+    discord.fail(fault, *POST, skip=2)  # a turn
+    async with stage.process() as app:
+        await stage.start()
+        await stage.ballot()
+        await voting(app)
+        await stage.close()
+        await ended(app)
+    assert_whole(stage)
+    if name != "429 everywhere":  # what was on its way when that was said cannot be called back
+        assert discord.violations == []
+
+
+@pytest.mark.parametrize("fault", [status(500, when="after"), drop("after")], ids=["500", "drop"])
+async def test_a_thread_whose_opening_was_not_seen_is_used(
+    stage: DiscordStage, discord: DiscordServer, fault: Fault
+) -> None:
+    discord.fail(fault, "POST", "/channels/*/messages/*/threads")
+    async with stage.process() as app:
+        await stage.vote()
+        await voting(app)
+    assert len(discord.threads()) == 1
+    assert_whole(stage)
+
+
+async def test_reactions_that_fail_are_seeded_again_in_order(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    discord.fail(drop("after"), "PUT", "/channels/*/messages/*/reactions/**", skip=1)
+    discord.fail(status(500), "PUT", "/channels/*/messages/*/reactions/**", skip=2)
+    async with stage.process():
+        ballot = await stage.vote()
+    assert list(ballot.reactions) == ["🅰", "🅱", "🤝", "🚫"]
+
+
+async def test_where_reading_is_refused_there_is_a_gap_and_no_duplicate(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    discord.fail(drop("after"), *POST, skip=3)
+    discord.fail(status(403, error=50013), "GET", "/channels/*/messages", times=-1)
+    async with stage.process() as app:
+        await stage.vote()
+        await voting(app)
+    assert_whole(stage)
+
+
+async def test_a_permission_that_is_lost_ends_the_debate_with_its_name(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    stage.settings = {"models": "rehearsal/maple?latency=0.1, rehearsal/willow?latency=0.1"}
+    async with stage.process() as app:
+        await stage.start()
+        await until(lambda: discord.threads() and discord.messages(stage.thread.id))
+        discord.deny("send_messages_in_threads", discord.channel.id)
+        debate = await ended(app)
+        assert debate.status is Status.FAILED or debate.gone
+        assert "Send Messages in Threads" in debate.reason
+        announcement = discord.messages()[0]
+        asked = await discord.press("ada", announcement, f"rostrum:status:{debate.code}").finished()
+        assert asked.ephemeral
+
+
+@pytest.mark.parametrize("permission", ["create_public_threads", "add_reactions", "embed_links"])
+async def test_a_permission_that_was_never_there_is_named(
+    stage: DiscordStage, discord: DiscordServer, permission: str
+) -> None:
+    discord.deny(permission, discord.channel.id)
+    names = {
+        "create_public_threads": "Create Public Threads",
+        "add_reactions": "Add Reactions",
+        "embed_links": "Embed Links",
+    }
+    async with stage.process() as app:
+        await stage.start()
+        gone = await state(app, lambda debate: debate.gone or not debate.status.live)
+        assert names[permission] in gone.reason or gone.status is Status.VOTING
+
+
+async def test_a_locked_thread_stops_the_debate(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    stage.settings = {"models": "rehearsal/maple?latency=0.1, rehearsal/willow?latency=0.1"}
+    async with stage.process() as app:
+        await stage.start()
+        await until(lambda: discord.threads() and discord.messages(stage.thread.id))
+        discord.lock(stage.thread.id)
+        debate = await ended(app)
+        assert debate.gone
+        assert "unlock" in debate.reason
+
+
+async def test_discord_away_for_a_while_is_caught_up_with_in_order(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    async with stage.process() as app:
+        await stage.start()
+        await until(lambda: discord.threads())
+        await discord.stop()
+        await asyncio.sleep(0.5)
+        await discord.start()
+        await stage.ballot()
+        await voting(app)
+    assert_whole(stage)
+
+
+# --- interactions --------------------------------------------------------------------------
+
+
+async def test_an_interaction_that_discord_forgot_is_answered_in_the_channel(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    discord.fail(
+        status(404, error=10062, message="Unknown interaction"), "POST", "/interactions/**"
+    )
+    async with stage.process():
+        options = {"topic": "Tea beats coffee", "model_a": "rehearsal/maple"}
+        discord.slash("ada", "debate start", options)
+        await until(lambda: [m for m in discord.messages() if "is queued" in m.text])
+        await until(lambda: discord.threads())
+        (told,) = [m for m in discord.messages() if "is queued" in m.text]
+        assert f"<@{discord.users['ada'].id}>" in told.text
+        assert "rehearsal/maple" not in told.text
+    assert discord.world.pings == []
+
+
+async def test_what_only_the_asker_may_read_is_not_said_in_the_channel(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    discord.fail(
+        status(404, error=10062, message="Unknown interaction"), "POST", "/interactions/**"
+    )
+    async with stage.process():
+        discord.slash("olga", "debate models")
+        told = await until(lambda: discord.messages())
+    assert "ask again" in told[0].text
+    assert "rehearsal" not in told[0].text
+
+
+async def test_an_answer_later_than_its_token_lives_is_said_in_the_channel(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    discord.fail(status(401, error=50027), "PATCH", "/webhooks/**", times=-1)
+    async with stage.process():
+        discord.slash("ada", "debate topics")
+        told = await until(lambda: discord.messages())
+    assert "Remote work" in told[0].text
+
+
+async def test_a_debate_goes_on_after_its_interaction_has_expired(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    stage.settings = {"models": "rehearsal/maple?latency=0.05, rehearsal/willow?latency=0.05"}
+    async with stage.process() as app:
+        await stage.start()
+        discord.advance(1000)
+        await stage.ballot()
+        await voting(app)
+    assert_whole(stage)
+
+
+# --- the gateway ------------------------------------------------------------------------------
+
+
+async def test_a_gateway_that_refuses_at_first_is_tried_again(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    discord.fail(status(503), "GET", "/gateway/bot", times=2)
+    discord.fail(status(500), "GET", "/users/@me", times=1)
+    async with stage.process():
+        await (await stage.start()).finished()
+
+
+async def test_malformed_events_cost_a_pause_and_no_storm_of_introductions(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    async with stage.process():
+        for n in range(3):
+            before = discord.gateway.identifies
+            discord.gateway.malformed()
+            await until(partial(identified, discord, before + 1))
+            await discord.gateway.until_connected()
+            assert discord.gateway.identifies <= n + 2
+        await stage.start()
+
+
+def identified(discord: DiscordServer, times: int) -> bool:
+    return discord.gateway.identifies >= times
+
+
+async def test_a_process_that_ends_and_begins_anew_repeats_nothing(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    stage.settings = {"models": "rehearsal/maple?latency=0.05, rehearsal/willow?latency=0.05"}
+    async with stage.process():
+        await stage.start()
+        await until(lambda: len(discord.messages(stage.thread.id)) > 1 if discord.threads() else 0)
+    async with stage.process() as app:
+        await stage.ballot()
+        await voting(app)
+    assert_whole(stage)
+
+
+# --- rates ---------------------------------------------------------------------------------------
+
+
+async def test_discords_rates_are_kept_without_a_single_429(database_url: str) -> None:
+    async with DiscordServer() as discord:
+        stage = DiscordStage(database_url, discord, limits=VenueLimits(), gap=1.0)
+        async with stage.process():
+            for _ in range(2):
+                await stage.start(topic="A sentence of a certain length. " * 120)
+            await until(lambda: len(discord.threads()) == 2)
+            await until(lambda: len(discord.messages(stage.thread.id)) > 6, 20)
+        assert discord.violations == []
+        for place in (discord.channel, *discord.threads()):
+            sent = [m.created for m in discord.messages(place.id)]
+            assert all(b - a > 5 for a, b in zip(sent, sent[5:], strict=False))
+        assert all(re.match(r"\w{6}·", reference(m)) for m in discord.messages())

@@ -1,0 +1,188 @@
+"""What an operator does about Discord: run, check and watch the program in its own process."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+
+import aiohttp
+import pytest
+from pydantic import SecretStr
+
+from adapters.discord.checkup import Checked, check
+from adapters.discord.rest import Rest
+from adapters.dispatch.local import LocalDispatcher
+from tests.doubles.discord import DiscordServer, Rates
+from tests.doubles.discord.state import Message
+from tests.scenario.discord_stage import DiscordStage, until
+
+ROSTRUM = Path(sys.executable).with_name("rostrum")
+
+
+@pytest.fixture
+async def discord() -> AsyncIterator[DiscordServer]:
+    async with DiscordServer(rates=Rates.generous()) as server:
+        yield server
+
+
+@asynccontextmanager
+async def program(
+    discord: DiscordServer, folder: Path, *command: str, **settings: str
+) -> AsyncIterator[asyncio.subprocess.Process]:
+    """Run the command line in a folder of its own, killed at the latest when the body ends."""
+    environment = {
+        "PATH": os.environ["PATH"],
+        "PYTHONWARNINGS": "ignore",
+        "ROSTRUM_DISCORD__TOKEN": discord.token,
+        "ROSTRUM_DISCORD__API_URL": discord.api_url,
+    }
+    process = await asyncio.create_subprocess_exec(
+        str(ROSTRUM),
+        *command,
+        cwd=folder,
+        env=environment | settings,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.communicate()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+async def fetch(url: str) -> tuple[int, str]:
+    async with aiohttp.ClientSession() as session, session.get(url) as response:
+        return response.status, await response.text()
+
+
+async def test_rostrum_runs_says_that_it_is_well_and_ends_in_order(
+    discord: DiscordServer, tmp_path: Path
+) -> None:
+    port = free_port()
+    async with program(discord, tmp_path, "run", ROSTRUM_HEALTH__PORT=str(port)) as process:
+        await discord.gateway.until_connected(seconds=20)
+        await until(lambda: discord.world.commands[None])
+        asked = await discord.slash("ada", "debate start", {"topic": "Tea"}).finished()
+        assert "is queued" in asked.text
+        status, body = await fetch(f"http://127.0.0.1:{port}/healthz")
+        assert (status, '"discord": true' in body) == (200, True)
+        _, metrics = await fetch(f"http://127.0.0.1:{port}/metrics")
+        assert 'rostrum_gateway_connected{platform="discord"} 1' in metrics
+        process.send_signal(signal.SIGTERM)
+        _, said = await process.communicate()
+    assert process.returncode == 0
+    assert b"ended in order" in said
+    assert discord.token.encode() not in said
+
+
+async def test_a_kill_repeats_nothing_and_loses_nothing(
+    discord: DiscordServer, tmp_path: Path, database_url: str
+) -> None:
+    slow = "rehearsal/maple?latency=0.1, rehearsal/willow?latency=0.1"
+    for posted in (1, 3):
+        async with program(discord, tmp_path, "run", ROSTRUM_MODELS=slow) as process:
+            await discord.gateway.until_connected(seconds=20)
+            await until(lambda: discord.world.commands[None])
+            if not discord.messages():
+                await discord.slash("ada", "debate start", {"topic": "Tea"}).answered()
+            await until(partial(reached, discord, posted), 20)
+            process.kill()
+            await process.wait()
+        discord.gateway.forget_sessions()
+    async with program(discord, tmp_path, "run", ROSTRUM_MODELS=slow):
+        await until(partial(reached, discord, 9), 30)
+    references = [message.embeds[0]["footer"]["text"].split(" ")[0] for message in thread(discord)]
+    numbers = [int(reference.split("·")[1]) for reference in references]
+    assert numbers == sorted(set(numbers))
+    assert len(discord.messages()) == 1
+
+
+def reached(discord: DiscordServer, number: int) -> bool:
+    return len(thread(discord)) >= number
+
+
+def thread(discord: DiscordServer) -> list[Message]:
+    threads = discord.threads()
+    return discord.messages(threads[0].id) if threads else []
+
+
+async def test_a_token_that_is_refused_ends_the_program_with_one_sentence(
+    discord: DiscordServer, tmp_path: Path
+) -> None:
+    async with program(discord, tmp_path, "run", ROSTRUM_DISCORD__TOKEN="MTIz.x.y") as process:
+        _, said = await process.communicate()
+    assert process.returncode == 1
+    assert said.decode().splitlines()[-1].startswith("rostrum: Discord refuses the bot's token")
+
+
+async def checked(discord: DiscordServer) -> list[Checked]:
+    rest = Rest(SecretStr(discord.token), discord.api_url)
+    try:
+        return [one async for one in check(rest)]
+    finally:
+        await rest.close()
+
+
+async def test_a_check_finds_nothing_wrong_where_nothing_is(discord: DiscordServer) -> None:
+    found = await checked(discord)
+    assert all(one.good for one in found)
+    assert "all permissions are there" in found[-1].text
+
+
+async def test_a_check_names_the_permission_and_where_it_lacks(discord: DiscordServer) -> None:
+    discord.add_channel("quiet")
+    discord.deny("embed_links", discord.channel.id)
+    notes = [one.text for one in await checked(discord) if one.good is None]
+    assert len(notes) == 1
+    assert "lacks Embed Links in #debates;" in notes[0]
+
+
+async def test_a_check_says_what_to_do_about_a_server_that_allows_too_little(
+    discord: DiscordServer,
+) -> None:
+    for role in discord.guild.roles.values():
+        role.permissions &= ~(1 << 35)
+    bad = [one.text for one in await checked(discord) if one.good is False]
+    assert len(bad) == 1
+    assert "Create Public Threads" in bad[0]
+    assert "rostrum invite" in bad[0]
+
+
+async def test_a_check_says_where_to_get_a_token_that_works(discord: DiscordServer) -> None:
+    rest = Rest(SecretStr("MTIz.x.y"), discord.api_url)
+    found = [one async for one in check(rest)]
+    assert [one.good for one in found] == [False]
+    assert "ROSTRUM_DISCORD__TOKEN" in found[0].text
+
+
+async def test_a_debate_that_was_queued_beside_the_process_is_taken_up(
+    discord: DiscordServer, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submit, lost = LocalDispatcher.submit, list[str]()
+
+    async def lose_the_first(dispatcher: LocalDispatcher, debate_id: str) -> None:
+        if lost:
+            await submit(dispatcher, debate_id)
+        lost.append(debate_id)
+
+    monkeypatch.setattr(LocalDispatcher, "submit", lose_the_first)
+    monkeypatch.setattr("bot.run.RECONCILE_SECONDS", 0.05)
+    stage = DiscordStage(database_url, discord)
+    async with stage.process():
+        await stage.vote()
+    assert len(set(lost)) == 1

@@ -1,0 +1,282 @@
+"""Votes on Discord: what counts is what the platform's people hold, and nobody else's hand."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from engine.debate import Status
+from tests.doubles.discord import DiscordServer, Rates, status
+from tests.doubles.discord.state import Message
+from tests.scenario.discord_stage import (
+    OPTIONS,
+    DiscordStage,
+    author,
+    counted,
+    custom_ids,
+    ended,
+    until,
+    voting,
+)
+
+A, B, TIE = OPTIONS["A"], OPTIONS["B"], OPTIONS["tie"]
+NONE = {"A": 0, "B": 0, "tie": 0, "weak": 0}
+
+
+@pytest.fixture
+async def stage(database_url: str) -> AsyncIterator[DiscordStage]:
+    async with DiscordServer(rates=Rates.generous()) as discord:
+        for name in ("dan", "eve"):
+            discord.add_user(name)
+        discord.add_user("robo", bot=True)
+        yield DiscordStage(database_url, discord)
+
+
+@pytest.fixture
+def discord(stage: DiscordStage) -> DiscordServer:
+    return stage.discord
+
+
+def held(discord: DiscordServer, message: Message) -> dict[str, int]:
+    """Count what people hold, as the platform has it."""
+    return {option: len(discord.holders(message.id, emoji)) for option, emoji in OPTIONS.items()}
+
+
+async def test_people_count_and_bots_do_not(stage: DiscordStage, discord: DiscordServer) -> None:
+    async with stage.process() as app:
+        ballot = await stage.vote()
+        discord.react("ben", ballot.id, A)
+        discord.react("cleo", ballot.id, A)
+        discord.react("cleo", ballot.id, B)
+        discord.unreact("cleo", ballot.id, A)
+        discord.react("dan", ballot.id, TIE)
+        discord.unreact("dan", ballot.id, TIE)
+        discord.react("robo", ballot.id, B)
+        discord.react("eve", ballot.id, "🎉")
+        expected = held(discord, ballot)
+        await voting(app)
+        assert counted(await stage.close()) == expected == NONE | {"A": 1, "B": 1}
+
+
+async def test_of_two_held_at_once_the_last_one_counts(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    async with stage.process() as app:
+        ballot = await stage.vote()
+        for emoji in (A, B, TIE):
+            discord.react("ben", ballot.id, emoji)
+        await voting(app)
+        assert counted(await stage.close()) == NONE | {"tie": 1}
+
+
+async def test_reactions_elsewhere_are_nobodys_vote(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    async with stage.process() as app:
+        await stage.vote()
+        turn = discord.messages(stage.thread.id)[0]
+        discord.react("ben", turn.id, A)
+        discord.react("ben", discord.messages()[0].id, B)
+        await voting(app)
+        assert counted(await stage.close()) == NONE
+
+
+async def test_votes_cast_while_nothing_ran_are_counted(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    async with stage.process() as app:
+        ballot = await stage.vote()
+        discord.react("ben", ballot.id, A)
+        discord.react("cleo", ballot.id, A)
+        await voting(app)
+        await asyncio.sleep(0.1)
+    discord.unreact("cleo", ballot.id, A)
+    discord.react("dan", ballot.id, B)
+    expected = held(discord, ballot)
+    async with stage.process():
+        assert counted(await stage.close()) == expected == NONE | {"A": 1, "B": 1}
+
+
+@pytest.mark.parametrize("how", ["drop", "reconnect", "invalid", "resumable", "zombie events"])
+async def test_votes_in_a_gap_of_the_gateway_are_counted(
+    stage: DiscordStage, discord: DiscordServer, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("discord.backoff.ExponentialBackoff.delay", lambda _: 0.01)
+    async with stage.process() as app:
+        ballot = await stage.vote()
+        await voting(app)
+        identifies = discord.gateway.identifies
+        match how:
+            case "drop":
+                await discord.gateway.disconnect(1001, forget=True)
+            case "reconnect":
+                discord.gateway.reconnect()
+            case "invalid":
+                discord.gateway.invalidate(resumable=False)
+            case "resumable":
+                discord.gateway.invalidate(resumable=True)
+            case _:
+                discord.gateway.malformed()
+        discord.react("ben", ballot.id, A)
+        discord.react("cleo", ballot.id, B)
+        resumed = how in ("reconnect", "resumable")
+        await until(
+            lambda: (
+                discord.gateway.resumes
+                if resumed
+                else discord.gateway.identifies > identifies and discord.gateway.connected
+            )
+        )
+        discord.gateway.repeat(3)
+        assert counted(await stage.close()) == NONE | {"A": 1, "B": 1}
+
+
+async def test_late_and_repeated_events_change_nothing(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    async with stage.process() as app:
+        ballot = await stage.vote()
+        discord.gateway.paused = True
+        discord.react("ben", ballot.id, A)
+        discord.react("cleo", ballot.id, B)
+        discord.gateway.flow()
+        discord.gateway.repeat(2)
+        await voting(app)
+        reveal = await stage.close()
+        discord.react("dan", ballot.id, A)
+        await ended(app)
+        assert counted(reveal) == NONE | {"A": 1, "B": 1}
+
+
+async def test_cleared_reactions_take_nobodys_vote(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    async with stage.process() as app:
+        ballot = await stage.vote()
+        discord.react("ben", ballot.id, A)
+        discord.react("cleo", ballot.id, B)
+        await voting(app)
+        await asyncio.sleep(0.1)
+        discord.clear_emoji(ballot.id, A)
+        discord.clear_reactions(ballot.id)
+        await asyncio.sleep(0.1)
+        assert counted(await stage.close()) == NONE | {"A": 1, "B": 1}
+
+
+async def test_a_deleted_vote_message_keeps_the_votes(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    async with stage.process() as app:
+        ballot = await stage.vote()
+        discord.react("ben", ballot.id, A)
+        await voting(app)
+        await asyncio.sleep(0.1)
+        discord.delete_message(ballot.id)
+        assert counted(await stage.close()) == NONE | {"A": 1}
+
+
+@pytest.mark.parametrize("trouble", ["deleted", "kicked", "unseen"])
+async def test_a_lost_thread_ends_the_debate_clearly_and_keeps_its_votes(
+    stage: DiscordStage, discord: DiscordServer, trouble: str
+) -> None:
+    async with stage.process() as app:
+        ballot = await stage.vote()
+        discord.react("ben", ballot.id, A)
+        await voting(app)
+        await asyncio.sleep(0.1)
+        match trouble:
+            case "deleted":
+                discord.delete_thread(stage.thread.id)
+            case "kicked":
+                discord.kick_bot()
+            case _:
+                discord.deny("view_channel", discord.channel.id)
+                newest = (await app.store.debates.recent(limit=1))[0]
+                await app.service.close_vote(newest.id)
+        debate = await ended(app)
+        assert debate.status is Status.CLOSED
+        assert debate.gone
+        events = await app.store.votes.events(debate.id)
+        assert [(event.option, event.added) for event in events] == [("A", True)]
+
+
+async def test_an_archived_thread_is_opened_again_for_the_reveal(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    async with stage.process() as app:
+        ballot = await stage.vote()
+        discord.react("ben", ballot.id, A)
+        debate = await voting(app)
+        discord.archive(stage.thread.id)
+        await app.service.close_vote(debate.id)
+        assert counted(await stage.said("Reveal")) == NONE | {"A": 1}
+        assert author(discord.messages(stage.thread.id)[-2]) == "The vote was closed early"
+
+
+async def test_a_reading_that_fails_withdraws_nobodys_vote(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    async with stage.process() as app:
+        ballot = await stage.vote()
+        discord.react("ben", ballot.id, A)
+        discord.react("cleo", ballot.id, B)
+        await voting(app)
+        await asyncio.sleep(0.1)
+        discord.fail(status(500), "GET", "/channels/*/messages/*/reactions/*", times=-1)
+        assert counted(await stage.close()) == NONE | {"A": 1, "B": 1}
+
+
+async def test_a_crowd_larger_than_a_page_is_counted_whole(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    async with stage.process() as app:
+        ballot = await stage.vote()
+        await voting(app)
+    for n in range(230):
+        discord.react(discord.add_user(f"guest{n}").id, ballot.id, A if n % 3 else B)
+    expected = held(discord, ballot)
+    async with stage.process():
+        assert counted(await stage.close()) == expected
+    assert sum(expected.values()) == 230
+
+
+async def test_a_secret_vote_is_taken_away_and_counted(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    async with stage.process() as app:
+        ballot = await stage.vote(ballot="secret")
+        discord.react("ben", ballot.id, A)
+        discord.react("cleo", ballot.id, A)
+        await until(lambda: not any(held(discord, ballot).values()))
+        discord.react("cleo", ballot.id, B)
+        await until(lambda: not any(held(discord, ballot).values()))
+        await voting(app)
+    discord.react("dan", ballot.id, TIE)
+    async with stage.process():
+        await until(lambda: not any(held(discord, ballot).values()))
+        reveal = await stage.close()
+    assert counted(reveal) == NONE | {"A": 1, "B": 1, "tie": 1}
+
+
+async def test_a_private_vote_is_by_button_and_for_the_voters_eyes(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    async with stage.process() as app:
+        ballot = await stage.vote(ballot="private")
+        assert ballot.reactions == {}
+        a, b, tie, _, withdraw = custom_ids(ballot)
+        asked = await discord.press("ben", ballot, a).finished()
+        assert asked.ephemeral
+        assert "Your vote is recorded: A" in asked.text
+        await discord.press("ben", ballot, b).finished()
+        await discord.press("cleo", ballot, a).finished()
+        asked = await discord.press("cleo", ballot, withdraw).finished()
+        assert "taken back" in asked.text
+        await voting(app)
+    async with stage.process():
+        await discord.press("dan", ballot, tie).finished()
+        reveal = await stage.close()
+    assert counted(reveal) == NONE | {"B": 1, "tie": 1}
+    assert custom_ids(ballot) == []

@@ -1,0 +1,189 @@
+"""What people see of each message in Discord, and that Discord would take it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adapters.discord import render
+from adapters.discord.payload import Payload, carries, nonce_of
+from engine.debate import BallotKind, Tally, Verdict, Violation
+from engine.messages import (
+    File,
+    JurorLine,
+    Message,
+    Notice,
+    Report,
+    Reveal,
+    StanceInvite,
+    TurnPost,
+    VoteInvite,
+)
+
+STEM = "k7f2qz·3"
+
+
+def turn(text: str, side: str = "A", **more: Any) -> TurnPost:
+    fixed = {"round": "opening", "number": 3, "total": 8, "words": 412, "limit": 500}
+    return TurnPost(side=side, seat=side, text=text, **(fixed | more))
+
+
+def bodies(message: Message) -> list[dict[str, Any]]:
+    return [Payload.of(part).body for part in render.parts(message, STEM)]
+
+
+def embed(message: Message) -> dict[str, Any]:
+    (body,) = bodies(message)
+    (only,) = body["embeds"]
+    return dict(only)
+
+
+def buttons(message: Message) -> list[str]:
+    rows = bodies(message)[-1]["components"]
+    return [button["custom_id"] for row in rows for button in row["components"]]
+
+
+def test_a_turn_shows_its_side_round_words_and_reference() -> None:
+    shown = embed(turn("Tea is older."))
+    assert shown["author"]["name"] == "A · opening · turn 3 of 8"
+    assert shown["footer"]["text"] == "k7f2qz·3·1/1 · 412 of 500 words"
+    assert shown["description"] == "Tea is older."
+
+
+def test_the_sides_differ_in_colour() -> None:
+    colours = [embed(turn("x", side))["color"] for side in ("A", "B")]
+    assert colours == [render.BLUE, render.RED]
+    numbered = {render.colour_of(str(number)) for number in range(1, 10)}
+    assert len(numbered) == 9
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(max_size=9000))
+def test_every_piece_fits_and_carries_its_reference(text: str) -> None:
+    parts = render.parts(turn(text), STEM)
+    for part in parts:
+        (shown,) = Payload.of(part).body["embeds"]
+        assert len(shown["description"].encode("utf-16-le")) // 2 <= 4096
+        assert carries({"embeds": [shown]}, part.reference)
+        assert not any(carries({"embeds": [shown]}, p.reference) for p in parts if p is not part)
+
+
+def test_a_long_turn_is_cut_between_sentences_and_balances_its_code() -> None:
+    text = "A sentence here. " * 300 + "\n```python\n" + "print('x')\n" * 400 + "```\nThe end."
+    first, *more = bodies(turn(text))
+    assert first["embeds"][0]["description"].endswith(".")
+    assert "author" in first["embeds"][0]
+    assert not any("author" in body["embeds"][0] for body in more)
+    assert more[-1]["embeds"][0]["footer"]["text"].endswith("412 of 500 words")
+    for body in (first, *more):
+        assert body["embeds"][0]["description"].count("```") % 2 == 0
+    assert more[-1]["embeds"][0]["description"].endswith("The end.")
+
+
+def test_tables_keep_their_columns_as_code() -> None:
+    shown = render.shown("Look:\n| a | b |\n|---|---|\n| 1 | 2 |\nafter | this")
+    assert shown.startswith("Look:\n```\n| a | b |")
+    assert render.shown("a | b\nno table") == "a | b\nno table"
+
+
+def test_a_table_within_code_is_left_alone() -> None:
+    text = "```\n| a |\n|---|\n| 1 |\n```"
+    assert render.shown(text) == text
+
+
+def test_nothing_is_hidden_as_a_spoiler() -> None:
+    assert "||" not in render.shown("the ||hidden|| word")
+
+
+def test_a_violation_stands_outside_of_code_that_was_left_open() -> None:
+    broken = Violation(kind="too_many_words", measured=600, limit=500)
+    shown = embed(turn("```\nopen", violations=(broken,)))["description"]
+    assert "```\nopen\n```\n\n" in shown
+    assert "600 words where 500 are allowed" in shown
+
+
+@pytest.mark.parametrize(
+    ("ballot", "expected"),
+    [
+        (BallotKind.OPEN, []),
+        (BallotKind.SECRET, ["rostrum:withdraw"]),
+        (BallotKind.PRIVATE, ["rostrum:vote:A", "rostrum:vote:B", "rostrum:withdraw"]),
+    ],
+)
+def test_each_ballot_has_its_buttons(ballot: BallotKind, expected: list[str]) -> None:
+    invite = VoteInvite(options=("A", "B"), minutes=30, quorum=5, ballot=ballot)
+    assert buttons(invite) == expected
+
+
+def test_nine_contenders_fit_in_rows_of_buttons() -> None:
+    options = (*map(str, range(1, 10)), "tie", "weak")
+    invite = VoteInvite(options=options, minutes=1, quorum=0, ballot=BallotKind.PRIVATE)
+    rows = bodies(invite)[0]["components"]
+    assert [len(row["components"]) for row in rows] == [5, 5, 2]
+
+
+def test_a_question_of_stance_says_when_the_debate_begins() -> None:
+    invite = StanceInvite(topic="Tea", after=False, options=("up", "down", "unsure"), seconds=60)
+    shown = embed(invite)
+    assert "👍 for · 👎 against · 🤷 unsure" in shown["description"]
+    assert "60 seconds" in shown["description"]
+
+
+def test_a_reveal_names_models_votes_and_jurors() -> None:
+    counts = {"A": 3, "B": 1, "tie": 0, "weak": 0}
+    reveal = Reveal(
+        topic="Tea",
+        models={"A": "near/ana", "B": "near/ben"},
+        drawn=("B",),
+        tally=Tally(
+            counts=counts, gold=counts, quorum_met=True, winner="A", share=0.75, low=0.3, high=0.95
+        ),
+        verdict=Verdict(winner="tie", p={"A": 0.5, "B": 0.5}, z=0, valid=2, invalid=1),
+        jurors=(
+            JurorLine(juror="far/elm", verdict="A", order=("A", "B")),
+            JurorLine(juror="far/oak", verdict=None, order=("B", "A"), problem="no JSON"),
+        ),
+        agree=False,
+        usd=0.0123,
+        calls=11,
+    )
+    shown = embed(reveal)["description"]
+    for said in (
+        "`near/ana`",
+        "`near/ben`, drawn at random",
+        "75 % (30–95 %)",
+        "People chose **A**",
+    ):
+        assert said in shown
+    for said in ("Jury: a tie", "`far/oak`: invalid, no JSON", "**disagree**", "0.0123 USD"):
+        assert said in shown
+
+
+def test_files_travel_with_the_last_piece() -> None:
+    file = File(name="trace.json", media="application/json", content='{"a": "ä"}')
+    *before, last = render.parts(Report(title="Trace", text="word " * 2000, files=(file,)), STEM)
+    assert before
+    assert all(not Payload.of(part).files for part in before)
+    fields = Payload.of(last).form()
+    assert json.loads(fields[0]["value"])["attachments"] == [{"id": 0, "filename": "trace.json"}]
+    assert fields[1]["value"] == '{"a": "ä"}'.encode()
+
+
+def test_a_nonce_is_stable_short_and_of_its_place() -> None:
+    assert nonce_of("1", f"{STEM}·1/1") == nonce_of("1", f"{STEM}·1/1")
+    assert nonce_of("1", f"{STEM}·1/1") != nonce_of("2", f"{STEM}·1/1")
+    assert len(nonce_of("1", STEM)) <= 25
+
+
+def test_a_reference_is_not_found_in_another_that_begins_alike() -> None:
+    message = {"embeds": [{"footer": {"text": "k7f2qz·3·1/12 · 5 words"}}, {"title": "x"}]}
+    assert not carries(message, "k7f2qz·3·1/1")
+    assert carries(message, "k7f2qz·3·1/12")
+
+
+def test_a_notice_without_words_can_be_sent() -> None:
+    assert embed(Notice(text=""))["footer"]["text"] == f"{STEM}·1/1"

@@ -1,0 +1,172 @@
+"""What Discord's answers mean, what it must allow, and how often it may be asked."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import time
+from types import SimpleNamespace
+from typing import Any
+
+import aiohttp
+import discord
+import pytest
+
+from adapters.discord import identify
+from adapters.discord.errors import Act, UnreadyError, explain
+from adapters.discord.identify import Identifies
+from adapters.discord.pace import MOST_WAITING, Pace
+from adapters.discord.permissions import (
+    NEEDED,
+    application_id_of,
+    in_channel,
+    invite_link,
+    missing,
+)
+from adapters.discord.votes import EMOJIS, option_of
+from engine.errors import (
+    MessageGoneError,
+    SettingsError,
+    VenueAwayError,
+    VenueError,
+    VenueGoneError,
+)
+
+
+def refusal(status: int, code: int, text: str = "No.") -> discord.HTTPException:
+    response: Any = SimpleNamespace(status=status, reason="x")
+    kinds = {403: discord.Forbidden, 404: discord.NotFound}
+    return kinds.get(status, discord.HTTPException)(response, {"code": code, "message": text})
+
+
+@pytest.mark.parametrize(
+    ("error", "act", "kind", "said"),
+    [
+        (refusal(404, 10003), Act.POST, VenueGoneError, "was deleted"),
+        (refusal(404, 10008), Act.READ, MessageGoneError, "There is no message 9"),
+        (refusal(403, 50001), Act.READ, VenueGoneError, "View Channel"),
+        (refusal(403, 50013), Act.POST, VenueGoneError, "Send Messages in Threads"),
+        (refusal(403, 50013), Act.REACT, VenueError, "Add Reactions"),
+        (refusal(403, 50013), Act.REMOVE, VenueError, "Manage Messages"),
+        (refusal(403, 50013), Act.READ, VenueError, "Read Message History"),
+        (refusal(400, 50083), Act.POST, VenueGoneError, "unlock"),
+        (refusal(400, 160006), Act.THREAD, VenueError, "archive some"),
+        (refusal(401, 0), Act.POST, VenueGoneError, "ROSTRUM_DISCORD__TOKEN"),
+        (refusal(400, 50035, "Must be 4096"), Act.POST, VenueError, "Must be 4096"),
+        (UnreadyError(429, 1.0, False, 30046), Act.EDIT, VenueError, "posted anew"),
+    ],
+)
+def test_a_refusal_is_a_sentence_that_says_what_to_do(
+    error: Exception, act: Act, kind: type[VenueError], said: str
+) -> None:
+    explained = explain(error, act, "7", "9")
+    assert type(explained) is kind
+    assert said in str(explained)
+
+
+@pytest.mark.parametrize(
+    ("error", "maybe_stored"),
+    [
+        (UnreadyError(429, 2.5, False), False),
+        (UnreadyError(503, 1.0, False), True),
+        (aiohttp.ServerDisconnectedError(), True),
+        (ConnectionResetError(), True),
+        (TimeoutError(), True),
+    ],
+)
+def test_a_failure_says_whether_the_message_may_be_there(
+    error: Exception, maybe_stored: bool
+) -> None:
+    explained = explain(error, Act.POST, "7")
+    assert isinstance(explained, VenueAwayError)
+    assert explained.maybe_stored is maybe_stored
+    if not maybe_stored:
+        assert explained.retry_after == 2.5
+
+
+def test_emojis_are_known_with_and_without_their_mark() -> None:
+    for option, emoji in EMOJIS.items():
+        assert option_of(emoji) == option
+        assert option_of(emoji.replace("\ufe0f", "")) == option
+    assert option_of("🎉") is None
+    assert option_of(None) is None
+    assert len(set(EMOJIS.values())) == len(EMOJIS) <= 20
+
+
+def test_the_link_asks_for_exactly_what_is_needed() -> None:
+    link = invite_link(123)
+    assert f"permissions={NEEDED.value}" in link
+    assert "scope=bot+applications.commands" in link
+    assert not NEEDED.manage_messages
+    assert not NEEDED.administrator
+    secret = invite_link(123, secret_ballots=True)
+    assert f"permissions={NEEDED.value | discord.Permissions(manage_messages=True).value}" in secret
+
+
+def test_a_token_says_whose_it_is() -> None:
+    head = base64.urlsafe_b64encode(b"123456789012345678").decode().rstrip("=")
+    assert application_id_of(f" {head}.abc.def ") == 123456789012345678
+    with pytest.raises(SettingsError, match="ROSTRUM_DISCORD__TOKEN"):
+        application_id_of("not a token")
+
+
+def test_a_channel_may_take_permissions_away_and_give_them_back() -> None:
+    send = discord.Permissions(send_messages=True).value
+    overwrites = [
+        {"id": "1", "allow": "0", "deny": str(send)},
+        {"id": "5", "allow": str(send), "deny": "0"},
+    ]
+    closed = in_channel(NEEDED, overwrites, guild="1", roles=[], me="9")
+    assert missing(closed) == ["Send Messages"]
+    opened = in_channel(NEEDED, overwrites, guild="1", roles=["5"], me="9")
+    assert missing(opened) == []
+    everything = discord.Permissions(administrator=True)
+    assert missing(in_channel(everything, overwrites, guild="1", roles=[], me="9")) == []
+
+
+async def test_no_more_than_five_messages_in_five_gaps() -> None:
+    pace, sent = Pace(0.02), []
+    for _ in range(12):
+        async with pace.turn("lobby"):
+            sent.append(time.monotonic())
+    assert all(later - earlier > 5 * 0.02 for earlier, later in zip(sent, sent[5:], strict=False))
+
+
+async def test_channels_do_not_wait_for_one_another() -> None:
+    pace = Pace(30.0)
+    async with asyncio.timeout(1):
+        for place in ("one", "two", "three"):
+            async with pace.turn(place):
+                pass
+
+
+async def test_a_message_that_would_wait_too_long_is_told_when_to_come_back() -> None:
+    pace = Pace(30.0)
+    async with pace.turn("lobby"):
+        pass
+
+    async def send() -> None:
+        async with pace.turn("lobby"):
+            pass
+
+    waiting = [asyncio.create_task(send()) for _ in range(MOST_WAITING)]
+    await asyncio.sleep(0)
+    with pytest.raises(VenueAwayError) as busy:
+        await send()
+    assert busy.value.retry_after >= 30
+    assert not busy.value.maybe_stored
+    for task in waiting:
+        task.cancel()
+    await asyncio.gather(*waiting, return_exceptions=True)
+
+
+async def test_introductions_are_never_more_than_discord_takes_in_a_day(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(identify, "DAY", 0.2)
+    identifies, made = Identifies(total=100, gap=0.0), 0
+    began = time.monotonic()
+    while time.monotonic() - began < 0.2:
+        await identifies.wait()
+        made += 1
+    assert made <= 100

@@ -1,0 +1,335 @@
+"""`team`: the order of speaking, the clock, captains, who reads what, and the judge beside it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+from typing import Any
+
+import orjson
+import pytest
+
+from engine.debate import Model
+from engine.errors import ModelError, UsageError
+from engine.messages import Notice, Report, ScoreBoard, TurnPost
+from engine.team_rules import WEIGHTS
+from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for, survives_every_death
+
+SHEET = {"scores": dict.fromkeys(WEIGHTS, 6), "violations": [], "note": "CANARY note"}
+OPENING = ["A1", "B1"]
+ASKED = ["A2", "B2", "A3", "B3"]
+
+
+class Script(dict[str, Any]):
+    """What is said at a step: speeches of `words` words, captains that send seat `sends`."""
+
+    def __init__(self, given: dict[str, Any] | None = None, words: int = 100, sends: str = "2"):
+        super().__init__(given or {})
+        self.words = words
+        self.sends = sends
+
+    def __call__(self, step: str) -> str | ModelError | None:
+        said = self.get(step.removesuffix("/again"))
+        if said is None:
+            said = self._usual(step)
+        if isinstance(said, str | ModelError):
+            return said
+        return orjson.dumps(said).decode()
+
+    def _usual(self, step: str) -> object:
+        kind, *rest = step.split("/")
+        if kind == "turn":
+            return f"Speech{rest[0]}{rest[1]} ".replace("-", "") + "word " * (self.words - 1)
+        if kind == "captain":
+            return {"speaker": f"{rest[1]}{self.sends}", "direction": f"SECRET of {rest[1]}"}
+        if rest[0] == "summary":
+            return {"summary": "CANARY summary"}
+        return {"review": "CANARY review"} if rest[0] == "review" else SHEET
+
+
+async def debate(script: Script | None = None, **asked: Any) -> RehearsedDesk:
+    """Hold a team debate in which everybody says what a script tells them."""
+    return await hold(
+        setup_for("team", **asked), RehearsedDesk(twist=Script() if script is None else script)
+    )
+
+
+def speakers(desk: RehearsedDesk, stage: str) -> list[str]:
+    """Return who spoke in the rounds of a stage, in order."""
+    return [turn.seat for turn in desk.turns if turn.round.startswith(stage)]
+
+
+# --- order and clock -------------------------------------------------------------------
+
+
+async def test_stages_have_their_order_and_budgets() -> None:
+    desk = await debate()
+    assert speakers(desk, "opening") == OPENING
+    assert speakers(desk, "cross")[::2] == ASKED
+    assert speakers(desk, "summary") == ["A1", "B1"]
+    assert speakers(desk, "closing") == ["B4", "A4"]
+    limits = {turn.round.split("-")[0]: turn.limit for turn in desk.turns}
+    assert (limits["opening"], limits["summary"], limits["closing"]) == (750, 500, 750)
+    crossed = [turn.limit for turn in desk.turns if turn.round.startswith("cross")]
+    assert crossed == [125, 250] * 4
+
+
+async def test_answers_come_from_seats_two_and_three_of_the_other_side() -> None:
+    desk = await debate(Script(sends="3"))
+    assert speakers(desk, "cross")[1::2] == ["B3", "A3", "B3", "A3"]
+    assert "at least three pointed, numbered questions" in desk.said_to("turn/cross-1/A2")
+
+
+async def test_a_team_speaks_for_four_minutes_in_turn_and_never_twice_running() -> None:
+    desk = await debate(Script(words=125))
+    free = [turn for turn in desk.turns if turn.round.startswith("free")]
+    assert free[0].side == "A"
+    assert all(before.side != after.side for before, after in pairwise(free))
+    assert Counter(turn.side for turn in free) == {"A": 8, "B": 8}
+    assert sum(turn.words for turn in free if turn.side == "A") == 1000
+
+
+async def test_the_free_debate_ends_with_the_team_that_has_no_time_left() -> None:
+    script = Script(words=150)
+    for number in range(2, 30, 2):
+        for seat in ("B1", "B2", "B3", "B4"):
+            script[f"turn/free-{number}/{seat}"] = "word " * 60
+    desk = await debate(script)
+    free = [turn for turn in desk.turns if turn.round.startswith("free")]
+    spoken = Counter(turn.side for turn in free)
+    assert abs(spoken["A"] - spoken["B"]) <= 1
+    notices = [post.message.text for post in desk.posts if isinstance(post.message, Notice)]
+    (unused,) = [text for text in notices if "Unused" in text]
+    left = 1000 - sum(turn.words for turn in free if turn.side == "B")
+    assert f"B {round(60 * left / 250) // 60}:{round(60 * left / 250) % 60:02d}" in unused
+
+
+async def test_speeches_of_a_few_words_do_not_spin_it_out() -> None:
+    desk = await debate(Script(words=4))
+    assert len(speakers(desk, "free")) <= 40
+
+
+async def test_every_seat_speaks_at_least_once_whatever_the_captains_want() -> None:
+    desk = await debate(Script(words=150, sends="2"))
+    assert set(speakers(desk, "free")) == {f"{side}{n}" for side in "AB" for n in range(1, 5)}
+    sent = [a.body for name, a in desk.artifacts.items() if name.startswith("captain/free")]
+    forced = [body for body in sent if body["how"] == "precedence"]
+    assert {body["chosen"] for body in forced} >= {"A1", "A3", "A4"}
+    assert {body["wanted"] for body in forced} == {"A2", "B2"}
+
+
+async def test_words_and_time_are_shown_and_overtime_is_not_sent_back() -> None:
+    script = Script({"turn/opening/A1": "word " * 1000})
+    desk = await debate(script)
+    (post,) = [p.message for p in desk.posts if p.key == "turn/opening/A1"]
+    assert isinstance(post, TurnPost)
+    assert (post.words, post.limit, post.seconds, post.seconds_limit) == (1000, 750, 240, 180)
+    assert [violation.kind for violation in post.violations] == ["overtime"]
+    assert "turn/opening/A1/shorten" not in desk.asked
+    lost = {a.subject: a.amount for note in desk.notes for a in note.adjustments}
+    assert lost == {"A1": -2, "A": -3}
+
+
+async def test_the_clock_is_a_setting() -> None:
+    limits = {"words_a_minute": 100.0, "free_minutes": 2.0, "free_speech_minutes": 0.5}
+    desk = await debate(Script(words=40), limits=limits)
+    assert desk.turns[0].limit == 300
+    free = [turn for turn in desk.turns if turn.round.startswith("free")]
+    assert free[0].limit == 50
+    assert sum(turn.words for turn in free if turn.side == "A") == 200
+
+
+# --- captains --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "said", ["nonsense", {"speaker": "A9", "direction": "x"}, {}, ModelError("x")]
+)
+async def test_an_invalid_choice_falls_to_whoever_spoke_least(said: object) -> None:
+    script = Script({f"captain/free-{n}/{side}": said for n in range(1, 40) for side in "AB"})
+    script |= {f"captain/cross-{n}/{side}": said for n in range(1, 5) for side in "AB"}
+    desk = await debate(script)
+    assert speakers(desk, "cross")[1::2] == ["B2", "A2", "B3", "A3"]
+    assert speakers(desk, "free")[:8] == ["A1", "B1", "A2", "B2", "A3", "B3", "A4", "B4"]
+    kept = desk.artifacts["captain/free-1/A"]
+    assert (kept.valid, kept.body["how"], kept.body["chosen"]) == (False, "fallback", "A1")
+    assert kept.body["problem"]
+
+
+async def test_a_captain_is_told_counts_silence_and_time() -> None:
+    desk = await debate()
+    prompt = desk.said_to("captain/free-3/A")
+    assert "A2 1" in prompt
+    assert "Not yet: A1, A3, A4." in prompt
+    assert "time for 900 more words" in prompt
+    assert "Speechfree2B2" in prompt
+    assert desk.warmth["captain/free-3/A"] == 0.2
+
+
+# --- who reads what --------------------------------------------------------------------
+
+
+async def test_what_a_team_says_within_itself_reaches_no_other_prompt() -> None:
+    desk = await debate()
+    for step in desk.asked:
+        kind, *rest = step.split("/")
+        prompt = desk.said_to(step)
+        side = rest[1][0] if kind in ("turn", "captain") else ""
+        for other in "AB":
+            if other != side:
+                assert f"SECRET of {other}" not in prompt, step
+    assert "SECRET of A" in desk.said_to("turn/free-1/A2")
+
+
+async def test_what_the_judge_notes_reaches_no_debater() -> None:
+    desk = await debate()
+    for step in desk.asked:
+        if not step.startswith("judge/"):
+            assert "CANARY" not in desk.said_to(step), step
+    assert "6.00" in desk.said_to("judge/review")
+
+
+async def test_a_seat_has_heard_all_that_was_public_and_itself_comes_last() -> None:
+    desk = await debate()
+    prompt = desk.asked["turn/summary/B1"][-1].content
+    for number, seat in enumerate(ASKED, 1):
+        assert f"Speechcross{number}{seat}" in prompt
+    assert prompt.index("Speechcross1") < prompt.index("You are B1")
+    systems = {desk.asked[step][0].content for step in desk.asked if step.startswith("turn/")}
+    assert len(systems) == 1
+
+
+async def test_personalities_can_be_set_by_seat() -> None:
+    desk = await debate(options={"personalities": "A1=emotional, b2=diplomatic"})
+    assert "Your way of arguing is emotional" in desk.said_to("turn/opening/A1")
+    assert "Your way of arguing is diplomatic" in desk.said_to("turn/cross-2/B2")
+    assert "Your way of arguing is logical" in desk.said_to("turn/opening/B1")
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"personalities": "C1=logical"}, "no seat “C1”"),
+        ({"personalities": "logical"}, "gives no personality"),
+        ({"speed": 3}, "no option “speed”"),
+    ],
+)
+def test_wrong_options_are_refused(options: dict[str, object], told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        setup_for("team", options=options)
+
+
+async def test_an_unknown_personality_is_refused_with_those_there_are() -> None:
+    with pytest.raises(UsageError, match="no personality “shy”; choose from logical"):
+        await debate(options={"personalities": "A1=shy"})
+
+
+async def test_models_are_set_by_seat_by_team_and_for_the_judge() -> None:
+    named = {name: Model.parse(f"rehearsal/{name.lower()}") for name in ("A", "A3", "B", "Judge")}
+    models = {"A": named["A"], "B": named["B"], "A3": named["A3"]}
+    desk = await debate(models=models, judges=(named["Judge"],))
+    assert desk.models["turn/opening/A1"] == named["A"]
+    assert desk.models["turn/cross-3/A3"] == named["A3"]
+    assert desk.models["turn/opening/B1"] == named["B"]
+    assert desk.models["judge/turn/opening/A1"] == named["Judge"]
+    alike = setup_for("team", options={"one_model": True}).request
+    assert len(set(alike.sides.values())) == 1
+
+
+# --- the judge -------------------------------------------------------------------------
+
+
+async def test_scoring_runs_beside_the_next_speech() -> None:
+    desk = RehearsedDesk(
+        twist=Script(), latency=lambda s: 0.02 if s.startswith("judge/turn") else 0
+    )
+    await hold(setup_for("team"), desk)
+    assert desk.most_talking >= 3
+
+
+async def test_scores_and_totals_are_kept_and_computed_by_us() -> None:
+    desk = await debate(Script({"judge/review": {"review": "B won 99 to 0.", "winner": "B"}}))
+    speeches = [s for s in desk.scores if s.criterion == "speech"]
+    assert len(speeches) == len(desk.turns)
+    assert all(s.value == pytest.approx(6.0) for s in speeches)
+    totals: dict[str, Any] = dict(desk.artifacts["totals"].body)
+    spoken = Counter(turn.side for turn in desk.turns)
+    assert totals["teams"] == {side: pytest.approx(6.0 * spoken[side]) for side in "AB"}
+    verdict = desk.notes[-1].verdicts["team"]
+    assert (verdict.valid, verdict.blind) == (len(desk.turns), False)
+
+
+@pytest.mark.parametrize(
+    "said", ["nonsense", {"scores": {}}, SHEET | {"violations": ["rude"]}, ModelError("x")]
+)
+async def test_a_speech_that_cannot_be_scored_has_no_score(said: object) -> None:
+    step = "turn/opening/A1"
+    desk = await debate(Script({f"judge/{step}": said}))
+    assert not [score for score in desk.scores if score.subject == step]
+    assert not desk.artifacts[f"judge/{step}"].valid
+    assert desk.notes[-1].verdicts["team"].invalid == 1
+    (board,) = [post.message for post in desk.held if isinstance(post.message, ScoreBoard)]
+    assert "1 speeches could not be scored." in board.notes
+
+
+async def test_reports_in_cross_examination_cost_and_others_are_shown() -> None:
+    script = Script()
+    asked = SHEET | {"violations": ["counter_question", "off_topic"]}
+    script["judge/turn/cross-1/B2"] = asked
+    script["judge/turn/free-1/A2"] = asked
+    desk = await debate(script)
+    lost = [(a.subject, a.amount) for note in desk.notes for a in note.adjustments]
+    assert lost == [("B2", -2)]
+    (board,) = [post.message for post in desk.held if isinstance(post.message, ScoreBoard)]
+    assert "B2, turn/cross-1/B2: counter_question, off_topic." in board.notes
+    assert "A2, turn/free-1/A2: counter_question, off_topic." in board.notes
+
+
+async def test_all_judging_waits_for_the_vote() -> None:
+    desk = await debate()
+    for canary in ("CANARY", "SECRET", "Scoreboard"):
+        assert canary not in desk.shown
+    assert [post.key for post in desk.held] == ["scoreboard", "team/review", "team/captains"]
+    review = desk.held[1].message
+    assert isinstance(review, Report)
+    assert "CANARY review" in review.text
+    assert "Best debater" in review.text
+    assert "CANARY summary" in review.text
+    assert "SECRET of A" in desk.held[2].model_dump_json()
+    stages = [p.message.text for p in desk.posts if p.key.startswith("stage/")
+              and isinstance(p.message, Notice)]  # fmt: skip
+    assert [text.split(": ")[1] for text in stages] == [
+        "opening",
+        "cross-examination",
+        "free debate",
+        "closing",
+    ]
+
+
+async def test_a_live_scoreboard_is_one_message_that_is_edited() -> None:
+    desk = await debate(scores="live")
+    boards = [post for post in desk.posts if isinstance(post.message, ScoreBoard)]
+    assert len(boards) == len(desk.turns)
+    assert (boards[0].key, boards[0].target) == ("scoreboard", None)
+    assert {post.target for post in boards[1:]} == {"scoreboard"}
+
+
+async def test_sum_and_mean_that_disagree_are_flagged() -> None:
+    desk = await debate(Script(words=90))
+    (board,) = [post.message for post in desk.held if isinstance(post.message, ScoreBoard)]
+    spoken = Counter(turn.side for turn in desk.turns)
+    flagged = any("disagree" in note for note in board.notes)
+    assert flagged is (spoken["A"] != spoken["B"])
+    assert any(note.startswith("Mean a speech: A 6.00, B 6.00") for note in board.notes)
+
+
+@pytest.mark.parametrize("language", ["tr", "zh"])
+async def test_the_rehearsal_models_hold_it_in_other_languages(language: str) -> None:
+    desk = await hold(setup_for("team", language=language))
+    assert 24 <= len(desk.turns) <= 54
+    assert not [turn for turn in desk.turns if turn.violations]
+
+
+async def test_killed_at_every_step_it_ends_the_same() -> None:
+    limits = {"free_minutes": 1.0}
+    assert await survives_every_death(setup_for("team", limits=limits)) > 30

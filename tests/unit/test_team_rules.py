@@ -1,0 +1,143 @@
+"""What speeches, seats and teams of a team debate are worth, and what breaking a rule costs."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.channels import JUDGE, JUDGE_NOTES, PUBLIC, Channels, may_read, team_channel
+from engine.debate import Turn, Violation
+from engine.findings import Adjustment
+from engine.team_rules import (
+    CROSS,
+    KINDS,
+    WEIGHTS,
+    Scored,
+    count_up,
+    overtime,
+    reported,
+    twice_running,
+)
+
+SEATS = tuple(f"{side}{number}" for side in "AB" for number in range(1, 5))
+FIVE = dict.fromkeys(WEIGHTS, 5)
+
+
+def turn(seat: str, round_name: str = "free-1", *, late: bool = False) -> Turn:
+    """Return a speech, over its time or not."""
+    over = (Violation(kind="overtime", measured=140, limit=125),) if late else ()
+    return Turn(
+        step=f"turn/{round_name}/{seat}",
+        seat=seat,
+        side=seat[0],
+        round=round_name,
+        number=1,
+        place=1,
+        text="x",
+        words=140 if late else 100,
+        limit=125,
+        model="m",
+        violations=over,
+    )
+
+
+def scored(seat: str, step: str = "s", **sheet: int) -> Scored:
+    """Return a scored speech of fives, with changes."""
+    return Scored(step=f"{step}/{seat}", seat=seat, side=seat[0], sheet=FIVE | sheet)
+
+
+def costs(found: list[Adjustment]) -> dict[str, float]:
+    """Return what each subject loses."""
+    return {adjustment.subject: adjustment.amount for adjustment in found}
+
+
+def test_a_speech_is_the_weighted_sum_of_five_criteria() -> None:
+    assert WEIGHTS == {
+        "logic": 0.25,
+        "persuasion": 0.25,
+        "expression": 0.20,
+        "teamwork": 0.15,
+        "rule_compliance": 0.15,
+    }
+    speech = scored("A1", logic=10, persuasion=8, expression=6, teamwork=4, rule_compliance=2)
+    assert speech.score == pytest.approx(2.5 + 2.0 + 1.2 + 0.6 + 0.3)
+    assert Scored(step="s", seat="A1", side="A", sheet=None).score is None
+
+
+@pytest.mark.parametrize("round_name", ["opening", "cross-1", "free-3", "closing"])
+def test_overtime_costs_the_team_three_and_the_speaker_two(round_name: str) -> None:
+    assert costs(list(overtime(turn("B2", round_name, late=True)))) == {"B2": -2, "B": -3}
+    assert not list(overtime(turn("B2", round_name)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_only_two_reports_cost_and_only_in_cross_examination(kind: str) -> None:
+    cost = {"B2": -2} if kind in ("counter_question", "attacker_answered") else {}
+    assert costs(list(reported(turn("B2", "cross-1"), CROSS, [kind, kind]))) == cost
+    assert not list(reported(turn("B2"), "free debate", [kind]))
+
+
+def test_the_same_team_twice_running_costs_it_three() -> None:
+    free = [turn("A1", "free-1"), turn("B1", "free-2"), turn("B2", "free-3"), turn("A2", "free-4")]
+    assert costs(list(twice_running(free))) == {"B": -3}
+    assert not list(twice_running([turn("A1", "cross-1"), turn("A2", "cross-2")]))
+
+
+def test_a_seat_is_the_sum_of_its_speeches_and_a_team_of_its_seats_and_penalties() -> None:
+    speeches = [scored("A1", "1"), scored("A1", "2"), scored("A2"), scored("B1")]
+    late = list(overtime(turn("A1", late=True)))
+    totals = count_up(speeches, late, SEATS)
+    assert totals.seats["A1"] == pytest.approx(5 + 5 - 2)
+    assert totals.teams == {"A": pytest.approx(8 + 5 - 3), "B": pytest.approx(5)}
+    assert (totals.winner, totals.best) == ("A", "A1")
+
+
+def test_there_is_no_lower_bound() -> None:
+    late = [found for n in range(4) for found in overtime(turn("B1", f"free-{n}", late=True))]
+    totals = count_up([scored("B1")], late, SEATS)
+    assert totals.seats["B1"] == -3
+    assert totals.teams["B"] == -3 - 12
+
+
+def test_speaking_more_often_wins_the_sum_and_not_the_mean() -> None:
+    speeches = [scored("A1", str(n), logic=4) for n in range(3)] + [scored("B1", logic=10)]
+    totals = count_up(speeches, [], SEATS)
+    assert (totals.winner, totals.mean_winner) == ("A", "B")
+    assert totals.means["A"] == pytest.approx(4.75)
+
+
+def test_what_was_not_scored_counts_nowhere() -> None:
+    unread = Scored(step="s", seat="A1", side="A", sheet=None)
+    totals = count_up([unread, scored("A2")], [], SEATS)
+    assert (totals.seats["A1"], totals.means["A"], totals.best) == (0, 5, "A2")
+    assert count_up([unread], [], SEATS).best is None
+    assert count_up([], [], SEATS).winner == "tie"
+
+
+@pytest.mark.parametrize(
+    ("reader", "channels"),
+    [
+        ("A1", {PUBLIC, "team_a"}),
+        ("B4", {PUBLIC, "team_b"}),
+        (JUDGE, {PUBLIC, JUDGE_NOTES}),
+    ],
+)
+def test_each_reads_its_own_channels_and_what_is_public(reader: str, channels: set[str]) -> None:
+    every = {PUBLIC, "team_a", "team_b", JUDGE_NOTES}
+    assert {channel for channel in every if may_read(reader, channel)} == channels
+    record = Channels()
+    for channel in sorted(every):
+        record.write(channel, "x", f"said in {channel}")
+    heard = record.read(reader)
+    assert {channel for channel in every if f"said in {channel}" in heard} == channels
+
+
+def test_a_reader_may_ask_for_less_and_for_what_was_said_last() -> None:
+    record = Channels()
+    for number in range(5):
+        record.write(PUBLIC, "A1", f"public {number}")
+    record.write(team_channel("A"), "captain", "A2 speaks next.")
+    assert "public 0" in record.read("A1")
+    assert record.read("A1", PUBLIC, last=2) == "[A1]\npublic 3\n\n[A1]\npublic 4"
+    assert record.read("A1", team_channel("A")) == "[captain]\nA2 speaks next."
+    assert record.read("B1", team_channel("A")) == ""
+    assert record.read("A1", last=0) == ""
