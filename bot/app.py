@@ -130,7 +130,7 @@ async def run_app(
                 reconcile=line.reconcile,
             )
     except BaseExceptionGroup as group:
-        raise _first(group) from group
+        raise first_error(group) from group
     finally:
         await models.aclose()
         await store.close()
@@ -142,9 +142,9 @@ def _open_commands(settings: Settings, service: Service, store: SqlStore) -> Com
     return Commands(service, store, defaults_of(settings), version("rostrum"), secret)
 
 
-def _first(error: BaseException) -> BaseException:
+def first_error(error: BaseException) -> BaseException:
     """Return the error at the root of a task group's: one sentence is what a person reads."""
-    return _first(error.exceptions[0]) if isinstance(error, BaseExceptionGroup) else error
+    return first_error(error.exceptions[0]) if isinstance(error, BaseExceptionGroup) else error
 
 
 class Line:

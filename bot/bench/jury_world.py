@@ -20,17 +20,18 @@ from engine.jury.rubric import HIGHEST, LOWEST, PANEL
 JURORS, FAMILIES, HERD = 12, 6, 5
 DEBATING_FAMILIES = 12  # half of them have no juror
 SKILL_SD = 0.35  # of the logarithm
-ERROR = 1.15  # sd: a juror of skill 1 is right 73 % of the time
+ERROR = 1.0  # sd: a juror of skill 1 is right 73 % of the time
 SHARED = 0.277  # of the error's variance: nine jurors are worth 9 / (1 + 8 · 0.277) = 2.8
-STEADY = 0.8  # of the own error's variance: what stays when the other order is read
-POSITION_SD = 0.3
-SCALE, SCALE_SD = 1.0, 0.25  # points per unit of d; sd of the logarithm
+STEADY = 0.6  # of the own error's variance: what stays when the other order is read
+POSITION_SD = 0.3  # log-odds
+LOG_ODDS = 0.92  # units of d in one of log-odds
+SCALE, SCALE_SD = 1.2, 0.25  # points per unit of d; sd of the logarithm
 MIDDLE = 6.0  # points that an average juror gives an average side
-GRAIN = 0.4  # points, sd of a criterion about the side's score
+GRAIN = 0.3  # points, sd of a criterion about the side's score
 TIE_BELOW = 0.25  # points of margin that a juror calls a tie
 INVALID = 0.03
-BRAND = 0.15  # sd of what a model's visible name adds
-OWN_BRAND = 0.3  # what a model of the juror's own family gets on top
+BRAND = 0.08  # sd of what a model's visible name adds
+OWN_BRAND = 0.1  # what a model of the juror's own family gets on top
 HUMAN_ERROR = 0.4  # the majority of people is right 88 % of the time
 SIDES = ("A", "B")
 
@@ -40,15 +41,15 @@ class World(NamedTuple):
 
     name: str
     position: float = 0.3
-    leniency: float = 0.8
+    leniency: float = 0.6
     herd: float = 0.0
 
 
 WORLDS = (
     World("default"),
     World("mild", position=0.15),
-    World("harsh", position=1.0, leniency=1.6),
-    World("herd", herd=1.0),
+    World("harsh", position=1.0, leniency=1.2),
+    World("herd", herd=0.8),
 )
 
 
@@ -147,7 +148,7 @@ def make_court(world: World, rng: Random) -> Court:
             Simulated(
                 model=_model(at % FAMILIES, f"juror-{at}"),
                 error=own / math.exp(rng.gauss(0, SKILL_SD)),
-                position=rng.gauss(world.position, POSITION_SD),
+                position=LOG_ODDS * rng.gauss(world.position, POSITION_SD),
                 leniency=rng.gauss(0, world.leniency),
                 scale=SCALE * math.exp(rng.gauss(0, SCALE_SD)),
                 in_herd=at in herd,

@@ -14,7 +14,7 @@ from adapters.memory.venue import MemoryVenue
 from adapters.storage.database import Database
 from adapters.storage.migrate import migrate
 from adapters.storage.store import SqlStore
-from bot.app import Line
+from bot.app import Line, first_error
 from engine.ports import Models
 from engine.prompts.library import load_prompts
 from engine.service import Service
@@ -61,6 +61,8 @@ async def open_line(models: Models) -> AsyncIterator[tuple[Service, HeldBack]]:
         try:
             async with line.running():
                 yield line.service, dispatcher
+        except BaseExceptionGroup as group:
+            raise first_error(group) from group
         finally:
             await models.aclose()
             await store.close()

@@ -24,7 +24,8 @@ from bot.bench.line import open_line
 from bot.bench.loopback import SPEECH, model_server
 from bot.bench.machine import describe_machine, percentile, watch_loop
 from bot.settings import Settings
-from engine.debate import Model, Status
+from engine.debate import Debate, Model, Status
+from engine.errors import RostrumError
 from engine.intake import Defaults, Order
 from engine.service import Service
 from engine.store import Caps
@@ -58,7 +59,8 @@ class Load:
 class Measured:
     """What one way of making the calls took."""
 
-    walls: list[float] = field(default_factory=list)
+    ratios: list[float] = field(default_factory=list)
+    calls: int = 0
     acknowledged: list[float] = field(default_factory=list)
     lags: list[float] = field(default_factory=list)
     cpu: float = 0.0
@@ -68,10 +70,10 @@ class Measured:
     def report(self, load: Load) -> dict[str, Any]:
         """Return the figures of PERFORMANCE's rows."""
         figures = {
-            "wall_over_path_p50": round(percentile(self.walls, 0.5) / load.path, 4),
-            "wall_over_path_p99": round(percentile(self.walls, 0.99) / load.path, 4),
+            "wall_over_path_p50": round(percentile(self.ratios, 0.5), 4),
+            "wall_over_path_p99": round(percentile(self.ratios, 0.99), 4),
             "cores_used": round(self.cpu / self.elapsed, 3),
-            "cpu_ms_a_call": round(1000 * self.cpu / (load.debates * CALLS), 3),
+            "cpu_ms_a_call": round(1000 * self.cpu / self.calls, 3),
             "kb_a_live_debate": round(self.kilobytes / load.debates, 1),
             "loop_lag_ms_p99": round(1000 * percentile(self.lags, 0.99), 1),
             "loop_lag_ms_worst": round(1000 * max(self.lags), 1),
@@ -121,20 +123,26 @@ async def _measure_rostrum(load: Load, url: str) -> Measured:
             asked = time.perf_counter()
             begun = await service.start(order, defaults)
             measured.acknowledged.append(time.perf_counter() - asked)
-            measured.walls.append(await dispatcher.measure(begun.debate.id))
+            wall = await dispatcher.measure(begun.debate.id)
+            waves = WAVES + begun.debate.setup.panel.audit
+            measured.ratios.append(wall / (waves * load.seconds))
+            measured.calls += _calls_of(begun.debate)
 
-        await hold()
-        measured.walls.clear()
-        measured.acknowledged.clear()
         await _measure(load, measured, hold)
         await _check(service, load)
     return measured
 
 
 async def _check(service: Service, load: Load) -> None:
-    voting = await service.store.debates.recent([Status.VOTING], limit=load.debates + 1)
-    if len(voting) <= load.debates:
-        raise RuntimeError(f"Only {len(voting)} of {load.debates + 1} debates came to a vote.")
+    for debate in await service.store.debates.recent(limit=load.debates):
+        calls = (await service.store.journal.spending(debate.id))[0]
+        if debate.status is not Status.VOTING or calls != _calls_of(debate):
+            raise RostrumError(f"Debate {debate.code} took {calls} calls and is {debate.status}.")
+
+
+def _calls_of(debate: Debate) -> int:
+    """Return the calls of a debate; a sample is read once more by every juror, afterwards."""
+    return CALLS + (JURORS if debate.setup.panel.audit else 0)
 
 
 def _defaults(settings: Settings) -> Defaults:
@@ -198,10 +206,9 @@ async def _measure_calls(load: Load, post: Post) -> Measured:
             history.append(_message("assistant"))
         whole = [_message("system"), *[_message("user")] * SPEECHES]
         await asyncio.gather(*(post(whole) for _ in range(JURORS)))
-        measured.walls.append(time.perf_counter() - began)
+        measured.ratios.append((time.perf_counter() - began) / load.path)
+        measured.calls += CALLS
 
-    await hold()
-    measured.walls.clear()
     await _measure(load, measured, hold)
     return measured
 
@@ -211,7 +218,11 @@ def _message(role: str) -> dict[str, str]:
 
 
 async def _measure(load: Load, measured: Measured, hold: Callable[[], Awaitable[None]]) -> None:
-    """Start every debate at its time, and note what all of them took."""
+    """Start every debate at its time, after a first that is not counted; note what all took."""
+    await hold()
+    for noted in (measured.ratios, measured.acknowledged):
+        noted.clear()
+    measured.calls = 0
     before, peak = _resident(), 0.0
     began, cpu = time.perf_counter(), time.process_time()
     async with watch_loop() as lags, asyncio.TaskGroup() as group:

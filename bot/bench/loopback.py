@@ -15,8 +15,9 @@ from typing import Any, cast
 
 import orjson
 
-LINES = 60  # a speech of 480 words
-SPEECH = "\n\n".join(["Evidence from the field supports the point made here."] * LINES)
+# 252 words, within every limit of every round: a short synthesis, and then a decision.
+SENTENCE = "Evidence from the field supports the point made here."
+SPEECH = "\n\n".join([" ".join([SENTENCE] * 8), " ".join([SENTENCE] * 20)])
 HIGH, LOW = 9, 5
 USAGE = {"prompt_tokens": 900, "completion_tokens": 700, "total_tokens": 1600}
 

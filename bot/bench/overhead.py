@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Collection
 from typing import Any
 
 import orjson
@@ -79,7 +80,8 @@ async def _measure(
             ended = await service.store.debates.get(debate_id)
             if ended.status is not Status.VOTING:
                 raise RostrumError(f"Debate {debate_id} ended {ended.status}: {ended.reason}")
-    return _report(request, seconds, walls, lags.seconds, cpu)
+        steps = (await service.store.journal.load(ids[0])).steps
+    return _report(request, steps, seconds, walls, lags.seconds, cpu)
 
 
 async def _warm_up(service: Service, dispatcher: HeldBack, order: Order) -> None:
@@ -89,11 +91,15 @@ async def _warm_up(service: Service, dispatcher: HeldBack, order: Order) -> None
 
 
 def _report(
-    request: Request, seconds: float, walls: list[float], lags: list[float], cpu: float
+    request: Request,
+    steps: Collection[str],
+    seconds: float,
+    walls: list[float],
+    lags: list[float],
+    cpu: float,
 ) -> dict[str, Any]:
-    script = find_format(request.format)
-    path = (script.waves(request) + 1) * seconds
-    calls = len(walls) * (script.turns(request) + JURORS)
+    path = (find_format(request.format).path(request, steps) + 1) * seconds
+    calls = len(walls) * len(steps)
     return {
         "turn_order": request.turn_order,
         "debates": len(walls),
