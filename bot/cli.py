@@ -76,6 +76,9 @@ def debate(
     vote_minutes: Annotated[Optional[float], typer.Option(help="Length of the vote.")] = None,  # noqa: UP045
     quorum: Annotated[Optional[int], typer.Option(help="Votes that make it count.")] = None,  # noqa: UP045
     seed: Annotated[Optional[int], typer.Option(help="Seed of the debate's draws.")] = None,  # noqa: UP045
+    mirror: Annotated[
+        bool, typer.Option("--mirror", help="Hold it a second time, with sides exchanged.")
+    ] = False,
     votes: Annotated[Text, VOTES] = None,
     out: Annotated[Optional[Path], typer.Option(help="Export all debates here after.")] = None,  # noqa: UP045
     option: Annotated[Names, OPTION] = None,
@@ -104,6 +107,7 @@ def debate(
         vote_minutes=vote_minutes,
         quorum=quorum,
         seed=seed,
+        mirror=mirror,
         options=tuple(option or ()),
         seats=tuple(seat or ()),
         judges=judges,
@@ -115,13 +119,50 @@ def debate(
 def export(
     out: Annotated[Path, typer.Option(help="Folder to write; an earlier export is replaced.")],
     community: Annotated[Text, typer.Option(help="Only debates of this community.")] = None,
-    format: Annotated[str, typer.Option(help="File format: jsonl.")] = "jsonl",
+    format: Annotated[str, typer.Option(help="File format: jsonl or parquet.")] = "jsonl",
+    tables: Annotated[Text, typer.Option(help="Only these, comma-separated.")] = None,
+    debate_format: Annotated[Text, typer.Option(help="Only these formats of debate.")] = None,
+    language: Annotated[Text, typer.Option(help="Only these languages, e.g. en,tr.")] = None,
+    since: Annotated[Text, typer.Option(help="Only revealed later: a date, or an instant.")] = None,
+    until: Annotated[Text, typer.Option(help="Only revealed until then, all of a date.")] = None,
+    quorum_met: Annotated[
+        bool, typer.Option("--quorum-met", help="Only debates that people decided.")
+    ] = False,
 ) -> None:
     """Export ended debates with every ballot and vote, as a dataset."""
     from bot.exits import run
-    from bot.exporting import run_export
+    from bot.exporting import Chosen, run_export
 
-    run(lambda: run_export(out, community=community, file_format=format))
+    chosen = Chosen(
+        community=community,
+        file_format=format,
+        tables=tables,
+        formats=debate_format,
+        languages=language,
+        since=since,
+        until=until,
+        quorum_met=quorum_met,
+    )
+    run(lambda: run_export(out, chosen))
+
+
+@app.command()
+def stats(
+    community: Annotated[Text, typer.Option(help="Only debates of this community.")] = None,
+    format: Annotated[Text, typer.Option(help="Only debates of this format.")] = None,
+    language: Annotated[Text, typer.Option(help="Only debates in this language.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    out: Annotated[Optional[Path], typer.Option(help="Draw pictures (SVG) into here.")] = None,  # noqa: UP045
+) -> None:
+    """Tell how far jury and people agree, and how they rate the models."""
+    from bot.exits import run
+    from bot.stats import run_stats
+
+    run(
+        lambda: run_stats(
+            community=community, format=format, language=language, as_json=as_json, out=out
+        )
+    )
 
 
 @app.command("run")
@@ -138,12 +179,18 @@ def invite(
     secret_ballots: Annotated[
         bool, typer.Option("--secret-ballots", help="Also ask for what secret ballots need.")
     ] = False,
+    slack: Annotated[bool, typer.Option("--slack", help="Print a Slack app's manifest.")] = False,
+    name: Annotated[Text, typer.Option(help="With --slack: what the app is called.")] = None,
+    url: Annotated[Text, typer.Option(help="With --slack: the https address in HTTP mode.")] = None,
 ) -> None:
-    """Print the link that adds Rostrum to a Discord server, with the permissions it needs."""
+    """Print the link that adds Rostrum to a Discord server, or the manifest of a Slack app."""
     from bot.exits import run
-    from bot.invite import print_invite
+    from bot.invite import print_invite, print_manifest
 
-    run(lambda: print_invite(secret_ballots=secret_ballots))
+    if slack:
+        run(lambda: print_manifest(name, url))
+    else:
+        run(lambda: print_invite(secret_ballots=secret_ballots))
 
 
 @app.command()
@@ -243,6 +290,35 @@ def live(
     from bot.exits import run
 
     run(lambda: run_live(debates, over, seconds))
+
+
+@bench.command()
+def jury(
+    debates: Annotated[int, typer.Option(min=1, help="Debates that count, a seed.")] = 300,
+    seeds: Annotated[int, typer.Option(min=1, help="Installations, in each world.")] = 40,
+    first_seed: Annotated[int, typer.Option(min=0, help="Below 5000 are those to tune on.")] = 5000,
+    learning: Annotated[int, typer.Option(help="Debates that the jury held before.")] = 600,
+) -> None:
+    """Compare the panel with other ways to ask jurors, where the truth is known: simulated."""
+    from bot.bench.jury import run_jury
+    from bot.exits import run
+
+    run(lambda: run_jury(debates, seeds, first_seed, learning))
+
+
+@bench.command("export")
+def bench_export(
+    debates: Annotated[int, typer.Option(help="How many debates, of 14 calls each.")] = 10_000,
+    votes: Annotated[int, typer.Option(help="How many votes, in all debates.")] = 1_000_000,
+    tables: Annotated[
+        Text, typer.Option(help="Only these, comma-separated (default: all but arena_human).")
+    ] = None,
+) -> None:
+    """Export made-up debates as JSON lines and as Parquet, beside pyarrow alone."""
+    from bot.bench.export import run_bench_export
+    from bot.exits import run
+
+    run(lambda: run_bench_export(debates, votes, tables))
 
 
 def main() -> None:

@@ -40,6 +40,7 @@ class Asked(Value):
     vote_minutes: float | None = None
     quorum: int | None = None
     seed: int | None = None
+    mirror: bool = False
     options: tuple[str, ...] = ()
     seats: tuple[str, ...] = ()
     judges: str | None = None
@@ -68,6 +69,7 @@ class Asked(Value):
             vote_minutes=self.vote_minutes,
             quorum=self.quorum,
             seed=self.seed,
+            mirror=self.mirror,
         )
 
 
@@ -84,7 +86,7 @@ async def run_debate(
     console = Console(highlight=False)
 
     def explain(started: Started) -> None:
-        console.print(texts.warnings(started), markup=False, soft_wrap=True, end="")
+        console.print(texts.remarks(started), markup=False, soft_wrap=True, end="")
 
     session = Session(settings, console, votes, explain)
     await (session.resume(resume) if resume else session.start(order))

@@ -49,7 +49,7 @@ async def run_demo(out: Path, asked: Asked, *, votes: str | None) -> None:
     console.print(intro, markup=False, soft_wrap=True)
 
     def explain(started: Started) -> None:
-        console.print(texts.warnings(started), markup=False, soft_wrap=True, end="")
+        console.print(texts.remarks(started), markup=False, soft_wrap=True, end="")
 
     resume = f"ROSTRUM_DATABASE_URL=sqlite+aiosqlite:///{database} rostrum debate --resume"
     await Session(settings, console, votes, explain, resume).start(order)

@@ -45,6 +45,8 @@ async def _look(settings: Settings) -> AsyncIterator[Finding]:
         yield finding
     async for finding in _check_discord(settings):
         yield finding
+    async for finding in _check_slack(settings):
+        yield finding
 
 
 def _check_templates(settings: Settings) -> Finding:
@@ -103,6 +105,23 @@ async def _check_discord(settings: Settings) -> AsyncIterator[Finding]:
     rest = Rest(token, settings.discord.api_url)
     try:
         async for checked in check(rest):
+            yield Finding(checked.subject, checked.good, checked.text)
+    finally:
+        await rest.close()
+
+
+async def _check_slack(settings: Settings) -> AsyncIterator[Finding]:
+    slack = settings.slack
+    if slack.bot_token is None:
+        yield Finding("slack", None, "not set; ROSTRUM_SLACK__BOT_TOKEN connects it")
+        return
+    # Imported only here, like Discord's.
+    from adapters.slack.checkup import check
+    from adapters.slack.rest import Rest
+
+    rest = Rest(slack.bot_token, slack.api_url)
+    try:
+        async for checked in check(rest, slack.app_token, slack.signing_secret):
             yield Finding(checked.subject, checked.good, checked.text)
     finally:
         await rest.close()

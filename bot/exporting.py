@@ -2,32 +2,65 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
 from pathlib import Path
+from typing import NamedTuple
 
 from adapters.storage.database import Database
 from adapters.storage.migrate import migrate
 from bot import log, texts
 from bot.app import read_store
 from bot.settings import Settings, load_settings
-from engine.dataset.writer import export
+from engine.dataset.rowfiles import FileFormat
+from engine.dataset.tables import choose_tables
+from engine.dataset.writer import Wanted, export
 from engine.errors import UsageError
+from engine.formats import find_format
 from engine.store import ExportFilter
 
 PATIENCE_SECONDS = 2.0
+REDRAW_SECONDS = 0.2
+INSTANT = timedelta(microseconds=1)
 
 
-async def run_export(out: Path, *, community: str | None, file_format: str) -> None:
+class Chosen(NamedTuple):
+    """The options of `rostrum export`, as they were typed; lists have commas between."""
+
+    community: str | None = None
+    file_format: str = FileFormat.JSONL
+    tables: str | None = None
+    formats: str | None = None
+    languages: str | None = None
+    since: str | None = None
+    until: str | None = None
+    quorum_met: bool = False
+
+    def wanted(self) -> Wanted:
+        """Return what is asked for. Raises UsageError, naming the option that cannot be read."""
+        where = ExportFilter(
+            community=self.community,
+            formats=tuple(find_format(name).name for name in _split(self.formats)),
+            languages=_split(self.languages),
+            since=_read_moment("--since", self.since, after=False),
+            until=_read_moment("--until", self.until, after=True),
+            quorum_met=self.quorum_met,
+        )
+        tables = tuple(table.name for table in choose_tables(_split(self.tables)))
+        return Wanted(where, tables if self.tables else (), _read_format(self.file_format))
+
+
+async def run_export(out: Path, chosen: Chosen) -> None:
     """Export ended debates into a folder, and say what was written."""
-    if file_format != "jsonl":
-        raise UsageError(f"--format is “{file_format}”; this version writes jsonl.")
+    wanted = chosen.wanted()
     settings = load_settings()
     log.configure(settings.log, settings.secrets())
-    counts = await export_into(settings, out, ExportFilter(community=community))
+    counts = await export_into(settings, out, wanted)
     print(texts.EXPORTED.format(out=out, counts=counts))
 
 
@@ -43,35 +76,81 @@ async def run_migrate() -> None:
     print(f"The database {database.path} is at revision {revision}.")
 
 
-async def export_into(settings: Settings, out: Path, where: ExportFilter | None = None) -> str:
+async def export_into(settings: Settings, out: Path, wanted: Wanted | None = None) -> str:
     """Write an export, and return a line that counts what is in it."""
-    key = settings.export.hmac_key
+    key, asked = settings.export.hmac_key, wanted or Wanted()
     async with read_store(settings) as store:
-        with _progress() as report:
+        total = await asyncio.to_thread(store.archive.size, asked.where)
+        with _progress(total) as report:
             manifest = await export(
                 store,
                 out,
-                where or ExportFilter(),
+                asked,
                 key.get_secret_value().encode() if key else None,
                 version=version("rostrum"),
                 progress=report,
             )
     counts = {table: sum(splits.values()) for table, splits in manifest.rows.items()}
-    return ", ".join(f"{table} {number:,}" for table, number in counts.items())
+    filled = [f"{table} {number:,}" for table, number in counts.items() if number]
+    return ", ".join(filled) or "no debates yet"
+
+
+def _split(text: str | None) -> tuple[str, ...]:
+    return tuple(part.strip() for part in (text or "").split(",") if part.strip())
+
+
+def _read_format(name: str) -> FileFormat:
+    try:
+        return FileFormat(name)
+    except ValueError:
+        known = " or ".join(FileFormat)
+        raise UsageError(f"--format is “{name}”; this version writes {known}.") from None
+
+
+def _read_moment(option: str, text: str | None, *, after: bool) -> datetime | None:
+    """Read a date or an instant, in UTC unless it says otherwise.
+
+    A date is wholly in what is exported, whether it is the first (`after` False) or the last.
+    """
+    if text is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise UsageError(
+            f"{option} is “{text}”; write a date such as 2026-03-31, or the cutoff of an "
+            "earlier export's manifest."
+        ) from None
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    if len(text) > len("2026-03-31"):
+        return moment
+    return moment + timedelta(days=1) - INSTANT if after else moment - INSTANT
 
 
 @contextmanager
-def _progress() -> Iterator[Callable[[int], None]]:
-    """Show how many debates are written, once that has taken two seconds, in a terminal."""
+def _progress(total: int) -> Iterator[Callable[[int], None]]:
+    """Draw a bar of the debates written, once that has taken two seconds, in a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda done: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
     began = time.monotonic()
-    shown = False
+    # Drawn by whoever reports, not by a thread of its own: a bar that stands still says so.
+    bar = Progress(console=Console(stderr=True), auto_refresh=False, transient=True)
+    task = bar.add_task("Exporting", total=total)
+    drawn = began + PATIENCE_SECONDS
 
     def report(done: int) -> None:
-        nonlocal shown
-        if sys.stderr.isatty() and time.monotonic() - began > PATIENCE_SECONDS:
-            shown = True
-            print(f"\r{done:,} debates written", end="", file=sys.stderr, flush=True)
+        nonlocal drawn
+        now = time.monotonic()
+        if now >= drawn:
+            bar.start()
+            bar.update(task, completed=done, refresh=True)
+            drawn = now + REDRAW_SECONDS
 
-    yield report
-    if shown:
-        print(file=sys.stderr)
+    try:
+        yield report
+    finally:
+        bar.stop()

@@ -1,8 +1,9 @@
-"""`rostrum invite`: the link by which an admin adds Rostrum to a server."""
+"""`rostrum invite`: how an admin adds Rostrum to a Discord server or a Slack workspace."""
 
 from __future__ import annotations
 
 from adapters.discord.permissions import application_id_of, invite_link
+from adapters.slack.manifest import NAME, NO_ADDRESS, manifest, to_json
 from bot.settings import load_settings
 from engine.errors import SettingsError
 
@@ -16,3 +17,9 @@ async def print_invite(*, secret_ballots: bool) -> None:
         raise SettingsError(NO_TOKEN)
     application = application_id_of(token.get_secret_value())
     print(invite_link(application, secret_ballots=secret_ballots))
+
+
+async def print_manifest(name: str | None, address: str | None) -> None:
+    """Print the manifest of a Slack app, for the mode that is set."""
+    mode = load_settings().slack.mode
+    print(to_json(manifest(mode, name or NAME, address or NO_ADDRESS)))

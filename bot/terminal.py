@@ -53,7 +53,10 @@ class Session:
     resume_command: str = "rostrum debate --resume"
 
     async def start(self, order: Order) -> Debate:
-        """Hold a new debate and return it revealed. Raises what `Service.start` does."""
+        """Hold a new debate and return it revealed, and its mirror after it where one is asked for.
+
+        Raises what `Service.start` does.
+        """
         channel = str(ULID())
         venue = self._open_venue(channel)
         async with run_app(self.settings, [venue]) as app:
@@ -61,9 +64,17 @@ class Session:
                 update={"platform": PLATFORM, "community": COMMUNITY, "place": channel}
             )
             defaults = app.defaults.model_copy(update={"caps": _operators(app.defaults.caps)})
+            if order.mirror:
+                venue.watch("")  # both are held at once, and read one after the other
             started = await app.service.start(asked, defaults)
             self.on_start(started)
-            return await self._follow(app, venue, started.debate.id)
+            if started.mirror is None:
+                return await self._follow(app, venue, started.debate.id)
+            for mirrored in (started.debate, started.mirror):
+                opened = await _until(app, mirrored.id, lambda d: d.thread or _ended(d))
+                venue.turn_to(opened.thread or "")
+                debate = await self._follow(app, venue, mirrored.id)
+            return debate
 
     async def resume(self, debate_id: str) -> Debate:
         """Go on with a debate that this terminal began, and return it revealed."""
@@ -71,7 +82,9 @@ class Session:
         if begun.platform != PLATFORM:
             raise UsageError(f"Debate {begun.code} is held on {begun.platform}, not in a terminal.")
         venue = self._open_venue(begun.place)
-        venue.replay()
+        venue.replay(*filter(None, (begun.place, begun.thread)))
+        if begun.thread:
+            venue.watch(begun.thread)
         async with run_app(self.settings, [venue]) as app:
             debate = await app.service.resume(begun.id, _operators(app.defaults.caps))
             return await self._follow(app, venue, debate.id)

@@ -21,6 +21,7 @@ STOPPING = (
     "Stopping: calls that are out are finished and kept (Ctrl-C again stops at once).\n"
     "Go on with:  {command} {code}"
 )
+MIRROR = "Its mirror {code}, with sides exchanged, is held beside it and shown after it.\n"
 EXPORTED = "Exported to {out}: {counts}."
 NEXT = """
 {exported}
@@ -47,9 +48,10 @@ def demo_intro(topic: str, format: str, language: str, votes: str | None) -> str
     return f"> {command}\n\n{REHEARSAL}\n{voting}\n"
 
 
-def warnings(started: Started) -> str:
-    """Say what weakens a debate; empty when nothing does."""
-    return "".join(f"Note: {warning}\n" for warning in started.warnings)
+def remarks(started: Started) -> str:
+    """Say what there is to know of a debate beforehand; empty when there is nothing."""
+    mirror = MIRROR.format(code=started.mirror.code) if started.mirror else ""
+    return mirror + "".join(f"Note: {warning}\n" for warning in started.warnings)
 
 
 def demo_outro(counts: str, out: Path, servers: Sequence[LocalServer]) -> str:

@@ -1,6 +1,7 @@
 """What a chat command answers, in words: canonical Markdown, which an adapter need only show.
 
-Every sentence of an answer is written here, ready for translation; errors carry their own.
+Every sentence of an answer is written here, ready for translation, but for those of statistics
+(engine/stats/markdown.py); errors carry their own.
 """
 
 from __future__ import annotations
@@ -8,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from engine.answers import (
+    AgreementAnswer,
     Answer,
     DebatesAnswer,
     FileAnswer,
     FormatsAnswer,
     HelpAnswer,
+    LeaderboardAnswer,
     ModelsAnswer,
     NoFileAnswer,
     PrivacyAnswer,
@@ -26,6 +29,7 @@ from engine.answers import (
 from engine.debate import TIE, WEAK, Estimate, Persuasion, Status, Tally, Verdict
 from engine.invocation import USAGES
 from engine.messages import JurorLine, Reveal
+from engine.stats.markdown import agreement_lines, leaderboard_lines
 from engine.text import headline
 from engine.topics import Topic
 
@@ -61,6 +65,10 @@ def _lines(answer: Answer, prefix: str) -> Iterator[str]:  # noqa: C901 - one ca
             yield _plural(EXPORTED, answer.debates, name=answer.name)
         case NoFileAnswer():
             yield _no_file(answer)
+        case AgreementAnswer():
+            yield from agreement_lines(answer.agreement)
+        case LeaderboardAnswer():
+            yield from leaderboard_lines(answer.leaderboard)
         case HelpAnswer():
             yield from _help(answer, prefix)
         case PrivacyAnswer():
@@ -70,6 +78,7 @@ def _lines(answer: Answer, prefix: str) -> Iterator[str]:  # noqa: C901 - one ca
 # --- texts -------------------------------------------------------------------------------
 
 STARTED = "Debate `{code}` is queued: **{topic}**"
+MIRRORED = "Debate `{code}` is its mirror: the same with sides exchanged, in a thread of its own."
 ESTIMATE = "It takes about {calls} model calls (at most {calls_max}), {minutes}, {cost}."
 COST = "{usd:.2f} USD (at most {usd_max:.2f})"
 COST_UNKNOWN = "at a cost that nobody knows"
@@ -145,6 +154,8 @@ ABOUT_COMMANDS = {
     "formats": "lists the formats",
     "settings": "shows or changes what applies here (managers)",
     "export": "hands over the data of the revealed debates held here (managers)",
+    "agreement": "says how far jury and people agree here",
+    "leaderboard": "shows how people and jury rate the models here",
     "privacy": "says what is stored",
     "help": "shows this",
 }
@@ -190,6 +201,8 @@ SPENT_USD = "{usd:.4f} USD"
 
 def _started(answer: StartedAnswer) -> Iterator[str]:
     yield STARTED.format(code=answer.debate.code, topic=_headline(answer.debate.topic))
+    if answer.mirror:
+        yield MIRRORED.format(code=answer.mirror.code)
     yield _estimate(answer.estimate)
     chosen = [f"`{model}` for {side}" for side, model in answer.models.items()]
     if answer.jurors:

@@ -11,6 +11,8 @@ from typing import Literal
 
 from engine.debate import Debate, Estimate, Status, Value
 from engine.messages import Reveal
+from engine.stats.agreement import Agreement
+from engine.stats.ratings import Leaderboard
 from engine.topics import Topic
 
 
@@ -46,9 +48,13 @@ class DebateLine(Value):
 
 
 class StartedAnswer(Value):
-    """A debate is queued; `models` (by contender) and `jurors` are those that were asked for."""
+    """A debate is queued; `models` (by contender) and `jurors` are those that were asked for.
+
+    `mirror` is its mirror's, where one was asked for; `estimate` is for both then.
+    """
 
     debate: DebateLine
+    mirror: DebateLine | None = None
     estimate: Estimate
     warnings: tuple[str, ...] = ()
     models: Mapping[str, str] = {}
@@ -157,6 +163,20 @@ class NoFileAnswer(Value):
     private: bool = True
 
 
+class AgreementAnswer(Value):
+    """How far jury and people agree, in the debates revealed in this community."""
+
+    agreement: Agreement
+    private: bool = True
+
+
+class LeaderboardAnswer(Value):
+    """How people and jury rate the models, in the debates revealed in this community."""
+
+    leaderboard: Leaderboard
+    private: bool = True
+
+
 class HelpAnswer(Value):
     """How a command is written; None is all of them."""
 
@@ -182,6 +202,8 @@ Answer = (
     | SettingsAnswer
     | FileAnswer
     | NoFileAnswer
+    | AgreementAnswer
+    | LeaderboardAnswer
     | HelpAnswer
     | PrivacyAnswer
 )

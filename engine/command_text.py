@@ -15,12 +15,14 @@ from engine.errors import UsageError
 from engine.formats import FORMATS
 from engine.invocation import (
     USAGES,
+    AgreementCommand,
     CancelCommand,
     CloseCommand,
     Command,
     ExportCommand,
     FormatsCommand,
     HelpCommand,
+    LeaderboardCommand,
     ListCommand,
     ModelsCommand,
     PrivacyCommand,
@@ -253,6 +255,8 @@ _READERS: Mapping[str, Callable[[Sequence[Word]], Command]] = {
     "formats": _none(FormatsCommand),
     "settings": _settings,
     "export": _none(ExportCommand),
+    "agreement": _none(AgreementCommand),
+    "leaderboard": _none(LeaderboardCommand),
     "privacy": _none(PrivacyCommand),
     "help": _one(lambda name: HelpCommand(command=name)),
 }
@@ -326,6 +330,7 @@ _START_OPTIONS: Mapping[str, Callable[[str, str], object]] = {
     "turn_order": choice_of(TurnOrder),
     "blind": parse_switch,
     "stance": parse_switch,
+    "mirror": parse_switch,
 }
 
 

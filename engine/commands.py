@@ -7,12 +7,14 @@ RostrumError, whose text is for the person who asked.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from pydantic import JsonValue
 
 from engine.answers import (
+    AgreementAnswer,
     Answer,
     DebateLine,
     DebatesAnswer,
@@ -20,6 +22,7 @@ from engine.answers import (
     FormatLine,
     FormatsAnswer,
     HelpAnswer,
+    LeaderboardAnswer,
     ModelsAnswer,
     NoFileAnswer,
     PrivacyAnswer,
@@ -47,12 +50,14 @@ from engine.house_rules import (
 from engine.intake import Defaults, Order
 from engine.invocation import (
     USAGES,
+    AgreementCommand,
     CancelCommand,
     CloseCommand,
     Command,
     ExportCommand,
     FormatsCommand,
     HelpCommand,
+    LeaderboardCommand,
     ListCommand,
     ModelsCommand,
     PrivacyCommand,
@@ -64,10 +69,16 @@ from engine.invocation import (
 )
 from engine.messages import Reveal
 from engine.service import Service
+from engine.stats.agreement import measure_agreement
+from engine.stats.ratings import rank_models
+from engine.stats.reading import work_out
+from engine.stats.row import Row
 from engine.store import ExportFilter, Store
 from engine.text import clean, headline
 from engine.topics import built_in_topics
 from engine.votes.window import NO_VERDICT, reveal_of, stances_of, tally_of
+
+T = TypeVar("T")
 
 LISTED = 20
 LOOKED_THROUGH = 100  # debates, for the one that is meant
@@ -102,7 +113,8 @@ class Commands:
     defaults: Defaults
     version: str
     export_key: bytes | None = None
-    _exporting: asyncio.Lock = field(default_factory=asyncio.Lock)
+    # One at a time: each is a thread full of Python, and debates need theirs.
+    _reading: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def run(self, person: Person, command: Command, max_bytes: int) -> Answer:  # noqa: C901 - one case a command
         """Carry out a command; a file may have `max_bytes`."""
@@ -129,6 +141,10 @@ class Commands:
                 return await self.settings(person, command.changes)
             case ExportCommand():
                 return await self.export(person, max_bytes)
+            case AgreementCommand():
+                return await self.agreement(person)
+            case LeaderboardCommand():
+                return await self.leaderboard(person)
             case PrivacyCommand():
                 return self.privacy()
             case HelpCommand():
@@ -148,6 +164,7 @@ class Commands:
         started = await self.service.start(order, defaults)
         return StartedAnswer(
             debate=DebateLine.of(started.debate),
+            mirror=started.mirror and DebateLine.of(started.mirror),
             estimate=started.estimate,
             warnings=started.warnings,
             models={side: model.ref for side, model in order.models.items()},
@@ -263,15 +280,26 @@ class Commands:
     async def export(self, person: Person, max_bytes: int) -> FileAnswer | NoFileAnswer:
         """Zip the data of the debates revealed here: managers may."""
         await self._require_manager(person, "export what was held here")
-        where = ExportFilter(platform=person.platform, community=person.community, revealed=True)
-        async with self._exporting:  # each is a thread full of Python, and debates need theirs
+        async with self._reading:
             bundle = await export_zip(
-                self.store, where, self.export_key, version=self.version, max_bytes=max_bytes
+                self.store,
+                _revealed_here(person),
+                self.export_key,
+                version=self.version,
+                max_bytes=max_bytes,
             )
         if bundle.content is None or not bundle.debates:
             size = bundle.size if bundle.debates else 0
             return NoFileAnswer(community=person.community, bytes=size, bytes_max=max_bytes)
         return FileAnswer(name=f"{ROOT}.zip", content=bundle.content, debates=bundle.debates)
+
+    async def agreement(self, person: Person) -> AgreementAnswer:
+        """Say how far jury and people agree in the debates revealed here."""
+        return AgreementAnswer(agreement=await self._work_out(person, measure_agreement))
+
+    async def leaderboard(self, person: Person) -> LeaderboardAnswer:
+        """Rate the models of the debates revealed here."""
+        return LeaderboardAnswer(leaderboard=await self._work_out(person, rank_models))
 
     async def joined(self, platform: str, community: str) -> None:
         """Note that a community has Rostrum."""
@@ -357,12 +385,20 @@ class Commands:
         left = debate.vote_deadline - self.service.clock.now()
         return max(0.0, left.total_seconds() / 60)
 
+    async def _work_out(self, person: Person, make: Callable[[Sequence[Row]], T]) -> T:
+        async with self._reading:
+            return await work_out(self.store.archive, _revealed_here(person), make)
+
     async def _reveal(self, debate: Debate) -> Reveal:
         verdict, ballots = await self.store.journal.judged(debate.id)
         calls, usd = await self.store.journal.spending(debate.id)
         events = await self.store.votes.events(debate.id)
         tally, stances = tally_of(debate, events), stances_of(debate, events)
         return reveal_of(debate, tally, verdict or NO_VERDICT, ballots, calls, usd, stances)
+
+
+def _revealed_here(person: Person) -> ExportFilter:
+    return ExportFilter(platform=person.platform, community=person.community, revealed=True)
 
 
 def _order(person: Person, command: StartCommand, defaults: Defaults) -> Order:

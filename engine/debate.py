@@ -271,7 +271,8 @@ class Setup(Value):
 
     `templates` is the hash of the template texts that the store keeps once for all debates
     that share them; `names` gives each contender the neutral name that jurors read;
-    `cap_usd` is this debate's own cap, None for none.
+    `cap_usd` is this debate's own cap, None for none. `mirror_of` is the id of the debate that
+    this one repeats with sides exchanged.
     """
 
     request: Request
@@ -287,6 +288,7 @@ class Setup(Value):
     cap_usd: float | None = None
     reserved_usd: float = 0.0
     chars_per_word: float = 1.5
+    mirror_of: str | None = None
 
 
 class Debate(Value):
@@ -374,7 +376,8 @@ class Verdict(Value):
 
     `winner` is a contender, "tie", or None when there is no verdict, and then `problem` says
     why; `p` is the probability of each contender; `z` the balanced signal of the first
-    contender (two sides) or of the leader over the second (more).
+    contender (two sides) or of the leader over the second (more). `order_alone` says that the
+    panel is a tie because its lead could come from the order of showing alone.
     """
 
     winner: str | None
@@ -384,6 +387,7 @@ class Verdict(Value):
     valid: int
     invalid: int
     effective_votes: float | None = None
+    order_alone: bool = False
     slope: float = 0.9
     mode: PanelMode = PanelMode.ADAPTIVE
     rubric: str = "panel"

@@ -28,8 +28,9 @@ class Manner:
     """How much models are expected to write.
 
     `turn` and `closing` are shares of the words allowed, `most` is where a turn ends in any
-    case (`brief`: one that only asks, answers or sums up), `field` the words of a text in a structured answer, and `ballot` is tokens. A token
-    has so many bytes; what a cap is checked against is stricter (see steps.py).
+    case (`brief`: one that only asks, answers or sums up), `field` the words of a text in a
+    structured answer, and `ballot` is tokens. A token has so many bytes; what a cap is checked
+    against is stricter (see steps.py).
     """
 
     turn: float

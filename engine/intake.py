@@ -40,7 +40,7 @@ class Order(Value):
     """What a person asked for, and where; None is “the default, or drawn”.
 
     `models` are by contender or by seat (`A1`), `judges` the format's own, `options` the
-    format's own too.
+    format's own too. `mirror` asks for a second debate with sides exchanged.
     """
 
     platform: str
@@ -61,6 +61,7 @@ class Order(Value):
     scores: Scores | None = None
     ballot: BallotKind | None = None
     stance: bool | None = None
+    mirror: bool | None = None
     vote_minutes: float | None = None
     quorum: int | None = None
     seed: int | None = None

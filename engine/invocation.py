@@ -33,6 +33,7 @@ class StartCommand(Value):
     turn_order: TurnOrder | None = None
     blind: bool | None = None
     stance: bool | None = None
+    mirror: bool | None = None
 
 
 class CancelCommand(Value):
@@ -85,6 +86,14 @@ class ExportCommand(Value):
     """Export the community's revealed debates."""
 
 
+class AgreementCommand(Value):
+    """Ask how far jury and people agree here."""
+
+
+class LeaderboardCommand(Value):
+    """Ask how the models are rated here."""
+
+
 class PrivacyCommand(Value):
     """Ask what is stored."""
 
@@ -107,6 +116,8 @@ Command = (
     | FormatsCommand
     | SettingsCommand
     | ExportCommand
+    | AgreementCommand
+    | LeaderboardCommand
     | PrivacyCommand
     | HelpCommand
 )
@@ -115,7 +126,7 @@ USAGES: Mapping[str, str] = {
     "start": 'start "topic" [conditions="…"] [format=classic] [a=backend/model] [b=backend/model] '
     "[jurors=backend/model,…] [language=en] [rounds=1] [vote=30m] "
     "[ballot=open|secret|private] [scores=after_vote|live] "
-    "[turn_order=sequential|simultaneous] [blind=on|off] [stance=on|off] "
+    "[turn_order=sequential|simultaneous] [blind=on|off] [stance=on|off] [mirror=on|off] "
     "[an option of the format=…]",
     "cancel": "cancel [debate]",
     "close": "close [debate]",
@@ -127,6 +138,8 @@ USAGES: Mapping[str, str] = {
     "formats": "formats",
     "settings": "settings [name=value …]",
     "export": "export",
+    "agreement": "agreement",
+    "leaderboard": "leaderboard",
     "privacy": "privacy",
     "help": "help [command]",
 }

@@ -7,6 +7,8 @@ escapes whatever its platform would act on.
 
 from __future__ import annotations
 
+from base64 import b64decode
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
@@ -126,7 +128,7 @@ class Reveal(Value):
     usd: float | None
     calls: int
     persuasion: Persuasion | None = None
-    seats: dict[str, str] = {}
+    seats: Mapping[str, str] = {}
     judges: tuple[str, ...] = ()
 
 
@@ -139,11 +141,20 @@ class Notice(Value):
 
 
 class File(Value):
-    """A file that belongs to a message; `media` is its MIME type, `content` its text."""
+    """A file that belongs to a message; `media` is its MIME type, `content` its text.
+
+    Of a picture the content is in base64 (`encoded`), and `alt` says in words what it shows.
+    """
 
     name: str
     media: str
     content: str
+    encoded: bool = False
+    alt: str = ""
+
+    def data(self) -> bytes:
+        """Return what the file holds."""
+        return b64decode(self.content) if self.encoded else self.content.encode()
 
 
 class Report(Value):

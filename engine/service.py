@@ -4,22 +4,33 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import reduce
 from typing import NamedTuple
 
 import structlog
 from ulid import ULID
 
 from engine.bell import Bell
-from engine.debate import Debate, Estimate, Model, Setup, Status, Value, short_code
+from engine.debate import (
+    Debate,
+    Estimate,
+    Model,
+    Request,
+    Setup,
+    Status,
+    Value,
+    short_code,
+)
 from engine.errors import BudgetError, UsageError
 from engine.estimate import estimate
-from engine.formats import find_format
+from engine.formats import Format, find_format
 from engine.intake import Defaults, Order, check_prices, complete, freeze
 from engine.jury.history import Fit, fit
 from engine.messages import Announcement
+from engine.mirror import add_up, check_mirrored, exchange
 from engine.ports import Clock, Dispatcher, Inbound, Models
 from engine.prompts.library import Prompts
 from engine.store import Caps, NewDebate, Post, Store
@@ -32,9 +43,13 @@ log = structlog.get_logger(__name__)
 
 
 class Started(Value):
-    """What the starter is told; it alone may name the models that were asked for."""
+    """What the starter is told; it alone may name the models that were asked for.
+
+    `mirror` is the second debate where one was asked for; `estimate` is for both then.
+    """
 
     debate: Debate
+    mirror: Debate | None = None
     estimate: Estimate
     warnings: tuple[str, ...] = ()
 
@@ -44,6 +59,14 @@ class Fitted(NamedTuple):
 
     fit: Fit
     until: datetime
+
+
+class Plan(NamedTuple):
+    """A debate that is about to be stored, and what it is expected to take."""
+
+    new: NewDebate
+    expected: Estimate
+    prompts: Prompts
 
 
 @dataclass(slots=True)
@@ -62,22 +85,52 @@ class Service:
     _fitting: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def start(self, order: Order, defaults: Defaults) -> Started:
-        """Queue a debate. Raises UsageError or BudgetError, and then nothing is stored."""
+        """Queue a debate, and its mirror where one is asked for.
+
+        Raises UsageError or BudgetError, and then nothing is stored.
+        """
         seed = self.new_seed() if order.seed is None else order.seed
         request, script = complete(order, defaults, seed)
+        if order.mirror:
+            check_mirrored(script.name, script.roles(request.options), request)
+        plans = [await self._plan(request, script, order, defaults, seed)]
+        if order.mirror:
+            plans.append(
+                await self._plan(
+                    exchange(request), script, order, defaults, seed, mirror_of=plans[0].new.id
+                )
+            )
+        debates = await self._create(plans, defaults.caps)
+        for debate in debates:
+            await self._submit(debate)
+        return _started(debates, plans)
+
+    async def _plan(
+        self,
+        request: Request,
+        script: Format,
+        order: Order,
+        defaults: Defaults,
+        seed: int,
+        *,
+        mirror_of: str | None = None,
+    ) -> Plan:
+        """Freeze, price and estimate a debate. Raises BudgetError when it is too dear."""
         prompts = self.prompts.only(script.name, "jury")
         number = await self.store.debates.next_number()
         fit = await self._history()
         setup = freeze(request, script, order, defaults, prompts, seed=seed, number=number, fit=fit)
+        setup = setup.model_copy(update={"mirror_of": mirror_of})
         setup = await self._price(setup, defaults.caps)
         pace = {model.ref: self.models.pace(model) for model in _models_of(setup)}
         expected = await estimate(setup, script, prompts, pace)
         setup = _reserve(setup, expected, defaults.caps)
-        debate = await self._create(order, setup, expected, prompts, defaults.caps)
+        return Plan(self._new_debate(order, setup), expected, prompts)
+
+    async def _submit(self, debate: Debate) -> None:
         await self.dispatcher.submit(debate.id)
         self.bell.ring(f"outbox/{debate.platform}", debate.id)
-        log.info("debate queued", debate=debate.id, format=script.name, calls=expected.calls)
-        return Started(debate=debate, estimate=expected, warnings=_warnings(setup))
+        log.info("debate queued", debate=debate.id, format=debate.request.format)
 
     async def resume(self, debate_id: str, caps: Caps) -> Debate:
         """Go on with a debate that failed, stopped at its cap, or lost its process."""
@@ -129,11 +182,15 @@ class Service:
         await self.windows[debate.platform].close(debate.id, early=True)
         return await self.store.debates.get(debate.id)
 
-    async def _create(
-        self, order: Order, setup: Setup, expected: Estimate, prompts: Prompts, caps: Caps
-    ) -> Debate:
-        await self.store.debates.keep_templates(prompts.digest, prompts.texts)
-        new = NewDebate(
+    async def _create(self, plans: Sequence[Plan], caps: Caps) -> list[Debate]:
+        """Store the debates, all or none of them. Raises BudgetError."""
+        for plan in plans:
+            await self.store.debates.keep_templates(plan.prompts.digest, plan.prompts.texts)
+        posts = [(plan.new, [_announce(plan.new, plan.expected)]) for plan in plans]
+        return await self.store.debates.create_pair(posts, caps)
+
+    def _new_debate(self, order: Order, setup: Setup) -> NewDebate:
+        return NewDebate(
             id=str(ULID()),
             number=setup.ordinal,
             platform=order.platform,
@@ -143,7 +200,6 @@ class Service:
             setup=setup,
             created_at=self.clock.now(),
         )
-        return await self.store.debates.create(new, caps, [_announce(new, expected)])
 
     async def _price(self, setup: Setup, caps: Caps) -> Setup:
         models = _models_of(setup)
@@ -161,6 +217,15 @@ class Service:
                 until = now + timedelta(seconds=HISTORY_SECONDS)
                 self._fitted = Fitted(await asyncio.to_thread(fit, past), until)
             return self._fitted.fit
+
+
+def _started(debates: Sequence[Debate], plans: Sequence[Plan]) -> Started:
+    return Started(
+        debate=debates[0],
+        mirror=debates[1] if len(debates) > 1 else None,
+        estimate=reduce(add_up, (plan.expected for plan in plans)),
+        warnings=_warnings(plans[0].new.setup),
+    )
 
 
 def _models_of(setup: Setup) -> list[Model]:

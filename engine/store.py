@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from engine.community import CommunitySettings
 from engine.debate import (
@@ -249,26 +249,68 @@ class CallRecord:
     prompt_hash: str
 
 
+class Answer(NamedTuple):
+    """A standing vote or stance as it is stored: a Vote whose question and times are texts.
+
+    An export reads a million of them, and a Vote each would take most of its time.
+    """
+
+    person: int
+    option: str
+    ambiguous: bool
+    gold: bool
+    starter: bool
+    judge_visible: bool
+    late_seen: bool
+    tally_visible: bool
+    votes_seen_before: int
+    changes: int
+    first_at: str
+    last_at: str
+    question: str = Question.VOTE
+
+    def to_vote(self) -> Vote:
+        """Return the same as a Vote."""
+        return Vote.model_validate(self._asdict())
+
+
 @dataclass(frozen=True, slots=True)
 class DebateRecord:
     """Everything kept of one debate, for an export.
 
     `verdict` is the panel's; `verdicts` are those of the format's own judges, by judge.
-    `votes` answer the one question of the vote, `stances` those before and after it.
+    `answers` are all standing votes and stances; `votes` answer the one question of the vote,
+    `stances` those before and after it. `opted_out` are people who count in every tally, and
+    of whom an export may show nothing else.
     """
 
     debate: Debate
     turns: tuple[Turn, ...]
     ballots: tuple[Ballot, ...]
     verdict: Verdict | None
-    votes: tuple[Vote, ...]
+    answers: tuple[Answer, ...]
     calls: tuple[CallRecord, ...]
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
     artifacts: tuple[Artifact, ...] = ()
     scores: tuple[Score, ...] = ()
     adjustments: tuple[Adjustment, ...] = ()
-    stances: tuple[Vote, ...] = ()
     labels: tuple[TurnLabel, ...] = ()
+    opted_out: frozenset[int] = frozenset()
+
+    @property
+    def votes(self) -> tuple[Vote, ...]:
+        """What people answered to the one question of the vote."""
+        return tuple(answer.to_vote() for answer in self.asked(Question.VOTE))
+
+    @property
+    def stances(self) -> tuple[Vote, ...]:
+        """What people thought of the topic, before the debate and then after it."""
+        stood = (*self.asked(Question.STANCE_BEFORE), *self.asked(Question.STANCE_AFTER))
+        return tuple(answer.to_vote() for answer in stood)
+
+    def asked(self, question: Question) -> tuple[Answer, ...]:
+        """Return the answers to a question."""
+        return tuple(answer for answer in self.answers if answer.question == question)
 
 
 class Leases(Protocol):
@@ -299,6 +341,12 @@ class Debates(Protocol):
 
         Raises BudgetError, naming the cap that is reached, and then stores nothing.
         """
+        ...
+
+    async def create_pair(
+        self, pair: Sequence[tuple[NewDebate, Sequence[Post]]], caps: Caps
+    ) -> list[Debate]:
+        """Store debates that belong together, all or none of them. Raises BudgetError."""
         ...
 
     async def get(self, debate_id: str) -> Debate:
@@ -590,6 +638,9 @@ class ExportFilter:
     """Which debates an export covers; empty: all that have ended.
 
     `revealed` leaves out those that never named their models, and may still be resumed.
+    `since` (later than) and `until` (not later than) go by when a debate was revealed, or was
+    asked for where it had no vote. `quorum_met` leaves out whatever people did not decide.
+    `ids` are the only debates that are wanted.
     """
 
     platform: str | None = None
@@ -597,6 +648,10 @@ class ExportFilter:
     revealed: bool = False
     formats: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
+    since: datetime | None = None
+    until: datetime | None = None
+    quorum_met: bool = False
+    ids: tuple[str, ...] = ()
 
 
 class Communities(Protocol):
@@ -630,6 +685,14 @@ class Archive(Protocol):
 
     def reading(self, where: ExportFilter) -> AbstractContextManager[Iterator[DebateRecord]]:
         """Open one consistent view and yield the debates of it, by id."""
+        ...
+
+    def newest(self, where: ExportFilter) -> datetime | None:
+        """Return the newest moment in the debates, None without any; cheap, so whatever quorum."""
+        ...
+
+    def size(self, where: ExportFilter) -> int:
+        """Return how many debates there are; cheap, so whatever their quorum."""
         ...
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterator
 
+from engine.arc_picture import draw_arc
 from engine.messages import Arc, File, Report, ScoreBoard
 
 FormatMessage = Report | ScoreBoard | Arc
@@ -22,8 +24,18 @@ def markdown_of(message: FormatMessage) -> str:
 
 
 def files_of(message: FormatMessage) -> tuple[File, ...]:
-    """Return the files that belong to a message."""
-    return message.files if isinstance(message, Report) else ()
+    """Return the files that belong to a message; an arc's is its picture."""
+    match message:
+        case Report():
+            return message.files
+        case ScoreBoard():
+            return ()
+        case Arc():
+            content = b64encode(draw_arc(message)).decode()
+            picture = File(
+                name="arc.png", media="image/png", content=content, encoded=True, alt=message.alt
+            )
+            return (picture,)
 
 
 def sparkline(arc: Arc) -> str:

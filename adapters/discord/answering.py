@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import io
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import discord
 import structlog
@@ -48,11 +48,15 @@ Interaction = discord.Interaction[discord.Client]
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """An answer in words: `private` to who asked, `public` None where nobody else may read it."""
+    """An answer in words: `private` to who asked, `public` None where nobody else may read it.
+
+    `started` is the code of the debate that was just started.
+    """
 
     private: str
     public: str | None = None
     file: FileAnswer | None = None
+    started: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,17 +74,16 @@ class Desk:
         acknowledged = await acknowledge(interaction)
 
         async def run() -> Said:
-            person = person_of(interaction)
             command = asked() if callable(asked) else asked
-            answer = await self.commands.run(person, command, MOST_BYTES)
-            said = said_of(answer)
-            if not isinstance(answer, StartedAnswer):
-                return said
-            if acknowledged:
-                await self._show(interaction, acknowledged, said)
-            return await self._with_thread(said, answer.debate.code, person)
+            return said_of(await self.commands.run(person_of(interaction), command, MOST_BYTES))
 
-        await self._show(interaction, acknowledged, await _explained(run))
+        said = await _explained(run)
+        await self._show(interaction, acknowledged, said)
+        if said.started and acknowledged:
+            try:
+                await self._link(interaction, said)
+            except RostrumError as error:
+                log.warning("private answer lost", why=str(error))
 
     async def vote(self, interaction: Interaction, option: str | None) -> None:
         """Take a vote by button; None takes it back."""
@@ -100,26 +103,20 @@ class Desk:
             await asyncio.sleep(LOOK_SECONDS)
         return heard
 
-    async def _with_thread(self, said: Said, code: str, person: Person) -> Said:
+    async def _link(self, interaction: Interaction, said: Said) -> None:
         """Add where a debate is held, as soon as there is a thread."""
         for _ in range(round(THREAD_SECONDS / LOOK_SECONDS)):
-            thread = (await self.commands.status(person, code)).debate.thread
-            if thread is not None:
-                where = texts.THREAD.format(thread=thread)
-                return Said(f"{said.private}\n{where}", f"{said.public}\n{where}")
+            status = await self.commands.status(person_of(interaction), said.started)
+            if status.debate.thread is not None:
+                where = texts.THREAD.format(thread=status.debate.thread)
+                await _edit_answer(interaction, replace(said, private=f"{said.private}\n{where}"))
+                return
             await asyncio.sleep(LOOK_SECONDS)
-        return said
 
     async def _show(self, interaction: Interaction, acknowledged: bool, said: Said) -> None:
         """Show an answer privately, or else what may be read by everybody in the channel."""
-        if acknowledged:
-            try:
-                await _edit_answer(interaction, said)
-            except (discord.HTTPException, *NETWORK) as error:
-                log.warning("private answer lost", why=str(error))
-            else:
-                return
-        await self._say(interaction, said.public or texts.ASK_AGAIN)
+        if not (acknowledged and await _edit_answer(interaction, said)):
+            await self._say(interaction, said.public or texts.ASK_AGAIN)
 
     async def _say(self, interaction: Interaction, text: str) -> None:
         told = texts.TOO_LATE.format(user=interaction.user.id, answer=text)
@@ -185,7 +182,8 @@ def said_of(answer: Answer) -> Said:
     if isinstance(answer, ModelsAnswer | SettingsAnswer | FileAnswer | NoFileAnswer):
         return Said(private, None, file)
     if isinstance(answer, StartedAnswer):
-        return Said(private, to_markdown(answer.model_copy(update={"models": {}, "jurors": ()})))
+        public = to_markdown(answer.model_copy(update={"models": {}, "jurors": ()}))
+        return Said(private, public, started=answer.debate.code)
     return Said(private, private)
 
 
@@ -212,14 +210,21 @@ async def _explained(run: Callable[[], Awaitable[Said]]) -> Said:
         return Said(texts.DEFECT, texts.DEFECT)
 
 
-async def _edit_answer(interaction: Interaction, said: Said) -> None:
-    """Show an answer in place of the acknowledgement, what is left of it after that."""
+async def _edit_answer(interaction: Interaction, said: Said) -> bool:
+    """Show an answer in place of the acknowledgement, if that can still be done."""
+    if interaction.client.is_closed():
+        return False
     first, *more = (discord.Embed(description=piece) for piece in _pieces(said.private))
     file = said.file
     files = [discord.File(io.BytesIO(file.content), file.name)] if file else []
-    await interaction.edit_original_response(embed=first, attachments=files)
-    for embed in more:
-        await interaction.followup.send(embed=embed, ephemeral=True)
+    try:
+        await interaction.edit_original_response(embed=first, attachments=files)
+        for embed in more:
+            await interaction.followup.send(embed=embed, ephemeral=True)
+    except (discord.HTTPException, *NETWORK) as error:
+        log.warning("private answer lost", why=str(error))
+        return False
+    return True
 
 
 def _pieces(text: str) -> tuple[str, ...]:

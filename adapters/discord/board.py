@@ -18,9 +18,11 @@ from engine.debate import Debate, Status
 from engine.errors import NotFoundError, VenueAwayError, VenueError
 from engine.formats import find_format
 from engine.store import Store
+from engine.text import headline
 
 LOOK_SECONDS = 5.0
 LOOKED_BACK = 20  # debates that may have ended while nothing ran
+REASON_LENGTH = 500  # of 1,024 characters of a field
 KEPT = ("title", "description", "color", "author", "footer")
 log = structlog.get_logger(__name__)
 
@@ -49,7 +51,7 @@ class Board:
             debate = await self._store.debates.get(debate_id)
         except NotFoundError:
             return False
-        if debate.platform != PLATFORM or debate.gone:
+        if debate.platform != PLATFORM:
             return False
         refs = await self._store.outbox.reference(debate.id, "announcement")
         if not refs:
@@ -81,12 +83,18 @@ class Board:
         name = _phase(debate, judging=turns >= total)
         until = int(debate.vote_deadline.timestamp()) if debate.vote_deadline else 0
         return texts.STATES[name].format(
-            turns=turns, total=total, thread=debate.thread, until=until
+            turns=turns,
+            total=total,
+            thread=debate.thread,
+            until=until,
+            reason=headline(debate.reason, REASON_LENGTH),
         )
 
 
 def _phase(debate: Debate, *, judging: bool) -> str:
     """Return which of the states to show a debate is in."""
+    if debate.gone:
+        return "gone"
     if debate.status is Status.RUNNING and debate.thread is None:
         return Status.QUEUED.value
     opening = debate.status is Status.VOTING and debate.vote_deadline is None

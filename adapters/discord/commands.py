@@ -21,11 +21,13 @@ from engine.community import SETTING_NAMES
 from engine.errors import UsageError
 from engine.invocation import (
     USAGES,
+    AgreementCommand,
     CancelCommand,
     CloseCommand,
     ExportCommand,
     FormatsCommand,
     HelpCommand,
+    LeaderboardCommand,
     ListCommand,
     ModelsCommand,
     PrivacyCommand,
@@ -180,6 +182,16 @@ class DebateCommands(app_commands.Group):
     async def export(self, interaction: Interaction) -> None:
         """Hand over an export."""
         await self._desk.carry_out(interaction, ExportCommand())
+
+    @app_commands.command(description="How far jury and people agree here")
+    async def agreement(self, interaction: Interaction) -> None:
+        """Say how far jury and people agree."""
+        await self._desk.carry_out(interaction, AgreementCommand())
+
+    @app_commands.command(description="How people and jury rate the models here")
+    async def leaderboard(self, interaction: Interaction) -> None:
+        """Rate the models."""
+        await self._desk.carry_out(interaction, LeaderboardCommand())
 
     @app_commands.command(description="What is stored of you and of this server")
     async def privacy(self, interaction: Interaction) -> None:

@@ -21,6 +21,8 @@ ACKNOWLEDGED = 40060
 NO_ACCESS, NO_PERMISSION, ARCHIVED = 50001, 50013, 50083
 THREAD_EXISTS, LOCKED, TOO_MANY_THREADS = 160004, 160005, 160006
 
+UNTOLD = 0.5  # seconds, where Discord did not say how long: whoever waits has its own patience
+
 
 class Act(StrEnum):
     """What is asked of Discord; texts.py says each in words, with the permissions it needs."""
@@ -57,15 +59,16 @@ def explain(error: Exception, act: Act, place: str, message: str = "") -> VenueE
             return slow_down(error.after)
         case UnreadyError():
             said = texts.FAILING.format(status=error.status)
-            return VenueAwayError(said, maybe_stored=True)
+            return VenueAwayError(said, retry_after=UNTOLD, maybe_stored=True)
         case discord.LoginFailure():
             return VenueGoneError(texts.TOKEN_REFUSED)
         case discord.HTTPException():
             return _refusal(error, act, place, message)
         case aiohttp.ClientConnectorError():
-            return VenueAwayError(texts.AWAY.format(why=_why(error)))
+            return VenueAwayError(texts.AWAY.format(why=_why(error)), retry_after=UNTOLD)
         case _:
-            return VenueAwayError(texts.UNANSWERED.format(why=_why(error)), maybe_stored=True)
+            said = texts.UNANSWERED.format(why=_why(error))
+            return VenueAwayError(said, retry_after=UNTOLD, maybe_stored=True)
 
 
 NETWORK = (aiohttp.ClientError, OSError, asyncio.TimeoutError)

@@ -33,14 +33,17 @@ class Payload(NamedTuple):
 
     def form(self) -> list[dict[str, Any]]:
         """Return the fields of a multipart request: the JSON, then each file."""
-        listed = [{"id": i, "filename": file.name} for i, file in enumerate(self.files)]
+        listed = [
+            {"id": i, "filename": file.name} | ({"description": file.alt} if file.alt else {})
+            for i, file in enumerate(self.files)
+        ]
         body = json.dumps(self.body | {"attachments": listed})
         fields: list[dict[str, Any]] = [{"name": "payload_json", "value": body}]
         for i, file in enumerate(self.files):
             fields.append(
                 {
                     "name": f"files[{i}]",
-                    "value": file.content.encode(),
+                    "value": file.data(),
                     "filename": file.name,
                     "content_type": file.media,
                 }

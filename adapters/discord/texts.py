@@ -107,6 +107,7 @@ STATES = {
     "partial": "🟠 stopped at its cap before its end",
     "cancelled": "⏹️ stopped",
     "failed": "❌ it could not go on",
+    "gone": "❌ ended: its thread is gone, or Rostrum may not post there. {reason}",
 }
 
 THREAD = "It is held in <#{thread}>."

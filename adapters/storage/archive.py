@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, select
+import orjson
+from sqlalchemy import ColumnElement, Connection, Row, Select, func, select
 
 from adapters.storage.database import Database
 from adapters.storage.debates import ENDED, to_debate
@@ -22,13 +24,27 @@ from adapters.storage.tables import (
     verdicts,
     votes,
 )
-from engine.debate import Debate, How, Question, Turn, TurnLabel, Verdict, Vote, VoteEvent
+from engine.debate import Debate, How, Question, Turn, TurnLabel, Verdict, VoteEvent
 from engine.ports import Reply
-from engine.store import CallRecord, DebateRecord, ExportFilter
-from engine.votes.labels import asked, turn_labels
+from engine.store import Answer, CallRecord, DebateRecord, ExportFilter
+from engine.votes.labels import turn_labels
+from engine.votes.tally import count
 
-CHUNK = 100
+CHUNK = 25
+ROWS_AT_ONCE = 2_000
 THUMB_FIELDS = ("number", "person", "option", "added", "received_at")
+# Without the request: the prompts are most of the database, and nobody here reads them.
+CALL_COLUMNS = (
+    calls.c.debate,
+    calls.c.step,
+    calls.c.attempt,
+    calls.c.reply,
+    calls.c.error,
+    calls.c.cost,
+    calls.c.cost_max,
+    calls.c.prompt_hash,
+)
+MOMENT = func.coalesce(debates.c.revealed_at, debates.c.created_at)
 
 
 class ArchiveTable:
@@ -43,27 +59,55 @@ class ArchiveTable:
         with self._database.snapshot() as connection:
             yield _records(connection, where)
 
+    def newest(self, where: ExportFilter) -> datetime | None:
+        """Return the newest moment in the debates, None without any; cheap, so whatever quorum."""
+        with self._database.snapshot() as connection:
+            return connection.scalar(select(func.max(MOMENT)).where(*_conditions(where)))
+
+    def size(self, where: ExportFilter) -> int:
+        """Return how many debates there are; cheap, so whatever their quorum."""
+        query = select(func.count()).select_from(debates).where(*_conditions(where))
+        with self._database.snapshot() as connection:
+            return connection.scalars(query).one()
+
 
 def _records(connection: Connection, where: ExportFilter) -> Iterator[DebateRecord]:
-    last = ""
-    while chunk := connection.execute(_filtered(where, last)).all():
-        yield from _complete(connection, [to_debate(row) for row in chunk])
+    chosen, last = select(debates).where(*_conditions(where)).order_by(debates.c.id), ""
+    while chunk := connection.execute(chosen.where(debates.c.id > last).limit(CHUNK)).all():
+        for record in _complete(connection, [to_debate(row) for row in chunk]):
+            if not where.quorum_met or _meets_quorum(record):
+                yield record
         last = chunk[-1].id
 
 
-def _filtered(where: ExportFilter, after: str) -> Select[Any]:
-    query = select(debates).where(debates.c.status.in_(ENDED), debates.c.id > after)
-    if where.platform is not None:
-        query = query.where(debates.c.platform == where.platform)
-    if where.revealed:
-        query = query.where(debates.c.revealed_at.is_not(None))
-    if where.community is not None:
-        query = query.where(debates.c.community == where.community)
-    if where.formats:
-        query = query.where(debates.c.format.in_(where.formats))
-    if where.languages:
-        query = query.where(debates.c.language.in_(where.languages))
-    return query.order_by(debates.c.id).limit(CHUNK)
+def _conditions(where: ExportFilter) -> list[ColumnElement[bool]]:
+    """Return what SQL can tell of a debate; which votes were gold is told by the votes alone."""
+    conditions: list[ColumnElement[bool]] = [debates.c.status.in_(ENDED)]
+    for column, value in (
+        (debates.c.platform, where.platform),
+        (debates.c.community, where.community),
+    ):
+        if value is not None:
+            conditions.append(column == value)
+    for column, values in (
+        (debates.c.format, where.formats),
+        (debates.c.language, where.languages),
+        (debates.c.id, where.ids),
+    ):
+        if values:
+            conditions.append(column.in_(values))
+    if where.revealed or where.quorum_met:
+        conditions.append(debates.c.revealed_at.is_not(None))
+    if where.since is not None:
+        conditions.append(where.since < MOMENT)
+    if where.until is not None:
+        conditions.append(where.until >= MOMENT)
+    return conditions
+
+
+def _meets_quorum(record: DebateRecord) -> bool:
+    request = record.debate.request
+    return count(record.asked(Question.VOTE), tuple(request.sides), request.quorum).quorum_met
 
 
 def _complete(connection: Connection, chunk: Sequence[Debate]) -> Iterator[DebateRecord]:
@@ -78,35 +122,42 @@ def _complete(connection: Connection, chunk: Sequence[Debate]) -> Iterator[Debat
     spoken = grouped(select(turns).where(turns.c.debate.in_(ids)).order_by(turns.c.number))
     read = grouped(select_ballots().where(ballots.c.debate.in_(ids)))
     judged = grouped(select(verdicts).where(verdicts.c.debate.in_(ids), verdicts.c.judge == PANEL))
-    cast = grouped(
-        select(votes).where(votes.c.debate.in_(ids)).order_by(votes.c.question, votes.c.person)
-    )
+    cast = _read_answers(connection, ids)
     thumbs = grouped(
         select(turn_reactions)
         .where(turn_reactions.c.debate.in_(ids))
         .order_by(turn_reactions.c.number)
     )
     called = grouped(
-        select(calls).where(calls.c.debate.in_(ids)).order_by(calls.c.step, calls.c.attempt)
+        select(*CALL_COLUMNS).where(calls.c.debate.in_(ids)).order_by(calls.c.step, calls.c.attempt)
     )
     found = read_findings(grouped, ids)
     for debate in chunk:
         verdict = judged[debate.id]
-        answers = [Vote.model_validate_json(row.body) for row in cast[debate.id]]
         yield DebateRecord(
             debate=debate,
             turns=tuple(Turn.model_validate_json(row.body) for row in spoken[debate.id]),
             ballots=tuple(to_ballot(row) for row in read[debate.id]),
             verdict=Verdict.model_validate_json(verdict[0].body) if verdict else None,
-            votes=asked(answers, Question.VOTE),
-            stances=(
-                *asked(answers, Question.STANCE_BEFORE),
-                *asked(answers, Question.STANCE_AFTER),
-            ),
+            answers=tuple(cast[debate.id]),
             labels=_to_labels(thumbs[debate.id], debate),
             calls=tuple(_to_call(row) for row in called[debate.id]),
             **found[debate.id],
         )
+
+
+def _read_answers(connection: Connection, ids: Sequence[str]) -> dict[str, list[Answer]]:
+    """Return standing votes and stances by debate."""
+    query = (
+        select(votes.c.debate, votes.c.body)
+        .where(votes.c.debate.in_(ids))
+        .order_by(votes.c.question, votes.c.person)
+    )
+    cast: dict[str, list[Answer]] = defaultdict(list)
+    for part in connection.execute(query).partitions(ROWS_AT_ONCE):
+        for debate, body in part:
+            cast[debate].append(Answer(**orjson.loads(body)))
+    return cast
 
 
 def _to_labels(rows: Sequence[Row[Any]], debate: Debate) -> tuple[TurnLabel, ...]:

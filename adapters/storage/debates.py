@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, bindparam, func, or_, select, update
+from sqlalchemy import Connection, and_, bindparam, case, func, or_, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from adapters.storage import budgets
@@ -24,17 +24,21 @@ from engine.store import Caps, Lease, NewDebate, Post, Stop
 ENDED = (Status.CLOSED, Status.PARTIAL, Status.CANCELLED, Status.FAILED)
 SETTLED = (*ENDED, Status.VOTING)
 ID_LENGTH, CODE_LENGTH = 26, 6
+# Why its thread is gone is told once, and what a debate goes through afterwards must not hide it.
+KEPT_REASON = and_(debates.c.gone, bindparam("why") == "")
 # To each status from those that it may follow, and from itself.
 MOVES = {
     status: Prepared(
-        update(debates).where(
+        update(debates)
+        .where(
             debates.c.id == bindparam("of"),
             or_(
                 debates.c.status == status,
                 *(debates.c.status == old for old in Status if status in TRANSITIONS[old]),
             ),
-        ),
-        ("status", "reason"),
+        )
+        .values(reason=case((KEPT_REASON, debates.c.reason), else_=bindparam("why"))),
+        ("status",),
     )
     for status in Status
 }
@@ -80,28 +84,15 @@ class DebateTable:
 
     async def create(self, new: NewDebate, caps: Caps, posts: Sequence[Post]) -> Debate:
         """Store a queued debate with its first posts. Raises BudgetError, storing nothing."""
+        return (await self.create_pair([(new, posts)], caps))[0]
 
-        def store(connection: Connection) -> Debate:
-            starter = new.user and ensure_person(connection, new.platform, new.user)
-            budgets.reserve(connection, new, starter or None, caps)
-            request = new.setup.request
-            connection.execute(
-                insert(debates).values(
-                    **new.model_dump(include={"id", "number", "platform", "community", "place"}),
-                    starter=starter or None,
-                    status=Status.QUEUED,
-                    format=request.format,
-                    language=request.language,
-                    setup=new.setup.model_dump_json(),
-                    reserved_usd=new.setup.reserved_usd,
-                    budget_day=new.created_at.date().isoformat(),
-                    created_at=new.created_at,
-                )
-            )
-            insert_posts(connection, new.id, posts)
-            return _get(connection, new.id)
-
-        return await self._database.write(store)
+    async def create_pair(
+        self, pair: Sequence[tuple[NewDebate, Sequence[Post]]], caps: Caps
+    ) -> list[Debate]:
+        """Store debates that belong together, all or none of them. Raises BudgetError."""
+        return await self._database.write(
+            lambda connection: [_create(connection, new, caps, posts) for new, posts in pair]
+        )
 
     async def get(self, debate_id: str) -> Debate:
         """Return a debate by its id or its short code. Raises NotFoundError."""
@@ -172,7 +163,8 @@ class DebateTable:
             if cap is None and caps.community_daily_usd is not None:
                 cap = debate.setup.reserved_usd
             setup = debate.setup.model_copy(update={"cap_usd": cap})
-            fresh: dict[str, Any] = {"stop": None, "gone": False, "setup": setup.model_dump_json()}
+            fresh: dict[str, Any] = {"stop": None, "gone": False, "reason": ""}
+            fresh["setup"] = setup.model_dump_json()
             if debate.gone:
                 fresh |= dict.fromkeys(("vote_deadline", "vote_opened_at", "vote_message"))
                 reopen(connection, debate.id)
@@ -201,11 +193,15 @@ class DebateTable:
         return {row.id: Stop(reason=row.stop, gone=row.gone) for row in rows}
 
     async def set_waiting(self, debate_id: str, reason: str) -> None:
-        """Say what a debate waits for; an empty reason: nothing any more."""
+        """Say what a debate waits for; an empty reason: nothing any more.
+
+        One whose thread is gone waits for nothing: why it is gone is what is shown of it.
+        """
         going = [Status.QUEUED, Status.RUNNING, Status.VOTING]
         statement = (
             update(debates)
             .where(debates.c.id == debate_id, debates.c.status.in_(going))
+            .where(debates.c.gone.is_(False))
             .values(reason=reason)
         )
         await self._database.write(lambda connection: connection.execute(statement))
@@ -239,6 +235,27 @@ class DebateTable:
         return bytes.fromhex(str(known) if known else await self._database.write(make))
 
 
+def _create(connection: Connection, new: NewDebate, caps: Caps, posts: Sequence[Post]) -> Debate:
+    starter = new.user and ensure_person(connection, new.platform, new.user)
+    budgets.reserve(connection, new, starter or None, caps)
+    request = new.setup.request
+    connection.execute(
+        insert(debates).values(
+            **new.model_dump(include={"id", "number", "platform", "community", "place"}),
+            starter=starter or None,
+            status=Status.QUEUED,
+            format=request.format,
+            language=request.language,
+            setup=new.setup.model_dump_json(),
+            reserved_usd=new.setup.reserved_usd,
+            budget_day=new.created_at.date().isoformat(),
+            created_at=new.created_at,
+        )
+    )
+    insert_posts(connection, new.id, posts)
+    return _get(connection, new.id)
+
+
 def _count_debate(connection: Connection) -> int:
     row = insert(installation).values(name="debates", value="0")
     connection.execute(row.on_conflict_do_nothing())
@@ -267,7 +284,7 @@ def _only(rows: Sequence[Any], debate_id: str) -> Debate:
 
 def move(connection: Connection, debate_id: str, status: Status, reason: str = "") -> None:
     """Change the status in one statement that also checks the one before; an end settles."""
-    values = {"of": debate_id, "status": status, "reason": reason}
+    values = {"of": debate_id, "status": status, "why": reason}
     if not MOVES[status].run(connection, values):
         now = _get(connection, debate_id).status
         raise StoreError(f"Debate {debate_id} is {now} and cannot become {status}.")

@@ -75,8 +75,11 @@ def to_ballot(row: Row[Any]) -> Ballot:
 
 def select_ballots() -> Any:
     """Return the query of ballots beside their calls, for `to_ballot`."""
+    # By the reply, not the state: SQLite would go through all calls that are done, by its index.
     of_call = and_(
-        calls.c.debate == ballots.c.debate, calls.c.step == ballots.c.step, calls.c.state == "done"
+        calls.c.debate == ballots.c.debate,
+        calls.c.step == ballots.c.step,
+        calls.c.reply.is_not(None),
     )
     return (
         select(ballots.c.debate, ballots.c.body, calls.c.reply, calls.c.prompt_hash)

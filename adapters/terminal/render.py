@@ -291,6 +291,8 @@ def _jury(verdict: Verdict) -> str:
         detail.append(texts.INVALID.format(n=verdict.invalid))
     if verdict.effective_votes is not None:
         detail.append(texts.EFFECTIVE.format(n=verdict.effective_votes))
+    if verdict.order_alone:
+        detail.append(texts.ORDER_ALONE)
     if not verdict.blind:
         detail.append(texts.NOT_BLIND)
     said = ", ".join(detail)

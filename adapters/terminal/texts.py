@@ -70,6 +70,7 @@ CHANCE = "p({side}) {p:.2f}"
 VALID = ("{n} valid ballot", "{n} valid ballots")
 INVALID = "{n} invalid"
 EFFECTIVE = "worth {n:.1f} independent votes"
+ORDER_ALONE = "nobody led in every order of reading"
 NOT_BLIND = "jurors saw the models' names"
 JUROR = "{juror}: {verdict} (read {order})"
 JUROR_INVALID = "{juror}: invalid, {problem} (read {order})"

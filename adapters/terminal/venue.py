@@ -64,6 +64,7 @@ class TerminalVenue:
         self._lock = asyncio.Lock()
         self._posted: dict[str, Posted] = {}
         self._ballots: list[str] = []  # the messages that take hands, the newest last
+        self._thread: str | None = None  # the only one that is shown; None: all of them
         self._status: Status | None = None
         self._expiry: asyncio.TimerHandle | None = None
         for act in self._record.load():
@@ -129,6 +130,8 @@ class TerminalVenue:
 
     async def typing(self, place: str, seats: Sequence[str]) -> None:
         """Show a line that says who thinks, until the next message; only in a terminal."""
+        if not self._is_shown(place):
+            return
         self._hush()
         if not seats or not self._console.is_terminal:
             return
@@ -161,6 +164,17 @@ class TerminalVenue:
         for posted in earlier:
             self._show(posted, dim=True)
 
+    def watch(self, thread: str) -> None:
+        """Show of all threads this one alone from now on; the empty one holds them all back."""
+        self._thread = thread
+
+    def turn_to(self, thread: str) -> None:
+        """Watch a thread that was held back, after showing what was posted in it unseen."""
+        self.watch(thread)
+        for posted in self._posted.values():
+            if posted.place == thread:
+                self._show(posted)
+
     def note(self, text: str) -> None:
         """Show a discreet line that is no message."""
         self._hush()
@@ -185,13 +199,14 @@ class TerminalVenue:
             await self.listener(seen)
 
     def _open_vote(self, option: str) -> tuple[str, Posted]:
-        if not self._ballots:
+        ballots = [each for each in self._ballots if self._is_shown(self._posted[each].place)]
+        if not ballots:
             raise VenueError(texts.NO_VOTE_OPEN)
-        for message in reversed(self._ballots):
+        for message in reversed(ballots):
             posted = self._posted[message]
             if option in posted.seeded:
                 return message, posted
-        choice = ", ".join(self._posted[self._ballots[-1]].seeded)
+        choice = ", ".join(self._posted[ballots[-1]].seeded)
         raise VenueError(texts.NO_SUCH_OPTION.format(option=option, options=choice))
 
     async def _do(self, act: Act) -> None:
@@ -216,7 +231,9 @@ class TerminalVenue:
             case "edit":
                 posted = replace(posted, body=act.body)
                 if act.message in self._ballots and isinstance(_message(act.body), VoteClosed):
-                    self._ballots.clear()
+                    self._ballots = [
+                        each for each in self._ballots if self._posted[each].place != posted.place
+                    ]
             case "seed":
                 posted = replace(posted, seeded=act.options)
                 self._ballots.append(act.message)
@@ -226,6 +243,8 @@ class TerminalVenue:
 
     def _print(self, act: Act) -> None:
         posted = self._posted[act.message]
+        if not self._is_shown(posted.place):
+            return
         match act.kind:
             case "post":
                 self._show(posted)
@@ -236,6 +255,9 @@ class TerminalVenue:
             case "hold" | "drop":
                 said = texts.CAST if act.kind == "hold" else texts.WITHDRAWN
                 self.note(said.format(user=act.user, option=texts.option_name(act.options[0])))
+
+    def _is_shown(self, place: str) -> bool:
+        return self._thread is None or "/" not in place or place == self._thread
 
     def _show(self, posted: Posted, *, dim: bool = False) -> None:
         self._hush()

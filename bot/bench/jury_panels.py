@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from random import Random
 from typing import NamedTuple
 
 from bot.bench.jury_world import SIDES, Case, Court, weigh_perfectly
@@ -109,8 +108,3 @@ def _majority(said: Sequence[str | None]) -> str:
     if votes["A"] == votes["B"]:
         return TIE
     return "A" if votes["A"] > votes["B"] else "B"
-
-
-def make_rng(world: str, seed: int) -> Random:
-    """Return the draws of one installation in one world."""
-    return Random(f"jury/{world}/{seed}")

@@ -101,6 +101,11 @@ class Case:
     rng: Random
     made: dict[tuple[int, tuple[str, ...], bool], Impression] = field(default_factory=dict)
 
+    @property
+    def winner(self) -> str:
+        """The side that truly won."""
+        return "A" if self.truth > 0 else "B"
+
     def ask(self, at: int, order: tuple[str, ...], *, blind: bool) -> Impression:
         """Return what the juror of that number says of the debate in an order."""
         key = (at, order, blind)
@@ -227,3 +232,8 @@ def _solve(rows: Sequence[list[float]]) -> tuple[float, ...]:
                 for column in range(at, len(row)):
                     row[column] -= factor * pivot[column]
     return tuple(row[-1] / row[at] for at, row in enumerate(rows))
+
+
+def make_rng(world: str, seed: int) -> Random:
+    """Return the draws of one installation in one world."""
+    return Random(f"jury/{world}/{seed}")

@@ -9,6 +9,7 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 TICK = 0.02
 
@@ -21,6 +22,16 @@ def describe_machine() -> dict[str, str | int | None]:
         "architecture": platform.machine(),
         "python": platform.python_version(),
     }
+
+
+def peak_memory() -> int | None:
+    """Return the most memory that this process has held, in bytes; None where Linux is not."""
+    # Not getrusage: what the parent held at the fork would count as this process's own.
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return None
+    lines = status.read_text().splitlines()
+    return next(1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
 
 
 @dataclass(slots=True)

@@ -10,12 +10,16 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
+from engine.dataset.tables import TABLES
 from engine.dataset.voters import Keys
-from engine.dataset.writer import keys_of, write_export
+from engine.dataset.writer import Wanted, keys_of, write_export
 from engine.errors import ExportError, StoppedError
 from engine.store import Archive, ExportFilter, Store
 
 ROOT = "rostrum-export"
+# They repeat a debate's whole text for every vote and ballot, which no chat would take.
+LARGE = ("arena_human", "arena_jury")
+SENT = tuple(table.name for table in TABLES if table.name not in LARGE)
 
 
 class Bundle(NamedTuple):
@@ -59,7 +63,7 @@ def _write(
     try:
         with TemporaryDirectory(prefix="rostrum-") as folder:
             out = Path(folder) / ROOT
-            manifest = write_export(archive, where, out, keys, go_on, version=version)
+            manifest = write_export(archive, Wanted(where, SENT), out, keys, go_on, version=version)
             content = _zip(out)
     except OSError as error:
         raise ExportError(

@@ -11,6 +11,7 @@ from textwrap import dedent
 
 from engine.dataset.columns import SCHEMA_VERSION, Column
 from engine.dataset.figures import FEWEST, Figures
+from engine.dataset.rowfiles import FileFormat
 from engine.dataset.tables import TABLES, Table
 
 CARD = "README.md"
@@ -81,15 +82,21 @@ _LICENCE = """\
     """
 
 
-def write_card(rows: Mapping[str, Mapping[str, int]], figures: Figures, version: str) -> str:
+def write_card(
+    rows: Mapping[str, Mapping[str, int]],
+    figures: Figures,
+    version: str,
+    file_format: FileFormat,
+) -> str:
     """Return the card; `rows` are the numbers of rows by table and by split that has any."""
+    tables = [table for table in TABLES if table.name in rows]
     parts = (
-        _front_matter(rows, figures),
+        _front_matter([table for table in tables if rows[table.name]], rows, figures, file_format),
         dedent(_INTRODUCTION).format(version=version, schema=SCHEMA_VERSION),
         _counts(rows, figures),
         _agreement(figures),
         "## Tables\n",
-        *(_describe(table) for table in TABLES),
+        *(describe_table(table) for table in tables),
         dedent(_GOLD),
         dedent(_LIMITS).format(rehearsal=_rehearsal(figures)),
         dedent(_PRIVACY),
@@ -98,9 +105,13 @@ def write_card(rows: Mapping[str, Mapping[str, int]], figures: Figures, version:
     return "\n".join(parts)
 
 
-def _front_matter(rows: Mapping[str, Mapping[str, int]], figures: Figures) -> str:
+def _front_matter(
+    filled: Iterable[Table],
+    rows: Mapping[str, Mapping[str, int]],
+    figures: Figures,
+    file_format: FileFormat,
+) -> str:
     """Return the YAML block; a table without rows has no files, and so no config."""
-    filled = [table for table in TABLES if rows[table.name]]
     languages = sorted({code.split("-")[0].lower() for code in figures.languages})
     lines = [
         "---",
@@ -114,7 +125,9 @@ def _front_matter(rows: Mapping[str, Mapping[str, int]], figures: Figures) -> st
     ]
     if filled:
         lines += ["configs:"]
-        lines += [line for table in filled for line in _config(table, rows[table.name])]
+        lines += [
+            line for table in filled for line in _config(table, rows[table.name], file_format)
+        ]
         lines += ["dataset_info:"]
         lines += [line for table in filled for line in _features(table)]
     return "\n".join([*lines, "---", ""])
@@ -135,14 +148,14 @@ def _size(rows: Mapping[str, Mapping[str, int]]) -> str:
     return next((name for bound, name in _SIZES if total < bound), _LARGEST)
 
 
-def _config(table: Table, splits: Iterable[str]) -> Iterator[str]:
+def _config(table: Table, splits: Iterable[str], file_format: FileFormat) -> Iterator[str]:
     yield f"- config_name: {table.name}"
     if table is TABLES[0]:
         yield "  default: true"
     yield "  data_files:"
     for split in splits:
         yield f"  - split: {split}"
-        yield f"    path: data/{table.name}/{split}.jsonl"
+        yield f"    path: {file_format.path(table.name, split)}"
 
 
 def _features(table: Table) -> Iterator[str]:
@@ -205,24 +218,26 @@ def _rehearsal(figures: Figures) -> str:
     return f"Debates here with a side argued by it: {figures.rehearsed} of {figures.debates}."
 
 
-def _describe(table: Table) -> str:
+def describe_table(table: Table) -> str:
+    """Return a section about a table: what a row is, and every column."""
     lines = [
         f"### `{table.name}`",
         "",
         f"One row is {table.about}.",
         "",
-        "| column | type | what it holds |",
-        "| --- | --- | --- |",
+        "| column | type | unit | made by | what it holds | null |",
+        "| --- | --- | --- | --- | --- | --- |",
     ]
     for column in table.columns:
-        lines.append(f"| `{column.name}` | {_type_name(column)} | {column.about} |")
+        lines.append(_describe_column(column, column.name))
         if not isinstance(column.type, str):
             lines += [
-                f"| `{column.name}[].{field.name}` | {_type_name(field)} | {field.about} |"
-                for field in column.type
+                _describe_column(part, f"{column.name}[].{part.name}") for part in column.type
             ]
     return "\n".join([*lines, ""])
 
 
-def _type_name(column: Column) -> str:
-    return column.type if isinstance(column.type, str) else "list"
+def _describe_column(column: Column, name: str) -> str:
+    kind = column.type if isinstance(column.type, str) else "list"
+    cells = (f"`{name}`", kind, column.unit, column.maker, column.meaning, column.null or "never")
+    return f"| {' | '.join(cells)} |"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeAlias
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 Scalar: TypeAlias = Literal["string", "bool", "int64", "float64", "timestamp[s, tz=UTC]"]
 TEXT: Scalar = "string"
@@ -17,17 +17,39 @@ REAL: Scalar = "float64"
 # ISO 8601 in JSON. Declared as text it would lose its zone: readers of JSON take it for a moment
 # without asking, and then write it out in their own way.
 MOMENT: Scalar = "timestamp[s, tz=UTC]"
+Maker: TypeAlias = Literal["Rostrum", "asker", "model", "backend", "juror", "judge", "people"]
 
 
 class Column(NamedTuple):
     """A column: a scalar type, or the fields of the records that it is a list of.
 
-    `about` says what it holds, in which unit, and when it is null.
+    `about` says what it holds and, behind the last semicolon, when it is null. `maker` is who
+    made what it holds, `unit` what it is measured in.
     """
 
     name: str
     type: Scalar | tuple[Column, ...]
     about: str
+    maker: Maker = "Rostrum"
+    unit: str = ""
+
+    @property
+    def null(self) -> str:
+        """When the column is null; empty for never."""
+        _, found, when = self.about.rpartition("; null")
+        return when.strip() if found else ""
+
+    @property
+    def meaning(self) -> str:
+        """What the column holds, without when it is null."""
+        return self.about.rpartition("; null")[0] or self.about
+
+
+def _by(maker: Maker, *columns: Column) -> tuple[Column, ...]:
+    """Return columns as those of one maker; those that name another keep it."""
+    return tuple(
+        column if column.maker != "Rostrum" else column._replace(maker=maker) for column in columns
+    )
 
 
 # Maps are written as lists of records, because a table's columns must not depend on how many
@@ -36,33 +58,58 @@ SIDE = Column("side", TEXT, "the contender")
 DEBATE = Column("debate_id", TEXT, "the debate, by ULID; joins the tables")
 SPLIT = Column("split", TEXT, "`train`, `validation` or `test`, by topic")
 _PLATFORM = Column("platform", TEXT, "where it was held: `terminal`, `discord`, `slack`")
-_TOKENS_IN = Column("tokens_in", WHOLE, "tokens read; null where the backend does not say")
-_TOKENS_OUT = Column("tokens_out", WHOLE, "tokens written; null where the backend does not say")
-_LATENCY = Column("latency_s", REAL, "seconds of the call that succeeded; null without one")
-_COST = Column("cost_usd", REAL, "USD of that call; null when the price is unknown")
+_TOKENS_IN = Column(
+    "tokens_in",
+    WHOLE,
+    "what the call read; null where the backend does not say",
+    "backend",
+    "tokens",
+)
+_TOKENS_OUT = Column(
+    "tokens_out",
+    WHOLE,
+    "what the call wrote; null where the backend does not say",
+    "backend",
+    "tokens",
+)
+_LATENCY = Column(
+    "latency_s",
+    REAL,
+    "how long the call that succeeded took; null without one",
+    "Rostrum",
+    "seconds",
+)
+_COST = Column(
+    "cost_usd", REAL, "what that call cost; null when the price is unknown", "backend", "USD"
+)
 _PROMPT = Column("prompt_hash", TEXT, "SHA-256 of the prompt's messages; null without a call")
 
+TURN_STEP = "the turn's name in its debate; `scores` and `adjustments` have it as `subject`"
 _ASKED = (
     Column("status", TEXT, "`closed`; or `partial`, `cancelled`, `failed`: ended before a vote"),
     _PLATFORM,
-    Column("topic", TEXT, "what was debated; mentions removed"),
+    Column("topic", TEXT, "what was debated; mentions removed", "asker"),
     Column("topic_id", TEXT, "shared by rewordings of a topic in case, spacing or punctuation"),
-    Column("conditions", TEXT, "what both sides were told to assume; may be empty"),
-    Column("language", TEXT, "BCP-47 code"),
-    Column("format", TEXT, "the debate's format"),
-    Column("rounds", WHOLE, "the number of rebuttal rounds that was asked for"),
-    Column("turn_order", TEXT, "`sequential`, or `simultaneous`: nobody replies in a round"),
-    Column("blind", FLAG, "whether the models' names were kept from jurors"),
-    Column("scores", TEXT, "`after_vote`, or `live`: a judge could be read before the vote"),
-    Column("ballot", TEXT, "`open`, `secret` or `private`"),
-    Column("vote_minutes", REAL, "how long the vote was to be open, in minutes"),
-    Column("quorum", WHOLE, "gold votes that a human winner needs"),
+    *_by(
+        "asker",
+        Column("conditions", TEXT, "what both sides were told to assume; may be empty"),
+        Column("language", TEXT, "BCP-47 code"),
+        Column("format", TEXT, "the debate's format"),
+        Column("rounds", WHOLE, "how many rebuttal rounds were asked for", unit="rounds"),
+        Column("turn_order", TEXT, "`sequential`, or `simultaneous`: nobody replies in a round"),
+        Column("blind", FLAG, "whether the models' names were kept from jurors"),
+        Column("scores", TEXT, "`after_vote`, or `live`: a judge could be read before the vote"),
+        Column("ballot", TEXT, "`open`, `secret` or `private`"),
+        Column("vote_minutes", REAL, "how long the vote was to be open", unit="minutes"),
+        Column("quorum", WHOLE, "gold votes that a human winner needs", unit="votes"),
+    ),
+    Column("mirror_of", TEXT, "the debate that this one repeats, sides exchanged; null for none"),
     Column(
         "sides",
         (
             SIDE,
-            Column("backend", TEXT, "the endpoint's name in the installation"),
-            Column("model", TEXT, "the model's name there"),
+            Column("backend", TEXT, "the endpoint's name in the installation", "asker"),
+            Column("model", TEXT, "the model's name there", "asker"),
             Column("family", TEXT, "the model's family, by which jurors are recused"),
             Column("drawn", FLAG, "whether the model was drawn at random"),
         ),
@@ -70,30 +117,60 @@ _ASKED = (
     ),
 )
 _SPOKEN = (
-    Column("n_turns", WHOLE, "turns held"),
+    Column("n_turns", WHOLE, "turns held", unit="turns"),
     Column("spoke_first", TEXT, "the side whose turn was posted first; null without turns"),
     Column("spoke_last", TEXT, "the side whose turn was posted last; null without turns"),
 )
 _JUDGED = (
-    Column("jury_winner", TEXT, "a side or `tie`; null without a verdict"),
+    Column("jury_winner", TEXT, "a side or `tie`; null without a verdict", "juror"),
     Column("jury_problem", TEXT, "why there is no verdict; null with one, or without a panel"),
-    Column("p_a", REAL, "the panel's probability that A won; null without one, or with no A"),
+    Column(
+        "p_a",
+        REAL,
+        "the panel's probability that A won; null without a verdict, or with no A",
+        unit="share",
+    ),
     Column(
         "p",
-        (SIDE, Column("p", REAL, "the panel's probability that it won")),
+        (SIDE, Column("p", REAL, "the panel's probability that it won", unit="share")),
         "the probability of every side; null without a verdict",
     ),
     Column("z", REAL, "the panel's signal, balanced over orders; null without a verdict"),
-    Column("n_valid", WHOLE, "valid ballots that could decide; null without a panel"),
-    Column("n_invalid", WHOLE, "ballots that could not be read; null without a panel"),
-    Column("n_audit", WHOLE, "ballots of the audit, which decide nothing; null without a panel"),
-    Column("effective_votes", REAL, "independent votes the panel amounts to; null if unmeasured"),
+    Column(
+        "n_valid", WHOLE, "valid ballots that could decide; null without a panel", unit="ballots"
+    ),
+    Column(
+        "n_invalid", WHOLE, "ballots that could not be read; null without a panel", unit="ballots"
+    ),
+    Column(
+        "n_audit",
+        WHOLE,
+        "those of the audit, which decide nothing; null without a panel",
+        unit="ballots",
+    ),
+    Column(
+        "effective_votes",
+        REAL,
+        "what the panel amounts to; null while unmeasured",
+        unit="independent votes",
+    ),
+    Column(
+        "order_alone",
+        FLAG,
+        "whether the jury ties as its lead could come from the order alone; null without a panel",
+    ),
     Column("panel_mode", TEXT, "`adaptive` or `strict`"),
     Column("rubric", TEXT, "the criteria and weights that jurors scored by"),
     Column("recusal_failed", FLAG, "whether jurors of a debater's family had to sit"),
 )
 _COUNTED = tuple(
-    Column(f"{prefix}_{option}", WHOLE, f"{kind} votes for {meaning}; null without {needs}")
+    Column(
+        f"{prefix}_{option}",
+        WHOLE,
+        f"{kind} votes for {meaning}; null without {needs}",
+        "people",
+        "votes",
+    )
     for prefix, kind in (("n", "standing"), ("gold", "gold"))
     for option, meaning, needs in (
         ("a", "A", "a vote, or with no A"),
@@ -103,37 +180,60 @@ _COUNTED = tuple(
     )
 )
 _VOTED = (
-    Column("human_winner", TEXT, "a side or `tie`, by gold votes; null below the quorum"),
+    Column("human_winner", TEXT, "a side or `tie`, by gold votes; null below the quorum", "people"),
     *_COUNTED,
     Column(
         "tally",
         (
             Column("option", TEXT, "a side, `tie` or `weak`"),
-            Column("n", WHOLE, "standing votes"),
-            Column("gold", WHOLE, "gold votes"),
+            Column("n", WHOLE, "standing votes", "people", "votes"),
+            Column("gold", WHOLE, "gold votes", "people", "votes"),
         ),
         "the count of every option; null without a vote",
     ),
     Column(
         "n_ambiguous", WHOLE, "votes in no count, as none of several stands; null without a vote"
     ),
-    Column("share_a", REAL, "gold A over gold A and B, 0 to 1; null when nobody chose either"),
-    Column("share_low", REAL, "lower Wilson 95 % bound of `share_a`; null with it"),
-    Column("share_high", REAL, "upper Wilson 95 % bound of `share_a`; null with it"),
+    Column(
+        "share_a", REAL, "gold A over gold A and B; null when nobody chose either", unit="share"
+    ),
+    Column("share_low", REAL, "lower Wilson 95 % bound of `share_a`; null with it", unit="share"),
+    Column("share_high", REAL, "upper Wilson 95 % bound of `share_a`; null with it", unit="share"),
     Column("quorum_met", FLAG, "whether the gold votes reached the quorum; null without a vote"),
-    Column("opted_out", WHOLE, "voters who are counted but have no row in `votes`"),
+    Column("opted_out", WHOLE, "voters who are counted but have no row in `votes`", unit="people"),
+    Column(
+        "persuaded",
+        (SIDE, Column("moved", WHOLE, "people who moved towards it", "people", "people")),
+        "of those who took a stance twice, how many moved towards each side; null without stances",
+    ),
+    Column(
+        "n_persuaded",
+        WHOLE,
+        "those who took a stance twice; null without stances",
+        "people",
+        "people",
+    ),
+    Column(
+        "persuasion_winner",
+        TEXT,
+        "the side that more people moved towards, or `tie`; null when nobody took a stance twice",
+        "people",
+    ),
     Column("agree", FLAG, "whether people and panel name the same; null unless both decided"),
 )
 _ENDED = (
-    Column("opened_at", MOMENT, "when the thread was opened; null if it never was"),
-    Column("vote_opened_at", MOMENT, "when the vote was opened; null without one"),
+    Column("opened_at", MOMENT, "when the thread was opened; null if it never was", unit="UTC"),
+    Column("vote_opened_at", MOMENT, "when the vote was opened; null without one", unit="UTC"),
     Column(
-        "revealed_at", MOMENT, "when the vote was closed and the models named; null without one"
+        "revealed_at",
+        MOMENT,
+        "when the vote closed and the models were named; null without one",
+        unit="UTC",
     ),
     Column("closed_early", FLAG, "whether a manager closed the vote before its time"),
     Column("extended", FLAG, "whether the vote was extended, being below its quorum"),
-    Column("n_calls", WHOLE, "tries of model calls, jurors' and failed ones included"),
-    Column("cost_usd", REAL, "USD of all calls; null when the price of one is unknown"),
+    Column("n_calls", WHOLE, "model calls, jurors' and failed ones included", unit="tries"),
+    Column("cost_usd", REAL, "all calls; null when the price of one is unknown", "backend", "USD"),
     Column("schema_version", WHOLE, "the version of these columns"),
     Column("format_version", WHOLE, "the version of the format's script"),
     Column("templates", TEXT, "SHA-256 of the prompt templates"),
@@ -149,9 +249,15 @@ TURNS = (
     Column("place", WHOLE, "place within the round, from 1, in the order of posting"),
     SIDE,
     Column("seat", TEXT, "who spoke; on a team several seats share a side"),
-    Column("text", TEXT, "what was said, in Markdown; mentions removed"),
-    Column("words", WHOLE, "words by Unicode segmentation (UAX 29)"),
-    Column("word_limit", WHOLE, "words allowed; null without a limit on the whole turn"),
+    Column("step", TEXT, TURN_STEP),
+    Column("text", TEXT, "what was said, in Markdown; mentions removed", "model"),
+    Column("words", WHOLE, "its length by Unicode segmentation (UAX 29)", unit="words"),
+    Column(
+        "word_limit",
+        WHOLE,
+        "what was allowed; null without a limit on the whole turn",
+        unit="words",
+    ),
     Column("shortened", FLAG, "whether a first text, over a limit, was sent back once"),
     Column(
         "violations",
@@ -162,21 +268,50 @@ TURNS = (
         ),
         "rules that the text still breaks; often empty",
     ),
+    Column(
+        "scores",
+        (
+            Column("criterion", TEXT, "what was scored"),
+            Column("score", REAL, "the score that stands", "judge", "points"),
+        ),
+        "what the format's own judge gave the turn; often empty",
+    ),
     Column("model_asked", TEXT, "`backend/model` as it was asked for"),
-    Column("model_answered", TEXT, "the model that really answered, as its backend names it"),
+    Column(
+        "model_answered", TEXT, "the model that really answered, as its backend names it", "backend"
+    ),
     Column("family", TEXT, "the family of the model asked"),
     Column(
-        "stop_reason", TEXT, "why the model stopped, in the backend's word; null without a call"
+        "stop_reason",
+        TEXT,
+        "why the model stopped, in the backend's word; null without a call",
+        "backend",
     ),
     _TOKENS_IN,
     _TOKENS_OUT,
     _LATENCY,
     _COST,
     _PROMPT,
-    Column("thumbs_up", WHOLE, "people who liked it before the reveal; null without any thumbs"),
-    Column("thumbs_down", WHOLE, "people who disliked it before the reveal; null likewise"),
-    Column("thumbs_up_after", WHOLE, "people who liked it after the reveal; null likewise"),
-    Column("thumbs_down_after", WHOLE, "people who disliked it after the reveal; null likewise"),
+    Column(
+        "thumbs_up",
+        WHOLE,
+        "thumbs up before the reveal; null where the debate has no thumbs",
+        "people",
+        "people",
+    ),
+    Column(
+        "thumbs_down", WHOLE, "thumbs down before the reveal; null likewise", "people", "people"
+    ),
+    Column(
+        "thumbs_up_after", WHOLE, "thumbs up after the reveal; null likewise", "people", "people"
+    ),
+    Column(
+        "thumbs_down_after",
+        WHOLE,
+        "thumbs down after the reveal; null likewise",
+        "people",
+        "people",
+    ),
 )
 
 VERDICTS = (
@@ -200,25 +335,29 @@ VERDICTS = (
         (
             SIDE,
             Column("criterion", TEXT, "the rubric's criterion"),
-            Column("score", WHOLE, "1 to 10"),
+            Column("score", WHOLE, "1 to 10", "juror", "points"),
         ),
         "every score; null on an invalid ballot",
     ),
-    Column("verdict", TEXT, "a side or `tie`; null on an invalid ballot"),
-    Column("confidence", REAL, "the juror's own, 0 to 1; null on an invalid ballot"),
-    Column("reasons", TEXT, "the juror's reasons, in neutral names; null on an invalid ballot"),
-    Column("raw", TEXT, "the reply as it came, mentions removed; null when none came"),
-    Column("pos", REAL, "the juror's lean to the side shown first, in points; null if unused"),
-    Column("sd", REAL, "the spread of the juror's margins, in points; null if unused"),
-    Column("weight", REAL, "the juror's weight, 1 on average; null if unused"),
+    Column("verdict", TEXT, "a side or `tie`; null on an invalid ballot", "juror"),
+    Column(
+        "confidence", REAL, "the juror's own, 0 to 1; null on an invalid ballot", "juror", "share"
+    ),
+    Column("reasons", TEXT, "the reasons, in neutral names; null on an invalid ballot", "juror"),
+    Column("raw", TEXT, "the reply as it came, mentions removed; null when none came", "juror"),
+    Column(
+        "pos", REAL, "the juror's lean to the side shown first; null where unused", unit="points"
+    ),
+    Column("sd", REAL, "the spread of the juror's margins; null where unused", unit="points"),
+    Column("weight", REAL, "the juror's weight, 1 on average; null where unused"),
     Column("slope", REAL, "what turns the panel's signal into a probability"),
     Column(
         "x",
         (SIDE, Column("x", REAL, "its signal")),
-        "what the ballot says for each side, freed of lean and spread; null if unused",
+        "what the ballot says for each side, freed of lean and spread; null where unused",
     ),
     Column("rubric", TEXT, "the criteria and weights that jurors scored by"),
-    Column("model_answered", TEXT, "the model that really answered; null when none did"),
+    Column("model_answered", TEXT, "the model that really answered; null when none did", "backend"),
     _TOKENS_IN,
     _TOKENS_OUT,
     _LATENCY,
@@ -241,6 +380,7 @@ VOTES = (
         TEXT,
         "a side, `tie` or `weak`; on the topic `for`, `against` or `unsure`; several, as in "
         "`A+tie`, when ambiguous",
+        "people",
     ),
     Column("ambiguous", FLAG, "whether several choices were held and none is known as the last"),
     Column("gold", FLAG, "whether it counts as a label; see below"),
@@ -248,10 +388,14 @@ VOTES = (
     Column("judge_visible", FLAG, "whether a judge's scores could be read before"),
     Column("late_seen", FLAG, "whether it was found only after a deadline that the bot missed"),
     Column("tally_visible", FLAG, "whether others' votes could be seen"),
-    Column("votes_seen_before", WHOLE, "how many others had voted before"),
+    Column("votes_seen_before", WHOLE, "how many others had voted before", unit="votes"),
     Column("changes", WHOLE, "how often the voter changed to another choice"),
-    Column("first_at", MOMENT, "when the voter first chose, to the minute"),
-    Column("last_at", MOMENT, "when the standing choice was made, to the minute"),
+    Column("first_at", MOMENT, "when the voter first chose", "people", "UTC, to the minute"),
+    Column("last_at", MOMENT, "when the standing choice was made", "people", "UTC, to the minute"),
     Column("ballot", TEXT, "`open`, `secret` or `private`"),
     _PLATFORM,
 )
+
+ROLE = Column("role", TEXT, "`user` or `assistant`")
+CONTENT = Column("content", TEXT, "the message, in Markdown; mentions removed")
+MESSAGES = (CONTENT, ROLE)

@@ -4,29 +4,45 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from engine.dataset.mentions import scrub
 from engine.dataset.topics import split_of, topic_id
 from engine.dataset.voters import Pseudonyms
-from engine.debate import Debate, Status, Tally
-from engine.store import DebateRecord
+from engine.debate import Debate, Question, Status, Tally, Turn
+from engine.store import Answer, DebateRecord
 from engine.votes.tally import count
 from engine.votes.window import agreement
 
 ENDED = frozenset({Status.CLOSED, Status.PARTIAL, Status.CANCELLED, Status.FAILED})
 
 
+class Speech(NamedTuple):
+    """A turn with its text as an export may hold it."""
+
+    turn: Turn
+    text: str
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A debate's record, and what is derived from it; `tally` is None without a closed vote."""
+    """A debate's record, and what is derived from it; `tally` is None without a closed vote.
+
+    `votes` answer the one question of the vote. `mirror` is the same debate with its sides
+    exchanged, where an export pairs the two.
+    """
 
     record: DebateRecord
     voters: Pseudonyms
     topic: str
     topic_id: str
+    conditions: str
     split: str
+    speeches: tuple[Speech, ...]
+    votes: tuple[Answer, ...]
     tally: Tally | None
     agree: bool | None
+    mirror: Entry | None = None
 
     @property
     def debate(self) -> Debate:
@@ -39,13 +55,17 @@ def make_entry(record: DebateRecord, voters: Pseudonyms, salt: bytes) -> Entry:
     # The id is made of the scrubbed topic: a hash of a mention could be looked up by trying.
     topic = scrub(record.debate.request.topic)
     identity = topic_id(topic)
-    tally = _count(record)
+    votes = record.asked(Question.VOTE)
+    tally = _count(record, votes)
     return Entry(
         record=record,
         voters=voters,
         topic=topic,
         topic_id=identity,
+        conditions=scrub(record.debate.request.conditions),
         split=split_of(identity, salt),
+        speeches=tuple(Speech(turn, scrub(turn.text)) for turn in record.turns),
+        votes=votes,
         tally=tally,
         agree=agreement(tally, record.verdict) if tally and record.verdict else None,
     )
@@ -61,8 +81,8 @@ def newest_moment(debate: Debate) -> datetime:
     return debate.revealed_at or debate.created_at
 
 
-def _count(record: DebateRecord) -> Tally | None:
+def _count(record: DebateRecord, votes: tuple[Answer, ...]) -> Tally | None:
     if record.debate.revealed_at is None:
         return None
     request = record.debate.request
-    return count(record.votes, tuple(request.sides), request.quorum)
+    return count(votes, tuple(request.sides), request.quorum)

@@ -57,5 +57,5 @@ class Figures:
         )
         self.ballots += len(record.ballots)
         self.invalid += sum(not ballot.valid for ballot in record.ballots)
-        self.votes += len(record.votes)
-        self.gold += sum(vote.gold for vote in record.votes)
+        self.votes += len(entry.votes)
+        self.gold += sum(vote.gold for vote in entry.votes)

@@ -17,7 +17,7 @@ JUDGMENTS = (
     DEBATE,
     SPLIT,
     Column("judge", TEXT, "the format whose own judge it is: never the panel"),
-    Column("winner", TEXT, "a side or `tie`; null without a verdict"),
+    Column("winner", TEXT, "a side or `tie`; null without a verdict", "judge"),
     Column("problem", TEXT, "why there is none; null with one"),
     Column("n_valid", WHOLE, "answers that could be read, or people whose stances decided"),
     Column("n_invalid", WHOLE, "answers that could not be read"),
@@ -30,8 +30,14 @@ SCORES = (
     _SUBJECT,
     SIDE,
     Column("criterion", TEXT, "what was scored"),
-    Column("value", REAL, "the score that stands, in points of the format's own scale"),
-    Column("original", REAL, "what the judge said, where a rule moved it; else null"),
+    Column("value", REAL, "the score that stands, on the format's own scale", "judge", "points"),
+    Column(
+        "original",
+        REAL,
+        "what the judge said, where a rule moved it; null elsewhere",
+        "judge",
+        "points",
+    ),
 )
 ADJUSTMENTS = (
     DEBATE,
@@ -40,9 +46,11 @@ ADJUSTMENTS = (
     _SUBJECT,
     SIDE,
     Column("criterion", TEXT, "what it is taken from or added to; null for the total"),
-    Column("amount", REAL, "points added; below 0 they are taken away"),
+    Column("amount", REAL, "what is added; below 0 it is taken away", unit="points"),
     Column("reason", TEXT, "why"),
-    Column("by", TEXT, "what brought it about, such as the turn that exposed a claim; else null"),
+    Column(
+        "by", TEXT, "what brought it about, such as the turn that exposed a claim; null without"
+    ),
 )
 ARTIFACTS = (
     DEBATE,

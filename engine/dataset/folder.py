@@ -20,22 +20,36 @@ class Staging:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._open: dict[str, _Measured] = {}
+        self._adopted: list[ExportedFile] = []
         self._stack = ExitStack()
+
+    def place(self, path: str) -> Path:
+        """Return where a file goes, given by its path within the folder, which is made."""
+        place = self.folder / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        return place
 
     def append(self, path: str, text: bytes) -> None:
         """Add to a file, given by its path within the folder."""
         if path not in self._open:
-            place = self.folder / path
-            place.parent.mkdir(parents=True, exist_ok=True)
-            self._open[path] = _Measured(self._stack.enter_context(place.open("wb")))
+            self._open[path] = _Measured(self._stack.enter_context(self.place(path).open("wb")))
         self._open[path].write(text)
+
+    def adopt(self, path: str) -> None:
+        """List a file that somebody else has written to its place, whole."""
+        place = self.folder / path
+        with place.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        size = place.stat().st_size
+        self._adopted.append(ExportedFile(path=path, bytes=size, sha256=digest))
 
     def files(self) -> tuple[ExportedFile, ...]:
         """Return what was written so far, by path."""
-        return tuple(
+        measured = (
             ExportedFile(path=path, bytes=file.size, sha256=file.sha256.hexdigest())
-            for path, file in sorted(self._open.items())
+            for path, file in self._open.items()
         )
+        return tuple(sorted((*measured, *self._adopted), key=lambda file: file.path))
 
     def close(self) -> None:
         """Finish every file."""

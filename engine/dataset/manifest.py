@@ -15,11 +15,17 @@ MANIFEST = "manifest.json"
 
 
 class Filters(Value):
-    """Which debates were asked for; empty: all. `community` is a pseudonym."""
+    """Which debates and tables were asked for; empty: all. `community` is a pseudonym."""
 
+    platform: str | None = None
     community: str | None
+    revealed: bool = False
     formats: tuple[str, ...]
     languages: tuple[str, ...]
+    since: datetime | None = None
+    until: datetime | None = None
+    quorum_met: bool = False
+    tables: tuple[str, ...] = ()
 
 
 class ExportedFile(Value):

@@ -11,12 +11,23 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from math import fsum
-from typing import TypeAlias
+from operator import itemgetter
+from typing import Any, TypeAlias
 
 import orjson
 
-from engine.dataset.columns import DEBATES, SCHEMA_VERSION, TURNS, VERDICTS, VOTES, Column
-from engine.dataset.entry import Entry
+from engine.dataset.arena import ARENA_HUMAN, ARENA_JURY, human_rows, jury_rows
+from engine.dataset.columns import (
+    DEBATE,
+    DEBATES,
+    SCHEMA_VERSION,
+    SPLIT,
+    TURNS,
+    VERDICTS,
+    VOTES,
+    Column,
+)
+from engine.dataset.entry import Entry, Speech
 from engine.dataset.findings import (
     ADJUSTMENTS,
     ARTIFACTS,
@@ -28,29 +39,45 @@ from engine.dataset.findings import (
     score_rows,
 )
 from engine.dataset.mentions import scrub
-from engine.debate import TIE, WEAK, Ballot, Question, Turn, Usage, Vote
-from engine.store import CallRecord
+from engine.dataset.preferences import (
+    PREFERENCE,
+    PREFERENCE_SAME_SIDE,
+    UNPAIRED,
+    preference_rows,
+    same_side_rows,
+    unpaired_rows,
+)
+from engine.debate import TIE, WEAK, Ballot, Persuasion, Question, Turn, Usage
+from engine.errors import UsageError
+from engine.store import Answer, CallRecord
+from engine.votes.labels import persuasion
 
 Cell: TypeAlias = "str | int | float | bool | list[dict[str, Cell]] | None"
-Row: TypeAlias = dict[str, Cell]
+Row: TypeAlias = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table: its name, what one row is, its columns, and how a debate becomes rows of it."""
+    """A table: its name, what one row is, its columns, and how a debate becomes rows of it.
+
+    `make` gives the cells in the order of the columns; those that are in nearly every table are
+    put before them here.
+    """
 
     name: str
     about: str
     columns: tuple[Column, ...]
-    make: Callable[[Entry], Iterable[Mapping[str, Cell]]]
+    make: Callable[[Entry], Iterable[Mapping[str, Any]]]
 
     def rows(self, entry: Entry) -> list[Row]:
-        """Return a debate's rows, with the keys in the order of the columns."""
-        shared: Row = {"debate_id": entry.debate.id, "split": entry.split}
-        return [
-            {column.name: cells[column.name] for column in self.columns}
-            for cells in ({**shared, **made} for made in self.make(entry))
-        ]
+        """Return a debate's rows, with the keys in the order of the columns.
+
+        A cell may be JSON already, as an orjson.Fragment.
+        """
+        if self.columns[1] is not SPLIT:
+            return [dict(made) for made in self.make(entry)]
+        shared: Row = {DEBATE.name: entry.debate.id, SPLIT.name: entry.split}
+        return [{**shared, **made} for made in self.make(entry)]
 
 
 def debate_rows(entry: Entry) -> list[Row]:
@@ -61,7 +88,7 @@ def debate_rows(entry: Entry) -> list[Row]:
 def turn_rows(entry: Entry) -> list[Row]:
     """Return a row for each turn, in the order of speaking."""
     calls = _answered_calls(entry)
-    return [_turn(entry, turn, calls) for turn in entry.record.turns]
+    return [_turn(entry, speech, calls) for speech in entry.speeches]
 
 
 def verdict_rows(entry: Entry) -> list[Row]:
@@ -71,26 +98,57 @@ def verdict_rows(entry: Entry) -> list[Row]:
 
 def vote_rows(entry: Entry) -> list[Row]:
     """Return a row for each answer, by pseudonym: any other order could be matched elsewhere."""
-    answers = (*entry.record.votes, *entry.record.stances)
-    rows = [_vote(entry, vote) for vote in answers]
-    return sorted(rows, key=lambda row: (str(row["voter"]), str(row["phase"])))
+    held = {"ballot": entry.debate.request.ballot.value, "platform": entry.debate.platform}
+    hidden = entry.record.opted_out
+    rows = [
+        _vote(entry.voters.voter(answer.person), answer, held)
+        for answer in entry.record.answers
+        if answer.person not in hidden
+    ]
+    rows.sort(key=itemgetter("voter", "phase"))
+    return rows
 
 
-PHASES = {
+PHASES: dict[str, str] = {
     Question.VOTE: "before_reveal",
     Question.STANCE_BEFORE: "stance_before",
     Question.STANCE_AFTER: "stance_after",
 }
+SAME_SIDE = Table(
+    "preference_same_side",
+    "a side of two debates that mirror each other: both models' cases for it",
+    PREFERENCE_SAME_SIDE,
+    same_side_rows,
+)
 TABLES = (
     Table("debates", "a debate that has ended", DEBATES, debate_rows),
     Table("turns", "a turn of a debate", TURNS, turn_rows),
     Table("verdicts", "a juror's ballot, read in one order of the sides", VERDICTS, verdict_rows),
     Table("votes", "a person's standing vote on a debate", VOTES, vote_rows),
+    Table(
+        "preference",
+        "the case of a debate's human winner beside another contender's",
+        PREFERENCE,
+        preference_rows,
+    ),
+    SAME_SIDE,
+    Table("unpaired", "a turn that people gave thumbs before the reveal", UNPAIRED, unpaired_rows),
+    Table("arena_human", "a gold vote, in the columns of MT-bench", ARENA_HUMAN, human_rows),
+    Table("arena_jury", "a valid ballot, in the columns of MT-bench", ARENA_JURY, jury_rows),
     Table("judgments", "a verdict of a format's own judge", JUDGMENTS, judgment_rows),
     Table("scores", "a score that a format's own judge gave", SCORES, score_rows),
     Table("adjustments", "points added to a score afterwards", ADJUSTMENTS, adjustment_rows),
     Table("artifacts", "what a format found out, as JSON", ARTIFACTS, artifact_rows),
 )
+
+
+def choose_tables(names: Iterable[str]) -> tuple[Table, ...]:
+    """Return the tables of these names, all without any. Raises UsageError for an unknown one."""
+    wanted = set(names)
+    if unknown := sorted(wanted - {table.name for table in TABLES}):
+        known = ", ".join(table.name for table in TABLES)
+        raise UsageError(f"There is no table “{unknown[0]}”; choose from {known}.")
+    return tuple(table for table in TABLES if not wanted or table.name in wanted)
 
 
 def _asked(entry: Entry) -> Row:
@@ -100,7 +158,7 @@ def _asked(entry: Entry) -> Row:
         "platform": debate.platform,
         "topic": entry.topic,
         "topic_id": entry.topic_id,
-        "conditions": scrub(request.conditions),
+        "conditions": entry.conditions,
         "language": request.language,
         "format": request.format,
         "rounds": request.rounds,
@@ -110,6 +168,7 @@ def _asked(entry: Entry) -> Row:
         "ballot": request.ballot.value,
         "vote_minutes": request.vote_minutes,
         "quorum": request.quorum,
+        "mirror_of": debate.setup.mirror_of,
         "sides": [
             {
                 "side": side,
@@ -146,6 +205,7 @@ def _judged(entry: Entry) -> Row:
         "n_invalid": verdict.invalid if verdict else None,
         "n_audit": audits if verdict else None,
         "effective_votes": verdict.effective_votes if verdict else None,
+        "order_alone": verdict.order_alone if verdict else None,
         "panel_mode": panel.mode.value,
         "rubric": panel.rubric,
         "recusal_failed": panel.recusal_failed,
@@ -165,14 +225,34 @@ def _voted(entry: Entry) -> Row:
             for option, number in counts.items()
         ]
         or None,
-        "n_ambiguous": sum(vote.ambiguous for vote in entry.record.votes) if tally else None,
+        "n_ambiguous": sum(vote.ambiguous for vote in entry.votes) if tally else None,
         "share_a": tally.share if tally else None,
         "share_low": tally.low if tally else None,
         "share_high": tally.high if tally else None,
         "quorum_met": tally.quorum_met if tally else None,
-        "opted_out": 0,
+        "opted_out": len(entry.record.opted_out),
+        **_persuaded(entry),
         "agree": entry.agree,
     }
+
+
+def _persuaded(entry: Entry) -> Row:
+    """Say whom the debate moved, where people were asked for their stance."""
+    moved = _persuasion(entry)
+    return {
+        "persuaded": moved
+        and [{"side": side, "moved": number} for side, number in moved.moved.items()],
+        "n_persuaded": moved and moved.people,
+        "persuasion_winner": moved and moved.winner,
+    }
+
+
+def _persuasion(entry: Entry) -> Persuasion | None:
+    before, after = (
+        entry.record.asked(question) for question in (Question.STANCE_BEFORE, Question.STANCE_AFTER)
+    )
+    sides = tuple(entry.debate.request.sides)
+    return persuasion(before, after, sides) if (before or after) and len(sides) == 2 else None
 
 
 def _ended(entry: Entry) -> Row:
@@ -207,7 +287,8 @@ def _answered_calls(entry: Entry) -> dict[str, CallRecord]:
     return {call.step: call for call in entry.record.calls if call.reply is not None}
 
 
-def _turn(entry: Entry, turn: Turn, calls: Mapping[str, CallRecord]) -> Row:
+def _turn(entry: Entry, speech: Speech, calls: Mapping[str, CallRecord]) -> Row:
+    turn = speech.turn
     shorter = calls.get(f"{turn.step}/shorten")
     call = shorter or calls.get(turn.step)
     reply = call.reply if call else None
@@ -218,13 +299,19 @@ def _turn(entry: Entry, turn: Turn, calls: Mapping[str, CallRecord]) -> Row:
         "place": turn.place,
         "side": turn.side,
         "seat": turn.seat,
-        "text": scrub(turn.text),
+        "step": turn.step,
+        "text": speech.text,
         "words": turn.words,
         "word_limit": turn.limit or None,
         "shortened": shorter is not None,
         "violations": [
             {"kind": broken.kind, "measured": broken.measured, "limit": broken.limit}
             for broken in turn.violations
+        ],
+        "scores": [
+            {"criterion": score.criterion, "score": score.value}
+            for score in entry.record.scores
+            if score.subject == turn.step
         ],
         "model_asked": model.ref,
         "model_answered": turn.model,
@@ -293,23 +380,22 @@ def _scores(ballot: Ballot) -> Cell:
     ]
 
 
-def _vote(entry: Entry, vote: Vote) -> Row:
+def _vote(voter: str, answer: Answer, held: Row) -> Row:
     return {
-        "voter": entry.voters.voter(vote.person),
-        "phase": PHASES[vote.question],
-        "option": vote.option,
-        "ambiguous": vote.ambiguous,
-        "gold": vote.gold,
-        "starter": vote.starter,
-        "judge_visible": vote.judge_visible,
-        "late_seen": vote.late_seen,
-        "tally_visible": vote.tally_visible,
-        "votes_seen_before": vote.votes_seen_before,
-        "changes": vote.changes,
-        "first_at": _minute(vote.first_at),
-        "last_at": _minute(vote.last_at),
-        "ballot": entry.debate.request.ballot.value,
-        "platform": entry.debate.platform,
+        "voter": voter,
+        "phase": PHASES[answer.question],
+        "option": answer.option,
+        "ambiguous": answer.ambiguous,
+        "gold": answer.gold,
+        "starter": answer.starter,
+        "judge_visible": answer.judge_visible,
+        "late_seen": answer.late_seen,
+        "tally_visible": answer.tally_visible,
+        "votes_seen_before": answer.votes_seen_before,
+        "changes": answer.changes,
+        "first_at": f"{answer.first_at[:16]}:00Z",
+        "last_at": f"{answer.last_at[:16]}:00Z",
+        **held,
     }
 
 
@@ -319,7 +405,3 @@ def _usage(usage: Usage) -> Row:
 
 def _moment(moment: datetime | None) -> str | None:
     return f"{moment.isoformat()[:19]}Z" if moment else None
-
-
-def _minute(moment: datetime) -> str:
-    return f"{moment.isoformat()[:16]}:00Z"

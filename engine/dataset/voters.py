@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+from collections.abc import Iterable
 from datetime import datetime
 from typing import NamedTuple
 
@@ -21,25 +22,46 @@ class Keys(NamedTuple):
     master: bytes
 
 
+REMEMBERED = 50_000  # voters whose pseudonyms are kept, for those who vote again
+
+
 class Pseudonyms:
-    """The pseudonyms of one export: of these filters, up to this moment.
+    """The pseudonyms of one export: of these filters and tables, up to this moment.
 
     They come from a keyed hash: platforms' ids are so few that plain hashes of them can be
     looked up by trying all.
     """
 
-    def __init__(self, master: bytes, where: ExportFilter, cutoff: datetime | None) -> None:
+    def __init__(
+        self,
+        master: bytes,
+        where: ExportFilter,
+        cutoff: datetime | None,
+        tables: Iterable[str] = (),
+    ) -> None:
         scope = {
+            "platform": where.platform,
             "community": where.community,
+            "revealed": where.revealed,
             "formats": sorted(where.formats),
             "languages": sorted(where.languages),
+            "since": where.since and where.since.isoformat(),
+            "until": where.until and where.until.isoformat(),
+            "quorum_met": where.quorum_met,
             "cutoff": cutoff and cutoff.isoformat(),
+            "tables": sorted(tables),
         }
         self._key = hmac.digest(master, orjson.dumps(scope), "sha256")
+        self._voters: dict[int, str] = {}
 
     def voter(self, person: int) -> str:
         """Return what stands for a person: 128 bits in hexadecimal."""
-        return self._name(f"person/{person}")
+        known = self._voters.get(person)
+        if known is None:
+            if len(self._voters) >= REMEMBERED:
+                self._voters.clear()
+            known = self._voters[person] = self._name(f"person/{person}")
+        return known
 
     def community(self, community: str) -> str:
         """Return what stands for a community, whose id is the platform's own."""

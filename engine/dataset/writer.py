@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TypeAlias
@@ -16,22 +17,34 @@ from engine.dataset.card import CARD, write_card
 from engine.dataset.columns import SCHEMA_VERSION
 from engine.dataset.entry import Entry, make_entry, may_be_read, newest_moment
 from engine.dataset.figures import Figures
-from engine.dataset.folder import Staging, staged
+from engine.dataset.folder import staged
 from engine.dataset.manifest import MANIFEST, Filters, Manifest
-from engine.dataset.tables import TABLES
+from engine.dataset.mirrors import Mirrors, Pair
+from engine.dataset.rowfiles import FileFormat, RowFiles, open_row_files
+from engine.dataset.tables import SAME_SIDE, Table, choose_tables
 from engine.dataset.topics import SPLITS
 from engine.dataset.voters import Keys, Pseudonyms
 from engine.errors import StoppedError
-from engine.store import Archive, DebateRecord, ExportFilter, Store
+from engine.store import Archive, ExportFilter, Store
 
 Progress: TypeAlias = Callable[[int], None]
 Rows: TypeAlias = dict[str, dict[str, int]]
+PAIRS_AT_ONCE = 20  # mirrored pairs that are read again together
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What an export is asked for: which debates, which tables (empty: all), in which files."""
+
+    where: ExportFilter = field(default_factory=ExportFilter)
+    tables: tuple[str, ...] = ()
+    file_format: FileFormat = FileFormat.JSONL
 
 
 async def export(
     store: Store,
     out: Path,
-    where: ExportFilter,
+    wanted: Wanted | ExportFilter,
     master_key: bytes | None,
     *,
     version: str,
@@ -53,7 +66,7 @@ async def export(
 
     try:
         return await asyncio.to_thread(
-            write_export, store.archive, where, out, keys, report, version=version
+            write_export, store.archive, wanted, out, keys, report, version=version
         )
     finally:
         stopped.set()
@@ -69,7 +82,7 @@ async def keys_of(store: Store, master_key: bytes | None) -> Keys:
 
 def write_export(
     archive: Archive,
-    where: ExportFilter,
+    wanted: Wanted | ExportFilter,
     out: Path,
     keys: Keys,
     progress: Progress | None = None,
@@ -78,27 +91,26 @@ def write_export(
 ) -> Manifest:
     """Write the tables, the card and the manifest of all ended debates into a folder.
 
-    `progress` is told how many debates are written, and 0 while they are still being looked
-    through. Raises UsageError when `out` holds anything but an earlier export, ExportError when
-    it cannot be written, StoreError when the debates cannot be read; `out` is then unchanged.
+    A filter alone means all tables, as JSON lines. `progress` is told how many debates are
+    written. Raises UsageError when `out` holds anything but an earlier export, or for a table
+    or a library that does not exist, ExportError when it cannot be written, StoreError when the
+    debates cannot be read; `out` is then unchanged.
     """
-    report = progress or _say_nothing
+    asked = Wanted(wanted) if isinstance(wanted, ExportFilter) else wanted
+    tables = choose_tables(asked.tables)
     with staged(out) as staging:
-        cutoff = _find_cutoff(archive, where, report)
-        voters = Pseudonyms(keys.master, where, cutoff)
-        figures = Figures()
-        rows = _no_rows()
-        with _entries(archive, where, cutoff, voters, keys.splits) as entries:
-            for done, entry in enumerate(entries, start=1):
-                _append(staging, rows, entry)
-                figures.count(entry)
-                report(done)
-        rows = _without_empty_splits(rows)
-        staging.append(CARD, write_card(rows, figures, version).encode())
+        cutoff = archive.newest(asked.where)
+        voters = Pseudonyms(keys.master, asked.where, cutoff, asked.tables)
+        with open_row_files(asked.file_format, staging) as files:
+            writing = _Writing(archive, files, tables, voters, keys.splits)
+            writing.write(asked.where, cutoff, progress or _say_nothing)
+        rows, figures = _without_empty_splits(writing.rows), writing.figures
+        card = write_card(rows, figures, version, asked.file_format)
+        staging.append(CARD, card.encode())
         manifest = Manifest(
             schema_version=SCHEMA_VERSION,
             rostrum=version,
-            filters=_describe(where, voters),
+            filters=_describe(asked, voters),
             cutoff=cutoff,
             rows=rows,
             files=staging.files(),
@@ -107,59 +119,72 @@ def write_export(
     return manifest
 
 
+@dataclass(slots=True)
+class _Writing:
+    """One way through the archive, and what has come of it so far."""
+
+    archive: Archive
+    files: RowFiles
+    tables: tuple[Table, ...]
+    voters: Pseudonyms
+    salt: bytes
+    figures: Figures = field(default_factory=Figures)
+    rows: Rows = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.rows = {table.name: dict.fromkeys(SPLITS, 0) for table in self.tables}
+
+    def write(self, where: ExportFilter, cutoff: datetime | None, report: Progress) -> None:
+        """Write every debate up to the cut-off, and then the pairs that mirror each other.
+
+        A debate revealed since is for the next export: the clock's time as a cut-off would make
+        every repetition another export, so it is the newest moment in the debates.
+        """
+        report(0)
+        if cutoff is None:
+            return
+        mirrors, done = Mirrors(), 0
+        with self._entries(where) as entries:
+            for entry in entries:
+                if newest_moment(entry.debate) <= cutoff:
+                    self._append(entry, self.tables)
+                    self.figures.count(entry)
+                    mirrors.note(entry)
+                    done += 1
+                    report(done)
+        pairs = mirrors.pairs if SAME_SIDE in self.tables else []
+        for first in range(0, len(pairs), PAIRS_AT_ONCE):
+            self._write_pairs(pairs[first : first + PAIRS_AT_ONCE])
+            report(done)
+
+    @contextmanager
+    def _entries(self, where: ExportFilter) -> Iterator[Iterator[Entry]]:
+        """Yield debates; what is sealed still is left out, even if an archive should yield it."""
+        with self.archive.reading(where) as records:
+            ended = (record for record in records if may_be_read(record.debate))
+            yield (make_entry(record, self.voters, self.salt) for record in ended)
+
+    def _write_pairs(self, pairs: Sequence[Pair]) -> None:
+        """Read mirrored debates again, as nobody keeps every text until its mirror comes."""
+        ids = tuple(debate for pair in pairs for debate in pair)
+        with self._entries(ExportFilter(ids=ids)) as entries:
+            found = {entry.debate.id: entry for entry in entries}
+        for first, second in pairs:
+            # Either may have been purged a moment ago.
+            if first in found and second in found:
+                self._append(replace(found[first], mirror=found[second]), (SAME_SIDE,))
+
+    def _append(self, entry: Entry, tables: Iterable[Table]) -> None:
+        for table in tables:
+            made = table.rows(entry)
+            if made:
+                lines = [orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in made]
+                self.files.append(table, entry.split, b"".join(lines))
+                self.rows[table.name][entry.split] += len(made)
+
+
 def _say_nothing(done: int) -> None:
     """Report progress to nobody."""
-
-
-def _find_cutoff(archive: Archive, where: ExportFilter, report: Progress) -> datetime | None:
-    """Return the newest moment in the debates, up to which the export then reaches.
-
-    The clock's time would make every repetition another export. The moment is a part of the key
-    of the pseudonyms, so it has to be known before the first vote is written: that takes a
-    reading of its own.
-    """
-    newest: datetime | None = None
-    with archive.reading(where) as records:
-        for record in _ended(records):
-            moment = newest_moment(record.debate)
-            newest = moment if newest is None else max(newest, moment)
-            report(0)
-    return newest
-
-
-@contextmanager
-def _entries(
-    archive: Archive,
-    where: ExportFilter,
-    cutoff: datetime | None,
-    voters: Pseudonyms,
-    salt: bytes,
-) -> Iterator[Iterator[Entry]]:
-    """Yield the debates up to the cut-off; one revealed since is for the next export."""
-    with archive.reading(where) as records:
-        yield (
-            make_entry(record, voters, salt)
-            for record in _ended(records)
-            if cutoff is not None and newest_moment(record.debate) <= cutoff
-        )
-
-
-def _ended(records: Iterator[DebateRecord]) -> Iterator[DebateRecord]:
-    """Leave out whatever is sealed still, even if an archive should yield it."""
-    return (record for record in records if may_be_read(record.debate))
-
-
-def _append(staging: Staging, rows: Rows, entry: Entry) -> None:
-    for table in TABLES:
-        made = table.rows(entry)
-        if made:
-            lines = [orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in made]
-            staging.append(f"data/{table.name}/{entry.split}.jsonl", b"".join(lines))
-            rows[table.name][entry.split] += len(made)
-
-
-def _no_rows() -> Rows:
-    return {table.name: dict.fromkeys(SPLITS, 0) for table in TABLES}
 
 
 def _without_empty_splits(rows: Rows) -> Rows:
@@ -169,10 +194,16 @@ def _without_empty_splits(rows: Rows) -> Rows:
     }
 
 
-def _describe(where: ExportFilter, voters: Pseudonyms) -> Filters:
-    community = where.community
+def _describe(asked: Wanted, voters: Pseudonyms) -> Filters:
+    where = asked.where
     return Filters(
-        community=None if community is None else voters.community(community),
+        platform=where.platform,
+        community=None if where.community is None else voters.community(where.community),
+        revealed=where.revealed,
         formats=tuple(sorted(where.formats)),
         languages=tuple(sorted(where.languages)),
+        since=where.since,
+        until=where.until,
+        quorum_met=where.quorum_met,
+        tables=tuple(table.name for table in choose_tables(asked.tables)) if asked.tables else (),
     )

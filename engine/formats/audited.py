@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from pydantic import Field
 
@@ -63,6 +63,10 @@ class Audited(Format):
     def waves(self, request: Request) -> int:
         """Return how many calls wait for one another: a turn, its scores; then two more."""
         return 2 * self.turns(request) + 2
+
+    def path(self, request: Request, steps: Collection[str]) -> int:
+        """Return how many calls waited for one another, a conflict's explanation among them."""
+        return 2 * self.turns(request) + 1 + ("judge/conflict" in steps)
 
     async def run(self, floor: Floor) -> None:
         """Hold the debate."""

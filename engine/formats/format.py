@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated, NamedTuple, TypeVar
 
 from pydantic import BeforeValidator, ValidationError
@@ -78,6 +78,13 @@ class Format(ABC):
     @abstractmethod
     def waves(self, request: Request) -> int:
         """Return how many calls of the script have to wait for one another."""
+
+    def path(self, request: Request, steps: Collection[str]) -> int:
+        """Return how many calls of a debate that was held had to wait for one another.
+
+        `steps` are those that it took, the panel's among them.
+        """
+        return self.waves(request)
 
     @abstractmethod
     async def run(self, floor: Floor) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from engine.beside import Beside
 from engine.debate import Request, TurnOrder, Value
@@ -52,6 +52,12 @@ class Team(Format):
     def waves(self, request: Request) -> int:
         """Return how many calls wait for one another: speeches, captains, the final review."""
         return self.turns(request) + len(EXCHANGES) + FREE_SPEECHES + 1
+
+    def path(self, request: Request, steps: Collection[str]) -> int:
+        """Return how many calls waited for one another: speeches and captains, the last score,
+        the review. All other scoring runs beside.
+        """
+        return sum(step.startswith(("turn/", "captain/")) for step in steps) + 2
 
     async def run(self, floor: Floor) -> None:
         """Hold the debate."""

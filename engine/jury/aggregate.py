@@ -34,12 +34,14 @@ class Aggregate(NamedTuple):
 class Standing(NamedTuple):
     """A probability for each contender, and by how much the first leads.
 
-    `lead` is the signed z of the first contender with two, else of the leader over the second.
+    `lead` is the signed z of the first contender with two, else of the leader over the second;
+    `order_alone` says that one was dropped because the order of showing could explain it.
     """
 
     p: dict[str, float]
     lead: float
     winner: str
+    order_alone: bool
 
 
 def aggregate(
@@ -64,6 +66,7 @@ def aggregate(
         valid=sum(ballot.valid for ballot in ballots if not ballot.audit),
         invalid=sum(not ballot.valid for ballot in ballots if not ballot.audit),
         effective_votes=_count_votes(counted, setup.correlation),
+        order_alone=standing is not None and standing.order_alone,
         slope=setup.slope,
         mode=setup.mode,
         rubric=setup.rubric,
@@ -162,11 +165,13 @@ def _all_known(setup: PanelSetup, ballots: Iterable[Ballot]) -> bool:
 def _stand(setup: PanelSetup, contenders: tuple[str, ...], ballots: Sequence[Ballot]) -> Standing:
     z = _balance(contenders, ballots)
     first, second = sorted(contenders, key=lambda side: -z[side])[:2]
-    if not _all_known(setup, ballots) and _order_alone(first, ballots):
+    order_alone = not _all_known(setup, ballots) and _order_alone(first, ballots)
+    if order_alone:
         z = dict.fromkeys(contenders, 0.0)
     lead = z[first] - z[second]
     signed = z[contenders[0]] - z[contenders[1]] if len(contenders) == 2 else lead
-    return Standing(_softmax(z, setup.slope), signed, first if lead >= TIE_BAND else TIE)
+    winner = first if lead >= TIE_BAND else TIE
+    return Standing(_softmax(z, setup.slope), signed, winner, order_alone)
 
 
 def _balance(contenders: tuple[str, ...], ballots: Sequence[Ballot]) -> dict[str, float]:

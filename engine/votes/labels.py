@@ -7,7 +7,7 @@ from datetime import datetime
 
 from engine.debate import TIE, Persuasion, Question, TurnLabel, Vote, VoteEvent
 from engine.votes.options import THUMBS, UP
-from engine.votes.tally import hands_held, standing_option
+from engine.votes.tally import Standing, hands_held, standing_option
 
 LEANING = {"for": 1, "unsure": 0, "against": -1}
 
@@ -30,7 +30,7 @@ def turn_labels(
 
 
 def persuasion(
-    before: Iterable[Vote], after: Iterable[Vote], contenders: Sequence[str]
+    before: Iterable[Standing], after: Iterable[Standing], contenders: Sequence[str]
 ) -> Persuasion:
     """Count who moved towards the thesis and against it, of those who took a stance twice.
 

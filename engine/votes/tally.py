@@ -8,12 +8,37 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
+from typing import Protocol
 
 from engine.debate import TIE, WEAK, How, Tally, Vote, VoteEvent
 from engine.stats.wilson import wilson
 
 Hands = dict[str, VoteEvent]
 """The options that one person holds, each with the event that says so."""
+
+
+class Standing(Protocol):
+    """What a count needs of a standing vote; `ambiguous` ones are in no count."""
+
+    @property
+    def person(self) -> int:
+        """Whose it is, as a surrogate id."""
+        ...
+
+    @property
+    def option(self) -> str:
+        """What was chosen."""
+        ...
+
+    @property
+    def ambiguous(self) -> bool:
+        """Whether nobody can say which of several choices stands."""
+        ...
+
+    @property
+    def gold(self) -> bool:
+        """Whether it is a label."""
+        ...
 
 
 def hands_held(events: Iterable[VoteEvent], *, tally_visible: bool = True) -> dict[int, Hands]:
@@ -73,7 +98,7 @@ def chosen_in_secret(events: Iterable[VoteEvent]) -> str | None:
     return None if standing is None else standing.option
 
 
-def count(votes: Sequence[Vote], contenders: Sequence[str], quorum: int) -> Tally:
+def count(votes: Iterable[Standing], contenders: Sequence[str], quorum: int) -> Tally:
     """Count votes by option: all that stand, and the gold ones.
 
     The quorum counts gold votes, ties and both-weak included. `share` is that of the first

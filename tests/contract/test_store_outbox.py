@@ -9,7 +9,7 @@ import pytest
 from engine.debate import Status
 from engine.messages import Notice
 from engine.ports import Part
-from engine.store import DeliveryState, Intent, Post, Store
+from engine.store import Closing, DeliveryState, Intent, Post, Store
 from tests.contract.sample import (
     LATER,
     NO_CAPS,
@@ -172,6 +172,32 @@ async def test_what_is_undelivered_is_given_up_with_its_thread(store: Store) -> 
     assert await store.outbox.waiting("chat") == []
     debate = await r.get()
     assert (debate.gone, debate.reason) == (True, "the thread was deleted")
+
+
+@pytest.mark.parametrize("before", [True, False], ids=["thinking", "voting"])
+async def test_why_a_thread_is_gone_is_still_known_when_the_vote_is_closed(
+    store: Store, before: bool
+) -> None:
+    r = await run(store)
+    if not before:
+        await r.advance(Status.VOTING)
+    await store.outbox.abandon(r.lease, r.id, "the thread was deleted")
+    await store.debates.set_waiting(r.id, "waiting to post")
+    await store.debates.set_waiting(r.id, "")
+    await r.advance(Status.VOTING)
+    assert (await r.get()).reason == "the thread was deleted"
+    nothing = Closing(votes=(), posts=(), verdicts={})
+    await store.votes.close(r.lease, r.id, NOW, False, lambda _: nothing)
+    debate = await r.get()
+    assert (debate.status, debate.reason) == (Status.CLOSED, "the thread was deleted")
+
+
+async def test_why_a_thread_was_gone_is_forgotten_when_it_is_tried_again(store: Store) -> None:
+    r = await run(store)
+    await store.outbox.abandon(r.lease, r.id, "the token was revoked")
+    await r.advance(Status.FAILED, reason="the token was revoked")
+    await store.debates.requeue(r.id, NO_CAPS, NOW)
+    assert ((await r.get()).gone, (await r.get()).reason) == (False, "")
 
 
 async def test_an_open_vote_is_due_when_its_thread_is_gone(store: Store) -> None:

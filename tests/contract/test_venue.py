@@ -21,6 +21,9 @@ from adapters.discord.rest import Rest
 from adapters.discord.venue import DiscordVenue
 from adapters.discord.votes import EMOJIS
 from adapters.memory.venue import Fault, MemoryVenue
+from adapters.slack import votes as slack_votes
+from adapters.slack.rest import Rest as SlackRest
+from adapters.slack.venue import SlackVenue
 from adapters.terminal.venue import TerminalVenue
 from engine.debate import Estimate
 from engine.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
@@ -43,6 +46,7 @@ from engine.ports import (
     Venue,
 )
 from tests.doubles.discord import DiscordServer, Rates
+from tests.doubles.slack import Rules, SlackServer
 
 OPTIONS = ("A", "B", "tie", "weak")
 REFERENCE = re.compile(r"k7f2qz·\d+·\d+/\d+")
@@ -106,6 +110,33 @@ async def discord() -> AsyncIterator[Stage]:
         await rest.close()
 
 
+@asynccontextmanager
+async def slack() -> AsyncIterator[Stage]:
+    async with SlackServer(rules=Rules(tiered=False, spaced=False)) as server:
+        for name in ("bob", "cy", "ann"):
+            server.add_user(name)
+        rest = SlackRest(SecretStr(server.bot_token), server.api_url)
+        venue = SlackVenue(rest, gap=0.0)
+
+        async def react(user: str, place: str, message: str, option: str) -> None:
+            name = slack_votes.NAMES[option]
+            if user not in server.holders(message, name):
+                await server.react(user, message, name)
+
+        async def unreact(user: str, place: str, message: str, option: str) -> None:
+            if user in server.holders(message, slack_votes.NAMES[option]):
+                await server.unreact(user, message, slack_votes.NAMES[option])
+
+        def seen() -> str:
+            return "\n".join(message.text for message in server.world.everything())
+
+        def user_id(name: str) -> str:
+            return server.users[name].id
+
+        yield Stage(venue, server.channel.id, react, unreact, seen, "404.000404", user_id)
+        await rest.close()
+
+
 VENUES: dict[str, Callable[[Path], Stage]] = {
     "memory": memory,
     "terminal": terminal,
@@ -113,10 +144,13 @@ VENUES: dict[str, Callable[[Path], Stage]] = {
 }
 
 
-@pytest.fixture(params=[*VENUES, "discord"])
+PLATFORMS = {"discord": discord, "slack": slack}
+
+
+@pytest.fixture(params=[*VENUES, *PLATFORMS])
 async def stage(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Stage]:
-    if request.param == "discord":
-        async with discord() as made:
+    if request.param in PLATFORMS:
+        async with PLATFORMS[request.param]() as made:
             yield made
     else:
         yield VENUES[request.param](tmp_path)

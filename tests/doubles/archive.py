@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from engine.dataset.entry import may_be_read, newest_moment
 from engine.debate import (
     Ballot,
     Debate,
@@ -16,6 +17,7 @@ from engine.debate import (
     Setup,
     Status,
     Turn,
+    TurnLabel,
     Usage,
     Verdict,
     Violation,
@@ -24,7 +26,7 @@ from engine.debate import (
 from engine.errors import StoreError
 from engine.findings import Adjustment, Artifact, Score
 from engine.ports import Reply
-from engine.store import CallRecord, DebateRecord, ExportFilter
+from engine.store import Answer, CallRecord, DebateRecord, ExportFilter
 
 NOON = datetime(2026, 3, 1, 12, 0, 30, tzinfo=UTC)
 MAPLE, BIRCH, ASPEN = (Model.parse(f"rehearsal/{name}") for name in ("maple", "birch", "aspen"))
@@ -32,23 +34,28 @@ ROUNDS = ("opening", "closing")
 
 
 class MemoryArchive:
-    """Yields its records by id; `fails_after` breaks off a reading that is to write."""
+    """Yields its records by id; `fails_after` breaks a reading off."""
 
     def __init__(self, *records: DebateRecord, fails_after: int | None = None) -> None:
         self.records = sorted(records, key=lambda record: record.debate.id)
         self._fails_after = fails_after
-        self._readings = 0
 
     @contextmanager
     def reading(self, where: ExportFilter) -> Iterator[Iterator[DebateRecord]]:
-        self._readings += 1
         yield self._wanted(where)
+
+    def newest(self, where: ExportFilter) -> datetime | None:
+        found = (record.debate for record in self.records if _is_wanted(record.debate, where))
+        return max(map(newest_moment, filter(may_be_read, found)), default=None)
+
+    def size(self, where: ExportFilter) -> int:
+        return sum(_is_wanted(record.debate, where) for record in self.records)
 
     def _wanted(self, where: ExportFilter) -> Iterator[DebateRecord]:
         for number, record in enumerate(self.records):
-            if self._readings > 1 and number == self._fails_after:
+            if number == self._fails_after:
                 raise StoreError("The database is gone.")
-            if _is_wanted(record.debate, where):
+            if _is_wanted(record.debate, where) and _is_decided(record, where):
                 yield record
 
 
@@ -60,7 +67,28 @@ def _is_wanted(debate: Debate, where: ExportFilter) -> bool:
         and where.community in (None, debate.community)
         and (not where.formats or request.format in where.formats)
         and (not where.languages or request.language in where.languages)
+        and (where.since is None or newest_moment(debate) > where.since)
+        and (where.until is None or newest_moment(debate) <= where.until)
+        and (not where.ids or debate.id in where.ids)
     )
+
+
+def _is_decided(record: DebateRecord, where: ExportFilter) -> bool:
+    gold = sum(vote.gold for vote in record.votes)
+    closed = record.debate.revealed_at is not None
+    return not where.quorum_met or (closed and gold >= record.debate.request.quorum)
+
+
+def answers_of(*votes: Vote) -> tuple[Answer, ...]:
+    """Return votes and stances as the store keeps them."""
+    return tuple(Answer(**vote.model_dump(mode="json")) for vote in votes)
+
+
+def make_label(
+    step: str, person: int = 880010, *, up: bool = True, blind: bool = True
+) -> TurnLabel:
+    """A thumb that somebody gave a turn."""
+    return TurnLabel(step=step, person=person, up=up, blind=blind, received_at=NOON)
 
 
 def make_debate(number: int = 1, status: Status = Status.CLOSED, **asked: Any) -> Debate:
@@ -224,6 +252,7 @@ def make_record(
     ballots: Sequence[Ballot] | None = None,
     votes: Sequence[Vote] | None = None,
     calls: Sequence[CallRecord] | None = None,
+    labels: Sequence[TurnLabel] = (),
 ) -> DebateRecord:
     """A debate with everything that its status allows: A won with people and jury alike."""
     debate = debate or make_debate()
@@ -245,6 +274,7 @@ def make_record(
         ballots=tuple(ballots),
         **(make_findings() if closed else {}),
         verdict=verdict if closed else None,
-        votes=tuple(votes),
+        answers=answers_of(*votes),
+        labels=tuple(labels),
         calls=tuple([make_call(turn.step) for turn in turns] if calls is None else calls),
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -19,7 +19,8 @@ from adapters.discord.identify import Identifies
 from adapters.discord.rest import Rest
 from adapters.discord.venue import DiscordVenue
 from bot.app import App
-from bot.run import Discord, serving
+from bot.platforms import Discord
+from bot.run import serving
 from bot.settings import Settings
 from engine.debate import Debate, Status
 from engine.ports import VenueLimits
@@ -43,31 +44,11 @@ class DiscordStage:
     limits: VenueLimits = SWIFT
     gap: float = 0.0
 
-    @asynccontextmanager
-    async def process(self) -> AsyncIterator[App]:
+    def process(self) -> AbstractAsyncContextManager[App]:
         """Run a process until the body ends, connected and with its commands registered."""
-        token = SecretStr(self.discord.token)
-        rest = Rest(token, self.discord.api_url)
-        venue = DiscordVenue(rest, limits=self.limits, gap=self.gap)
-        identifies = Identifies(gap=0.0)
-        connection = Connection(token, (), rest, identifies=identifies, first_pause=0.05)
-        joined = Discord(rest, venue, connection, board_seconds=0.05)
-        async with serving(self._settings(), joined) as app:
-            await until(lambda: connection.connected)
-            yield app
-
-    def _settings(self) -> Settings:
-        caps = {"user_daily_debates": None, "max_live_per_community": None}
-        fixed: dict[str, Any] = {
-            "database_url": self.url,
-            "models": MODELS,
-            "jurors": JURORS,
-            "default_vote_minutes": 30,
-            "default_quorum": 0,
-            "default_extend": False,
-            "budget": caps,
-        }
-        return Settings(**(fixed | self.settings))
+        settings = settings_of(self.url, **self.settings)
+        server = self.discord
+        return process(settings, server.token, server.api_url, limits=self.limits, gap=self.gap)
 
     # --- people --------------------------------------------------------------------------
 
@@ -120,6 +101,37 @@ class DiscordStage:
         return [ref for p in places for m in self.discord.messages(p.id) if (ref := reference(m))]
 
 
+@asynccontextmanager
+async def process(
+    settings: Settings, token: str, api_url: str, *, limits: VenueLimits = SWIFT, gap: float = 0.0
+) -> AsyncIterator[App]:
+    """Serve Discord as `rostrum run` does, with short waits; connected when the body begins."""
+    secret = SecretStr(token)
+    rest = Rest(secret, api_url)
+    venue = DiscordVenue(rest, limits=limits, gap=gap)
+    identifies = Identifies(gap=0.0)
+    connection = Connection(secret, (), rest, identifies=identifies, first_pause=0.05)
+    joined = Discord(rest, venue, connection, board_seconds=0.05)
+    async with serving(settings, joined) as app:
+        await until(lambda: connection.connected)
+        yield app
+
+
+def settings_of(url: str, **changes: Any) -> Settings:
+    """Return the settings of a process: rehearsal models, no caps, and a vote that waits."""
+    caps = {"user_daily_debates": None, "max_live_per_community": None}
+    fixed: dict[str, Any] = {
+        "database_url": url,
+        "models": MODELS,
+        "jurors": JURORS,
+        "default_vote_minutes": 30,
+        "default_quorum": 0,
+        "default_extend": False,
+        "budget": caps,
+    }
+    return Settings(**(fixed | changes))
+
+
 async def voting(app: App) -> Debate:
     """Wait until the newest debate's vote is open and its verdict sealed."""
     return await state(app, lambda d: d.status is Status.VOTING and d.vote_opened_at is not None)
@@ -153,8 +165,13 @@ async def until(look: Callable[[], T | None], seconds: float = 10.0) -> T:
 
 def counted(reveal: Message) -> dict[str, int]:
     """Return the votes that a reveal counts, by option."""
+    return counted_in(reveal.text)
+
+
+def counted_in(text: str) -> dict[str, int]:
+    """Return the votes that a reveal's text counts, by option."""
     names = {"A": "A", "B": "B", "a tie": "tie", "both were weak": "weak"}
-    line = next(line for line in reveal.text.splitlines() if line.startswith("**People:**"))
+    line = next(line for line in text.splitlines() if line.startswith("**People:**"))
     pairs = re.findall(r"(A|B|a tie|both were weak) (\d+)", line.split(";")[0])
     return {names[name]: int(n) for name, n in pairs}
 

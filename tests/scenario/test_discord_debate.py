@@ -60,6 +60,17 @@ async def test_a_debate_from_the_command_to_the_reveal(
     assert discord.violations == []
 
 
+async def test_the_thread_shows_that_a_model_writes(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    stage.settings = {"models": "rehearsal/maple?latency=0.4, rehearsal/willow?latency=0.4"}
+    async with stage.process():
+        await stage.start()
+        await until(lambda: discord.threads())
+        await until(lambda: [place for _, place in discord.world.typing])
+    assert {place for _, place in discord.world.typing} == {stage.thread.id}
+
+
 async def test_the_announcement_shows_how_far_the_debate_is(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:

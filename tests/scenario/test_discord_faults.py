@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import AsyncIterator
 from functools import partial
 
@@ -11,7 +10,6 @@ import pytest
 
 import engine.delivery
 from engine.debate import Status
-from engine.ports import VenueLimits
 from tests.doubles.discord import (
     DiscordServer,
     Fault,
@@ -27,7 +25,6 @@ from tests.scenario.discord_stage import (
     DiscordStage,
     author,
     ended,
-    reference,
     state,
     until,
     voting,
@@ -77,9 +74,7 @@ FAULTS = {
 async def test_a_fault_at_a_message_duplicates_and_loses_nothing(
     stage: DiscordStage, discord: DiscordServer, name: str
 ) -> None:
-    fault = FAULTS[name]
-    discord.fail(fault, *POST)  # the announcement
-    discord.fail(fault, *POST, skip=2)  # a turn
+    discord.fail(FAULTS[name], *POST, skip=2)
     async with stage.process() as app:
         await stage.start()
         await stage.ballot()
@@ -89,6 +84,18 @@ async def test_a_fault_at_a_message_duplicates_and_loses_nothing(
     assert_whole(stage)
     if name != "429 everywhere":  # what was on its way when that was said cannot be called back
         assert discord.violations == []
+
+
+@pytest.mark.parametrize("fault", [status(500, when="after"), drop("before")], ids=["500", "drop"])
+async def test_a_fault_at_the_announcement_duplicates_nothing(
+    stage: DiscordStage, discord: DiscordServer, fault: Fault
+) -> None:
+    discord.fail(fault, *POST)
+    async with stage.process() as app:
+        await stage.vote()
+        await voting(app)
+    assert len(discord.messages()) == 1
+    assert_whole(stage)
 
 
 @pytest.mark.parametrize("fault", [status(500, when="after"), drop("after")], ids=["500", "drop"])
@@ -152,8 +159,11 @@ async def test_a_permission_that_was_never_there_is_named(
     }
     async with stage.process() as app:
         await stage.start()
-        gone = await state(app, lambda debate: debate.gone or not debate.status.live)
-        assert names[permission] in gone.reason or gone.status is Status.VOTING
+        gone = await state(app, lambda debate: debate.gone)
+        if gone.status is Status.FAILED:  # a vote that is closed for it keeps no reason
+            assert names[permission] in gone.reason
+        if discord.messages():
+            await until(lambda: "may not post there" in discord.messages()[0].text)
 
 
 async def test_a_locked_thread_stops_the_debate(
@@ -278,21 +288,3 @@ async def test_a_process_that_ends_and_begins_anew_repeats_nothing(
         await stage.ballot()
         await voting(app)
     assert_whole(stage)
-
-
-# --- rates ---------------------------------------------------------------------------------------
-
-
-async def test_discords_rates_are_kept_without_a_single_429(database_url: str) -> None:
-    async with DiscordServer() as discord:
-        stage = DiscordStage(database_url, discord, limits=VenueLimits(), gap=1.0)
-        async with stage.process():
-            for _ in range(2):
-                await stage.start(topic="A sentence of a certain length. " * 120)
-            await until(lambda: len(discord.threads()) == 2)
-            await until(lambda: len(discord.messages(stage.thread.id)) > 6, 20)
-        assert discord.violations == []
-        for place in (discord.channel, *discord.threads()):
-            sent = [m.created for m in discord.messages(place.id)]
-            assert all(b - a > 5 for a, b in zip(sent, sent[5:], strict=False))
-        assert all(re.match(r"\w{6}·", reference(m)) for m in discord.messages())

@@ -121,6 +121,25 @@ def thread(discord: DiscordServer) -> list[Message]:
     return discord.messages(threads[0].id) if threads else []
 
 
+async def test_a_lost_gateway_is_seen_and_a_revoked_token_ends_the_program(
+    discord: DiscordServer, tmp_path: Path
+) -> None:
+    port = free_port()
+    async with program(discord, tmp_path, "run", ROSTRUM_HEALTH__PORT=str(port)) as process:
+        await discord.gateway.until_connected(seconds=20)
+        discord.gateway.refusing = True
+        await discord.gateway.disconnect(1001, forget=True)
+        async with asyncio.timeout(10):
+            while (await fetch(f"http://127.0.0.1:{port}/healthz"))[0] != 503:  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+        discord.token = "MTAwMA.another.one"
+        discord.gateway.refusing = False
+        async with asyncio.timeout(30):
+            _, said = await process.communicate()
+    assert process.returncode == 1
+    assert said.decode().splitlines()[-1].startswith("rostrum: Discord")
+
+
 async def test_a_token_that_is_refused_ends_the_program_with_one_sentence(
     discord: DiscordServer, tmp_path: Path
 ) -> None:

@@ -252,6 +252,10 @@ async def test_a_secret_vote_is_taken_away_and_counted(
         await until(lambda: not any(held(discord, ballot).values()))
         discord.react("cleo", ballot.id, B)
         await until(lambda: not any(held(discord, ballot).values()))
+        discord.react("eve", ballot.id, B)
+        await until(lambda: not any(held(discord, ballot).values()))
+        asked = await discord.press("eve", ballot, "rostrum:withdraw").finished()
+        assert "taken back" in asked.text
         await voting(app)
     discord.react("dan", ballot.id, TIE)
     async with stage.process():

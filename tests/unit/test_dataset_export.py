@@ -5,10 +5,9 @@ from __future__ import annotations
 import errno
 import hashlib
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -19,11 +18,13 @@ from engine.dataset import folder
 from engine.dataset.manifest import Manifest
 from engine.dataset.tables import TABLES
 from engine.dataset.voters import Keys
-from engine.dataset.writer import write_export
+from engine.dataset.writer import Wanted, write_export
 from engine.debate import Model, Status, Verdict
 from engine.errors import ExportError, StoppedError, StoreError, UsageError
 from engine.store import DebateRecord, ExportFilter
 from tests.doubles.archive import (
+    BIRCH,
+    MAPLE,
     NOON,
     MemoryArchive,
     make_ballot,
@@ -40,6 +41,10 @@ RECORDS = tuple(make_record(make_debate(number)) for number in range(1, 25))
 def write(out: Path, *records: DebateRecord, **where: Any) -> Manifest:
     archive = MemoryArchive(*(records or RECORDS))
     return write_export(archive, ExportFilter(**where), out, KEYS, version="1.2.3")
+
+
+def write_wanted(out: Path, wanted: Wanted, *records: DebateRecord) -> Manifest:
+    return write_export(MemoryArchive(*(records or RECORDS)), wanted, out, KEYS, version="1.2.3")
 
 
 def contents(out: Path) -> dict[str, bytes]:
@@ -72,7 +77,9 @@ class TestLayout:
         manifest = write(tmp_path / "out", RECORDS[0])
         (split,) = manifest.rows["debates"]
         assert set(manifest.rows["votes"]) == {split}
-        assert len(list(tmp_path.glob("out/data/*/*.jsonl"))) == len(TABLES)
+        empty = {name for name, by_split in manifest.rows.items() if not by_split}
+        assert empty == {"preference_same_side", "unpaired"}
+        assert len(list(tmp_path.glob("out/data/*/*.jsonl"))) == len(TABLES) - len(empty)
 
     def test_without_debates_there_is_still_a_card(self, tmp_path: Path) -> None:
         manifest = write_export(
@@ -83,9 +90,11 @@ class TestLayout:
 
     def test_a_row_is_in_the_split_that_it_names(self, tmp_path: Path) -> None:
         write(tmp_path / "out")
+        splits = {row["debate_id"]: row["split"] for row in table(tmp_path / "out", "debates")}
         for path in tmp_path.glob("out/data/*/*.jsonl"):
             rows = [orjson.loads(line) for line in path.read_bytes().splitlines()]
-            assert {row["split"] for row in rows} == {path.stem}
+            assert {splits[row["debate_id"]] for row in rows} == {path.stem}
+            assert {row.get("split", path.stem) for row in rows} == {path.stem}
 
     def test_the_manifest_is_true(self, tmp_path: Path) -> None:
         returned = write(tmp_path / "out", languages=("en",))
@@ -97,7 +106,7 @@ class TestLayout:
             assert file["sha256"] == hashlib.sha256(text).hexdigest()
             assert file["bytes"] == len(text)
         assert not found
-        assert (manifest["schema_version"], manifest["rostrum"]) == (1, "1.2.3")
+        assert (manifest["schema_version"], manifest["rostrum"]) == (2, "1.2.3")
         assert manifest["filters"]["languages"] == ["en"]
         assert manifest["cutoff"] == "2026-03-02T12:00:30Z"
 
@@ -129,6 +138,93 @@ class TestLayout:
         archive = MemoryArchive(*RECORDS)
         write_export(archive, ExportFilter(), tmp_path / "out", KEYS, seen.append, version="1")
         assert [done for done in seen if done] == list(range(1, len(RECORDS) + 1))
+
+
+class TestFilters:
+    def debates(self, out: Path) -> list[str]:
+        return sorted(row["debate_id"] for row in table(out, "debates"))
+
+    def ids(self, *numbers: int) -> list[str]:
+        return [make_debate(number).id for number in numbers]
+
+    def test_dates_go_by_the_reveal_and_an_export_goes_on_where_the_last_one_ended(
+        self, tmp_path: Path
+    ) -> None:
+        first = write(tmp_path / "one", until=NOON + timedelta(hours=3))
+        assert self.debates(tmp_path / "one") == self.ids(1, 2, 3)
+        write(tmp_path / "two", since=first.cutoff, until=NOON + timedelta(hours=5))
+        assert self.debates(tmp_path / "two") == self.ids(4, 5)
+
+    def test_a_debate_without_a_vote_goes_by_when_it_was_asked_for(self, tmp_path: Path) -> None:
+        partial = make_record(make_debate(30, Status.PARTIAL))
+        write(tmp_path / "out", RECORDS[0], partial, until=NOON)
+        assert self.debates(tmp_path / "out") == self.ids(30)
+
+    def test_only_what_people_decided(self, tmp_path: Path) -> None:
+        few = make_record(make_debate(30), votes=[make_vote(1)])
+        partial = make_record(make_debate(31, Status.PARTIAL))
+        write(tmp_path / "out", RECORDS[0], few, partial, quorum_met=True)
+        assert self.debates(tmp_path / "out") == self.ids(1)
+
+    def test_filters_are_in_the_manifest(self, tmp_path: Path) -> None:
+        filters = write(tmp_path / "out", since=NOON, quorum_met=True, platform="discord").filters
+        assert (filters.since, filters.until, filters.quorum_met) == (NOON, None, True)
+        assert filters.platform == "discord"
+
+    def test_only_the_tables_that_were_asked_for(self, tmp_path: Path) -> None:
+        manifest = write_wanted(tmp_path / "out", Wanted(tables=("votes", "debates")))
+        assert list(manifest.rows) == ["debates", "votes"]
+        assert {path.name for path in tmp_path.glob("out/data/*")} == {"debates", "votes"}
+        card = (tmp_path / "out" / "README.md").read_text()
+        assert "### `votes`" in card
+        assert "### `turns`" not in card
+
+    def test_an_unknown_table_is_refused_by_name(self, tmp_path: Path) -> None:
+        with pytest.raises(UsageError, match=r"“vote”; choose from debates, turns"):
+            write_wanted(tmp_path / "out", Wanted(tables=("vote",)))
+        assert list(tmp_path.iterdir()) == []
+
+
+class TestMirrors:
+    def mirrored(self, number: int, topic: str = "Is tea good?", **asked: Any) -> DebateRecord:
+        """A debate with the sides of the one before it exchanged."""
+        models = (MAPLE, BIRCH) if number % 2 else (BIRCH, MAPLE)
+        sides = dict(zip("AB", models, strict=True))
+        votes = [make_vote(n, option) for n, option in enumerate("AAAAB" if number % 2 else "ABB")]
+        return make_record(make_debate(number, topic=topic, sides=sides, **asked), votes=votes)
+
+    def pairs(self, out: Path) -> list[tuple[str, str, str]]:
+        rows = table(out, "preference_same_side")
+        return [
+            (row["side"], row["debate_id"][-2:], row["rejected_debate_id"][-2:]) for row in rows
+        ]
+
+    def test_each_side_of_a_pair_is_a_row_in_the_split_of_both(self, tmp_path: Path) -> None:
+        records = [self.mirrored(1), *RECORDS[4:9], self.mirrored(2, topic="  is TEA good ")]
+        write(tmp_path / "out", *records)
+        assert self.pairs(tmp_path / "out") == [("A", "01", "02"), ("B", "02", "01")]
+        splits = {row["debate_id"]: row["split"] for row in table(tmp_path / "out", "debates")}
+        (split,) = {row["split"] for row in table(tmp_path / "out", "preference_same_side")}
+        assert split == splits[records[0].debate.id] == splits[records[-1].debate.id]
+
+    def test_a_debate_has_one_mirror_at_most(self, tmp_path: Path) -> None:
+        write(tmp_path / "out", *(self.mirrored(number) for number in (1, 2, 3, 4, 5)))
+        assert [side for side, *_ in self.pairs(tmp_path / "out")] == ["A", "B", "A", "B"]
+
+    @pytest.mark.parametrize(
+        "other",
+        [{"topic": "Is coffee good?"}, {"language": "tr"}, {"conditions": "x"}, {"quorum": 9}],
+        ids=str,
+    )
+    def test_what_differs_otherwise_or_is_undecided_is_no_mirror(
+        self, tmp_path: Path, other: dict[str, Any]
+    ) -> None:
+        write(tmp_path / "out", self.mirrored(1), self.mirrored(2, **other))
+        assert self.pairs(tmp_path / "out") == []
+
+    def test_many_pairs_are_all_written(self, tmp_path: Path) -> None:
+        manifest = write(tmp_path / "out", *(self.mirrored(number) for number in range(1, 91)))
+        assert sum(manifest.rows["preference_same_side"].values()) == 90
 
 
 class TestRepeating:
@@ -165,9 +261,10 @@ class TestRepeating:
 
     def test_a_debate_revealed_while_it_is_written_waits_for_the_next(self, tmp_path: Path) -> None:
         class Growing(MemoryArchive):
-            def _wanted(self, where: ExportFilter) -> Iterator[DebateRecord]:
-                yield from super()._wanted(where)
+            def newest(self, where: ExportFilter) -> datetime | None:
+                found = super().newest(where)
                 self.records = [*RECORDS, make_record(make_debate(99))]
+                return found
 
         write(tmp_path / "one")
         archive = Growing(*RECORDS)
@@ -342,7 +439,8 @@ class TestCard:
     def test_the_front_matter_maps_every_table_to_its_files(self, tmp_path: Path) -> None:
         manifest = write(tmp_path / "out")
         head = read_front_matter(self.card(tmp_path / "out"))
-        assert {config["config_name"] for config in head["configs"]} == set(manifest.rows)
+        filled = {name for name, by_split in manifest.rows.items() if by_split}
+        assert {config["config_name"] for config in head["configs"]} == filled
         paths = {
             (config["config_name"], entry["split"]): entry["path"]
             for config in head["configs"]

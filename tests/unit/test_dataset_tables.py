@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
+from math import log
 from typing import Any
 
+import orjson
 import pytest
 
-from engine.dataset.columns import Column
+from engine.dataset.columns import DEBATE, SPLIT, Column
 from engine.dataset.entry import Entry, make_entry
-from engine.dataset.tables import TABLES
+from engine.dataset.tables import TABLES, Table
 from engine.dataset.voters import Pseudonyms
-from engine.debate import BallotKind, Model, Scores, Status, TurnOrder, Usage
-from engine.store import CallRecord, DebateRecord, ExportFilter
+from engine.debate import BallotKind, Model, Question, Scores, Status, TurnOrder, Usage, Vote
+from engine.store import Answer, CallRecord, DebateRecord, ExportFilter
 from tests.doubles.archive import (
+    ASPEN,
+    BIRCH,
+    MAPLE,
     NOON,
+    answers_of,
     make_ballot,
     make_call,
     make_debate,
     make_invalid_ballot,
+    make_label,
     make_record,
     make_turn,
     make_vote,
@@ -38,7 +46,20 @@ def entry(record: DebateRecord) -> Entry:
 
 
 def rows(table: str, record: DebateRecord | None = None) -> list[dict[str, Any]]:
-    return list(BY_NAME[table].rows(entry(record or make_record())))
+    """Return rows as a reader of the JSON finds them."""
+    return as_read(BY_NAME[table].rows(entry(record or make_record())))
+
+
+def as_read(made: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [orjson.loads(orjson.dumps(row)) for row in made]
+
+
+def full_entry() -> Entry:
+    """A debate that has rows in every table: thumbs on a turn, and a mirror."""
+    models = {"A": BIRCH, "B": MAPLE}
+    first = make_record(make_debate(1, topic="Tea is good."), labels=[make_label("turn/opening/A")])
+    mirror = make_record(make_debate(2, topic="tea is good", sides=models), votes=[make_vote(1)])
+    return replace(entry(first), mirror=entry(mirror))
 
 
 def debate_row(record: DebateRecord | None = None) -> dict[str, Any]:
@@ -48,7 +69,7 @@ def debate_row(record: DebateRecord | None = None) -> dict[str, Any]:
 
 def check_cell(column: Column, value: Any) -> None:
     if value is None:
-        assert "null" in column.about, column.name
+        assert column.null, column.name
     elif isinstance(column.type, str):
         assert type(value) is not bool or column.type == "bool", column.name
         assert isinstance(value, TYPES.get(column.type, (str,))), column.name
@@ -57,6 +78,13 @@ def check_cell(column: Column, value: Any) -> None:
             assert list(item) == [field.name for field in column.type]
             for field in column.type:
                 check_cell(field, item[field.name])
+
+
+def check_rows(table: Table, made: list[dict[str, Any]]) -> None:
+    for row in made:
+        assert list(row) == [column.name for column in table.columns]
+        for column in table.columns:
+            check_cell(column, row[column.name])
 
 
 RECORDS = [
@@ -71,22 +99,36 @@ class TestEveryTable:
     @pytest.mark.parametrize("name", BY_NAME)
     @pytest.mark.parametrize("record", RECORDS, ids=["closed", "partial", "cancelled", "bare"])
     def test_rows_are_what_the_columns_declare(self, name: str, record: DebateRecord) -> None:
-        table = BY_NAME[name]
-        for row in table.rows(entry(record)):
-            assert list(row) == [column.name for column in table.columns]
-            for column in table.columns:
-                check_cell(column, row[column.name])
+        check_rows(BY_NAME[name], as_read(BY_NAME[name].rows(entry(record))))
 
     @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
-    def test_nothing_is_made_that_no_column_declares(self, table: Any) -> None:
-        (made, *_) = table.make(entry(make_record()))
+    def test_a_full_debate_has_rows_in_all_of_them(self, table: Table) -> None:
+        made = as_read(table.rows(full_entry()))
+        assert made
+        check_rows(table, made)
+
+    @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
+    def test_nothing_is_made_that_no_column_declares(self, table: Table) -> None:
+        (made, *_) = table.make(full_entry())
         declared = {column.name for column in table.columns}
-        assert set(made) | {"debate_id", "split"} == declared
+        assert set(made) | {"debate_id"} | ({"split"} & declared) == declared
 
     def test_every_row_names_its_debate_and_split(self) -> None:
         record = make_record()
-        found = {(r["debate_id"], r["split"]) for name in BY_NAME for r in rows(name, record)}
-        assert found == {(record.debate.id, entry(record).split)}
+        found = {(r["debate_id"], r.get("split")) for name in BY_NAME for r in rows(name, record)}
+        split = entry(record).split
+        assert found == {(record.debate.id, split), (record.debate.id, None)}
+        without = [table.name for table in TABLES if SPLIT not in table.columns]
+        assert without == ["arena_human", "arena_jury"]
+        assert all(DEBATE.name in {one.name for one in table.columns} for table in TABLES)
+
+    @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
+    def test_every_column_says_what_it_is(self, table: Table) -> None:
+        names = [column.name for column in table.columns]
+        assert len(names) == len(set(names))
+        for column in table.columns:
+            assert column.meaning
+            assert "|" not in column.about
 
 
 class TestDebates:
@@ -281,6 +323,190 @@ class TestVotes:
         one = rows("votes", make_record(votes=[make_vote(7)]))
         other = rows("votes", make_record(make_debate(2), votes=[make_vote(7, "B")]))
         assert one[0]["voter"] == other[0]["voter"]
+
+    def test_the_answers_that_are_read_fast_are_votes(self) -> None:
+        assert Answer._fields == tuple(Vote.model_fields)
+        vote = make_vote(3, "A+tie", ambiguous=True, last_at=NOON + timedelta(microseconds=5))
+        assert answers_of(vote)[0].to_vote() == vote
+
+    def test_whoever_opted_out_is_counted_and_has_no_row(self) -> None:
+        votes = [make_vote(person) for person in range(1, 6)]
+        record = replace(make_record(votes=votes), opted_out=frozenset({2, 4}))
+        hidden = {VOTERS.voter(person) for person in (2, 4)}
+        assert len(rows("votes", record)) == len(rows("arena_human", record)) == 3
+        assert not hidden & {row["voter"] for row in rows("votes", record)}
+        assert not hidden & {row["judge"] for row in rows("arena_human", record)}
+        row = debate_row(record)
+        assert (row["opted_out"], row["n_a"], row["gold_a"]) == (2, 5, 5)
+
+    def test_stances_are_rows_and_say_whom_the_debate_moved(self) -> None:
+        stances = [
+            make_vote(1, "against", question=Question.STANCE_BEFORE),
+            make_vote(1, "for", question=Question.STANCE_AFTER),
+            make_vote(2, "unsure", question=Question.STANCE_BEFORE),
+        ]
+        record = make_record(votes=[make_vote(1), *stances])
+        phases = sorted(row["phase"] for row in rows("votes", record))
+        assert phases == ["before_reveal", "stance_after", "stance_before", "stance_before"]
+        row = debate_row(record)
+        assert row["persuaded"] == [{"side": "A", "moved": 1}, {"side": "B", "moved": 0}]
+        assert (row["n_persuaded"], row["persuasion_winner"], row["n_a"]) == (1, "A", 1)
+        assert debate_row()["persuaded"] is None
+
+
+class TestPreference:
+    def test_the_winners_case_is_chosen_over_the_others(self) -> None:
+        debate = make_debate(topic="Tea or coffee?", conditions="At night", language="tr")
+        turns = [make_turn(1, "Tea."), make_turn(2, "Coffee."), make_turn(3, "Calm tea.")]
+        (row,) = rows("preference", make_record(debate, turns=turns))
+        assert row["prompt"] == [
+            {
+                "role": "user",
+                "content": "Topic: Tea or coffee?\nConditions: At night\nLanguage: tr\n\n"
+                "Make the most convincing case, for or against it.",
+            }
+        ]
+        case = "## opening\n\nTea.\n\n## closing\n\nCalm tea."
+        assert row["chosen"] == [{"role": "assistant", "content": case}]
+        assert row["rejected"] == [{"role": "assistant", "content": "## opening\n\nCoffee."}]
+        assert row["margin"] == pytest.approx(log(3.5 / 1.5))
+        assert (row["chosen_side"], row["rejected_side"]) == ("A", "B")
+
+    @pytest.mark.parametrize("options", [["A", "A"], ["A", "B", "tie"], ["A", "A", "tie", "tie"]])
+    def test_ties_and_too_few_votes_have_none(self, options: list[str]) -> None:
+        votes = [make_vote(n, option) for n, option in enumerate(options)]
+        assert rows("preference", make_record(votes=votes)) == []
+
+    def test_between_many_the_winner_is_set_beside_each(self) -> None:
+        sides = {str(n): Model.parse(f"rehearsal/m{n}") for n in (1, 2, 3)}
+        turns = [make_turn(n, f"By {n}.", side=str(n), seat=str(n)) for n in (1, 2, 3)]
+        votes = [make_vote(n, option) for n, option in enumerate("2231")]
+        made = rows("preference", make_record(make_debate(sides=sides), turns=turns, votes=votes))
+        assert [(row["chosen_side"], row["rejected_side"]) for row in made] == [
+            ("2", "1"),
+            ("2", "3"),
+        ]
+        assert all("By 2." in row["chosen"][0]["content"] for row in made)
+
+    def test_who_said_nothing_is_compared_with_nobody(self) -> None:
+        assert rows("preference", make_record(turns=[make_turn(1)])) == []
+
+
+class TestSameSide:
+    def pair(self, here: str, there: str) -> list[dict[str, Any]]:
+        """Two debates that mirror each other, with these votes, as rows."""
+        first, second = (
+            make_record(
+                make_debate(number, sides=sides),
+                turns=[make_turn(1, f"For, by {name}."), make_turn(2, f"Against, not {name}.")],
+                votes=[make_vote(n, option) for n, option in enumerate(options)],
+            )
+            for number, name, sides, options in (
+                (1, "maple", {"A": MAPLE, "B": BIRCH}, here),
+                (2, "birch", {"A": BIRCH, "B": MAPLE}, there),
+            )
+        )
+        joined = replace(entry(first), mirror=entry(second))
+        return as_read(BY_NAME["preference_same_side"].rows(joined))
+
+    def test_the_model_with_more_votes_in_both_is_chosen_on_either_side(self) -> None:
+        rows_for, rows_against = self.pair("AAAB", "AABB")
+        assert (rows_for["side"], rows_against["side"]) == ("A", "B")
+        assert rows_for["chosen"][0]["content"].endswith("For, by maple.")
+        assert rows_for["rejected"][0]["content"].endswith("For, by birch.")
+        assert rows_against["chosen"][0]["content"].endswith("Against, not birch.")
+        assert rows_against["rejected"][0]["content"].endswith("Against, not maple.")
+        assert rows_for["prompt"][0]["content"].endswith("case, for it.")
+        assert rows_against["prompt"][0]["content"].endswith("case, against it.")
+        assert rows_for["margin"] == rows_against["margin"] == pytest.approx(log(5.5 / 3.5))
+        assert rows_for["debate_id"] == rows_against["rejected_debate_id"]
+
+    def test_the_side_that_everybody_likes_decides_nothing(self) -> None:
+        assert self.pair("AAAB", "AAAB") == []
+
+
+class TestUnpaired:
+    def test_a_turn_that_people_liked_comes_with_the_debate_before_it(self) -> None:
+        turns = [make_turn(1, "Tea."), make_turn(2, "Coffee."), make_turn(3, "Calm.")]
+        labels = [make_label(turns[2].step), make_label(turns[0].step, up=False)]
+        first, last = rows("unpaired", make_record(turns=turns, labels=labels))
+        assert (first["label"], first["completion"][0]["content"]) == (False, "Tea.")
+        assert (last["label"], last["thumbs_up"], last["thumbs_down"]) == (True, 1, 0)
+        assert [message["role"] for message in last["prompt"]] == ["user", "assistant", "user"]
+        assert last["prompt"][-1]["content"] == "Coffee.\n\nIt is your turn: closing."
+        assert last["completion"] == [{"role": "assistant", "content": "Calm."}]
+
+    def test_a_draw_and_thumbs_after_the_reveal_are_no_labels(self) -> None:
+        step = make_turn(1).step
+        draw = [
+            make_label(step, 1),
+            make_label(step, 2, up=False),
+            make_label(step, 3, blind=False),
+        ]
+        assert rows("unpaired", make_record(labels=draw)) == []
+
+
+class TestArena:
+    NAMES = (
+        *("question_id", "model_a", "model_b", "winner", "judge"),
+        *("conversation_a", "conversation_b", "turn"),
+    )
+
+    def test_columns_and_types_are_those_of_mt_bench(self) -> None:
+        for name in ("arena_human", "arena_jury"):
+            types = {column.name: column.type for column in BY_NAME[name].columns}
+            assert tuple(types) == (*self.NAMES, "debate_id", "order")
+            assert types.pop("question_id") == types.pop("turn") == "int64"
+            for chat in (types.pop("conversation_a"), types.pop("conversation_b")):
+                assert [(part.name, part.type) for part in chat if isinstance(part, Column)] == [
+                    ("content", "string"),
+                    ("role", "string"),
+                ]
+            assert set(types.values()) == {"string"}
+
+    def test_each_gold_vote_is_a_judgment(self) -> None:
+        votes = [
+            make_vote(1, "A"),
+            make_vote(2, "B"),
+            make_vote(3, "weak"),
+            make_vote(4, "B", gold=False),
+        ]
+        made = rows("arena_human", make_record(votes=votes))
+        winners = {row["judge"]: row["winner"] for row in made}
+        assert winners == {
+            VOTERS.voter(1): "model_a",
+            VOTERS.voter(2): "model_b",
+            VOTERS.voter(3): "tie",
+        }
+        (row, *_) = made
+        assert (row["model_a"], row["model_b"]) == ("rehearsal/maple", "rehearsal/birch")
+        assert 0 <= row["question_id"] < 2**63
+        assert (row["turn"], row["order"]) == (2, "AB")
+
+    def test_a_sides_conversation_has_the_others_turns_as_the_users(self) -> None:
+        turns = [make_turn(1, "Tea."), make_turn(2, "Coffee."), make_turn(3, "Calm.")]
+        (row, *_) = rows("arena_human", make_record(turns=turns))
+        said = [(one["role"], one["content"].rpartition("\n")[2]) for one in row["conversation_b"]]
+        assert said == [("user", "Tea."), ("assistant", "Coffee."), ("user", "Calm.")]
+        assert [one["role"] for one in row["conversation_a"]] == [
+            *("user", "assistant", "user", "assistant"),
+        ]
+
+    def test_only_valid_ballots_are_judgments(self) -> None:
+        ballots = [make_ballot("BA", verdict="tie"), make_ballot(), make_invalid_ballot()]
+        made = rows("arena_jury", make_record(ballots=ballots))
+        assert [(row["winner"], row["order"]) for row in made] == [("tie", "BA"), ("model_a", "AB")]
+        assert {row["judge"] for row in made} == {ASPEN.ref}
+
+    def test_between_many_a_vote_decides_its_choices_matches_alone(self) -> None:
+        sides = {str(n): Model.parse(f"rehearsal/m{n}") for n in (1, 2, 3)}
+        turns = [make_turn(n, f"By {n}.", side=str(n), seat=str(n)) for n in (1, 2, 3)]
+        debate = make_debate(sides=sides)
+        votes = [make_vote(1, "2"), make_vote(2, "tie")]
+        first, second = rows("arena_human", make_record(debate, turns=turns, votes=votes))
+        assert (first["model_a"], first["winner"]) == ("rehearsal/m1", "model_b")
+        assert (second["model_b"], second["winner"]) == ("rehearsal/m3", "model_a")
+        assert "By 3." not in str(first["conversation_a"] + first["conversation_b"])
 
 
 def _fields(record: DebateRecord) -> dict[str, Any]:

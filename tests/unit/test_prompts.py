@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.errors import SettingsError
+from engine.formats.roundtable import Personas
 from engine.limits import TurnLimits
 from engine.prompts.library import JUDGED, SPOKEN, Prompts, load_prompts
 from tests.doubles.desk import ScriptedDesk, floor_on, setup_of
@@ -104,3 +105,37 @@ async def test_what_people_and_models_say_is_never_a_template(said: str) -> None
     assert f"Motion: Topic {said}\n" in opening
     assert f"both sides accept: Bound {said}\n" in opening
     assert f"<opponent>\nAgainst {said}\n</opponent>" in rebuttal
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("personas = [", r"roundtable/personas\.toml cannot be used"),
+        ("\x00", r"roundtable/personas\.toml cannot be used"),
+    ],
+)
+def test_a_data_file_that_cannot_be_read_is_refused_at_start(
+    tmp_path: Path, text: str, why: str
+) -> None:
+    (tmp_path / "roundtable").mkdir()
+    (tmp_path / "roundtable/personas.toml").write_text(text)
+    with pytest.raises(SettingsError, match=why):
+        load_prompts(tmp_path)
+
+
+def test_a_data_file_can_be_replaced_and_counts_in_the_digest(tmp_path: Path) -> None:
+    (tmp_path / "roundtable").mkdir()
+    mine = '[personas]\ncook = "a cook who has to feed forty"\n'
+    (tmp_path / "roundtable/personas.toml").write_text(mine)
+    changed = load_prompts(tmp_path)
+    assert changed.data("roundtable/personas", Personas).personas == {
+        "cook": "a cook who has to feed forty"
+    }
+    assert changed.digest != load_prompts().digest
+
+
+def test_a_data_file_of_another_form_is_named_when_it_is_used(tmp_path: Path) -> None:
+    (tmp_path / "roundtable").mkdir()
+    (tmp_path / "roundtable/personas.toml").write_text("people = 3\n")
+    with pytest.raises(SettingsError, match=r"roundtable/personas\.toml cannot be used.*personas"):
+        load_prompts(tmp_path).data("roundtable/personas", Personas)

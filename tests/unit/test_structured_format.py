@@ -338,6 +338,15 @@ async def test_with_live_scores_the_briefing_is_shown_at_once() -> None:
     assert desk.held == []
 
 
+async def test_a_judge_that_names_a_model_is_not_quoted_with_it() -> None:
+    setup = setup_for("structured", scores="live")
+    names = [model.name for model in setup.request.speakers]
+    told = answer("judge", key_insight=f"{names[0]} was better than {names[1]}.")
+    desk = await hold(setup, RehearsedDesk(twist=Script({"judge": told})))
+    assert "was better than" in desk.shown
+    assert not [name for name in names if name in desk.shown]
+
+
 async def test_the_judge_knows_no_model_by_name() -> None:
     script = Script({"turn/closing/A": answer("turn/closing/A", position="As maple, I stay.")})
     setup = setup_for("structured")

@@ -1,0 +1,210 @@
+"""`rostrum bench jury`: how much of what jurors know each way of asking them brings out.
+
+A share of gain is (accuracy − 50) / (oracle's accuracy − 50), in percent, where a declared tie
+is half right. Worlds, jurors and debates are simulated; the product's panel is its own code.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from statistics import fmean, stdev
+from typing import NamedTuple
+
+import orjson
+from rich.console import Console
+from rich.progress import Progress
+
+from bot.bench.jury_panels import Call, Panel, Product, ask_naive, ask_swapped, make_oracle
+from bot.bench.jury_world import WORLDS, Case, World, make_case, make_court, make_rng
+from bot.bench.machine import describe_machine
+from engine.debate import TIE
+from engine.errors import UsageError
+
+ORACLE, NAIVE, SWAPPED = "oracle", "naive majority", "strict swap"
+UNLABELLED, LABELLED = "rostrum, no labels", "rostrum, 200 labels"
+LABELS = 200
+REPORTED_FROM = 5000  # seeds below this are for tuning
+WHOLE_INTERVAL = 1.96
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is simulated: installations by seed, each with debates to learn from and to count."""
+
+    seeds: range
+    debates: int
+    learning: int
+
+
+class Score(NamedTuple):
+    """How a panel did in one installation, a mean over its debates.
+
+    `accuracy` and `lean` (what A got beyond what it earned) are shares of 1.
+    """
+
+    accuracy: float
+    lean: float
+    calls: float
+    audits: float
+
+
+class Line(NamedTuple):
+    """A panel in one world: points, percent and calls; `interval` is half a 95 % one."""
+
+    panel: str
+    accuracy: float
+    share: float
+    interval: float
+    lean: float
+    calls: float
+    audits: float
+
+
+Scores = Mapping[str, Score]
+
+
+async def run_jury(debates: int, seeds: int, first_seed: int, learning: int) -> None:
+    """Print the table as JSON, and as text on stderr. Raises UsageError for too few debates."""
+    if learning < LABELS:
+        raise UsageError(
+            f"--learning is {learning}; it has to be at least {LABELS}, to be voted on."
+        )
+    plan = Plan(range(first_seed, first_seed + seeds), debates, learning)
+    found = await _simulate(plan)
+    lines = {world: tuple(_summarise(scores)) for world, scores in found.items()}
+    print(render(lines), file=sys.stderr)
+    print(orjson.dumps(_report(plan, lines), option=orjson.OPT_INDENT_2).decode())
+
+
+async def _simulate(plan: Plan) -> dict[str, list[Scores]]:
+    """Measure every world and seed, each in a process of its own."""
+    loop = asyncio.get_running_loop()
+    jobs = [(world, seed) for world in WORLDS for seed in plan.seeds]
+    console = Console(stderr=True)
+    with (
+        ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as workers,
+        Progress(console=console, disable=not console.is_terminal, transient=True) as progress,
+    ):
+        bar = progress.add_task("Simulating", total=len(jobs))
+        try:
+            futures = [loop.run_in_executor(workers, measure, *job, plan) for job in jobs]
+            for future in futures:
+                future.add_done_callback(lambda _: progress.advance(bar))
+            scores = await asyncio.gather(*futures)
+        except asyncio.CancelledError:
+            workers.shutdown(wait=False, cancel_futures=True)
+            raise
+    named: dict[str, list[Scores]] = {world.name: [] for world in WORLDS}
+    for (world, _), found in zip(jobs, scores, strict=True):
+        named[world.name].append(found)
+    return named
+
+
+def measure(world: World, seed: int, plan: Plan) -> dict[str, Score]:
+    """Hold one installation's debates before every panel."""
+    rng = make_rng(world.name, seed)
+    court = make_court(world, rng)
+    product = Product(court)
+    humans = []
+    for _ in range(plan.learning):
+        case = make_case(court, rng)
+        product.ask(case)
+        humans.append(case.human)
+    panels: dict[str, Panel] = {
+        ORACLE: make_oracle(court),
+        NAIVE: ask_naive,
+        SWAPPED: ask_swapped,
+        UNLABELLED: product.label(()).ask,
+        LABELLED: product.label(humans[-LABELS:]).ask,
+    }
+    cases = [make_case(court, rng) for _ in range(plan.debates)]
+    return {name: _score(cases, [panel(case) for case in cases]) for name, panel in panels.items()}
+
+
+def _score(cases: Sequence[Case], calls: Sequence[Call]) -> Score:
+    pairs = list(zip(cases, calls, strict=True))
+    return Score(
+        accuracy=fmean(_credit(call, case.winner) for case, call in pairs),
+        lean=fmean(_credit(call, "A") - (case.winner == "A") for case, call in pairs),
+        calls=fmean(call.calls for call in calls),
+        audits=fmean(call.audits for call in calls),
+    )
+
+
+def _credit(call: Call, winner: str) -> float:
+    return 0.5 if call.winner == TIE else float(call.winner == winner)
+
+
+def _summarise(installations: Sequence[Scores]) -> Iterator[Line]:
+    """Compare every panel with the oracle, over the installations of one world."""
+    best = fmean(scores[ORACLE].accuracy for scores in installations) - 0.5
+    for panel in installations[0]:
+        found = [scores[panel] for scores in installations]
+        accuracy = fmean(score.accuracy for score in found)
+        share = (accuracy - 0.5) / best
+        gaps = [
+            score.accuracy - 0.5 - share * (scores[ORACLE].accuracy - 0.5)
+            for score, scores in zip(found, installations, strict=True)
+        ]
+        error = stdev(gaps) / math.sqrt(len(gaps)) / best if len(gaps) > 1 else math.nan
+        yield Line(
+            panel=panel,
+            accuracy=100 * accuracy,
+            share=100 * share,
+            interval=100 * WHOLE_INTERVAL * error,
+            lean=100 * fmean(score.lean for score in found),
+            calls=fmean(score.calls for score in found),
+            audits=fmean(score.audits for score in found),
+        )
+
+
+def _over_worlds(lines: Mapping[str, Sequence[Line]]) -> Iterator[dict[str, float | str]]:
+    """Return each panel's share on average and in its worst world, and the rest at its worst."""
+    for one in zip(*lines.values(), strict=True):
+        yield {
+            "panel": one[0].panel,
+            "share_average": fmean(line.share for line in one),
+            "share_worst": min(line.share for line in one),
+            "calls": fmean(line.calls for line in one),
+            "audit_calls": fmean(line.audits for line in one),
+            "lean_worst": max((line.lean for line in one), key=abs),
+        }
+
+
+def _report(plan: Plan, lines: Mapping[str, Sequence[Line]]) -> dict[str, object]:
+    return {
+        "bench": "jury",
+        "seeds": [plan.seeds.start, plan.seeds.stop - 1],
+        "debates_a_seed": plan.debates,
+        "debates_before": plan.learning,
+        "worlds": {
+            world: [_rounded(line._asdict()) for line in found] for world, found in lines.items()
+        },
+        "panels": [_rounded(row) for row in _over_worlds(lines)],
+        "machine": describe_machine(),
+    }
+
+
+def _rounded(row: Mapping[str, float | str]) -> dict[str, float | str]:
+    return {
+        name: value if isinstance(value, str) else round(value, 2) for name, value in row.items()
+    }
+
+
+def render(lines: Mapping[str, Sequence[Line]]) -> str:
+    """Lay the table out as text: a panel a row, a world a column."""
+    heads = ["average", "worst", *lines, "calls", "audits", "lean"]
+    rows = [f"{'share of the gain, %':22}" + "".join(f"{head:>10}" for head in heads)]
+    for row, one in zip(_over_worlds(lines), zip(*lines.values(), strict=True), strict=True):
+        shares = [row["share_average"], row["share_worst"], *(line.share for line in one)]
+        cells = [f"{share:>10.1f}" for share in shares]
+        cells += [f"{row[name]:>10.2f}" for name in ("calls", "audit_calls", "lean_worst")]
+        rows.append(f"{row['panel']:22}" + "".join(cells))
+    return "\n".join(rows)

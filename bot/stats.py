@@ -1,0 +1,233 @@
+"""`rostrum stats`: how far the jury can stand in for people, as text, as JSON and as pictures."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import orjson
+from rich.console import Console
+from rich.table import Table
+
+from bot.app import read_store
+from bot.settings import load_settings
+from engine.errors import ExportError
+from engine.formats import find_format
+from engine.languages import check_language
+from engine.stats.agreement import (
+    Agreement,
+    GroupFigures,
+    ModelFigures,
+    Shares,
+    measure_agreement,
+)
+from engine.stats.calibration import Bin
+from engine.stats.figure import FEWEST
+from engine.stats.jurors import JurorFigures
+from engine.stats.pictures import draw_pictures
+from engine.stats.ratings import Leaderboard, rank_models
+from engine.stats.reading import work_out
+from engine.stats.row import Row
+from engine.stats.wording import (
+    tell_coefficient,
+    tell_points,
+    tell_rating,
+    tell_record,
+    tell_share,
+)
+from engine.store import ExportFilter
+
+SCHEMA_VERSION = 1
+PIPE_WIDTH = 200  # who reads a pipe wants whole lines
+TOPICS = 10
+NO_DEBATES = "No such debate was revealed yet, so there is nothing to tell."
+DEBATES = "{debates} debates are revealed; people and jury both judged {compared} of them."
+HOW = (
+    f"In brackets: 95 % intervals, resampled by topic. Fewer than {FEWEST} debates are too few "
+    "for a figure."
+)
+RATED = "Ratings (1000 is the mean, 400 more are odds of ten to one; won–lost–tied)"
+WRITTEN = "Pictures in {out}: {names}."
+
+
+async def run_stats(
+    *,
+    community: str | None,
+    format: str | None,
+    language: str | None,
+    as_json: bool,
+    out: Path | None,
+) -> None:
+    """Print the statistics of revealed debates; with `out`, draw them there as well."""
+    where = ExportFilter(
+        community=community,
+        revealed=True,
+        formats=(find_format(format).name,) if format else (),
+        languages=(check_language(language),) if language else (),
+    )
+    async with read_store(load_settings()) as store:
+        agreement, leaderboard = await work_out(store.archive, where, _measure)
+    if as_json:
+        print(_to_json(where, agreement, leaderboard))
+    else:
+        _show(agreement, leaderboard)
+    if out is not None:
+        pictures = draw_pictures(agreement, leaderboard)
+        await asyncio.to_thread(_write_pictures, out, pictures)
+        told = sys.stderr if as_json else sys.stdout
+        print(WRITTEN.format(out=out, names=", ".join(pictures)), file=told)
+
+
+def _measure(rows: Sequence[Row]) -> tuple[Agreement, Leaderboard]:
+    return measure_agreement(rows), rank_models(rows)
+
+
+def _to_json(where: ExportFilter, agreement: Agreement, leaderboard: Leaderboard) -> str:
+    told = {
+        "schema_version": SCHEMA_VERSION,
+        "filters": {
+            "community": where.community,
+            "formats": where.formats,
+            "languages": where.languages,
+        },
+        "agreement": agreement.model_dump(mode="json"),
+        "leaderboard": leaderboard.model_dump(mode="json"),
+    }
+    return orjson.dumps(told, option=orjson.OPT_INDENT_2).decode()
+
+
+def _write_pictures(out: Path, pictures: Mapping[str, str]) -> None:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        for name, picture in pictures.items():
+            (out / name).write_text(picture, encoding="utf-8")
+    except OSError as error:
+        raise ExportError(
+            f"The pictures cannot be written to {out}: {error.strerror}; choose another --out."
+        ) from error
+
+
+# --- text --------------------------------------------------------------------------------
+
+
+def _show(agreement: Agreement, leaderboard: Leaderboard) -> None:
+    width = None if sys.stdout.isatty() else PIPE_WIDTH
+    console = Console(highlight=False, emoji=False, width=width)
+    if not agreement.debates:
+        console.print(NO_DEBATES)
+        return
+    console.print(DEBATES.format(debates=agreement.debates, compared=agreement.compared))
+    console.print(HOW)
+    for table in _tables(agreement, leaderboard):
+        if table.row_count:
+            console.print()
+            console.print(table, markup=False)
+
+
+def _tables(agreement: Agreement, leaderboard: Leaderboard) -> Iterator[Table]:
+    yield _overall(agreement)
+    yield _matrix(agreement)
+    yield _shares(agreement.people_shares, agreement.jury_shares)
+    yield _reliability(agreement.reliability)
+    yield _models(agreement.models)
+    yield _jurors(agreement.jurors)
+    for title, groups in (
+        ("Languages", agreement.languages),
+        ("Formats", agreement.formats),
+        (f"Topics (the {TOPICS} most debated)", agreement.topics[:TOPICS]),
+    ):
+        yield _groups(title, groups)
+    yield _leaderboard(leaderboard)
+
+
+def _table(title: str, *columns: str) -> Table:
+    return Table("", *columns, title=title, title_justify="left", box=None, pad_edge=False)
+
+
+def _overall(agreement: Agreement) -> Table:
+    table, pooled = _table("Jury and people", "figure", "debates"), agreement.pooled
+    shares = {
+        "agreement of jury and people": agreement.agreement,
+        "… where neither said tie": agreement.decided,
+        "a person and the jury choose the same": pooled.jury,
+        "two people choose the same": pooled.people,
+    }
+    coefficients = {
+        "Cohen's κ of jury and people": agreement.kappa,
+        "Krippendorff's α of people": pooled.alpha_people,
+        "Krippendorff's α of jurors": pooled.alpha_jurors,
+        "Krippendorff's α of people and panel": pooled.alpha_all,
+        "Brier score of the jury's p(A)": agreement.brier,
+    }
+    for name, figure in shares.items():
+        table.add_row(name, tell_share(figure), str(figure.n))
+    for name, figure in coefficients.items():
+        table.add_row(name, tell_coefficient(figure), str(figure.n))
+    return table
+
+
+def _matrix(agreement: Agreement) -> Table:
+    table = _table("Debates by judgment", *(f"jury: {choice}" for choice in agreement.matrix))
+    for people, row in agreement.matrix.items():
+        table.add_row(f"people: {people}", *map(str, row.values()))
+    return table
+
+
+def _shares(people: Shares, jury: Shares) -> Table:
+    table = _table("Side and last word, of decided debates", "people", "jury", "debates")
+    for name, one, other in (
+        ("A won", people.a, jury.a),
+        ("the last to speak won", people.closer, jury.closer),
+    ):
+        table.add_row(name, tell_share(one), tell_share(other), f"{one.n}, {other.n}")
+    return table
+
+
+def _reliability(bins: Sequence[Bin]) -> Table:
+    table = _table("The jury's p(A)", "mean", "A's share with people", "debates")
+    for one in bins:
+        means = ("" if mean is None else f"{mean:.2f}" for mean in (one.predicted, one.observed))
+        table.add_row(f"{one.low:.1f} to {one.high:.1f}", *means, str(one.n))
+    return table
+
+
+def _models(models: Sequence[ModelFigures]) -> Table:
+    table = _table("Win rates", "by people", "by the jury", "bias in points", "debates")
+    for one in models:
+        people, jury = tell_share(one.people), tell_share(one.jury)
+        table.add_row(one.model, people, jury, tell_points(one.bias), str(one.bias.n))
+    return table
+
+
+def _jurors(jurors: Sequence[JurorFigures]) -> Table:
+    columns = ("agrees with people", "same in both orders", "favours its family, points")
+    table = _table("Jurors", *columns, "invalid ballots", "ballots", "USD")
+    for one in jurors:
+        table.add_row(
+            one.juror,
+            tell_share(one.agreement),
+            tell_share(one.consistency),
+            tell_points(one.self_preference),
+            tell_share(one.invalid),
+            str(one.ballots),
+            "unknown" if one.usd is None else f"{one.usd:.4f}",
+        )
+    return table
+
+
+def _groups(title: str, groups: Sequence[GroupFigures]) -> Table:
+    table = _table(title, "agreement", "Cohen's κ", "debates")
+    for one in groups:
+        share, kappa = tell_share(one.agreement), tell_coefficient(one.kappa)
+        table.add_row(one.name, share, kappa, str(one.agreement.n))
+    return table
+
+
+def _leaderboard(leaderboard: Leaderboard) -> Table:
+    table = _table(RATED, "by people", "", "by the jury", "")
+    for one in leaderboard.standings:
+        people, jury = tell_rating(one.people), tell_rating(one.jury)
+        table.add_row(one.model, people, tell_record(one.people), jury, tell_record(one.jury))
+    return table

@@ -1,0 +1,62 @@
+"""A debate as chat messages, as trainers and readers of preferences take them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeAlias
+
+from engine.dataset.entry import Entry, Speech
+
+Messages: TypeAlias = list[dict[str, str]]
+
+STANDS = {"A": "for it", "B": "against it"}
+ANY_STAND = "for or against it"
+
+
+def message(role: str, content: str) -> dict[str, str]:
+    """Return one message of a chat."""
+    return {"content": content, "role": role}
+
+
+def describe_task(entry: Entry, stand: str = ANY_STAND) -> str:
+    """Return what a side was asked for: topic, conditions, language, and where it stands."""
+    lines = [f"Topic: {entry.topic}"]
+    if entry.conditions:
+        lines.append(f"Conditions: {entry.conditions}")
+    lines.append(f"Language: {entry.debate.request.language}")
+    return "\n".join([*lines, "", f"Make the most convincing case, {stand}."])
+
+
+def stand_of(entry: Entry, side: str) -> str:
+    """Return where a side stands: for or against, in a debate between those two."""
+    return STANDS[side] if set(entry.debate.request.sides) == STANDS.keys() else ANY_STAND
+
+
+def write_case(entry: Entry, side: str) -> str:
+    """Return a side's turns in order, each headed by its round; nobody else's words."""
+    own = (speech for speech in entry.speeches if speech.turn.side == side)
+    return "\n\n".join(f"## {speech.turn.round}\n\n{speech.text}" for speech in own)
+
+
+def make_conversation(
+    entry: Entry, side: str, speeches: Iterable[Speech], other: str | None = None
+) -> Messages:
+    """Return speeches as a side's chat: its own as the assistant's, the others' as the user's.
+
+    With `other` given, that side's alone. Messages of one role that follow one another are one.
+    """
+    messages = [message("user", describe_task(entry, stand_of(entry, side)))]
+    for speech in speeches:
+        if speech.turn.side == side:
+            _say(messages, "assistant", speech.text)
+        elif other in (None, speech.turn.side):
+            _say(messages, "user", speech.text)
+    return messages
+
+
+def _say(messages: Messages, role: str, text: str) -> None:
+    last = messages[-1]
+    if last["role"] == role:
+        last["content"] += f"\n\n{text}"
+    else:
+        messages.append(message(role, text))

@@ -1,0 +1,128 @@
+"""How a reveal reads: who it was, what people say, what the jury says; Markdown for any chat."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from engine.debate import TIE, WEAK, Persuasion, Tally, Verdict
+from engine.messages import JurorLine, Reveal
+
+MODEL = "**{side}** was `{model}`"
+DRAWN = "**{side}** was `{model}`, drawn at random"
+SEAT = "{seat} `{model}`"
+JUDGES = "Judged by {judges}"
+PEOPLE = "**People:** {counts}"
+SHARE = "{side}'s share {share:.0f} % ({low:.0f}–{high:.0f} %)"
+GOLD = "Independent votes: {counts}"
+PEOPLE_CHOSE = "People chose **{winner}**."
+PEOPLE_TIED = "People call it a tie."
+NO_QUORUM = "Too few votes for a human winner."
+NO_VOTES = "Nobody voted."
+JURY_CHOSE = "**Jury: {winner}** ({detail})"
+JURY_TIED = "**Jury: a tie** ({detail})"
+JURY_NOTHING = "**Jury:** no verdict, {problem} ({detail})"
+CHANCE = "p({side}) {p:.2f}"
+VALID = ("{n} valid ballot", "{n} valid ballots")
+INVALID = "{n} invalid"
+EFFECTIVE = "worth {n:.1f} independent votes"
+ORDER_ALONE = "nobody led in every order of reading"
+NOT_BLIND = "jurors saw the models' names"
+JUROR = "- `{juror}`: {verdict} (read {order})"
+JUROR_INVALID = "- `{juror}`: invalid, {problem} (read {order})"
+CONTRADICTORY = "against its own scores"
+AGREE = {
+    True: "People and jury **agree**.",
+    False: "People and jury **disagree**.",
+    None: "People and jury cannot be compared: not both decided.",
+}
+MOVED = ("{n} person moved towards {side}", "{n} people moved towards {side}")
+PERSUASION = "**Persuasion** ({people} took a stance twice): {moved}"
+SPENT = ("{n} model call, {cost}", "{n} model calls, {cost}")
+SPENT_USD = "{usd:.4f} USD"
+COST_UNKNOWN = "at a cost that nobody knows"
+OPTIONS = {TIE: "a tie", WEAK: "both were weak"}
+
+
+def reveal_lines(reveal: Reveal) -> Iterator[str]:
+    """Return a reveal as lines; the last says what it took."""
+    for side, model in reveal.models.items():
+        yield (DRAWN if side in reveal.drawn else MODEL).format(side=side, model=model)
+    if reveal.seats:
+        yield " · ".join(SEAT.format(seat=seat, model=m) for seat, m in reveal.seats.items())
+    if reveal.judges:
+        yield JUDGES.format(judges=", ".join(f"`{judge}`" for judge in reveal.judges))
+    yield ""
+    yield from _people(reveal.tally, tuple(reveal.models))
+    if reveal.persuasion is not None:
+        yield _persuasion(reveal.persuasion)
+    yield ""
+    yield _jury(reveal.verdict)
+    yield from (_juror(line) for line in reveal.jurors)
+    yield ""
+    yield AGREE[reveal.agree]
+    cost = COST_UNKNOWN if reveal.usd is None else SPENT_USD.format(usd=reveal.usd)
+    yield _plural(SPENT, reveal.calls, cost=cost)
+
+
+def _people(tally: Tally, contenders: tuple[str, ...]) -> Iterator[str]:
+    said = PEOPLE.format(counts=_counts(tally.counts))
+    if tally.share is not None and tally.low is not None and tally.high is not None:
+        bounds = {"low": 100 * tally.low, "high": 100 * tally.high}
+        said += "; " + SHARE.format(side=contenders[0], share=100 * tally.share, **bounds)
+    yield said
+    if tally.gold != tally.counts:
+        yield GOLD.format(counts=_counts(tally.gold))
+    yield _human_winner(tally)
+
+
+def _counts(counts: dict[str, int]) -> str:
+    return " · ".join(f"{OPTIONS.get(option, option)} {n}" for option, n in counts.items())
+
+
+def _human_winner(tally: Tally) -> str:
+    if not any(tally.counts.values()):
+        return NO_VOTES
+    if tally.winner is None:
+        return NO_QUORUM
+    return PEOPLE_TIED if tally.winner == TIE else PEOPLE_CHOSE.format(winner=tally.winner)
+
+
+def _persuasion(persuasion: Persuasion) -> str:
+    moved = (_plural(MOVED, n, side=side) for side, n in persuasion.moved.items())
+    return PERSUASION.format(people=persuasion.people, moved=" · ".join(moved))
+
+
+def _jury(verdict: Verdict) -> str:
+    said = ", ".join(_details(verdict))
+    if verdict.winner is None:
+        return JURY_NOTHING.format(problem=verdict.problem, detail=said)
+    template = JURY_TIED if verdict.winner == TIE else JURY_CHOSE
+    return template.format(winner=verdict.winner, detail=said)
+
+
+def _details(verdict: Verdict) -> Iterator[str]:
+    chances = [CHANCE.format(side=side, p=p) for side, p in verdict.p.items()]
+    # Of two the second is what is missing to 1.
+    yield from chances[:1] if len(chances) == 2 else chances
+    yield _plural(VALID, verdict.valid)
+    if verdict.invalid:
+        yield INVALID.format(n=verdict.invalid)
+    if verdict.effective_votes is not None:
+        yield EFFECTIVE.format(n=verdict.effective_votes)
+    if verdict.order_alone:
+        yield ORDER_ALONE
+    if not verdict.blind:
+        yield NOT_BLIND
+
+
+def _juror(line: JurorLine) -> str:
+    order = ", ".join(line.order)
+    if line.verdict is None:
+        return JUROR_INVALID.format(juror=line.juror, problem=line.problem, order=order)
+    verdict = OPTIONS.get(line.verdict, line.verdict)
+    said = JUROR.format(juror=line.juror, verdict=verdict, order=order)
+    return f"{said}, {CONTRADICTORY}" if line.contradictory else said
+
+
+def _plural(forms: tuple[str, str], n: int, **more: object) -> str:
+    return forms[n != 1].format(n=n, **more)

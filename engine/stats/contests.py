@@ -1,0 +1,117 @@
+"""Who won against whom, and which models that allows to be compared; pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+
+class Pair(NamedTuple):
+    """Everything between two models: the wins of each, and ties."""
+
+    first: str
+    second: str
+    won: int
+    lost: int
+    tied: int
+
+
+@dataclass(slots=True)
+class Contests:
+    """Wins by (winner, loser), ties by the two names in order."""
+
+    wins: Counter[tuple[str, str]] = field(default_factory=Counter)
+    ties: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def add_win(self, winner: str, loser: str) -> None:
+        """Count a win."""
+        self.wins[winner, loser] += 1
+
+    def add_tie(self, one: str, other: str) -> None:
+        """Count a tie."""
+        self.ties[min(one, other), max(one, other)] += 1
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Everybody who met somebody, by name."""
+        return tuple(sorted({model for pair in (*self.wins, *self.ties) for model in pair}))
+
+    def pairs(self) -> Iterator[Pair]:
+        """Yield every two who met, once."""
+        met = {(min(pair), max(pair)) for pair in (*self.wins, *self.ties)}
+        for first, second in sorted(met):
+            won, lost = self.wins[first, second], self.wins[second, first]
+            yield Pair(first, second, won, lost, self.ties[first, second])
+
+    def among(self, models: Iterable[str]) -> Contests:
+        """Return the contests between some models only."""
+        kept = set(models)
+        return Contests(
+            Counter({pair: n for pair, n in self.wins.items() if kept.issuperset(pair)}),
+            Counter({pair: n for pair, n in self.ties.items() if kept.issuperset(pair)}),
+        )
+
+    def beaten(self) -> dict[str, set[str]]:
+        """Return whom each model won or tied against."""
+        found: dict[str, set[str]] = {model: set() for model in self.models}
+        for winner, loser in self.wins:
+            found[winner].add(loser)
+        for one, other in self.ties:
+            found[one].add(other)
+            found[other].add(one)
+        return found
+
+
+def reach(links: Mapping[str, set[str]], start: str) -> set[str]:
+    """Return whom one can get to along links, with the start itself."""
+    found, todo = {start}, [start]
+    while todo:
+        for model in links[todo.pop()] - found:
+            found.add(model)
+            todo.append(model)
+    return found
+
+
+def comparable_groups(contests: Contests) -> list[tuple[str, ...]]:
+    """Return the models that can be rated together, the largest group first.
+
+    Between any two of a group leads a chain of wins and ties both ways; without one, no finite
+    difference of strength is the most likely. Source: L. R. Ford, American Mathematical Monthly
+    64 (1957).
+    """
+    reached = {model: reach(contests.beaten(), model) for model in contests.models}
+    groups = {
+        tuple(sorted(other for other in there if model in reached[other]))
+        for model, there in reached.items()
+    }
+    return sorted(groups, key=lambda group: (-len(group), group))
+
+
+def ties_leave_a_difference(contests: Contests) -> bool:
+    """Tell whether a group's ties let its differences be measured, and not only bounded.
+
+    The likelihood with ties has a finite maximum only when some cycle of models holds more wins
+    than ties; else stretching all differences, and the room for ties with them, never makes the
+    results less likely. Found as a cycle of negative length, where a win is −1 and a tie +1
+    (Bellman and Ford).
+    """
+    if not contests.ties:
+        return True
+    steps = [(winner, loser, -1) for winner, loser in contests.wins]
+    for one, other in contests.ties:
+        steps += [(one, other, 1), (other, one, 1)]
+    far = dict.fromkeys(contests.models, 0)
+    # Without a negative cycle no shortest way has more steps than there are models.
+    return all(_relax(far, steps) for _ in range(len(far) + 1))
+
+
+def _relax(far: dict[str, int], steps: Sequence[tuple[str, str, int]]) -> bool:
+    """Shorten every distance that one more step shortens, and tell whether any was."""
+    shortened = False
+    for start, end, length in steps:
+        if far[start] + length < far[end]:
+            far[end] = far[start] + length
+            shortened = True
+    return shortened

@@ -1,0 +1,182 @@
+"""Statistics as pictures: the agreement matrix, the reliability diagram, the leaderboard; pure.
+
+Each is an SVG whose alternative text says what it shows in numbers. People are always round and
+the jury square, so that nothing depends on telling colours apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import ceil, floor, sqrt
+
+from engine.debate import TIE
+from engine.stats.agreement import Agreement
+from engine.stats.calibration import Bin
+from engine.stats.ratings import Leaderboard, Rating, Standing
+from engine.stats.svg import Anchor, box, dot, draw, line, square, write
+from engine.stats.wording import tell_rating, tell_share
+from engine.text import headline
+
+CELL = 92
+PLOT = 320
+ROW = 46
+MOST_MODELS = 25
+NAME_LENGTH = 34
+MATRIX_TITLE = "What people chose, and what the jury chose"
+RELIABILITY_TITLE = "How often A won, by the jury's probability of A"
+LEADERBOARD_TITLE = "Ratings by people and by the jury"
+NOTHING = "Nothing to show yet."
+
+
+def draw_pictures(agreement: Agreement, leaderboard: Leaderboard) -> dict[str, str]:
+    """Return every picture by its file name."""
+    return {
+        "agreement.svg": draw_matrix(agreement),
+        "reliability.svg": draw_reliability(agreement),
+        "leaderboard.svg": draw_leaderboard(leaderboard),
+    }
+
+
+def draw_matrix(agreement: Agreement) -> str:
+    """Draw how often people chose what while the jury chose what."""
+    matrix = agreement.matrix
+    said = [
+        f"people {_name(one)} and jury {_name(other)}: {n}"
+        for one, row in matrix.items()
+        for other, n in row.items()
+    ]
+    about = f"{agreement.compared} debates, agreement {tell_share(agreement.agreement)}"
+    size = CELL * max(3, len(matrix))
+    return draw(
+        MATRIX_TITLE,
+        f"{about}. {'; '.join(said) or NOTHING}",
+        size + 150,
+        size + 130,
+        [write(16, 52, about, "faint"), *_cells(matrix)],
+    )
+
+
+def _cells(matrix: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
+    left, top = 130, 110
+    most = max((n for row in matrix.values() for n in row.values()), default=0) or 1
+    for i, (people, row) in enumerate(matrix.items()):
+        middle = CELL * (i + 0.5)
+        yield write(left - 10, top + middle + 5, f"people: {_name(people)}", anchor="end")
+        yield write(left + middle, top - 10, f"jury: {_name(people)}", anchor="middle")
+        for j, (jury, n) in enumerate(row.items()):
+            x, y = left + CELL * j, top + CELL * i
+            kind = "people" if people == jury else "jury"
+            # Pale enough that the number on it stays legible in either scheme.
+            yield box(x + 2, y + 2, CELL - 4, CELL - 4, kind, 0.06 + 0.3 * n / most)
+            yield write(x + CELL / 2, y + CELL / 2 + 6, str(n), "ink heading", "middle")
+
+
+def draw_reliability(agreement: Agreement) -> str:
+    """Draw the share of A's wins with people against the panel's p_a, in five bins."""
+    filled = [one for one in agreement.reliability if one.n]
+    said = [
+        f"{one.n} debates at {one.predicted:.0%} predicted, {one.observed:.0%} observed"
+        for one in filled
+        if one.predicted is not None and one.observed is not None
+    ]
+    axes = list(_axes("the jury's p(A)", "A's share with people"))
+    return draw(
+        RELIABILITY_TITLE,
+        f"A jury that knows lies on the dashed diagonal. {'; '.join(said) or NOTHING}",
+        PLOT + 130,
+        PLOT + 130,
+        [*axes, *_bins(filled)],
+    )
+
+
+def _axes(across: str, along: str) -> Iterator[str]:
+    left, top = 70, 56
+    for step in range(6):
+        place, label = PLOT * step / 5, f"{20 * step} %"
+        yield line(left, top + place, left + PLOT, top + place, dash="1 5")
+        yield write(left - 8, top + PLOT - place + 5, label, "faint", "end")
+        yield write(left + place, top + PLOT + 20, label, "faint", "middle")
+    yield line(left, top, left, top + PLOT)
+    yield line(left, top + PLOT, left + PLOT, top + PLOT)
+    yield line(left, top + PLOT, left + PLOT, top, dash="6 4")
+    yield write(left + PLOT / 2, top + PLOT + 44, across, anchor="middle")
+    yield write(left + 8, top + 16, along)
+
+
+def _bins(filled: Sequence[Bin]) -> Iterator[str]:
+    left, bottom = 70, 56 + PLOT
+    for one in filled:
+        x, y = left + PLOT * (one.predicted or 0), bottom - PLOT * (one.observed or 0)
+        radius = min(16.0, 3 + sqrt(one.n))
+        anchor: Anchor = "end" if x > left + PLOT - 60 else "start"
+        aside = -radius - 4 if anchor == "end" else radius + 4
+        yield dot(x, y, radius, "people")
+        yield write(x + aside, y + 5, f"n = {one.n}", anchor=anchor)
+
+
+def draw_leaderboard(leaderboard: Leaderboard) -> str:
+    """Draw every model's two ratings with their intervals, the best at the top."""
+    shown = leaderboard.standings[:MOST_MODELS]
+    said = [
+        f"{one.model}: people {tell_rating(one.people)}, jury {tell_rating(one.jury)}"
+        for one in shown
+    ]
+    about = f"{leaderboard.people} debates by people, {leaderboard.jury} by the jury"
+    low, high = _range(shown)
+    parts = [write(16, 52, f"{about}; 95 % intervals", "faint"), *_legend()]
+    for place, standing in enumerate(shown):
+        parts += _standing(standing, 100 + ROW * place, low, high)
+    parts += _scale(100 + ROW * len(shown), low, high)
+    description = f"{about}. {'; '.join(said) or NOTHING}"
+    return draw(LEADERBOARD_TITLE, description, 780, 140 + ROW * len(shown), parts)
+
+
+LEFT, WIDTH = 300, 450
+
+
+def _legend() -> Iterator[str]:
+    yield dot(22, 74, 6, "people")
+    yield write(36, 79, "people")
+    yield square(112, 74, 6, "jury")
+    yield write(126, 79, "jury")
+
+
+def _standing(standing: Standing, y: float, low: float, high: float) -> Iterator[str]:
+    yield write(16, y + 22, headline(standing.model, NAME_LENGTH))
+    yield from _rating(standing.people, y + 12, low, high, "people")
+    yield from _rating(standing.jury, y + 30, low, high, "jury")
+
+
+def _rating(rating: Rating | None, y: float, low: float, high: float, kind: str) -> Iterator[str]:
+    if rating is None or rating.value is None or rating.low is None or rating.high is None:
+        yield write(LEFT, y + 5, f"{kind}: {tell_rating(rating)}", "faint")
+        return
+    first, middle, last = (
+        LEFT + WIDTH * (value - low) / (high - low)
+        for value in (rating.low, rating.value, rating.high)
+    )
+    yield line(first, y, last, y, kind)
+    yield dot(middle, y, 6, kind) if kind == "people" else square(middle, y, 6, kind)
+
+
+def _scale(y: float, low: float, high: float) -> Iterator[str]:
+    yield line(LEFT, y, LEFT + WIDTH, y)
+    for step in range(5):
+        value, x = low + (high - low) * step / 4, LEFT + WIDTH * step / 4
+        yield line(x, y, x, y + 5)
+        yield write(x, y + 22, f"{value:.0f}", "faint", "middle")
+
+
+def _range(standings: Sequence[Standing]) -> tuple[float, float]:
+    """Return round bounds that hold every interval."""
+    ratings = [one for standing in standings for one in (standing.people, standing.jury) if one]
+    lows = [rating.low for rating in ratings if rating.low is not None]
+    highs = [rating.high for rating in ratings if rating.high is not None]
+    return (
+        100.0 * floor(min(lows, default=900.0) / 100),
+        100.0 * ceil(max(highs, default=1100.0) / 100),
+    )
+
+
+def _name(choice: str) -> str:
+    return "tie" if choice == TIE else choice

@@ -1,0 +1,150 @@
+"""The leaderboard: models rated by people and by the jury, side by side; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import StrEnum
+from math import log
+
+from engine.debate import TIE, Value
+from engine.stats.bradley_terry import Fit, fit_strengths
+from engine.stats.contests import Contests, comparable_groups, reach
+from engine.stats.row import Row
+from engine.stats.wilson import Z95
+
+MIDDLE = 1000.0
+POINTS = 400 / log(10)  # a lead of 400 is odds of ten to one, as in chess
+
+
+class Missing(StrEnum):
+    """Why a model has no rating."""
+
+    NEVER_LOST = "never_lost"
+    NEVER_WON = "never_won"
+    APART = "apart"
+    NO_CYCLE = "no_cycle"
+    ONLY_TIES = "only_ties"
+
+
+class Rating(Value):
+    """A model with one judge: its wins, losses and ties against other models, and its rating.
+
+    Ratings are in points around 1000, with 95 % bounds; 400 more are odds of ten to one. None
+    where the results do not say, and then `missing` says why.
+    """
+
+    won: int = 0
+    lost: int = 0
+    tied: int = 0
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    missing: Missing | None = None
+
+
+class Standing(Value):
+    """A model with people and with the jury; None where that judge never compared it."""
+
+    model: str
+    people: Rating | None
+    jury: Rating | None
+
+
+class Leaderboard(Value):
+    """Models, the best rated first: by people, else by the jury, else by name.
+
+    `people` and `jury` count the debates that each of them judged.
+    """
+
+    debates: int
+    people: int
+    jury: int
+    standings: tuple[Standing, ...]
+
+
+def rank_models(rows: Sequence[Row]) -> Leaderboard:
+    """Rate every model by debates, each counting once whatever number of people voted."""
+    people = rate(contests_of(rows, lambda row: row.people))
+    jury = rate(contests_of(rows, lambda row: row.jury))
+    standings = [
+        Standing(model=model, people=people.get(model), jury=jury.get(model))
+        for model in sorted({*people, *jury})
+    ]
+    return Leaderboard(
+        debates=len(rows),
+        people=sum(row.people is not None for row in rows),
+        jury=sum(row.jury is not None for row in rows),
+        standings=tuple(sorted(standings, key=_rank)),
+    )
+
+
+def contests_of(rows: Iterable[Row], winner: Callable[[Row], str | None]) -> Contests:
+    """Return who won against whom: the winner against each other contender.
+
+    A tie among more than two says only that the first two are equal, not who they are, and
+    counts for nothing; nor does a model against itself.
+    """
+    contests = Contests()
+    for row in rows:
+        chosen = winner(row)
+        if chosen == TIE and len(row.models) == 2:
+            one, other = row.models.values()
+            if one != other:
+                contests.add_tie(one, other)
+        elif chosen is not None and chosen in row.models:
+            for rival in row.models.values():
+                if rival != row.models[chosen]:
+                    contests.add_win(row.models[chosen], rival)
+    return contests
+
+
+def rate(contests: Contests) -> dict[str, Rating]:
+    """Rate the largest group of models that can be compared, and say of others why they cannot."""
+    group = next(iter(comparable_groups(contests)), ())
+    fit = fit_strengths(contests.among(group)) if len(group) > 1 else None
+    rated = _in_points(fit) if fit else {}
+    reasons = _reasons(contests, group, fitted=fit is not None)
+    return {
+        model: _record(contests, model).model_copy(
+            update=rated.get(model) or {"missing": reasons[model]}
+        )
+        for model in contests.models
+    }
+
+
+def _in_points(fit: Fit) -> dict[str, dict[str, float]]:
+    found = {}
+    for model, strength in fit.strengths.items():
+        value, margin = MIDDLE + POINTS * strength, POINTS * Z95 * fit.errors[model]
+        found[model] = {"value": value, "low": value - margin, "high": value + margin}
+    return found
+
+
+def _rank(standing: Standing) -> tuple[bool, float, bool, float, str]:
+    people = standing.people.value if standing.people else None
+    jury = standing.jury.value if standing.jury else None
+    return (people is None, -(people or 0.0), jury is None, -(jury or 0.0), standing.model)
+
+
+def _record(contests: Contests, model: str) -> Rating:
+    return Rating(
+        won=sum(n for (winner, _), n in contests.wins.items() if winner == model),
+        lost=sum(n for (_, loser), n in contests.wins.items() if loser == model),
+        tied=sum(n for pair, n in contests.ties.items() if model in pair),
+    )
+
+
+def _reasons(contests: Contests, group: Sequence[str], *, fitted: bool) -> Mapping[str, Missing]:
+    """Say of each model what stands in the way of a rating beside the group's."""
+    beaten = contests.beaten()
+    reasons = {}
+    for model in contests.models:
+        if not fitted:
+            reasons[model] = Missing.NO_CYCLE if contests.wins else Missing.ONLY_TIES
+        elif group[0] in reach(beaten, model):
+            reasons[model] = Missing.NEVER_LOST
+        elif model in reach(beaten, group[0]):
+            reasons[model] = Missing.NEVER_WON
+        else:
+            reasons[model] = Missing.APART
+    return reasons

@@ -1,0 +1,127 @@
+"""A revealed debate as statistics need it: who was chosen by whom, and no text."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from engine.dataset.mentions import scrub
+from engine.dataset.topics import topic_id
+from engine.debate import TIE, WEAK, Ballot, Question, Tally, TurnOrder, Verdict
+from engine.store import DebateRecord
+from engine.text import headline
+from engine.votes.tally import count
+
+TITLE_LENGTH = 80
+
+
+class Reading(NamedTuple):
+    """A ballot: `verdict` is None for an invalid one, `usd` None for an unknown cost."""
+
+    juror: str
+    family: str
+    order: tuple[str, ...]
+    audit: bool
+    verdict: str | None
+    usd: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A revealed debate.
+
+    `people` is the winner by gold votes, `jury` that of a blind panel (a contender or "tie"),
+    None without one; `gold` counts gold votes, where “both weak” is a tie, as it prefers nobody;
+    `p_a` is the panel's, for two contenders; `closer` had the last word, None when nobody heard
+    the other's last speech.
+    """
+
+    topic: str
+    title: str
+    language: str
+    format: str
+    models: Mapping[str, str]
+    families: Mapping[str, str]
+    people: str | None
+    jury: str | None
+    gold: Mapping[str, int]
+    p_a: float | None
+    closer: str | None
+    blind: bool
+    readings: tuple[Reading, ...]
+
+    @property
+    def compared(self) -> bool:
+        """Whether people and panel both came to a judgment."""
+        return self.people is not None and self.jury is not None
+
+    def credit(self, winner: str, side: str) -> float:
+        """Return what a judgment gives a side: 1 for its win, an equal part of a tie."""
+        return 1 / len(self.models) if winner == TIE else float(winner == side)
+
+    def verdicts(self) -> dict[str, str]:
+        """Return what each juror of a blind panel chose; one that contradicts itself, a tie."""
+        said: dict[str, set[str]] = {}
+        for reading in self.readings if self.blind else ():
+            if reading.verdict is not None and not reading.audit:
+                said.setdefault(reading.juror, set()).add(reading.verdict)
+        return {juror: min(one) if len(one) == 1 else TIE for juror, one in said.items()}
+
+
+def row_of(record: DebateRecord) -> Row | None:
+    """Reduce a record; None for a debate without a closed vote between at least two."""
+    request = record.debate.request
+    sides = tuple(request.sides)
+    if record.debate.revealed_at is None or len(sides) < 2:
+        return None
+    topic = scrub(request.topic)
+    tally = count(record.asked(Question.VOTE), sides, request.quorum)
+    verdict = record.verdict if record.verdict and record.verdict.blind else None
+    return Row(
+        topic=topic_id(topic),
+        title=headline(topic, TITLE_LENGTH),
+        language=request.language,
+        format=request.format,
+        models={side: model.ref for side, model in request.sides.items()},
+        families={side: model.family for side, model in request.sides.items()},
+        people=tally.winner,
+        jury=verdict.winner if verdict else None,
+        gold=_count_choices(tally),
+        p_a=_probability(verdict, sides),
+        closer=_closer(record),
+        blind=record.debate.setup.panel.blind,
+        readings=tuple(_reading(ballot) for ballot in record.ballots),
+    )
+
+
+def _count_choices(tally: Tally) -> dict[str, int]:
+    choices: Counter[str] = Counter()
+    for option, number in tally.gold.items():
+        choices[TIE if option == WEAK else option] += number
+    return {option: number for option, number in choices.items() if number}
+
+
+def _probability(verdict: Verdict | None, sides: tuple[str, ...]) -> float | None:
+    return verdict.p.get(sides[0]) if verdict and len(sides) == 2 else None
+
+
+def _closer(record: DebateRecord) -> str | None:
+    """Return who spoke last of two, where the speech before it could be answered."""
+    request = record.debate.request
+    if request.turn_order is TurnOrder.SIMULTANEOUS or len(request.sides) != 2 or not record.turns:
+        return None
+    last = record.turns[-1].side
+    return last if last in request.sides else None
+
+
+def _reading(ballot: Ballot) -> Reading:
+    return Reading(
+        juror=ballot.juror,
+        family=ballot.family,
+        order=ballot.order,
+        audit=ballot.audit,
+        verdict=ballot.verdict if ballot.valid else None,
+        usd=ballot.cost,
+    )

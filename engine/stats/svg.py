@@ -1,0 +1,74 @@
+"""The few shapes that pictures of statistics are made of, legible on light and on dark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+from typing import Literal, TypeAlias
+
+from engine.text import clean
+
+Anchor: TypeAlias = Literal["start", "middle", "end"]
+
+# Whoever shows the picture decides which scheme applies; both have a contrast of at least 4.5:1.
+STYLE = """
+svg { color-scheme: light dark; font: 14px system-ui, sans-serif; }
+.back { fill: #ffffff; } .ink { fill: #1f2328; } .faint { fill: #59636e; }
+.line { stroke: #8c959f; fill: none; } .people { fill: #0b62c4; stroke: #0b62c4; }
+.jury { fill: #a8470f; stroke: #a8470f; } .heading { font-weight: 600; font-size: 16px; }
+@media (prefers-color-scheme: dark) {
+.back { fill: #0d1117; } .ink { fill: #e6edf3; } .faint { fill: #9ea7b3; }
+.line { stroke: #6e7681; } .people { fill: #6cb6ff; stroke: #6cb6ff; }
+.jury { fill: #ffa657; stroke: #ffa657; } }
+"""
+
+
+def draw(title: str, description: str, width: int, height: int, parts: Iterable[str]) -> str:
+    """Return a picture of that size in pixels; title and description are its alternative text."""
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+        f'viewBox="0 0 {width} {height}" role="img" aria-labelledby="title description">',
+        f'<title id="title">{_escape(title)}</title>',
+        f'<desc id="description">{_escape(description)}</desc>',
+        f"<style>{STYLE}</style>",
+        box(0, 0, width, height, "back"),
+        write(16, 28, title, "ink heading"),
+        *parts,
+        "</svg>",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def write(x: float, y: float, text: str, kind: str = "ink", anchor: Anchor = "start") -> str:
+    """Write text; y is its base line."""
+    return f'<text x="{x:g}" y="{y:g}" class="{kind}" text-anchor="{anchor}">{_escape(text)}</text>'
+
+
+def box(x: float, y: float, width: float, height: float, kind: str, opacity: float = 1) -> str:
+    """Fill a rectangle."""
+    return (
+        f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" class="{kind}" '
+        f'fill-opacity="{opacity:.3g}"/>'
+    )
+
+
+def line(x1: float, y1: float, x2: float, y2: float, kind: str = "line", dash: str = "") -> str:
+    """Draw a straight line."""
+    dashes = f' stroke-dasharray="{dash}"' if dash else ""
+    ends = f'x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"'
+    return f'<line {ends} class="{kind}"{dashes}/>'
+
+
+def dot(x: float, y: float, radius: float, kind: str) -> str:
+    """Draw a filled circle."""
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" class="{kind}"/>'
+
+
+def square(x: float, y: float, half: float, kind: str) -> str:
+    """Draw a filled square about its middle."""
+    return box(x - half, y - half, 2 * half, 2 * half, kind)
+
+
+def _escape(text: str) -> str:
+    """Write text as XML takes it, which has no control characters at all."""
+    return escape(clean(text))

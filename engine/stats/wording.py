@@ -1,0 +1,69 @@
+"""Statistics in words, the same in chat, in a terminal and in pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from engine.stats.figure import Figure
+from engine.stats.ratings import Missing, Rating
+
+TOO_FEW = "too few ({n})"
+UNDEFINED = "undefined (always the same)"
+RANGE = "{value} ({low} to {high})"
+MISSING = {
+    Missing.NEVER_LOST: "lost to none of those rated, even indirectly",
+    Missing.NEVER_WON: "won against none of those rated, even indirectly",
+    Missing.APART: "no debates link it to those rated",
+    Missing.NO_CYCLE: "no two models have won against each other, even indirectly",
+    Missing.ONLY_TIES: "all debates were ties",
+}
+NOT_JUDGED = "not judged"
+
+
+def tell_share(figure: Figure) -> str:
+    """Write a share in per cent, with its interval."""
+    return _tell(figure, lambda value: f"{value:.0%}".replace("%", " %"))
+
+
+def tell_coefficient(figure: Figure) -> str:
+    """Write κ, α or a score, with its interval."""
+    return _tell(figure, lambda value: _signed(f"{value:.2f}"))
+
+
+def tell_points(figure: Figure) -> str:
+    """Write a difference of two shares in percentage points, with its interval."""
+    return _tell(figure, lambda value: _signed(f"{100 * value:+.1f}"))
+
+
+def tell_rating(rating: Rating | None) -> str:
+    """Write a rating with its interval, or why there is none."""
+    if rating is None:
+        return NOT_JUDGED
+    if rating.value is None or rating.low is None or rating.high is None:
+        return MISSING[rating.missing or Missing.APART]
+    return RANGE.format(
+        value=f"{rating.value:.0f}",
+        low=_signed(f"{rating.low:.0f}"),
+        high=f"{rating.high:.0f}",
+    )
+
+
+def tell_record(rating: Rating | None) -> str:
+    """Write wins, losses and ties."""
+    return f"{rating.won}–{rating.lost}–{rating.tied}" if rating else ""
+
+
+def _tell(figure: Figure, write: Callable[[float], str]) -> str:
+    if figure.few:
+        return TOO_FEW.format(n=figure.n)
+    if figure.value is None:
+        return UNDEFINED
+    if figure.low is None or figure.high is None:
+        return write(figure.value)
+    value, low, high = map(write, (figure.value, figure.low, figure.high))
+    return RANGE.format(value=value, low=low, high=high)
+
+
+def _signed(text: str) -> str:
+    """Write a minus as one, and no minus before a zero."""
+    return text.lstrip("-+") if not text.strip("-+0.") else text.replace("-", "−")

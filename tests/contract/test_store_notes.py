@@ -1,0 +1,140 @@
+"""What every Store must do with what formats find out: keep it, and hold back what waits."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from engine.debate import Status, Verdict, VoteEvent
+from engine.errors import LeaseLostError
+from engine.findings import Adjustment, Artifact, Score
+from engine.store import Closing, DebateRecord, DeliveryState, ExportFilter, Lease, Note, Store
+from tests.contract.sample import NOW, Running, notice, run, verdict
+
+STEP = "turn/opening/A"
+DOCKED = Adjustment(
+    name="docked/1", subject=STEP, side="A", criterion="logic", amount=-2, reason="made up", by="x"
+)
+NOTE = Note(
+    artifacts=(
+        Artifact(name="arc", kind="arc", body={"points": [1, 2.5, None], "text": "çay 茶"}),
+        Artifact(name="judge", kind="judgment", body={"raw": "no json"}, valid=False),
+    ),
+    scores=(Score(subject=STEP, side="A", criterion="logic", value=22, original=14),),
+    adjustments=(DOCKED,),
+    verdicts={"audited": Verdict(winner="B", valid=1, invalid=0, rubric="audited", blind=False)},
+)
+HELD = Note(held=(notice("briefing", "CANARY"), notice("review", "CANARY too")))
+
+
+async def close(store: Store, r: Running, *, gone: bool = False) -> None:
+    """Close the vote of a debate."""
+
+    def conclude(_: tuple[VoteEvent, ...]) -> Closing:
+        return Closing(votes=(), posts=() if gone else (notice("reveal"),))
+
+    await store.votes.close(r.lease, r.id, NOW + timedelta(minutes=1), False, conclude)
+
+
+async def record(store: Store, debate_id: str) -> DebateRecord:
+    """Return an ended debate as an export reads it."""
+
+    def read() -> DebateRecord:
+        with store.archive.reading(ExportFilter()) as records:
+            return next(found for found in records if found.debate.id == debate_id)
+
+    return await asyncio.to_thread(read)
+
+
+async def queued(store: Store, r: Running) -> list[str]:
+    """Return the keys that delivery gets, in order, each settled as it comes."""
+    keys = []
+    while intent := await store.outbox.next(r.id):
+        keys.append(intent.key)
+        await store.outbox.settle(r.lease, intent, DeliveryState.SENT)
+    return keys
+
+
+async def test_what_a_format_finds_is_in_the_record_as_it_was(store: Store) -> None:
+    r = await run(store)
+    await store.journal.note(r.lease, r.id, NOTE)
+    await store.journal.record_verdict(r.lease, r.id, verdict("A"), {})
+    await r.open_vote()
+    await close(store, r)
+    found = await record(store, r.id)
+    assert found.artifacts == NOTE.artifacts
+    assert found.scores == NOTE.scores
+    assert found.adjustments == NOTE.adjustments
+    assert dict(found.verdicts) == dict(NOTE.verdicts)
+    assert found.verdict is not None
+    assert found.verdict.winner == "A"
+
+
+async def test_a_note_stored_again_changes_nothing(store: Store) -> None:
+    r = await run(store)
+    again = NOTE.model_copy(update={"scores": (NOTE.scores[0].model_copy(update={"value": 1}),)})
+    for note in (NOTE, again, HELD, HELD):
+        await store.journal.note(r.lease, r.id, note)
+    await r.open_vote()
+    await close(store, r)
+    assert (await record(store, r.id)).scores == NOTE.scores
+    assert (await queued(store, r)).count("briefing") == 1
+
+
+async def test_the_format_judges_verdict_is_not_the_panels(store: Store) -> None:
+    r = await run(store)
+    await store.journal.note(r.lease, r.id, NOTE)
+    assert (await store.journal.judged(r.id))[0] is None
+
+
+async def test_what_is_held_is_delivered_behind_the_reveal_and_never_before(store: Store) -> None:
+    r = await run(store)
+    await store.journal.note(r.lease, r.id, HELD)
+    await store.journal.note(r.lease, r.id, Note(posts=(notice("stage"),)))
+    before = await queued(store, r)
+    assert "stage" in before
+    assert not {"briefing", "review"} & set(before)
+    await r.open_vote()
+    assert not {"briefing", "review"} & set(await queued(store, r))
+    await close(store, r)
+    assert await queued(store, r) == ["reveal", "briefing", "review"]
+
+
+async def test_a_debate_whose_thread_is_gone_delivers_nothing_that_was_held(store: Store) -> None:
+    r = await run(store)
+    await store.journal.note(r.lease, r.id, HELD)
+    await r.open_vote()
+    await queued(store, r)
+    await close(store, r, gone=True)
+    assert await queued(store, r) == []
+
+
+async def test_a_debate_that_ends_without_a_vote_never_tells_what_was_held(store: Store) -> None:
+    r = await run(store)
+    await store.journal.note(r.lease, r.id, HELD)
+    await r.advance(Status.RUNNING, Status.CANCELLED)
+    assert not {"briefing", "review"} & set(await queued(store, r))
+
+
+async def test_who_lost_the_lease_notes_nothing(store: Store) -> None:
+    r = await run(store)
+    stale = Lease(name=r.lease.name, epoch=r.lease.epoch - 1)
+    with pytest.raises(LeaseLostError):
+        await store.journal.note(stale, r.id, NOTE)
+    await r.open_vote()
+    await close(store, r)
+    assert (await record(store, r.id)).artifacts == ()
+
+
+async def test_what_stances_decided_is_stored_with_the_close(store: Store) -> None:
+    r = await run(store)
+    await r.open_vote()
+    decided = Verdict(winner="A", valid=9, invalid=0, rubric="stance")
+
+    def conclude(_: tuple[VoteEvent, ...]) -> Closing:
+        return Closing(votes=(), posts=(notice("reveal"),), verdicts={"oxford": decided})
+
+    await store.votes.close(r.lease, r.id, NOW, False, conclude)
+    assert dict((await record(store, r.id)).verdicts) == {"oxford": decided}

@@ -1,0 +1,103 @@
+"""What `rostrum export` is asked for, as it is typed, and what a real database then yields."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from adapters.storage.store import SqlStore
+from bot.exporting import Chosen
+from engine.dataset.rowfiles import FileFormat
+from engine.dataset.writer import Wanted, export
+from engine.debate import Status
+from engine.errors import UsageError
+from engine.store import ExportFilter
+from tests.doubles.archive import NOON
+from tests.scenario.test_export import begin, debate_of, hold_debate, table
+
+
+async def ids(store: SqlStore, out: Path, **where: object) -> list[str]:
+    wanted = Wanted(ExportFilter(**where))  # type: ignore[arg-type]
+    await export(store, out, wanted, None, version="1")
+    return sorted(row["debate_id"] for row in table(out, "debates"))
+
+
+class TestDatabase:
+    async def test_dates_go_by_the_reveal_or_by_when_it_was_asked_for(
+        self, store: SqlStore, tmp_path: Path
+    ) -> None:
+        held = [await hold_debate(store, number) for number in (1, 2, 3)]
+        stopped = await begin(store, 4, "Broken off")
+        await store.debates.advance(stopped, debate_of(stopped), Status.PARTIAL, "at its cap")
+        one, two = NOON + timedelta(hours=1), NOON + timedelta(hours=2)
+        assert await ids(store, tmp_path / "a", since=one, until=two) == [held[1]]
+        assert await ids(store, tmp_path / "b", since=two) == [held[2]]
+        assert await ids(store, tmp_path / "c", until=NOON) == [debate_of(stopped)]
+
+    async def test_newest_and_size_agree_with_what_is_read(self, store: SqlStore) -> None:
+        def ask(where: ExportFilter) -> tuple[datetime | None, int]:
+            return store.archive.newest(where), store.archive.size(where)
+
+        assert await asyncio.to_thread(ask, ExportFilter()) == (None, 0)
+        for number in (1, 2):
+            await hold_debate(store, number)
+        await begin(store, 3, "Still running")
+        newest = NOON + timedelta(hours=2)
+        assert await asyncio.to_thread(ask, ExportFilter()) == (newest, 2)
+        earlier = ExportFilter(until=NOON + timedelta(hours=1))
+        assert await asyncio.to_thread(ask, earlier) == (NOON + timedelta(hours=1), 1)
+        assert await asyncio.to_thread(ask, ExportFilter(community="nowhere")) == (None, 0)
+
+    async def test_only_what_people_decided(self, store: SqlStore, tmp_path: Path) -> None:
+        held = await hold_debate(store, 1)
+        stopped = await begin(store, 2, "Broken off")
+        await store.debates.advance(stopped, debate_of(stopped), Status.CANCELLED)
+        assert await ids(store, tmp_path / "out", quorum_met=True) == [held]
+
+    async def test_single_debates_are_read_by_id(self, store: SqlStore, tmp_path: Path) -> None:
+        held = [await hold_debate(store, number) for number in (1, 2, 3)]
+        assert await ids(store, tmp_path / "out", ids=(held[0], held[2])) == [held[0], held[2]]
+
+
+class TestTyped:
+    def test_lists_have_commas_between(self) -> None:
+        chosen = Chosen(formats="classic, team", languages="en,tr", tables="votes,debates")
+        wanted = chosen.wanted()
+        assert (wanted.where.formats, wanted.where.languages) == (("classic", "team"), ("en", "tr"))
+        assert wanted.tables == ("debates", "votes")
+        assert wanted.file_format is FileFormat.JSONL
+
+    def test_nothing_asked_for_is_everything(self) -> None:
+        assert Chosen().wanted() == Wanted()
+
+    def test_both_dates_are_wholly_in_it(self) -> None:
+        where = Chosen(since="2026-03-01", until="2026-03-01").wanted().where
+        assert where.since is not None
+        assert where.until is not None
+        first, last = datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 3, 2, tzinfo=UTC)
+        assert where.since < first
+        assert last - timedelta(seconds=1) < where.until < last
+
+    def test_the_cutoff_of_a_manifest_is_taken_as_it_is(self) -> None:
+        where = Chosen(since="2026-03-02T12:00:30Z").wanted().where
+        assert where.since == datetime(2026, 3, 2, 12, 0, 30, tzinfo=UTC)
+
+    @pytest.mark.parametrize(
+        ("chosen", "told"),
+        [
+            (Chosen(file_format="csv"), "--format is “csv”; this version writes jsonl or parquet"),
+            (Chosen(since="yesterday"), "--since is “yesterday”; write a date such as 2026-03-31"),
+            (Chosen(until="31.3.2026"), "--until is “31.3.2026”"),
+            (Chosen(tables="votes,voters"), "There is no table “voters”; choose from debates"),
+            (Chosen(formats="classical"), "There is no format “classical”"),
+        ],
+        ids=["format", "since", "until", "tables", "debate-format"],
+    )
+    def test_what_cannot_be_read_is_refused_with_what_to_write(
+        self, chosen: Chosen, told: str
+    ) -> None:
+        with pytest.raises(UsageError, match=told):
+            chosen.wanted()

@@ -1,0 +1,174 @@
+"""Statistics of debates that were really held: in a chat, and by `rostrum stats` beside it."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import orjson
+import pytest
+
+from bot.stats import run_stats
+from engine.answer_markdown import to_markdown
+from engine.command_text import parse_command
+from engine.commands import Commands, Person
+from engine.debate import Debate
+from engine.errors import ExportError, UsageError
+from tests.scenario.conftest import DEFAULTS, Running, Stage
+from tests.scenario.test_command_line import rostrum
+
+OPEN = DEFAULTS.model_copy(update={"vote_minutes": 60.0, "quorum": 1})
+ANA = Person(platform="memory", community="club", place="lobby", user="ana")
+STRANGER = ANA.model_copy(update={"community": "guild"})
+NOTHING = "No debate was revealed here yet, so there is nothing to compare."
+COPIED = {"debates": "id", "turns": "debate", "ballots": "debate", "verdicts": "debate"}
+COPIES = 39
+
+
+async def ask(line: Running, person: Person, text: str) -> str:
+    commands = Commands(line.service, line.store, OPEN, "1.2.3")
+    return to_markdown(await commands.run(person, parse_command(text), 1))
+
+
+async def vote(line: Running, **choices: str) -> Debate:
+    """Hold a debate until people have voted; the vote stays open."""
+    started = await line.start(OPEN)
+    debate = await line.until(started.debate.id, lambda d: d.vote_opened_at is not None)
+    for user, option in choices.items():
+        await line.venue.react(user, debate.thread or "", debate.vote_message or "", option)
+    return debate
+
+
+async def hold(line: Running, **choices: str) -> Debate:
+    debate = await vote(line, **choices)
+    await line.service.close_vote(debate.id)
+    return await line.ended(debate.id)
+
+
+# --- chat --------------------------------------------------------------------------------
+
+
+async def test_a_chat_knows_only_what_was_revealed_in_it(line: Running) -> None:
+    debate = await vote(line, bob="A", cem="A")
+    for command in ("agreement", "leaderboard"):
+        assert await ask(line, ANA, command) == NOTHING, "the vote is open"
+    await line.service.close_vote(debate.id)
+    await line.ended(debate.id)
+    for command in ("agreement", "leaderboard"):
+        assert await ask(line, STRANGER, command) == NOTHING, "it was held elsewhere"
+    said = await ask(line, ANA, "agreement")
+    assert said.startswith("Debates revealed here: 1; judged by people and jury both: 1.")
+    assert "Jury and people agree: too few (1)" in said
+
+
+async def test_a_leaderboard_rates_whoever_won_and_lost(line: Running) -> None:
+    await hold(line, bob="A", cem="A", dee="B")
+    first = await ask(line, ANA, "leaderboard")
+    assert "`near/ana`: people no two models have won against each other, even indirectly" in first
+    await hold(line, bob="B")
+    second = await ask(line, ANA, "leaderboard")
+    assert "1. `near/ana`: people 1000 (" in second
+    assert "2. `near/ben`: people 1000 (" in second
+    assert "1–1–0" in second
+
+
+# --- the command -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def office(stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to give the command in, with nothing set but the stage's database."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ROSTRUM_DATABASE_URL", stage.url)
+    return tmp_path
+
+
+async def stats(**options: Any) -> None:
+    plain = {"community": None, "format": None, "language": None, "as_json": False, "out": None}
+    await run_stats(**plain | options)
+
+
+def multiply(file: Path, debate: Debate) -> None:
+    """Store copies of a debate on topics of their own, as if it had been held again and again."""
+    with closing(sqlite3.connect(file)) as database, database:
+        database.row_factory = sqlite3.Row
+        for table, key in [*COPIED.items(), ("votes", "debate")]:
+            query = f"SELECT * FROM {table} WHERE {key} = ?"  # noqa: S608 - our own names
+            for row in database.execute(query, (debate.id,)).fetchall():
+                for copy in range(COPIES):
+                    insert(database, table, dict(row) | changes(debate, key, copy, dict(row)))
+
+
+def changes(debate: Debate, key: str, copy: int, row: dict[str, Any]) -> dict[str, Any]:
+    changed: dict[str, Any] = {key: f"{debate.id[:-3]}{copy:03}"}
+    if key == "id":
+        setup = orjson.loads(row["setup"])
+        setup["request"]["topic"] = f"Topic {copy}"
+        changed |= {"number": 100 + copy, "setup": orjson.dumps(setup).decode()}
+    return changed
+
+
+def insert(database: sqlite3.Connection, table: str, row: dict[str, Any]) -> None:
+    marks = ", ".join("?" for _ in row)
+    query = f"INSERT INTO {table} ({', '.join(row)}) VALUES ({marks})"  # noqa: S608
+    database.execute(query, tuple(row.values()))
+
+
+async def test_stats_beside_a_running_process(
+    stage: Stage, line: Running, office: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    debate = await hold(line, bob="A", cem="A", dee="B")
+    await asyncio.to_thread(multiply, office / "rostrum.db", debate)
+    text = await asyncio.to_thread(rostrum, office, "stats", ROSTRUM_DATABASE_URL=stage.url)
+    assert "40 debates are revealed; people and jury both judged 40 of them." in text.done()
+    assert "\x1b" not in text.out
+    for said in ("Krippendorff's α of people", "Topic 0", "near/j1", "near/ana", "en "):
+        assert said in text.out
+    await stats(community="club", format="classic", as_json=True)
+    report = orjson.loads(capsys.readouterr().out)
+    assert report["filters"] == {"community": "club", "formats": ["classic"], "languages": []}
+    agreement, [ana, ben] = report["agreement"], report["leaderboard"]["standings"]
+    assert agreement["agreement"]["value"] in (0.0, 1.0)
+    assert agreement["pooled"]["people"]["value"] == pytest.approx(1 / 3)
+    assert {juror["invalid"]["n"] for juror in agreement["jurors"]} == {40}
+    assert (ana["model"], ana["people"]["won"], ana["people"]["value"]) == ("near/ana", 40, None)
+    assert ben["people"]["missing"] == "no_cycle"
+
+
+async def test_stats_draw_pictures_and_say_where(
+    line: Running, office: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    await hold(line, bob="A")
+    out = office / "new" / "pictures"
+    await stats(out=out)
+    said = capsys.readouterr().out
+    assert said.endswith(f"Pictures in {out}: agreement.svg, reliability.svg, leaderboard.svg.\n")
+    for picture in out.iterdir():
+        assert ET.parse(picture).getroot().get("role") == "img"  # noqa: S314 - our own
+    await stats(out=out, as_json=True)
+    told = capsys.readouterr()
+    assert orjson.loads(told.out)["agreement"]["debates"] == 1
+    assert told.err.startswith("Pictures in ")
+
+
+@pytest.mark.usefixtures("office")
+async def test_pictures_that_cannot_be_written_say_so(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("taken")
+    with pytest.raises(ExportError, match=r"cannot be written to .*file: .+; choose another --out"):
+        await stats(out=tmp_path / "file")
+
+
+@pytest.mark.usefixtures("office")
+async def test_stats_of_nothing_and_of_what_does_not_exist(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    await stats(language="tr")
+    assert "nothing to tell" in capsys.readouterr().out
+    with pytest.raises(UsageError, match="There is no format “duel”"):
+        await stats(format="duel")
+    with pytest.raises(UsageError, match="is not a language code"):
+        await stats(language="x" * 50)

@@ -1,0 +1,140 @@
+"""The jury benchmark: its jurors err as they are said to, and its table is what was measured."""
+
+from __future__ import annotations
+
+from statistics import fmean, pvariance
+
+import pytest
+
+from bot.bench.jury import (
+    LABELLED,
+    NAIVE,
+    ORACLE,
+    SWAPPED,
+    UNLABELLED,
+    Line,
+    Plan,
+    Scores,
+    measure,
+    render,
+    run_jury,
+)
+from bot.bench.jury_panels import ask_naive, ask_swapped, make_oracle
+from bot.bench.jury_world import (
+    INVALID,
+    SIDES,
+    WORLDS,
+    Case,
+    Court,
+    make_case,
+    make_court,
+    make_rng,
+    weigh_perfectly,
+)
+from engine.debate import TIE
+from engine.errors import UsageError
+
+DEFAULT, MILD, HARSH, HERD = WORLDS
+MANY = 300
+
+
+def _cases(seed: int = 1, count: int = MANY) -> list[Case]:
+    rng = make_rng("default", seed)
+    court = make_court(DEFAULT, rng)
+    return [make_case(court, rng) for _ in range(count)]
+
+
+@pytest.fixture(scope="module")
+def scores() -> Scores:
+    """What every panel got in one installation of the harsh world."""
+    return measure(HARSH, 1, Plan(range(1), 400, 200))
+
+
+def test_a_seed_gives_the_same_figures_again() -> None:
+    plan = Plan(range(1), 20, 200)
+    assert measure(HERD, 7, plan) == measure(HERD, 7, plan)
+    assert measure(HERD, 7, plan) != measure(HERD, 8, plan)
+
+
+def test_nobody_beats_the_oracle_and_everybody_beats_a_coin(scores: Scores) -> None:
+    best = scores[ORACLE].accuracy
+    assert all(0.5 < score.accuracy <= best for score in scores.values())
+
+
+def test_order_fools_the_naive_and_not_the_product(scores: Scores) -> None:
+    assert scores[NAIVE].lean > 0.1
+    for panel in (SWAPPED, UNLABELLED, LABELLED):
+        assert abs(scores[panel].lean) < 0.05
+        assert scores[panel].accuracy > scores[NAIVE].accuracy
+
+
+def test_the_product_asks_fewer_than_the_others_and_audits_a_tenth(scores: Scores) -> None:
+    assert scores[NAIVE].calls == scores[SWAPPED].calls == 6
+    assert 3 <= scores[UNLABELLED].calls <= 4.6
+    assert 0.1 < scores[UNLABELLED].audits < 0.8
+
+
+def test_nine_jurors_are_worth_about_three_votes() -> None:
+    means, alone = [], []
+    for seed in range(40):
+        for case in _cases(seed, 50):
+            errors = [felt - case.truth for felt in case.felt[:9]]
+            means.append(fmean(errors))
+            alone.append(errors[0])
+    assert 2.0 < pvariance(alone) / pvariance(means) < 4.0
+
+
+def test_one_juror_is_right_in_seven_of_ten() -> None:
+    found = []
+    for seed in range(30):
+        for case in _cases(seed, 50):
+            verdict = case.ask(0, SIDES, blind=True).verdict
+            found.append(0.5 if verdict == TIE else float(verdict == case.winner))
+    assert 0.68 < fmean(found) < 0.77
+
+
+def test_jurors_favour_the_side_shown_first_and_sometimes_say_nothing_usable() -> None:
+    first = [case.ask(0, SIDES, blind=True) for case in _cases()]
+    second = [case.ask(0, SIDES[::-1], blind=True) for case in _cases()]
+    lean = _case_court().jurors[0].position
+    wins = [sum(said.verdict == "A" for said in group) for group in (first, second)]
+    assert (wins[0] > wins[1]) == (lean > 0)
+    invalid = sum(said.points is None for said in first + second)
+    assert 0 < invalid < 4 * INVALID * len(first + second)
+
+
+def _case_court() -> Court:
+    return make_court(DEFAULT, make_rng("default", 1))
+
+
+def test_the_oracle_trusts_better_jurors_and_half_ignores_a_herd() -> None:
+    plain = make_court(DEFAULT, make_rng("default", 3))
+    weights = weigh_perfectly(plain)
+    best = min(range(12), key=lambda at: plain.jurors[at].error)
+    assert weights[best] == max(weights)
+    herd = make_court(HERD, make_rng("herd", 3))
+    alike = weigh_perfectly(Court(DEFAULT, herd.jurors))
+    heard = zip(weigh_perfectly(herd), alike, herd.jurors, strict=True)
+    assert all((with_herd < without) == juror.in_herd for with_herd, without, juror in heard)
+
+
+def test_the_others_are_what_they_say() -> None:
+    for case in _cases(count=30):
+        said = [case.ask(at, SIDES, blind=False).verdict for at in range(6)]
+        a, b = said.count("A"), said.count("B")
+        assert ask_naive(case).winner == ("A" if a > b else "B" if b > a else TIE)
+        assert ask_swapped(case).calls == 6
+        assert make_oracle(case.court)(case).winner in SIDES
+
+
+def test_the_table_has_a_row_for_each_panel_and_a_column_for_each_world() -> None:
+    line = Line(UNLABELLED, 80.0, 93.25, 1.0, -0.25, 4.0, 0.4)
+    worse = line._replace(share=88.0, lean=0.5)
+    table = render({"mild": [line], "herd": [worse]}).splitlines()
+    assert table[0].split()[-7:] == ["average", "worst", "mild", "herd", "calls", "audits", "lean"]
+    assert table[1].split()[-7:] == ["90.6", "88.0", "93.2", "88.0", "4.00", "0.40", "0.50"]
+
+
+async def test_too_few_debates_to_label_are_refused() -> None:
+    with pytest.raises(UsageError, match="at least 200"):
+        await run_jury(debates=1, seeds=1, first_seed=0, learning=199)

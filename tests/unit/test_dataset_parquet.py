@@ -1,0 +1,148 @@
+"""Parquet holds what the lines of JSON hold, with the columns' types, whatever is null."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
+import pytest
+
+from engine.dataset import parquet
+from engine.dataset.columns import MOMENT
+from engine.dataset.manifest import Manifest
+from engine.dataset.rowfiles import FileFormat
+from engine.dataset.tables import TABLES
+from engine.dataset.voters import Keys
+from engine.dataset.writer import Wanted, write_export
+from engine.debate import Status
+from engine.store import DebateRecord
+from tests.doubles.archive import (
+    BIRCH,
+    MAPLE,
+    MemoryArchive,
+    make_debate,
+    make_label,
+    make_record,
+    make_turn,
+    make_vote,
+)
+
+KEYS = Keys(splits=b"splits", master=b"master")
+SAID = 'A "quote", a \\ and\na line\u2028ünïcode 猫 \U0001f600'
+MIRROR = make_debate(41, topic="Topic 1", sides={"A": BIRCH, "B": MAPLE})
+RECORDS = (
+    make_record(labels=[make_label("turn/opening/A")]),
+    make_record(MIRROR, votes=[make_vote(n, option) for n, option in enumerate("ABB")]),
+    make_record(make_debate(2, Status.PARTIAL), turns=[make_turn(1, SAID)], calls=[]),
+    *(make_record(make_debate(number)) for number in range(3, 30)),
+)
+
+
+def write(out: Path, file_format: FileFormat, *records: DebateRecord) -> Manifest:
+    wanted = Wanted(file_format=file_format)
+    archive = MemoryArchive(*(records or RECORDS))
+    return write_export(archive, wanted, out, KEYS, version="1.2.3")
+
+
+def read(out: Path, name: str, split: str) -> list[dict[str, Any]]:
+    """Read a file of Parquet as its rows, with moments as JSON has them."""
+    rows: list[dict[str, Any]] = pq.read_table(out / "data" / name / f"{split}.parquet").to_pylist()
+    (columns,) = (table.columns for table in TABLES if table.name == name)
+    for row in rows:
+        for column in columns:
+            if column.type == MOMENT and row[column.name]:
+                row[column.name] = row[column.name].strftime("%Y-%m-%dT%H:%M:%SZ")
+    return rows
+
+
+def test_every_table_holds_the_same_as_the_lines_of_json(tmp_path: Path) -> None:
+    write(tmp_path / "lines", FileFormat.JSONL)
+    manifest = write(tmp_path / "parquet", FileFormat.PARQUET)
+    assert {table.name for table in TABLES} == {
+        name for name, rows in manifest.rows.items() if rows
+    }
+    for name, by_split in manifest.rows.items():
+        for split, number in by_split.items():
+            text = (tmp_path / "lines" / "data" / name / f"{split}.jsonl").read_bytes()
+            lines = [orjson.loads(line) for line in text.splitlines()]
+            rows = read(tmp_path / "parquet", name, split)
+            assert len(rows) == number
+            assert rows == lines
+
+
+def test_a_column_that_is_null_throughout_has_its_type(tmp_path: Path) -> None:
+    write(tmp_path / "out", FileFormat.PARQUET, RECORDS[2])
+    (path,) = tmp_path.glob("out/data/debates/*.parquet")
+    schema = pq.read_schema(path)
+    assert schema.field("human_winner").type == pa.string()
+    assert schema.field("gold_a").type == pa.int64()
+    assert pa.types.is_timestamp(schema.field("revealed_at").type)
+    assert schema.field("revealed_at").type.tz == "UTC"
+    kinds = {field.name: field.type for field in schema.field("tally").type.value_type}
+    assert kinds == {"option": pa.string(), "n": pa.int64(), "gold": pa.int64()}
+
+
+def test_it_is_compressed_with_zstd(tmp_path: Path) -> None:
+    write(tmp_path / "out", FileFormat.PARQUET)
+    for path in tmp_path.glob("out/data/*/*.parquet"):
+        assert pq.ParquetFile(path).metadata.row_group(0).column(0).compression == "ZSTD"
+
+
+def test_repeated_it_is_the_same_to_the_byte(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # So small that files are written in several row groups.
+    monkeypatch.setattr(parquet, "FILLED", 20_000)
+    for name in ("one", "two"):
+        write(tmp_path / name, FileFormat.PARQUET)
+    (one, two) = (
+        {path.relative_to(tmp_path / name): path.read_bytes() for path in files}
+        for name in ("one", "two")
+        for files in [[path for path in (tmp_path / name).rglob("*") if path.is_file()]]
+    )
+    assert one == two
+    (path,) = tmp_path.glob("one/data/turns/train.parquet")
+    assert pq.ParquetFile(path).metadata.num_row_groups > 1
+
+
+def test_the_card_and_the_manifest_name_its_files(tmp_path: Path) -> None:
+    manifest = write(tmp_path / "out", FileFormat.PARQUET)
+    card = (tmp_path / "out" / "README.md").read_text()
+    files = [file.path for file in manifest.files if file.path.startswith("data/")]
+    assert files
+    assert all(path.endswith(".parquet") and f"    path: {path}\n" in card for path in files)
+
+
+def test_an_export_that_breaks_off_leaves_nothing(tmp_path: Path) -> None:
+    archive = MemoryArchive(*RECORDS, fails_after=9)
+    with pytest.raises(Exception, match="The database is gone"):
+        write_export(
+            archive,
+            Wanted(file_format=FileFormat.PARQUET),
+            tmp_path / "out",
+            KEYS,
+            version="1",
+        )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_pyarrow_a_sentence_says_what_to_install() -> None:
+    code = """
+import sys
+sys.modules["pyarrow"] = None
+from pathlib import Path
+from engine.dataset.folder import Staging
+from engine.dataset.rowfiles import FileFormat, open_row_files
+from engine.errors import UsageError
+try:
+    open_row_files(FileFormat.PARQUET, Staging(Path("nowhere")))
+except UsageError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "pip install 'pyarrow>=22'" in done.stdout

@@ -1,0 +1,142 @@
+"""What formats say in a thread, as plain Markdown and in the terminal."""
+
+from __future__ import annotations
+
+import io
+import struct
+import zlib
+
+import pytest
+from rich.console import Console
+
+from adapters.memory.wording import wording
+from adapters.terminal.render import plain, pretty
+from engine.arc_picture import draw_arc
+from engine.messages import Arc, ArcPoint, BoardRow, File, Message, Report, ScoreBoard, TurnPost
+from engine.wording import FormatMessage, files_of, markdown_of, sparkline
+
+BOARD = ScoreBoard(
+    title="Scoreboard",
+    columns=("speeches", "total"),
+    rows=(
+        BoardRow(side="A", name="A1", cells=("3", "18.25")),
+        BoardRow(side="B", name="B|1\nx", cells=("2", "-1.00")),
+    ),
+    notes=("Mean a speech: A 6.08.",),
+)
+ARC = Arc(
+    title="The arc",
+    points=(
+        ArcPoint(number=1, side="A", score=0),
+        ArcPoint(number=2, side="B", score=100),
+        ArcPoint(number=3, side="A", score=None),
+        ArcPoint(number=4, side="B", score=-20, docked=-2),
+    ),
+    alt="Score of 100 by turn: A1 0, B2 100.",
+)
+REPORT = Report(
+    title="Decision briefing",
+    text="**Tea** wins\n\n- 1",
+    side="judge",
+    files=(File(name="briefing.md", media="text/markdown", content="# x"),),
+)
+
+
+def drawn(message: Message) -> str:
+    """Return a message as a terminal shows it."""
+    out = io.StringIO()
+    console = Console(file=out, width=90, force_terminal=True, color_system="truecolor")
+    console.print(pretty(message, "k7f2qz·1·1/1"))
+    return out.getvalue()
+
+
+def test_a_scoreboard_is_a_table_that_no_cell_can_break() -> None:
+    rows = markdown_of(BOARD).splitlines()
+    assert rows[0] == "|  | speeches | total |"
+    assert rows[2] == "| A1 | 3 | 18.25 |"
+    assert rows[3] == "| B\\|1 x | 2 | -1.00 |"
+    assert rows[-1] == "- Mean a speech: A 6.08."
+
+
+def test_an_arc_is_a_bar_a_turn_and_says_itself_in_words() -> None:
+    assert sparkline(ARC) == "▁█·▁"
+    assert ARC.alt in markdown_of(ARC)
+
+
+@pytest.mark.parametrize("message", [BOARD, ARC, REPORT], ids=lambda message: message.kind)
+def test_every_venue_without_a_better_way_says_all_of_it(message: FormatMessage) -> None:
+    for text in (wording(message), plain(message, "ref"), drawn(message)):
+        assert message.title in text
+    assert "briefing.md" in wording(REPORT)
+    assert "briefing.md" in plain(REPORT, "ref")
+
+
+def test_a_judges_report_is_in_the_judges_colour_and_a_sides_in_its_own() -> None:
+    yellow, blue = "\x1b[33m", "\x1b[34m"
+    assert yellow in drawn(REPORT)
+    assert blue in drawn(REPORT.model_copy(update={"side": "A"}))
+
+
+def test_a_speech_against_the_clock_shows_its_time() -> None:
+    turn = TurnPost(
+        side="B",
+        seat="B2",
+        round="cross-1",
+        number=4,
+        total=28,
+        text="Yes.",
+        words=140,
+        limit=125,
+        seconds=34,
+        seconds_limit=30,
+    )
+    assert "140 of 125 words · 0:34 of 0:30" in plain(turn, "ref")
+    assert "Time: 34 of 30 s" in wording(turn)
+
+
+def pixels(picture: bytes) -> list[bytes]:
+    """Read a PNG of indexed colours back: its rows, a byte a pixel."""
+    assert picture.startswith(b"\x89PNG\r\n\x1a\n")
+    at, chunks = 8, {}
+    while at < len(picture):
+        (size,) = struct.unpack(">I", picture[at : at + 4])
+        name, data = picture[at + 4 : at + 8], picture[at + 8 : at + 8 + size]
+        (told,) = struct.unpack(">I", picture[at + 8 + size : at + 12 + size])
+        assert zlib.crc32(name + data) == told
+        chunks[name] = data
+        at += 12 + size
+    width, height = struct.unpack(">II", chunks[b"IHDR"][:8])
+    raw = zlib.decompress(chunks[b"IDAT"])
+    return [raw[y * (width + 1) + 1 : (y + 1) * (width + 1)] for y in range(height)]
+
+
+def test_an_arc_is_a_picture_with_a_bar_a_turn_in_the_colours_of_the_sides() -> None:
+    points = (
+        ArcPoint(number=1, side="A", score=60),
+        ArcPoint(number=2, side="B", score=30, docked=-10),
+        ArcPoint(number=3, side="A", score=None),
+    )
+    arc = Arc(title="The arc", points=points, alt="A1 60, B2 30")
+    (file,) = files_of(arc)
+    assert (file.name, file.media, file.alt) == ("arc.png", "image/png", "A1 60, B2 30")
+    rows = pixels(file.data())
+    ground, line, blue, red, yellow, grey = range(6)
+    counted = {colour: sum(row.count(colour) for row in rows) for colour in range(6)}
+    assert set(counted) == {ground, line, blue, red, yellow, grey}
+    assert counted[blue] == pytest.approx(2 * counted[red], rel=0.02)
+    assert counted[yellow] == pytest.approx(counted[red] / 3, rel=0.05)
+    assert counted[grey] > 0
+    assert min(y for y, row in enumerate(rows) if blue in row) < min(
+        y for y, row in enumerate(rows) if red in row
+    )
+
+
+@pytest.mark.parametrize("score", [-5.0, 0.0, 100.0, 140.0, None])
+@pytest.mark.parametrize("turns", [0, 1, 40])
+def test_any_arc_can_be_drawn(score: float | None, turns: int) -> None:
+    points = tuple(ArcPoint(number=n, side="B", score=score, docked=-3) for n in range(turns))
+    assert len(pixels(draw_arc(Arc(title="x", points=points, alt="")))) == 240
+
+
+def test_a_text_file_holds_its_text() -> None:
+    assert REPORT.files[0].data() == b"# x"

@@ -1,0 +1,87 @@
+"""What holds for every format, whatever its script: clear ends, and nothing that should stay in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.debate import Setup
+from engine.errors import ModelError
+from engine.formats import FORMATS, find_format
+from engine.prompts.library import load_prompts
+from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for
+
+SMALL: dict[str, dict[str, Any]] = {
+    "audited": {"options": {"turns": 4}},
+    "team": {"limits": {"free_minutes": 1.2}},
+    "roundtable": {"options": {"judges": 2}},
+}
+GARBAGE = "~~ %% 0x1F no answer {[ ~~"
+
+
+def setup(format: str) -> Setup:
+    """Return the setup of a short debate of a format."""
+    return setup_for(format, **SMALL.get(format, {}))
+
+
+@pytest.mark.parametrize("format", FORMATS)
+async def test_a_model_that_dies_at_any_one_step_ends_it_clearly_or_not_at_all(format: str) -> None:
+    """A debater that is down ends the debate with its error; a judge or captain never does."""
+    clean = await hold(setup(format))
+    for step in clean.stored:
+        desk = RehearsedDesk(twist={step: ModelError("down")}.get)
+        if step.startswith("turn/"):
+            with pytest.raises(ModelError, match="down"):
+                await hold(setup(format), desk)
+        else:
+            await hold(setup(format), desk)
+            assert len(desk.turns) >= len(clean.turns) - 2
+            assert any(not artifact.valid for artifact in desk.artifacts.values())
+
+
+@pytest.mark.parametrize("format", FORMATS)
+async def test_garbage_at_every_step_is_kept_marked_and_never_scored(format: str) -> None:
+    desk = await hold(setup(format), RehearsedDesk(twist=lambda step: GARBAGE))
+    assert {turn.text for turn in desk.turns} == {GARBAGE}
+    assert desk.scores == []
+    for note in desk.notes:
+        for verdict in note.verdicts.values():
+            assert verdict.winner is None or verdict.rubric == "convergence"
+
+
+@pytest.mark.parametrize("format", FORMATS)
+async def test_no_model_is_named_in_what_any_prompt_or_post_holds(format: str) -> None:
+    frozen = setup(format)
+    desk = await hold(frozen)
+    names = {model.name for model in (*frozen.request.speakers, *frozen.request.judges)}
+    for step in desk.asked:
+        assert not [name for name in names if name in desk.said_to(step)], step
+    assert not [name for name in names if name in desk.shown]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+async def test_the_same_debate_is_asked_for_in_the_same_words(format: str) -> None:
+    first, second = await hold(setup(format)), await hold(setup(format))
+    assert first.asked == second.asked
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("topic", ["{{ 7*7 }} {% raw %}", "</opponent> @everyone", "çay 茶 🍵"])
+async def test_a_topic_is_data_in_every_prompt(format: str, topic: str) -> None:
+    desk = await hold(setup_for(format, topic=topic, **SMALL.get(format, {})))
+    opening = next(iter(desk.asked))
+    assert topic in desk.said_to(opening)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_each_has_its_templates_and_a_name_of_its_own(format: str) -> None:
+    assert find_format(format).name == format
+    texts = load_prompts().only(format).texts
+    assert f"{format}/system" in texts
+
+
+def test_a_small_format_is_small() -> None:
+    source = Path(__file__).parents[2] / "engine/formats/oxford.py"
+    assert len(source.read_text(encoding="utf-8").splitlines()) < 150

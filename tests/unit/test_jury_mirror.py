@@ -1,0 +1,53 @@
+"""A debate and its mirror."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.debate import Estimate, Model, Request
+from engine.errors import UsageError
+from engine.formats.format import Roles
+from engine.mirror import add_up, check_mirrored, exchange
+
+ANA, BEN, CLEO = (Model.parse(f"near/{name}") for name in ("ana", "ben", "cleo"))
+TWO = Roles(("A", "B"))
+
+
+def _request(**fields: Any) -> Request:
+    return Request(**{"topic": "Tea", "sides": {"A": ANA, "B": BEN}} | fields)
+
+
+def _estimate(**fields: Any) -> Estimate:
+    plain = {"calls": 11, "calls_max": 22, "tokens_in": 5, "tokens_out": 3, "minutes": 2.0}
+    return Estimate(**plain | {"usd": 0.25, "usd_max": 0.5} | fields)
+
+
+def test_sides_seats_and_draws_are_exchanged_and_nothing_else() -> None:
+    request = _request(drawn=("B",), seats={"A2": CLEO}, conditions="At work.")
+    mirrored = exchange(request)
+    assert mirrored.sides == {"A": BEN, "B": ANA}
+    assert mirrored.drawn == ("A",)
+    assert mirrored.seats == {"B2": CLEO}
+    assert mirrored.conditions == "At work."
+    assert exchange(mirrored) == request
+
+
+def test_more_than_two_sides_have_no_mirror() -> None:
+    with pytest.raises(UsageError, match="a roundtable debate has 3"):
+        check_mirrored("roundtable", Roles(("1", "2", "3")), _request())
+
+
+def test_one_model_on_both_sides_has_no_mirror() -> None:
+    with pytest.raises(UsageError, match="would be the same debate"):
+        check_mirrored("classic", TWO, _request(sides={"A": ANA, "B": ANA}))
+    check_mirrored("team", TWO, _request(sides={"A": ANA, "B": ANA}, seats={"A1": BEN}))
+    check_mirrored("classic", TWO, _request())
+
+
+def test_both_are_paid_for_and_run_at_the_same_time() -> None:
+    both = add_up(_estimate(), _estimate(minutes=3.0))
+    assert (both.calls, both.calls_max, both.tokens_in, both.tokens_out) == (22, 44, 10, 6)
+    assert (both.minutes, both.usd, both.usd_max) == (3.0, 0.5, 1.0)
+    assert add_up(_estimate(), _estimate(usd=None, usd_max=None)).usd is None

@@ -1,0 +1,257 @@
+"""Bradley–Terry with ties, against an independent maximum of the likelihood; the leaderboard."""
+
+from __future__ import annotations
+
+from math import exp, log
+from typing import TypeAlias
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog, minimize  # type: ignore[import-untyped]
+
+from engine.stats.bradley_terry import fit_strengths
+from engine.stats.contests import Contests, comparable_groups
+from engine.stats.ratings import POINTS, Missing, rank_models, rate
+from engine.stats.wilson import Z95
+from tests.unit.stats_rows import make_row
+
+Results: TypeAlias = dict[tuple[int, int], tuple[int, int, int]]
+COUNTS = st.tuples(st.integers(0, 6), st.integers(0, 6), st.integers(0, 4))
+RESULTS = st.integers(2, 5).flatmap(
+    lambda n: st.fixed_dictionaries({(i, j): COUNTS for i in range(n) for j in range(i + 1, n)})
+)
+
+
+def contests_of(results: Results) -> Contests:
+    contests = Contests()
+    for (i, j), (won, lost, tied) in results.items():
+        for _ in range(won):
+            contests.add_win(f"m{i}", f"m{j}")
+        for _ in range(lost):
+            contests.add_win(f"m{j}", f"m{i}")
+        for _ in range(tied):
+            contests.add_tie(f"m{j}", f"m{i}")
+    return contests
+
+
+def badness(x: np.ndarray, results: Results, models: int) -> float:
+    """The likelihood as the paper writes it, by worths π = e^θ and ν = e^η, less its sign."""
+    worth = np.exp(np.append(0.0, x[: models - 1]))
+    nu = exp(x[-1]) if len(x) == models else 0.0
+    loss = 0.0
+    for (i, j), (won, lost, tied) in results.items():
+        room = nu * (worth[i] * worth[j]) ** 0.5
+        whole = worth[i] + worth[j] + room
+        loss -= won * log(worth[i] / whole) + lost * log(worth[j] / whole)
+        loss -= tied * log(room / whole) if tied else 0.0
+    return float(loss)
+
+
+def differentiate(
+    x: np.ndarray, results: Results, models: int, steps: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first and second derivatives, by central differences of 1e-4."""
+
+    def f(move: np.ndarray) -> float:
+        return badness(x + move, results, models)
+
+    slope = [(f(s) - f(-s)) / 2e-4 for s in steps]
+    hessian = [[(f(s + t) - f(s - t) - f(t - s) + f(-s - t)) / 4e-8 for t in steps] for s in steps]
+    return np.array(slope), np.array(hessian)
+
+
+def maximise(results: Results) -> tuple[np.ndarray, np.ndarray]:
+    """Return scipy's strengths with mean 0, and their errors from a numerical Hessian."""
+    models = max(j for _, j in results) + 1
+    ties = any(tied for _, _, tied in results.values())
+    start = np.zeros(models - 1 + ties)
+    found = minimize(badness, start, (results, models), method="BFGS", options={"gtol": 1e-5}).x
+    steps = np.eye(len(found)) * 1e-4
+    for _ in range(8):  # Newton's steps by differences, as BFGS stops early
+        slope, hessian = differentiate(found, results, models, steps)
+        found = found - np.linalg.solve(hessian, slope)
+    strengths = np.append(0.0, found[: models - 1])
+    centre = np.eye(models) - 1 / models
+    spread = np.zeros((models, models))
+    spread[1:, 1:] = np.linalg.inv(hessian)[: models - 1, : models - 1]
+    return strengths - strengths.mean(), np.sqrt(np.diag(centre @ spread @ centre))
+
+
+@settings(max_examples=60, deadline=None)
+@given(RESULTS)
+def test_strengths_and_errors_are_those_of_the_greatest_likelihood(results: Results) -> None:
+    contests = contests_of(results)
+    models = max(j for _, j in results) + 1
+    fit = fit_strengths(contests)
+    assume(fit is not None and len(fit.strengths) == models)
+    assert fit is not None
+    assume(max(map(abs, fit.strengths.values())) < 6)
+    strengths, errors = maximise(results)
+    ours = [fit.strengths[f"m{n}"] for n in range(models)]
+    assert ours == pytest.approx(strengths, abs=1e-6)
+    assert [fit.errors[f"m{n}"] for n in range(models)] == pytest.approx(errors, rel=1e-3)
+
+
+@settings(max_examples=60, deadline=None)
+@given(RESULTS)
+def test_there_is_no_fit_exactly_where_the_likelihood_never_falls(results: Results) -> None:
+    contests = contests_of(results)
+    assert (fit_strengths(contests) is None) == (not contests.wins or drifts(contests))
+
+
+def drifts(contests: Contests) -> bool:
+    """Tell, by linear programs, whether strengths can part for ever without any loss.
+
+    The variables are a direction of every θ and, last, of η; what happened must not become less
+    likely than what did not.
+    """
+    names = contests.models
+    place = {name: number for number, name in enumerate(names)}
+    rows: list[np.ndarray] = []
+    for one, other in [*contests.wins, *contests.ties]:
+        lead = np.zeros(len(names) + 1)
+        lead[place[one]], lead[place[other]] = 1, -1
+        room = np.append(np.zeros(len(names)), 2.0)
+        if (one, other) in contests.wins:
+            rows += [-lead, room - lead] if contests.ties else [-lead]
+        if (one, other) in contests.ties:
+            rows += [lead - room, -lead - room]
+    for name in names[1:]:
+        for sign in (1, -1):
+            goal = np.zeros(len(names) + 1)
+            goal[place[name]], goal[0] = sign, -sign
+            found = linprog(goal, A_ub=np.array(rows), b_ub=np.zeros(len(rows)), bounds=(-1, 1))
+            if found.fun < -1e-9:
+                return True
+    return False
+
+
+@settings(max_examples=100, deadline=None)
+@given(RESULTS)
+def test_at_the_fit_everybody_has_won_as_often_as_expected(results: Results) -> None:
+    contests = contests_of(results)
+    fit = fit_strengths(contests)
+    assume(fit is not None)
+    assert fit is not None
+    assert sum(fit.strengths.values()) == pytest.approx(0, abs=1e-9)
+    for model in contests.models:
+        won = sum(n for (one, _), n in contests.wins.items() if one == model)
+        tied = sum(n for pair, n in contests.ties.items() if model in pair)
+        expected = sum(
+            met * chance(fit.strengths[model], fit.strengths[rival], fit.tie)
+            for rival in contests.models
+            if (met := meetings(contests, model, rival))
+        )
+        assert won + tied / 2 == pytest.approx(expected, abs=1e-7)
+
+
+def meetings(contests: Contests, one: str, other: str) -> int:
+    pair = (min(one, other), max(one, other))
+    return contests.wins[one, other] + contests.wins[other, one] + contests.ties[pair]
+
+
+def chance(one: float, other: float, tie: float | None) -> float:
+    room = exp(tie + (one + other) / 2) if tie is not None else 0.0
+    return (exp(one) + room / 2) / (exp(one) + exp(other) + room)
+
+
+def test_two_models_without_ties_are_as_far_apart_as_their_odds() -> None:
+    fit = fit_strengths(contests_of({(0, 1): (3, 1, 0)}))
+    assert fit is not None
+    assert fit.tie is None
+    assert fit.strengths["m0"] - fit.strengths["m1"] == pytest.approx(log(3), abs=1e-9)
+    assert fit.errors["m0"] == pytest.approx((1 / 3 + 1) ** 0.5 / 2, abs=1e-9)
+
+
+# --- what cannot be rated ----------------------------------------------------------------
+
+
+def test_a_model_that_never_wins_gets_no_rating_and_moves_nobody() -> None:
+    results: Results = {(0, 1): (3, 1, 0), (0, 2): (5, 0, 0), (1, 2): (5, 0, 0)}
+    rated = rate(contests_of(results))
+    assert rated["m2"].missing is Missing.NEVER_WON
+    assert (rated["m2"].value, rated["m2"].lost) == (None, 10)
+    alone = rate(contests_of({(0, 1): (3, 1, 0)}))
+    assert rated["m0"].value == alone["m0"].value
+    assert rated["m0"].won == 8
+
+
+@pytest.mark.parametrize(
+    ("results", "missing"),
+    [
+        ({(0, 1): (1, 2, 0), (0, 2): (0, 4, 0)}, Missing.NEVER_LOST),
+        ({(0, 1): (1, 2, 0), (2, 3): (1, 0, 0)}, Missing.APART),
+        ({(0, 1): (0, 0, 5), (0, 2): (0, 0, 1)}, Missing.ONLY_TIES),
+        ({(0, 1): (2, 0, 0), (1, 2): (2, 0, 0)}, Missing.NO_CYCLE),
+        ({(0, 1): (2, 0, 2), (1, 2): (2, 0, 3)}, Missing.NO_CYCLE),
+    ],
+)
+def test_what_is_missing_is_said(results: Results, missing: Missing) -> None:
+    rated = rate(contests_of(results))
+    assert rated["m2"].missing is missing
+    assert (rated["m2"].value, rated["m2"].low, rated["m2"].high) == (None, None, None)
+
+
+def test_a_tie_links_models_where_a_cycle_of_wins_measures_ties() -> None:
+    rated = rate(contests_of({(0, 1): (2, 1, 0), (1, 2): (3, 0, 1)}))
+    assert all(rating.missing is None for rating in rated.values())
+    assert (rated["m1"].value or 0) > (rated["m2"].value or 0)
+
+
+def test_groups_that_never_met_are_rated_by_the_larger() -> None:
+    results: Results = {(0, 1): (1, 1, 0), (2, 3): (2, 1, 0), (3, 4): (1, 1, 0)}
+    assert comparable_groups(contests_of(results)) == [("m2", "m3", "m4"), ("m0", "m1")]
+    rated = rate(contests_of(results))
+    assert rated["m0"].missing is Missing.APART
+    assert rated["m2"].missing is None
+    assert rate(Contests()) == {}
+
+
+# --- the leaderboard ---------------------------------------------------------------------
+
+
+def test_the_leaderboard_has_people_and_jury_side_by_side() -> None:
+    rows = [make_row(n, "AAB"[n % 3], "ABB"[n % 3]) for n in range(9)]
+    board = rank_models(rows)
+    assert (board.debates, board.people, board.jury) == (9, 9, 9)
+    first, second = board.standings
+    assert (first.model, second.model) == ("near/ana", "near/ben")
+    assert first.people is not None
+    assert first.jury is not None
+    assert (first.people.won, first.people.lost, first.people.tied) == (6, 3, 0)
+    assert first.people.value == pytest.approx(1000 + POINTS * log(2) / 2)
+    margin = POINTS * Z95 * (1 / 6 + 1 / 3) ** 0.5 / 2
+    assert first.people.high == pytest.approx((first.people.value or 0) + margin)
+    assert first.jury.value == pytest.approx(1000 - POINTS * log(2) / 2)
+
+
+def test_the_unrated_come_last_by_name_and_who_was_never_judged_has_nothing() -> None:
+    cy = {"A": "near/cy", "B": "near/ana"}
+    rows = [make_row(1), make_row(2, "B"), make_row(3, None, "B", models=cy)]
+    board = rank_models(rows)
+    assert [standing.model for standing in board.standings] == ["near/ana", "near/ben", "near/cy"]
+    last = board.standings[-1]
+    assert last.people is None
+    assert last.jury is not None
+    assert last.jury.missing is Missing.NO_CYCLE
+    assert (board.people, board.jury) == (2, 3)
+
+
+def test_of_three_contenders_the_winner_beats_the_others_and_a_tie_says_nothing() -> None:
+    models = {side: f"near/m{side}" for side in "123"}
+    rows = [make_row(1, "2", "tie", models=models)]
+    board = rank_models(rows)
+    assert {s.model: s.people and (s.people.won, s.people.lost) for s in board.standings} == {
+        "near/m1": (0, 1),
+        "near/m2": (2, 0),
+        "near/m3": (0, 1),
+    }
+    assert all(standing.jury is None for standing in board.standings)
+
+
+def test_a_model_against_itself_is_no_contest() -> None:
+    same = {"A": "near/ana", "B": "near/ana"}
+    rows = [make_row(1, models=same), make_row(2, "tie", "tie", models=same)]
+    assert rank_models(rows).standings == ()
