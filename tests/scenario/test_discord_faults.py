@@ -160,10 +160,54 @@ async def test_a_permission_that_was_never_there_is_named(
     async with stage.process() as app:
         await stage.start()
         gone = await state(app, lambda debate: debate.gone)
-        if gone.status is Status.FAILED:  # a vote that is closed for it keeps no reason
-            assert names[permission] in gone.reason
+        assert names[permission] in gone.reason
         if discord.messages():
             await until(lambda: "may not post there" in discord.messages()[0].text)
+
+
+@pytest.mark.parametrize(
+    ("trouble", "why"),
+    [
+        ("deleted", "was deleted"),
+        ("kicked", "was removed from where this debate is held"),
+        ("unseen", "View Channel"),
+    ],
+)
+async def test_a_thread_that_is_lost_between_turns_stops_the_debate_and_says_why(
+    stage: DiscordStage, discord: DiscordServer, trouble: str, why: str
+) -> None:
+    stage.settings = {"models": "rehearsal/maple?latency=0.1, rehearsal/willow?latency=0.1"}
+    async with stage.process() as app:
+        await stage.start()
+        await until(lambda: discord.threads() and discord.messages(stage.thread.id))
+        announcement = discord.messages()[0]
+        match trouble:
+            case "deleted":
+                discord.delete_thread(stage.thread.id)
+            case "kicked":
+                discord.kick_bot()
+            case _:
+                discord.deny("view_channel", discord.channel.id)
+        debate = await ended(app)
+        assert (debate.status, debate.gone) == (Status.FAILED, True)
+        assert why in debate.reason
+        assert 0 < await app.store.journal.turns_held(debate.id) < 8
+        if trouble == "deleted":
+            await until(lambda: "its thread is gone" in announcement.text)
+            assert why in announcement.text
+
+
+async def test_a_thread_that_is_archived_between_turns_is_opened_again(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    stage.settings = {"models": "rehearsal/maple?latency=0.1, rehearsal/willow?latency=0.1"}
+    async with stage.process() as app:
+        await stage.start()
+        await until(lambda: discord.threads() and discord.messages(stage.thread.id))
+        discord.archive(stage.thread.id)
+        await stage.ballot()
+        await voting(app)
+    assert_whole(stage)
 
 
 async def test_a_locked_thread_stops_the_debate(

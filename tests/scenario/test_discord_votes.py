@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from functools import partialmethod
 
 import pytest
+from discord import AutoShardedClient
 
+from bot.app import App
 from engine.debate import Status
 from tests.doubles.discord import DiscordServer, Rates, status
 from tests.doubles.discord.state import Message
@@ -99,7 +102,7 @@ async def test_votes_cast_while_nothing_ran_are_counted(
         assert counted(await stage.close()) == expected == NONE | {"A": 1, "B": 1}
 
 
-@pytest.mark.parametrize("how", ["drop", "reconnect", "invalid", "resumable", "zombie events"])
+@pytest.mark.parametrize("how", ["drop", "reconnect", "invalid", "resumable", "malformed"])
 async def test_votes_in_a_gap_of_the_gateway_are_counted(
     stage: DiscordStage, discord: DiscordServer, how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,8 +132,35 @@ async def test_votes_in_a_gap_of_the_gateway_are_counted(
                 else discord.gateway.identifies > identifies and discord.gateway.connected
             )
         )
+        await cast(app, 2)
         discord.gateway.repeat(3)
         assert counted(await stage.close()) == NONE | {"A": 1, "B": 1}
+
+
+async def cast(app: App, number: int) -> None:
+    """Wait until so many votes are known, whether they were told or read."""
+    debate = (await app.store.debates.recent(limit=1))[0]
+    async with asyncio.timeout(10):
+        while len(await app.store.votes.events(debate.id)) < number:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+
+async def test_a_zombie_of_a_connection_is_left_and_what_it_kept_back_is_counted(
+    stage: DiscordStage, discord: DiscordServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("discord.backoff.ExponentialBackoff.delay", lambda _: 0.01)
+    patient = AutoShardedClient.__init__
+    monkeypatch.setattr(AutoShardedClient, "__init__", partialmethod(patient, heartbeat_timeout=1))
+    discord.gateway.heartbeat_seconds = 0.1
+    async with stage.process() as app:
+        ballot = await stage.vote()
+        await voting(app)
+        discord.gateway.zombie = True
+        discord.react("ben", ballot.id, A)
+        await until(lambda: not discord.gateway.connected or discord.gateway.resumes)
+        discord.gateway.zombie = False
+        await cast(app, 1)
+        assert counted(await stage.close()) == NONE | {"A": 1}
 
 
 async def test_late_and_repeated_events_change_nothing(
@@ -262,6 +292,18 @@ async def test_a_secret_vote_is_taken_away_and_counted(
         await until(lambda: not any(held(discord, ballot).values()))
         reveal = await stage.close()
     assert counted(reveal) == NONE | {"A": 1, "B": 1, "tie": 1}
+
+
+async def test_a_secret_vote_that_may_not_be_taken_away_counts_all_the_same(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    discord.deny("manage_messages", discord.channel.id)
+    async with stage.process() as app:
+        ballot = await stage.vote(ballot="secret")
+        discord.react("ben", ballot.id, A)
+        await cast(app, 1)
+        await voting(app)
+        assert counted(await stage.close()) == NONE | {"A": 1}
 
 
 async def test_a_private_vote_is_by_button_and_for_the_voters_eyes(
