@@ -6,7 +6,7 @@ OUT    ?= demo-export
 ARGS   ?=
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test check static format lint types architecture lock clean
+.PHONY: help demo test test-datasets check static format lint types architecture lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -35,6 +35,20 @@ demo: $(VENV)/runtime ## a whole debate in the terminal: make demo [OUT=folder] 
 test: $(VENV)/dev ## every test
 	@$(BIN)/python -m pytest $(ARGS)
 
+test-datasets: .venv-datasets/made ## whether an export loads in datasets and TRL, which are heavy
+	@.venv-datasets/bin/python -m pytest -W ignore $(ARGS) tests/datasets/check_loading.py
+
+.venv-datasets/made: pyproject.toml requirements.lock
+	@echo "Setting up .venv-datasets (once)"
+	@$(PYTHON) -m venv .venv-datasets
+	@.venv-datasets/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	@.venv-datasets/bin/python -m pip install --quiet --require-hashes --requirement requirements.lock
+	@.venv-datasets/bin/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@.venv-datasets/bin/python -m pip install --quiet --group datasets
+	@# What is asked of TRL needs none of what it depends on, torch above all.
+	@.venv-datasets/bin/python -m pip install --quiet --no-deps trl
+	@touch $@
+
 check: static test ## the one gate: format, lint, types, architecture, tests
 
 static: format lint types architecture
@@ -60,4 +74,4 @@ lock: $(VENV)/dev ## renew the lock files from pyproject.toml
 	  --python-version 3.11 pyproject.toml --group build --group dev -c requirements.lock -o requirements-dev.lock
 
 clean: ## remove what the targets above made
-	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .venv-datasets build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -25,7 +25,7 @@ from engine.delivery import Delivery
 from engine.intake import Defaults
 from engine.jury.panel import warm_up
 from engine.keeper import Keeper
-from engine.ports import Dispatcher, Models, Venue
+from engine.ports import Audience, Dispatcher, Models, Venue
 from engine.prompts.library import Prompts, load_prompts
 from engine.run import Runner
 from engine.service import Service
@@ -105,12 +105,16 @@ async def find_debate(settings: Settings, debate_id: str) -> Debate:
 
 @asynccontextmanager
 async def run_app(
-    settings: Settings, venues: Sequence[Venue], models: Models | None = None
+    settings: Settings,
+    venues: Sequence[Venue],
+    models: Models | None = None,
+    *,
+    audience: Audience | None = None,
 ) -> AsyncIterator[App]:
     """Run everything on a migrated database until the body ends, then stop it in order.
 
-    A background task that dies ends the body with its exception. Raises SettingsError or
-    StoreError before anything runs.
+    `audience` watches turns being written. A background task that dies ends the body with its
+    exception. Raises SettingsError or StoreError before anything runs.
     """
     prompts = load_prompts(settings.templates_dir)
     database = Database(settings.database_url.get_secret_value())
@@ -118,7 +122,7 @@ async def run_app(
     models = models or open_configured_models(settings)
     try:
         await migrate(database)
-        line = Line(store, models, prompts, venues)
+        line = Line(store, models, prompts, venues, audience=audience)
         async with line.running():
             commands = _open_commands(settings, line.service, store)
             yield App(
@@ -157,12 +161,13 @@ class Line:
         prompts: Prompts,
         venues: Sequence[Venue],
         dispatcher: Dispatcher | None = None,
+        audience: Audience | None = None,
     ) -> None:
         bell, clock = Bell(), SystemClock()
         self._store = store
         self._keeper = Keeper(store, bell, holder=str(ULID()))
         self._dispatcher = dispatcher or LocalDispatcher()
-        self._runner = Runner(store, models, self._keeper, bell)
+        self._runner = Runner(store, models, self._keeper, bell, audience)
         joints = (store, self._keeper, bell, clock)
         self.deliveries = {venue.platform: Delivery(venue, *joints) for venue in venues}
         self._windows = {venue.platform: VoteWindow(venue, *joints) for venue in venues}

@@ -264,6 +264,33 @@ def backup(
     run(lambda: back_up(file))
 
 
+PLATFORM = typer.Argument(help="The platform: discord, slack or terminal.")
+
+
+@app.command()
+def forget(
+    platform: Annotated[str, PLATFORM],
+    user: Annotated[str, typer.Argument(help="The platform's id of the user.")],
+) -> None:
+    """Forget a person: nothing says any more what they did; their votes still count."""
+    from bot.exits import run
+    from bot.operate import forget_person
+
+    run(lambda: forget_person(platform, user))
+
+
+@app.command()
+def purge(
+    platform: Annotated[str, PLATFORM],
+    community: Annotated[str, typer.Argument(help="The platform's id of the community.")],
+) -> None:
+    """Delete every debate of a community wholly, and what is kept for it."""
+    from bot.exits import run
+    from bot.operate import purge_community
+
+    run(lambda: purge_community(platform, community))
+
+
 @bench.command()
 def overhead(
     format: Annotated[str, typer.Option(help="Format of the debates.")] = "classic",
@@ -295,7 +322,7 @@ def live(
 @bench.command()
 def jury(
     debates: Annotated[int, typer.Option(min=1, help="Debates that count, a seed.")] = 300,
-    seeds: Annotated[int, typer.Option(min=1, help="Installations, in each world.")] = 40,
+    seeds: Annotated[int, typer.Option(min=1, help="Installations, in each world.")] = 24,
     first_seed: Annotated[int, typer.Option(min=0, help="Below 5000 are those to tune on.")] = 5000,
     learning: Annotated[int, typer.Option(help="Debates that the jury held before.")] = 600,
 ) -> None:

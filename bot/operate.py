@@ -16,14 +16,21 @@ from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from bot.app import defaults_of, read_store
 from bot.settings import load_settings
+from engine.clock import SystemClock
 from engine.debate import Debate, Status, utc_now
 from engine.errors import ExportError, UsageError
 from engine.keeper import LEASE_SECONDS
+from engine.privacy import forget, purge
 from engine.text import headline
 
 TOPIC_WIDTH = 60
 PIPE_WIDTH = 200  # who reads a pipe wants whole lines
 STOPPED = "An operator stopped it."
+FORGOTTEN = "Forgotten: no row tells of that user any more, and nothing new of them is stored."
+LATER_WIPED = (
+    "An older state of the database is being read; the process that runs overwrites it in a few "
+    "seconds, or the last one to end."
+)
 
 
 async def list_debates(state: str | None, limit: int) -> None:
@@ -79,6 +86,21 @@ async def resume_debate(debate_id: str) -> None:
             raise UsageError(f"Debate {debate.code} is {debate.status}; nothing is to be resumed.")
         await store.debates.requeue(debate.id, defaults_of(settings).caps, utc_now())
     print(f"Debate {debate.code} is queued. In a terminal: rostrum debate --resume {debate.code}")
+
+
+async def forget_person(platform: str, user: str) -> None:
+    """Forget a person, as they can do themselves with `/debate forget`."""
+    async with read_store(load_settings()) as store:
+        wiped = await forget(store, SystemClock(), platform, user)
+    print(FORGOTTEN if wiped else f"{FORGOTTEN} {LATER_WIPED}")
+
+
+async def purge_community(platform: str, community: str) -> None:
+    """Delete the debates of a community wholly, and what is kept for it."""
+    async with read_store(load_settings()) as store:
+        debates = await purge(store, platform, community)
+        await store.people.wipe()
+    print(f"Deleted {debates} debate{'' if debates == 1 else 's'}, and what was kept beside them.")
 
 
 async def back_up(out: Path) -> None:

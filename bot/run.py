@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import timedelta
 
 import structlog
 
@@ -13,6 +14,7 @@ from bot.app import App, run_app
 from bot.health import Health, serve_health
 from bot.platforms import Platform, open_platforms
 from bot.settings import Settings, load_settings
+from engine.privacy import tidy
 
 RECONCILE_SECONDS = 5.0
 logger = structlog.get_logger(__name__)
@@ -39,7 +41,8 @@ async def serving(settings: Settings, *platforms: Platform) -> AsyncIterator[App
             gateways = {platform.venue.platform: platform.is_connected for platform in platforms}
             health = Health(app.store, gateways)
             async with asyncio.TaskGroup() as group:
-                works = [_reconcile(app), serve_health(settings.health, health)]
+                grace = timedelta(days=settings.privacy.purge_days)
+                works = [_reconcile(app, grace), serve_health(settings.health, health)]
                 works += [platform.run(app) for platform in platforms]
                 tasks = [group.create_task(work) for work in works]
                 yield app
@@ -50,8 +53,12 @@ async def serving(settings: Settings, *platforms: Platform) -> AsyncIterator[App
             await platform.close()
 
 
-async def _reconcile(app: App) -> None:
-    """Look now and then for debates that were queued beside this process, until cancelled."""
+async def _reconcile(app: App, grace: timedelta) -> None:
+    """Look now and then for what was queued or deleted beside this process, until cancelled.
+
+    What is kept of a community that left is deleted once the grace period is over.
+    """
     while True:
+        await tidy(app.store, app.service.clock, grace)
         await asyncio.sleep(RECONCILE_SECONDS)
         await app.reconcile()

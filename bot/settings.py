@@ -38,6 +38,7 @@ from bot.settings_sections import (
     OneModel,
     PanelSettings,
     Prices,
+    PrivacySettings,
     Roster,
     SamplingSettings,
     SlackSettings,
@@ -115,6 +116,7 @@ class Settings(BaseSettings):
     budget: BudgetSettings = BudgetSettings()
     health: HealthSettings = HealthSettings()
     export: ExportSettings = ExportSettings()
+    privacy: PrivacySettings = PrivacySettings()
     log: LogSettings = LogSettings()
     secret_key: SecretStr | None = None
 

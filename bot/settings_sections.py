@@ -187,6 +187,12 @@ class ExportSettings(Section):
     hmac_key: SecretStr | None = None
 
 
+class PrivacySettings(Section):
+    """How long the debates of a community are kept after it removed Rostrum."""
+
+    purge_days: float = Field(30, ge=0, le=36500, allow_inf_nan=False)
+
+
 class LogSettings(Section):
     """How the program logs to stderr."""
 

@@ -27,7 +27,7 @@ from bot.settings import Settings
 from engine.debate import Debate, Status, short_code
 from engine.errors import RostrumError, StoreError, UsageError, VenueError
 from engine.intake import Order
-from engine.ports import VenueLimits
+from engine.ports import Audience, VenueLimits
 from engine.service import Started
 from engine.store import Caps
 from engine.votes.options import vote_options
@@ -59,7 +59,7 @@ class Session:
         """
         channel = str(ULID())
         venue = self._open_venue(channel)
-        async with run_app(self.settings, [venue]) as app:
+        async with run_app(self.settings, [venue], audience=self._audience(venue)) as app:
             asked = order.model_copy(
                 update={"platform": PLATFORM, "community": COMMUNITY, "place": channel}
             )
@@ -70,11 +70,7 @@ class Session:
             self.on_start(started)
             if started.mirror is None:
                 return await self._follow(app, venue, started.debate.id)
-            for mirrored in (started.debate, started.mirror):
-                opened = await _until(app, mirrored.id, lambda d: d.thread or _ended(d))
-                venue.turn_to(opened.thread or "")
-                debate = await self._follow(app, venue, mirrored.id)
-            return debate
+            return await self._follow_pair(app, venue, started.debate.id, started.mirror.id)
 
     async def resume(self, debate_id: str) -> Debate:
         """Go on with a debate that this terminal began, and return it revealed."""
@@ -85,7 +81,7 @@ class Session:
         venue.replay(*filter(None, (begun.place, begun.thread)))
         if begun.thread:
             venue.watch(begun.thread)
-        async with run_app(self.settings, [venue]) as app:
+        async with run_app(self.settings, [venue], audience=self._audience(venue)) as app:
             debate = await app.service.resume(begun.id, _operators(app.defaults.caps))
             return await self._follow(app, venue, debate.id)
 
@@ -101,12 +97,30 @@ class Session:
             ) from error
         return TerminalVenue(self.console, channel=channel, record=record, limits=LIMITS)
 
-    async def _follow(self, app: App, venue: TerminalVenue, debate_id: str) -> Debate:
+    def _audience(self, venue: TerminalVenue) -> Audience | None:
+        """Return who watches turns being written: nobody where the output is no terminal."""
+        return venue if self.console.is_terminal else None
+
+    async def _follow_pair(self, app: App, venue: TerminalVenue, first: str, second: str) -> Debate:
+        """Show a debate and its mirror: both are voted on before the first names the models."""
+        opened = await _until(app, first, lambda d: d.thread or _ended(d))
+        venue.turn_to(opened.thread or "")
+        await self._follow(app, venue, first, veiled=True)
+        try:
+            mirror = await _until(app, second, lambda d: d.thread or _ended(d))
+            venue.turn_to(mirror.thread or "")
+            return await self._follow(app, venue, second)
+        finally:
+            venue.turn_to(opened.thread or "")
+
+    async def _follow(
+        self, app: App, venue: TerminalVenue, debate_id: str, *, veiled: bool = False
+    ) -> Debate:
         venue.listener = partial(app.service.hear, PLATFORM)
         try:
             debate = await _until(app, debate_id, lambda d: d.vote_opened_at or _ended(d))
             if debate.vote_opened_at and not _ended(debate):
-                debate = await self._vote(app, venue, debate)
+                debate = await self._vote(app, venue, debate, veiled=veiled)
             await app.deliveries[PLATFORM].settled(debate_id)
         except asyncio.CancelledError:
             code = short_code(debate_id)
@@ -118,14 +132,21 @@ class Session:
             raise DebateEndedError(f"{debate.reason} {_way_on(debate, self.resume_command)}")
         return debate
 
-    async def _vote(self, app: App, venue: TerminalVenue, debate: Debate) -> Debate:
-        """Take the votes, and close when the people at this terminal are done or time is up."""
+    async def _vote(
+        self, app: App, venue: TerminalVenue, debate: Debate, *, veiled: bool
+    ) -> Debate:
+        """Take the votes, and close when the people at this terminal are done or time is up.
+
+        What follows is held back where it is `veiled`.
+        """
         options = vote_options(tuple(debate.request.sides))
         async with asyncio.TaskGroup() as group:
             voting = group.create_task(self._take_votes(venue, debate, options))
             closing = group.create_task(_until(app, debate.id, _ended))
             await asyncio.wait({voting, closing}, return_when=asyncio.FIRST_COMPLETED)
             voting.cancel()
+            if veiled:
+                venue.watch("")
             if not closing.done():
                 judged = await _until(app, debate.id, lambda d: d.status is not Status.RUNNING)
                 if judged.status is Status.VOTING:

@@ -13,6 +13,7 @@ from engine.debate import Debate, Estimate, Status, Value
 from engine.messages import Reveal
 from engine.stats.agreement import Agreement
 from engine.stats.ratings import Leaderboard
+from engine.store import Traces
 from engine.topics import Topic
 
 
@@ -185,8 +186,30 @@ class HelpAnswer(Value):
 
 
 class PrivacyAnswer(Value):
-    """What is stored of people."""
+    """What is stored of people, and of the one who asks."""
 
+    traces: Traces
+    private: bool = True
+
+
+class ForgottenAnswer(Value):
+    """What forgetting would delete, or that it is done.
+
+    `rest` says that an older state of the database is still read, and then overwritten.
+    """
+
+    done: bool
+    traces: Traces
+    rest: bool = False
+    private: bool = True
+
+
+class OptedAnswer(Value):
+    """Whether somebody is in exports now; `back` when they came back after being forgotten."""
+
+    out: bool
+    forgotten: bool = False
+    back: bool = False
     private: bool = True
 
 
@@ -206,4 +229,6 @@ Answer = (
     | LeaderboardAnswer
     | HelpAnswer
     | PrivacyAnswer
+    | ForgottenAnswer
+    | OptedAnswer
 )

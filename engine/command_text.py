@@ -20,11 +20,14 @@ from engine.invocation import (
     CloseCommand,
     Command,
     ExportCommand,
+    ForgetCommand,
     FormatsCommand,
     HelpCommand,
     LeaderboardCommand,
     ListCommand,
     ModelsCommand,
+    OptInCommand,
+    OptOutCommand,
     PrivacyCommand,
     ResultCommand,
     SettingsCommand,
@@ -38,6 +41,7 @@ E = TypeVar("E", BallotKind, Scores, TurnOrder)
 
 _SIDE = re.compile(r"(?:model_)?([ab]\d?|[1-9])")
 JUDGES = "judges"
+CONFIRM = "confirm"
 _ALIASES = {
     "vote": "vote_minutes",
     "minutes": "vote_minutes",
@@ -216,6 +220,11 @@ def _settings(words: Sequence[Word]) -> SettingsCommand:
     return SettingsCommand(changes={word.option: word.text.strip() for word in words})
 
 
+def _forget(words: Sequence[Word]) -> ForgetCommand:
+    _nothing_after([word for word in words if word.option != CONFIRM] + list(words[1:]))
+    return ForgetCommand(confirm=any(parse_switch(CONFIRM, word.text) for word in words))
+
+
 def _one(make: Callable[[str | None], Command]) -> Callable[[Sequence[Word]], Command]:
     """Read at most one word."""
 
@@ -258,6 +267,9 @@ _READERS: Mapping[str, Callable[[Sequence[Word]], Command]] = {
     "agreement": _none(AgreementCommand),
     "leaderboard": _none(LeaderboardCommand),
     "privacy": _none(PrivacyCommand),
+    "forget": _forget,
+    "optout": _none(OptOutCommand),
+    "optin": _none(OptInCommand),
     "help": _one(lambda name: HelpCommand(command=name)),
 }
 

@@ -19,12 +19,14 @@ from engine.answers import (
     DebateLine,
     DebatesAnswer,
     FileAnswer,
+    ForgottenAnswer,
     FormatLine,
     FormatsAnswer,
     HelpAnswer,
     LeaderboardAnswer,
     ModelsAnswer,
     NoFileAnswer,
+    OptedAnswer,
     PrivacyAnswer,
     ResultAnswer,
     SettingsAnswer,
@@ -55,11 +57,14 @@ from engine.invocation import (
     CloseCommand,
     Command,
     ExportCommand,
+    ForgetCommand,
     FormatsCommand,
     HelpCommand,
     LeaderboardCommand,
     ListCommand,
     ModelsCommand,
+    OptInCommand,
+    OptOutCommand,
     PrivacyCommand,
     ResultCommand,
     SettingsCommand,
@@ -68,12 +73,13 @@ from engine.invocation import (
     TopicsCommand,
 )
 from engine.messages import Reveal
+from engine.privacy import forget
 from engine.service import Service
 from engine.stats.agreement import measure_agreement
 from engine.stats.ratings import rank_models
 from engine.stats.reading import work_out
 from engine.stats.row import Row
-from engine.store import ExportFilter, Store
+from engine.store import ExportFilter, Store, Traces
 from engine.text import clean, headline
 from engine.topics import built_in_topics
 from engine.votes.window import NO_VERDICT, reveal_of, stances_of, tally_of
@@ -146,7 +152,13 @@ class Commands:
             case LeaderboardCommand():
                 return await self.leaderboard(person)
             case PrivacyCommand():
-                return self.privacy()
+                return await self.privacy(person)
+            case ForgetCommand():
+                return await self.forget(person, confirmed=command.confirm)
+            case OptOutCommand():
+                return await self.opt_out(person)
+            case OptInCommand():
+                return await self.opt_in(person)
             case HelpCommand():
                 return self.help(command.command)
 
@@ -309,11 +321,36 @@ class Commands:
         """Note that a community removed Rostrum; its settings are deleted."""
         await self.store.communities.left(platform, community, self.service.clock.now())
 
-    # --- about Rostrum -------------------------------------------------------------------
+    # --- the person who asks -------------------------------------------------------------
 
-    def privacy(self) -> PrivacyAnswer:
-        """Say what is stored."""
-        return PrivacyAnswer()
+    async def privacy(self, person: Person) -> PrivacyAnswer:
+        """Say what is stored, and how much of it is the person's."""
+        return PrivacyAnswer(traces=await self._traces(person))
+
+    async def forget(self, person: Person, *, confirmed: bool) -> ForgottenAnswer:
+        """Forget the person once that is confirmed; before, say what it would mean."""
+        traces = await self._traces(person)
+        if not confirmed:
+            return ForgottenAnswer(done=False, traces=traces)
+        wiped = await forget(self.store, self.service.clock, person.platform, person.user)
+        return ForgottenAnswer(done=True, traces=traces, rest=not wiped)
+
+    async def opt_out(self, person: Person) -> OptedAnswer:
+        """Leave the person out of exports; what they chose still counts."""
+        await self.store.people.opt_out(person.platform, person.user)
+        return OptedAnswer(out=True, forgotten=(await self._traces(person)).forgotten)
+
+    async def opt_in(self, person: Person) -> OptedAnswer:
+        """Have the person in exports again, or back after they were forgotten."""
+        before = await self._traces(person)
+        now = self.service.clock.now()
+        await self.store.people.opt_in(person.platform, person.user, now)
+        return OptedAnswer(out=False, back=before.forgotten)
+
+    async def _traces(self, person: Person) -> Traces:
+        return await self.store.people.traces(person.platform, person.user)
+
+    # --- about Rostrum -------------------------------------------------------------------
 
     def help(self, command: str | None = None) -> HelpAnswer:
         """Say how commands are written. Raises UsageError for one that does not exist."""

@@ -285,6 +285,8 @@ class Floor:
         Every call finishes before a failure is raised (the first in order): a sibling that
         was paid for is journaled, and found again on resume.
         """
+        # Asked by each on its own, they would set out one after the other.
+        await self._desk.room()
         loop = asyncio.get_running_loop()
         gates: list[asyncio.Future[bool]] = [loop.create_future() for _ in speeches]
 

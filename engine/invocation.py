@@ -95,7 +95,21 @@ class LeaderboardCommand(Value):
 
 
 class PrivacyCommand(Value):
-    """Ask what is stored."""
+    """Ask what is stored of oneself."""
+
+
+class ForgetCommand(Value):
+    """Have oneself forgotten; unless it is confirmed, only ask what that means."""
+
+    confirm: bool = False
+
+
+class OptOutCommand(Value):
+    """Be left out of exports."""
+
+
+class OptInCommand(Value):
+    """Be in exports again, or come back after one was forgotten."""
 
 
 class HelpCommand(Value):
@@ -119,6 +133,9 @@ Command = (
     | AgreementCommand
     | LeaderboardCommand
     | PrivacyCommand
+    | ForgetCommand
+    | OptOutCommand
+    | OptInCommand
     | HelpCommand
 )
 
@@ -141,5 +158,8 @@ USAGES: Mapping[str, str] = {
     "agreement": "agreement",
     "leaderboard": "leaderboard",
     "privacy": "privacy",
+    "forget": "forget [confirm=yes]",
+    "optout": "optout",
+    "optin": "optin",
     "help": "help [command]",
 }

@@ -8,6 +8,7 @@ the union.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from itertools import combinations, pairwise
 from statistics import fmean
 
@@ -21,8 +22,12 @@ _RUN = regex.compile(rf"(?:(?=[\p{{L}}\p{{M}}\p{{N}}])[{_UNSPACED}])+")
 _WORD = regex.compile(r"[\p{L}\p{N}][\p{L}\p{M}\p{N}'’]*")
 
 
+@lru_cache(maxsize=256)
 def tokens(text: str) -> frozenset[str]:
-    """Return the set of words and, of unspaced scripts, of pairs of characters in a text."""
+    """Return the set of words and, of unspaced scripts, of pairs of characters in a text.
+
+    Cached because every draft is compared with every other, and again with the next ones.
+    """
     text = text.lower()
     found = set(_WORD.findall(_RUN.sub(" ", text)))
     for run in _RUN.findall(text):

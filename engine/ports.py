@@ -79,7 +79,10 @@ class Call:
 
     `session` groups the calls of a debate for prompt caches. `cue` tells a scripted model
     what the call is about (topic, side, round, language, …); it is never sent anywhere. `price`
-    is the one that its debate began with; None: whatever is known by now.
+    is the one that its debate began with; None: whatever is known by now. `on_text` asks for
+    the answer while it is written: it is called with all of the text so far and the model that
+    writes it, and with an empty text when a try begins. It must neither raise nor take time,
+    and what it hears may come to nothing: the reply alone counts.
     """
 
     session: str
@@ -90,6 +93,7 @@ class Call:
     schema: AnswerSchema | None = None
     cue: Mapping[str, str] = field(default_factory=dict)
     price: Price | None = None
+    on_text: Callable[[str, str], None] | None = None
 
 
 class Reply(Value):
@@ -159,6 +163,36 @@ class Models(Protocol):
 
     async def aclose(self) -> None:
         """Close every connection."""
+        ...
+
+
+# --- an audience -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A turn as far as it is written, without models' names; what is posted is the truth.
+
+    `debate` is the code that its posts bear. `text` is some words behind, and is empty while a
+    try begins; `words` counts all that is written, and `limit` is in words (0: none). A draft
+    that is `dropped` came to nothing.
+    """
+
+    debate: str
+    seat: str
+    side: str
+    round: str
+    text: str = ""
+    words: int = 0
+    limit: int = 0
+    dropped: bool = False
+
+
+class Audience(Protocol):
+    """Who watches turns being written; a turn's drafts end with its post, or with a dropped one."""
+
+    def follow(self, draft: Draft) -> None:
+        """Show what is written by now, in place of what was before."""
         ...
 
 

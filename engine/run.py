@@ -10,6 +10,7 @@ import structlog
 
 from engine.bell import Bell
 from engine.debate import Debate, Model, Sampling, Status, Turn
+from engine.drafts import KINDS, Drafting
 from engine.errors import (
     BudgetError,
     LeaseLostError,
@@ -24,7 +25,7 @@ from engine.jury.panel import blind_ahead, hold_panel
 from engine.keeper import Keeper
 from engine.messages import Notice, StanceInvite, VoteInvite
 from engine.pace import Pace
-from engine.ports import AnswerSchema, ChatMessage, Models, Reply
+from engine.ports import AnswerSchema, Audience, ChatMessage, Models, Reply
 from engine.prompts.library import Prompts
 from engine.steps import Steps
 from engine.store import Lease, Note, Post, Store
@@ -39,12 +40,16 @@ log = structlog.get_logger(__name__)
 
 @dataclass(slots=True)
 class Runner:
-    """What thinking needs; it never talks to a platform."""
+    """What thinking needs; it never talks to a platform.
+
+    `audience` watches turns while they are written; None: nobody does.
+    """
 
     store: Store
     models: Models
     keeper: Keeper
     bell: Bell
+    audience: Audience | None = None
     _prompts: dict[str, Prompts] = field(default_factory=dict)
     _pace: Pace = field(default_factory=Pace)
 
@@ -158,12 +163,18 @@ class LiveDesk:
     async def room(self) -> None:
         """Wait until fewer than four turns are undelivered."""
         if self.undelivered + self.recording >= MOST_UNDELIVERED:
+            # What was counted when a turn was stored is mostly delivered since.
+            await self._count()
+        if self.undelivered + self.recording >= MOST_UNDELIVERED:
             await self.steps.flush()
         while self.undelivered >= MOST_UNDELIVERED:
             await self.runner.bell.collect(f"delivered/{self.debate.id}", 1.0)
             self.runner.keeper.check()
-            outbox = self.runner.store.outbox
-            self.undelivered = await outbox.undelivered_turns(self.debate.id)
+            await self._count()
+
+    async def _count(self) -> None:
+        outbox = self.runner.store.outbox
+        self.undelivered = await outbox.undelivered_turns(self.debate.id)
 
     async def call(
         self,
@@ -175,8 +186,19 @@ class LiveDesk:
         schema: AnswerSchema | None = None,
         cue: Mapping[str, str] | None = None,
     ) -> Reply:
-        """Return a step's reply."""
-        return await self.steps.call(step, model, messages, sampling, schema=schema, cue=cue)
+        """Return a step's reply, and let the audience watch it being written if it is a turn's."""
+        audience = self.runner.audience
+        if audience is None or cue is None or cue.get("kind") not in KINDS:
+            return await self.steps.call(step, model, messages, sampling, schema=schema, cue=cue)
+        drafting, spoken = Drafting(audience, self.debate, cue, schema), False
+        try:
+            reply = await self.steps.call(
+                step, model, messages, sampling, schema=schema, cue=cue, on_text=drafting.hear
+            )
+            spoken = True
+            return reply
+        finally:
+            drafting.end(spoken=spoken)
 
     async def publish(self, turn: Turn, post: Post) -> None:
         """Keep a turn and queue its post, together."""

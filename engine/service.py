@@ -101,8 +101,8 @@ class Service:
                 )
             )
         debates = await self._create(plans, defaults.caps)
-        for debate in debates:
-            await self._submit(debate)
+        for debate, plan in zip(debates, plans, strict=True):
+            await self._submit(debate, plan.expected)
         return _started(debates, plans)
 
     async def _plan(
@@ -127,10 +127,12 @@ class Service:
         setup = _reserve(setup, expected, defaults.caps)
         return Plan(self._new_debate(order, setup), expected, prompts)
 
-    async def _submit(self, debate: Debate) -> None:
+    async def _submit(self, debate: Debate, expected: Estimate) -> None:
         await self.dispatcher.submit(debate.id)
         self.bell.ring(f"outbox/{debate.platform}", debate.id)
-        log.info("debate queued", debate=debate.id, format=debate.request.format)
+        log.info(
+            "debate queued", debate=debate.id, format=debate.request.format, calls=expected.calls
+        )
 
     async def resume(self, debate_id: str, caps: Caps) -> Debate:
         """Go on with a debate that failed, stopped at its cap, or lost its process."""

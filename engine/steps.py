@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import math
 import re
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, Protocol
 
 import orjson
@@ -75,10 +75,12 @@ class Steps:
         *,
         schema: AnswerSchema | None = None,
         cue: Mapping[str, str] | None = None,
+        on_text: Callable[[str, str], None] | None = None,
     ) -> Reply:
         """Return a step's reply: the stored one, or a model's, which is then stored.
 
-        Raises ModelError, BudgetError, StoppedError, PausedError or LeaseLostError.
+        `on_text` hears a model's while it is written, as `Call` says. Raises ModelError,
+        BudgetError, StoppedError, PausedError or LeaseLostError.
         """
         known = self._results.get(step)
         if known is not None:
@@ -92,6 +94,7 @@ class Steps:
             schema=schema,
             cue=cue or {},
             price=self._debate.setup.prices.get(model.ref),
+            on_text=on_text,
         )
         reply = await self._models.complete(call, Tries(self, call))
         # Debates whose calls end together are dealt with one by one.

@@ -186,8 +186,11 @@ class Cast(Value):
     received_at: datetime
 
 
-Outcome = Literal["stored", "duplicate", "closed", "unknown"]
-"""What became of an answer: kept, kept already, too late, or to nothing that was asked."""
+Outcome = Literal["stored", "duplicate", "closed", "unknown", "forgotten"]
+"""What became of an answer: kept, kept already, too late, or to nothing that was asked.
+
+"forgotten" is of somebody who was forgotten, or who came back after the debate had begun.
+"""
 
 
 class Press(Value):
@@ -224,6 +227,32 @@ class Target(Value):
     options: tuple[str, ...]
     step: str = ""
     closed: bool = False
+
+
+class Traces(Value):
+    """What is stored of a person: how often they answered, and how many debates they started.
+
+    `known` says that their user id is. `votes`, `stances` and `thumbs` count questions, `entries`
+    every choice made or taken back.
+    `since` is when somebody came back who had been forgotten.
+    """
+
+    known: bool = False
+    votes: int = 0
+    stances: int = 0
+    thumbs: int = 0
+    entries: int = 0
+    started: int = 0
+    opted_out: bool = False
+    forgotten: bool = False
+    since: datetime | None = None
+
+
+class Left(NamedTuple):
+    """A community that has removed Rostrum."""
+
+    platform: str
+    community: str
 
 
 class Intervention(Value):
@@ -281,7 +310,7 @@ class DebateRecord:
     `verdict` is the panel's; `verdicts` are those of the format's own judges, by judge.
     `answers` are all standing votes and stances; `votes` answer the one question of the vote,
     `stances` those before and after it. `opted_out` are people who count in every tally, and
-    of whom an export may show nothing else.
+    of whom an export may show nothing else: by their own wish, or as they were forgotten.
     """
 
     debate: Debate
@@ -339,7 +368,8 @@ class Debates(Protocol):
     async def create(self, new: NewDebate, caps: Caps, posts: Sequence[Post]) -> Debate:
         """Store a queued debate with its first posts, reserving its budget in one update.
 
-        Raises BudgetError, naming the cap that is reached, and then stores nothing.
+        Raises BudgetError, naming the cap that is reached, and then stores nothing; as does
+        NotAllowedError, for a starter who was forgotten.
         """
         ...
 
@@ -393,7 +423,10 @@ class Debates(Protocol):
         ...
 
     async def set_waiting(self, debate_id: str, reason: str) -> None:
-        """Say what a debate waits for; an empty reason: nothing any more."""
+        """Say what a debate waits for; an empty reason: nothing any more.
+
+        A debate whose thread is gone keeps the reason of that.
+        """
         ...
 
     async def keep_templates(self, digest: str, texts: Mapping[str, str]) -> None:
@@ -580,7 +613,10 @@ class Votes(Protocol):
         ...
 
     async def people(self, platform: str, users: Sequence[str]) -> dict[str, int]:
-        """Return surrogate ids of platform users, making those that are new."""
+        """Return surrogate ids of platform users, making those that are new.
+
+        Whoever was forgotten is left out.
+        """
         ...
 
     async def recover(
@@ -595,6 +631,7 @@ class Votes(Protocol):
         """Append what `find` makes of the log and a reading, at once; return how many events.
 
         A vote that is cast meanwhile is in the log that `find` sees, or comes after all of it.
+        Nothing is appended of somebody who was forgotten, nor taken back.
         """
         ...
 
@@ -679,6 +716,44 @@ class Communities(Protocol):
         """Note that a community removed Rostrum, and delete its settings."""
         ...
 
+    async def gone(self, before: datetime) -> list[Left]:
+        """Return those that left before a moment, and where no debate runs any more."""
+        ...
+
+    async def purge(self, platform: str, community: str) -> int:
+        """Delete a community's debates wholly, and what is kept for it; return how many.
+
+        Debates that wait or run stay. People of whom nothing else is stored are deleted too.
+        """
+        ...
+
+
+class People(Protocol):
+    """Who is behind the surrogate ids, and what they wish; users are the platform's ids."""
+
+    async def traces(self, platform: str, user: str) -> Traces:
+        """Return what is stored of a person."""
+        ...
+
+    async def forget(self, platform: str, user: str) -> None:
+        """Delete who is behind a surrogate id, for good, and store nothing of them any more."""
+        ...
+
+    async def opt_out(self, platform: str, user: str) -> None:
+        """Leave a person out of exports; whoever was forgotten is in none anyway."""
+        ...
+
+    async def opt_in(self, platform: str, user: str, now: datetime) -> None:
+        """Undo an opting out; whoever was forgotten comes back, as somebody new."""
+        ...
+
+    async def wipe(self) -> bool:
+        """Overwrite what was deleted wherever it still lies; False: somebody reads it, try again.
+
+        Does nothing when nothing was deleted since the last time.
+        """
+        ...
+
 
 class Archive(Protocol):
     """Finished debates, read beside a running process; used from a worker thread."""
@@ -722,6 +797,11 @@ class Store(Protocol):
     @property
     def votes(self) -> Votes:
         """The log of votes."""
+        ...
+
+    @property
+    def people(self) -> People:
+        """Who is behind the surrogate ids."""
         ...
 
     @property

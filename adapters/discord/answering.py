@@ -196,6 +196,8 @@ def vote_answer(heard: object) -> str:
             return texts.VOTED.format(option=texts.option_name(option))
         case Heard(outcome="closed"):
             return texts.VOTE_CLOSED
+        case Heard(outcome="forgotten"):
+            return texts.VOTE_FORGOTTEN
     return texts.VOTE_UNKNOWN
 
 

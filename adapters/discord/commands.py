@@ -25,11 +25,14 @@ from engine.invocation import (
     CancelCommand,
     CloseCommand,
     ExportCommand,
+    ForgetCommand,
     FormatsCommand,
     HelpCommand,
     LeaderboardCommand,
     ListCommand,
     ModelsCommand,
+    OptInCommand,
+    OptOutCommand,
     PrivacyCommand,
     ResultCommand,
     SettingsCommand,
@@ -197,6 +200,22 @@ class DebateCommands(app_commands.Group):
     async def privacy(self, interaction: Interaction) -> None:
         """Say what is stored."""
         await self._desk.carry_out(interaction, PrivacyCommand())
+
+    @app_commands.command(description="Be forgotten, at once and for good; your votes still count")
+    @app_commands.describe(confirm="True to do it; without it, you are told what it means")
+    async def forget(self, interaction: Interaction, confirm: bool = False) -> None:
+        """Forget who asks, once that is confirmed."""
+        await self._desk.carry_out(interaction, ForgetCommand(confirm=confirm))
+
+    @app_commands.command(description="Be left out of exported data; your votes still count")
+    async def optout(self, interaction: Interaction) -> None:
+        """Leave who asks out of exports."""
+        await self._desk.carry_out(interaction, OptOutCommand())
+
+    @app_commands.command(description="Undo optout, or come back after you were forgotten")
+    async def optin(self, interaction: Interaction) -> None:
+        """Have who asks in exports again."""
+        await self._desk.carry_out(interaction, OptInCommand())
 
     @app_commands.command(description="What can be done here")
     @app_commands.describe(command="The command to explain")

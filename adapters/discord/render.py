@@ -10,11 +10,12 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from adapters.discord import reveal, texts
+from adapters.discord import texts
 from adapters.discord.buttons import ballot_buttons, debate_buttons
 from adapters.discord.payload import Payload
 from adapters.discord.votes import EMOJIS
 from engine.debate import BallotKind, Violation
+from engine.markdown_tables import closing_fence, fence_tables
 from engine.messages import (
     Announcement,
     Arc,
@@ -30,6 +31,7 @@ from engine.messages import (
     VoteInvite,
 )
 from engine.ports import Part
+from engine.reveal_markdown import reveal_lines
 from engine.text import clean, headline, split_markdown
 from engine.wording import files_of, markdown_of
 
@@ -50,6 +52,8 @@ OTHER_COLOURS = (
     0x84CC16,
     0x78716C,
 )
+LINE = "─" * 12
+_BREAK = re.compile(r"^ {0,3}(?:-{3,}|\*{3,}|_{3,})[ \t]*$", re.MULTILINE)
 LEVEL_COLOURS = {"info": GREY, "warning": 0xF97316, "error": RED}
 
 
@@ -79,7 +83,14 @@ def parts(message: Message, stem: str) -> tuple[Part, ...]:
 
 def shown(text: str) -> str:
     """Return Markdown as Discord shows it whole: tables as code, no spoilers, no controls."""
-    return _keep_tables(clean(text)).replace("||", "\\|\\|")
+    return _draw_breaks(fence_tables(clean(text))).replace("||", "\\|\\|")
+
+
+def _draw_breaks(text: str) -> str:
+    """Draw the lines between parts outside of code; Discord shows `---` as it is written."""
+    pieces = text.split("```")
+    pieces[::2] = (_BREAK.sub(LINE, piece) for piece in pieces[::2])
+    return "```".join(pieces)
 
 
 def card_of(message: Message) -> Card:
@@ -97,7 +108,7 @@ def card_of(message: Message) -> Card:
             title = texts.CLOSED_EARLY if message.early else texts.CLOSED
             return Card(title, GOLD, texts.plural(texts.CLOSED_WITH, message.votes))
         case Reveal():
-            return Card(texts.REVEAL, GOLD, "\n".join(reveal.lines(message)))
+            return Card(texts.REVEAL, GOLD, _reveal(message))
         case Notice():
             return Card(texts.LEVELS[message.level], LEVEL_COLOURS[message.level], message.text)
         case Report() | ScoreBoard() | Arc():
@@ -127,37 +138,6 @@ def _payload(card: Card, piece: str, reference: str, *, first: bool, last: bool)
 def _units(text: str) -> int:
     """Count UTF-16 code units, the strictest of the ways in which Discord counts characters."""
     return len(text) + sum(char > "\uffff" for char in text)
-
-
-# --- Markdown that Discord does not know -------------------------------------------------
-
-_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})")
-_RULE = re.compile(r"^[ \t]*\|?[ \t]*:?-{3,}:?[ \t]*(\|[ \t]*:?-{3,}:?[ \t]*)*\|?[ \t]*$")
-
-
-def _keep_tables(text: str) -> str:
-    """Put tables into code blocks, where their columns stay; Discord has no tables."""
-    if "|" not in text:
-        return text
-    return "\n".join(_with_fences(text.split("\n")))
-
-
-def _with_fences(lines: list[str]) -> Iterator[str]:
-    fence, table = "", False
-    for i, line in enumerate(lines):
-        if table and "|" not in line:
-            yield "```"
-            table = False
-        opened = _FENCE.match(line)
-        if opened and not table:
-            fence = "" if fence and opened[1].startswith(fence) else fence or opened[1]
-        below = lines[i + 1] if i + 1 < len(lines) else ""
-        if not fence and not table and "|" in line and "|" in below and _RULE.match(below):
-            yield "```"
-            table = True
-        yield line
-    if table:
-        yield "```"
 
 
 # --- cards -------------------------------------------------------------------------------
@@ -209,7 +189,7 @@ def _turn(turn: TurnPost) -> Card:
         used.append(template.format(seconds=turn.seconds, limit=turn.seconds_limit))
     broken = "".join(f"\n\n{_violation(violation)}" for violation in turn.violations)
     # A fence that a turn leaves open would swallow what follows it.
-    text = turn.text + _closing_fence(turn.text) if broken else turn.text
+    text = turn.text + closing_fence(turn.text) if broken else turn.text
     return Card(author, colour_of(turn.side), text + broken, " · ".join(used))
 
 
@@ -217,19 +197,16 @@ def _measured(turn: TurnPost) -> dict[str, int]:
     return {"words": turn.words, "limit": turn.limit}
 
 
-def _closing_fence(text: str) -> str:
-    fence = ""
-    for line in text.split("\n"):
-        if opened := _FENCE.match(line):
-            fence = "" if fence and opened[1].startswith(fence) else fence or opened[1]
-    return f"\n{fence}" if fence else ""
-
-
 def _violation(broken: Violation) -> str:
     template = texts.VIOLATIONS.get(broken.kind, texts.OTHER_VIOLATION)
     kind = broken.kind.replace("_", " ")
     rule = template.format(kind=kind, measured=broken.measured, limit=broken.limit)
     return texts.VIOLATION.format(rule=rule)
+
+
+def _reveal(reveal: Reveal) -> str:
+    *lines, spent = reveal_lines(reveal)
+    return "\n".join([*lines, f"-# {spent}"])
 
 
 def _invite(invite: VoteInvite) -> Card:

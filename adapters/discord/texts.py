@@ -63,36 +63,6 @@ OPTIONS = {
 }
 
 REVEAL = "Reveal"
-MODEL = "**{side}** was `{model}`"
-DRAWN = "**{side}** was `{model}`, drawn at random"
-PEOPLE = "**People:** {counts}"
-SHARE = "{side}'s share {share:.0f} % ({low:.0f}–{high:.0f} %)"
-GOLD = "Independent votes: {counts}"
-PEOPLE_CHOSE = "People chose **{winner}**."
-PEOPLE_TIED = "People call it a tie."
-NO_QUORUM = "Too few votes for a human winner."
-NO_VOTES = "Nobody voted."
-JURY_CHOSE = "**Jury: {winner}** ({detail})"
-JURY_TIED = "**Jury: a tie** ({detail})"
-JURY_NOTHING = "**Jury:** no verdict, {problem} ({detail})"
-CHANCE = "p({side}) {p:.2f}"
-VALID = ("{n} valid ballot", "{n} valid ballots")
-INVALID = "{n} invalid"
-EFFECTIVE = "worth {n:.1f} independent votes"
-NOT_BLIND = "jurors saw the models' names"
-JUROR = "- `{juror}`: {verdict} (read {order})"
-JUROR_INVALID = "- `{juror}`: invalid, {problem} (read {order})"
-CONTRADICTORY = "against its own scores"
-AGREE = {
-    True: "People and jury **agree**.",
-    False: "People and jury **disagree**.",
-    None: "People and jury cannot be compared: not both decided.",
-}
-MOVED = ("{n} person moved towards {side}", "{n} people moved towards {side}")
-PERSUASION = "**Persuasion** ({people} took a stance twice): {moved}"
-SPENT = ("-# {n} model call, {cost}", "-# {n} model calls, {cost}")
-SPENT_USD = "{usd:.4f} USD"
-
 LEVELS = {"info": "Note", "warning": "Warning", "error": "Error"}
 
 STOP = "Stop"
@@ -128,6 +98,10 @@ CONDITIONS_HINT = "What both sides accept"
 VOTED = "Your vote is recorded: {option}. Press it again, or another, to change it."
 VOTE_WITHDRAWN = "Your vote is taken back."
 VOTE_CLOSED = "This vote is closed; your press changed nothing."
+VOTE_FORGOTTEN = (
+    "You asked to be forgotten, so nothing is stored of you in this debate. With /debate optin you "
+    "can vote on debates that begin from then on."
+)
 VOTE_UNKNOWN = "There is no vote at this message, or not yet; try again in a moment."
 
 # --- errors ------------------------------------------------------------------------------

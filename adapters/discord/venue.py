@@ -7,7 +7,7 @@ from typing import Any
 
 import discord
 
-from adapters.discord import render
+from adapters.discord import render, texts
 from adapters.discord.errors import (
     ARCHIVED,
     THREAD_EXISTS,
@@ -15,10 +15,10 @@ from adapters.discord.errors import (
     UNKNOWN_MESSAGE,
     Act,
 )
-from adapters.discord.pace import GAP_SECONDS, Pace
 from adapters.discord.payload import NOBODY, Payload, carries, nonce_of
 from adapters.discord.rest import Rest
 from adapters.discord.votes import EMOJIS, option_of
+from engine.channel_pace import GAP_SECONDS, ChannelPace
 from engine.errors import MessageGoneError, VenueError, VenueGoneError
 from engine.messages import Message
 from engine.ports import Part, Reactions, VenueLimits
@@ -42,8 +42,8 @@ class DiscordVenue:
     ) -> None:
         self.limits = limits or VenueLimits()
         self._rest = rest
-        self._pace = Pace(gap)
-        self._reacting = Pace(gap * REACTION_SHARE)
+        self._pace = ChannelPace(gap, texts.BUSY)
+        self._reacting = ChannelPace(gap * REACTION_SHARE, texts.BUSY)
 
     def render(self, message: Message, stem: str) -> tuple[Part, ...]:
         """Turn a message into embeds."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -66,8 +66,25 @@ def _first_choice(body: dict[str, Any]) -> dict[str, Any]:
     return first if isinstance(first, dict) else {}
 
 
+class Delta(NamedTuple):
+    """What one chunk of a stream adds to an answer."""
+
+    text: str
+    refusal: str
+
+
+def read_delta(choice: dict[str, Any]) -> Delta:
+    """Read what a streamed choice adds; its reasoning is no part of the answer."""
+    delta = choice.get("delta")
+    refusal = delta.get("refusal") if isinstance(delta, dict) else None
+    return Delta(_written(delta), refusal if isinstance(refusal, str) else "")
+
+
 def _text(choice: dict[str, Any]) -> str:
-    message = choice.get("message")
+    return _written(choice.get("message"))
+
+
+def _written(message: Any) -> str:
     content = message.get("content") if isinstance(message, dict) else None
     if isinstance(content, str):
         return content

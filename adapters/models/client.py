@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 
@@ -12,15 +12,17 @@ from adapters.models.answers import CAPPED, read_answer
 from adapters.models.attempts import Patience, persist
 from adapters.models.backends import Backend
 from adapters.models.connection import Connection, Response
-from adapters.models.faults import complaint, status_fault
-from adapters.models.habits import Habits, request_body
-from adapters.models.outcomes import Fault, Next, Outcome
+from adapters.models.events import Completion
+from adapters.models.faults import broken_fault, complaint, status_fault
+from adapters.models.habits import Habits, request_body, streams
+from adapters.models.outcomes import Answer, Fault, Next, Outcome
 from adapters.models.pacing import Gate
 from adapters.models.prices import PriceBook
 from engine.debate import Model, Price
 from engine.pace import Pace
 from engine.ports import AttemptLog, Call, Reply
 
+PATH = "/chat/completions"
 USUAL_S = 20.0  # a turn of a few hundred words at 30 tokens a second
 
 
@@ -76,6 +78,15 @@ class HttpModels:
             self._habits[model.ref] = learned
         return learned is not None
 
+    def weigh(self, model: Model, streamed: Outcome) -> None:
+        """Stop streaming a model that bills but does not say how much it streamed.
+
+        What a call costs is worth more than seeing it written.
+        """
+        free = self.backends[model.backend].local
+        if isinstance(streamed, Answer) and streamed.usage.tokens_out is None and not free:
+            self._habits[model.ref] = replace(self.habits(model), streams=False)
+
     async def aclose(self) -> None:
         """Close every connection."""
         await self.connection.aclose()
@@ -103,10 +114,29 @@ class Exchange:
     async def send(self) -> Outcome:
         """Make one try, and learn from a refusal."""
         habits = self._models.habits(self._call.model)
-        response = await self._models.connection.post(
-            self._backend, "/chat/completions", self._body(habits)
+        hear = self._call.on_text
+        if hear is not None:
+            hear("", self._call.model.name)
+        if hear is not None and streams(self._call, habits):
+            response = await self._stream(habits, hear)
+        else:
+            response = await self._models.connection.post(self._backend, PATH, self._body(habits))
+        outcome = self._judge(response, habits)
+        if streams(self._call, habits):
+            self._models.weigh(self._call.model, outcome)
+        return await self._priced(outcome)
+
+    async def _stream(self, habits: Habits, hear: Callable[[str, str], None]) -> Response | Fault:
+        """Make a try whose text is heard while it comes; what it adds up to is an answer."""
+        completion = Completion(self._call.model.name, hear)
+        response = await self._models.connection.stream(
+            self._backend, PATH, self._body(habits), completion.take
         )
-        return await self._priced(self._judge(response, habits))
+        if isinstance(response, Fault) or not completion.begun:
+            return response
+        return (
+            response._replace(content=completion.body()) if completion.complete else broken_fault()
+        )
 
     def _body(self, habits: Habits) -> bytes:
         body = request_body(self._call, habits, self._cap)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
@@ -19,10 +19,14 @@ from adapters.models.faults import broken_fault, deadline_fault, unreachable_fau
 from adapters.models.outcomes import Fault, redact
 
 if TYPE_CHECKING:
+    import httpx2
     from openai import AsyncOpenAI
 
 KEEPALIVE_S = 75.0  # the SDK's 5 s would make every wave of calls reconnect
 CONNECT_S = 30.0  # counts our own loop's stalls too; the SDK's 5 s is too little for a thousand
+# The SDK leaves the body of an answer unread to a request with this header.
+_UNREAD = {"X-Stainless-Raw-Response": "stream"}
+_EVENTS = "text/event-stream"
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
@@ -45,11 +49,46 @@ class Connection:
 
     async def post(self, backend: Backend, path: str, content: bytes) -> Response | Fault:
         """Send a JSON body within the backend's deadline; every failure is a value."""
-        return await self._request(backend, "post", path, content, backend.timeout_s)
+
+        async def ask(client: AsyncOpenAI) -> Response:
+            import httpx2
+
+            return _whole(await client.post(path, cast_to=httpx2.Response, content=content))
+
+        return await self._exchange(backend, backend.timeout_s, ask)
+
+    async def stream(
+        self, backend: Backend, path: str, content: bytes, take: Callable[[bytes], bool]
+    ) -> Response | Fault:
+        """Send a JSON body likewise, and have an answer of events taken as it comes.
+
+        It is read until `take` returns False or it ends, and has no content then; any other
+        answer is whole, and nothing of it is taken. A stream that breaks off is a Fault.
+        """
+
+        async def ask(client: AsyncOpenAI) -> Response:
+            import httpx2
+
+            # Not the SDK's own stream: its events cost 0.13 ms each, ours a tenth.
+            raw = await client.post(
+                path, cast_to=httpx2.Response, content=content, options={"headers": _UNREAD}
+            )
+            try:
+                return await _taken(raw, take)
+            finally:
+                await raw.aclose()
+
+        return await self._exchange(backend, backend.timeout_s, ask)
 
     async def get(self, backend: Backend, path: str, timeout_s: float) -> Response | Fault:
         """Fetch a page within so many seconds; every failure is a value."""
-        return await self._request(backend, "get", path, None, timeout_s)
+
+        async def ask(client: AsyncOpenAI) -> Response:
+            import httpx2
+
+            return _whole(await client.get(path, cast_to=httpx2.Response))
+
+        return await self._exchange(backend, timeout_s, ask)
 
     async def aclose(self) -> None:
         """Close the pool; the next call would open a new one."""
@@ -58,8 +97,11 @@ class Connection:
         if root is not None:
             await root.close()
 
-    async def _request(
-        self, backend: Backend, method: str, path: str, content: bytes | None, deadline_s: float
+    async def _exchange(
+        self,
+        backend: Backend,
+        deadline_s: float,
+        ask: Callable[[AsyncOpenAI], Awaitable[Response]],
     ) -> Response | Fault:
         client = await self._client(backend)
         import aiohttp
@@ -68,12 +110,9 @@ class Connection:
 
         try:
             async with asyncio.timeout(deadline_s):
-                if method == "post":
-                    raw = await client.post(path, cast_to=httpx2.Response, content=content)
-                else:
-                    raw = await client.get(path, cast_to=httpx2.Response)
+                return await ask(client)
         except openai.APIStatusError as error:
-            raw = error.response
+            return _whole(error.response)
         except TimeoutError:
             return deadline_fault(deadline_s)
         except (
@@ -84,7 +123,6 @@ class Connection:
             OSError,
         ) as error:
             return _transport_fault(backend, error)
-        return Response(raw.status_code, dict(raw.headers), raw.content)
 
     async def _client(self, backend: Backend) -> AsyncOpenAI:
         client = self._clients.get(backend.name)
@@ -95,6 +133,20 @@ class Connection:
                     self._root = await asyncio.to_thread(_open_client, self._pool)
                 client = self._clients[backend.name] = _bind(self._root, backend)
         return client
+
+
+def _whole(raw: httpx2.Response) -> Response:
+    return Response(raw.status_code, dict(raw.headers), raw.content)
+
+
+async def _taken(raw: httpx2.Response, take: Callable[[bytes], bool]) -> Response:
+    if not raw.headers.get("content-type", "").startswith(_EVENTS):
+        await raw.aread()
+        return _whole(raw)
+    async for piece in raw.aiter_bytes():
+        if not take(piece):
+            break
+    return Response(raw.status_code, dict(raw.headers), b"")
 
 
 def _open_client(pool: int) -> AsyncOpenAI:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Literal
@@ -21,12 +22,17 @@ class Rung(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Habits:
-    """Which parameters a model takes; `rungs` are the JSON rungs still worth trying."""
+    """Which parameters a model takes; `rungs` are the JSON rungs still worth trying.
+
+    `counted` says that a stream may be asked for its usage.
+    """
 
     cap: CapField = "max_tokens"
     swapped: bool = False
     temperature: bool = True
     rungs: tuple[Rung, ...] = (Rung.SCHEMA, Rung.OBJECT, Rung.PROMPT)
+    streams: bool = True
+    counted: bool = True
 
     def without(self, complaint: str) -> Habits | None:
         """Return what to do after a refusal with this text; None when it names nothing of ours."""
@@ -37,6 +43,10 @@ class Habits:
             return replace(self, temperature=False)
         if len(self.rungs) > 1 and any(word in text for word in _JSON_WORDS):
             return replace(self, rungs=self.rungs[1:])
+        if self.counted and _COUNTING.search(text):
+            return replace(self, counted=False)
+        if self.streams and _STREAMING.search(text):
+            return replace(self, streams=False)
         return None
 
     def rung(self, call: Call) -> Rung:
@@ -47,6 +57,8 @@ class Habits:
         return Rung.PROMPT
 
 
+_COUNTING = re.compile(r"stream_options|include_usage")
+_STREAMING = re.compile(r"\bstream(?:ing|ed)?\b")  # "upstream" names nothing of ours
 _JSON_WORDS = ("response_format", "json_schema", "json_object", "structured output", "json schema")
 
 
@@ -58,6 +70,11 @@ def _says_json(call: Call) -> bool:
     return any("json" in message.content.lower() for message in call.messages)
 
 
+def streams(call: Call, habits: Habits) -> bool:
+    """Whether an answer is asked for as a stream: somebody listens, and the model can."""
+    return call.on_text is not None and habits.streams
+
+
 def request_body(call: Call, habits: Habits, cap: int) -> dict[str, Any]:
     """Return the body of a chat completion, as this model takes it; `cap` is in tokens."""
     body: dict[str, Any] = {
@@ -67,6 +84,10 @@ def request_body(call: Call, habits: Habits, cap: int) -> dict[str, Any]:
     }
     if habits.temperature:
         body["temperature"] = call.sampling.temperature
+    if streams(call, habits):
+        body["stream"] = True
+        if habits.counted:
+            body["stream_options"] = {"include_usage": True}
     if call.schema is not None:
         rung = habits.rung(call)
         if rung is Rung.SCHEMA:

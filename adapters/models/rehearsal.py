@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import orjson
@@ -27,6 +27,7 @@ from engine.pace import Pace
 from engine.ports import AnswerSchema, AttemptLog, Call, Reply
 
 OVER, OVER_TIMES = ("position",), 12  # the texts that have a limit in a structured turn
+SLICE_S = 0.05
 GARBAGE = "~~ %% 0x1F no answer {[ ~~"
 
 
@@ -79,7 +80,10 @@ class Part:
         # answer takes; and that is done now, when calls take turns, not when many end together.
         await asyncio.sleep(0)
         outcome = self._outcome()
-        await asyncio.sleep(max(0.0, self._options.latency - (time.perf_counter() - began)))
+        until = began + self._options.latency
+        if self._call.on_text is not None and isinstance(outcome, Answer):
+            await _recite(outcome.text, self._call.model.name, until, self._call.on_text)
+        await asyncio.sleep(max(0.0, until - time.perf_counter()))
         return outcome
 
     def _outcome(self) -> Outcome:
@@ -105,6 +109,16 @@ class Part:
             tokens_out=token_count(text) if written is None else written,
         )
         return Answer(text, "stop", self._call.model.name, usage, 0.0)
+
+
+async def _recite(text: str, model: str, until: float, hear: Callable[[str, str], None]) -> None:
+    """Let a text be heard in slices of equal length until a time of `perf_counter`."""
+    began = time.perf_counter()
+    slices = max(1, int((until - began) / SLICE_S))
+    for number in range(slices):
+        hear(text[: len(text) * number // slices], model)
+        await asyncio.sleep(max(0.0, began + (number + 1) * SLICE_S - time.perf_counter()))
+    hear(text, model)
 
 
 def structured_answer(call: Call, schema: AnswerSchema, scene: Scene, options: Options) -> str:

@@ -15,6 +15,7 @@ from adapters.storage.database import Database
 from adapters.storage.debates import ENDED, to_debate
 from adapters.storage.findings import read_findings
 from adapters.storage.journal import PANEL, select_ballots, to_ballot
+from adapters.storage.people import hidden_people
 from adapters.storage.tables import (
     ballots,
     calls,
@@ -73,8 +74,9 @@ class ArchiveTable:
 
 def _records(connection: Connection, where: ExportFilter) -> Iterator[DebateRecord]:
     chosen, last = select(debates).where(*_conditions(where)).order_by(debates.c.id), ""
+    hidden = hidden_people(connection)
     while chunk := connection.execute(chosen.where(debates.c.id > last).limit(CHUNK)).all():
-        for record in _complete(connection, [to_debate(row) for row in chunk]):
+        for record in _complete(connection, [to_debate(row) for row in chunk], hidden):
             if not where.quorum_met or _meets_quorum(record):
                 yield record
         last = chunk[-1].id
@@ -110,7 +112,9 @@ def _meets_quorum(record: DebateRecord) -> bool:
     return count(record.asked(Question.VOTE), tuple(request.sides), request.quorum).quorum_met
 
 
-def _complete(connection: Connection, chunk: Sequence[Debate]) -> Iterator[DebateRecord]:
+def _complete(
+    connection: Connection, chunk: Sequence[Debate], hidden: frozenset[int]
+) -> Iterator[DebateRecord]:
     ids = [debate.id for debate in chunk]
 
     def grouped(query: Select[Any]) -> dict[str, list[Row[Any]]]:
@@ -142,6 +146,7 @@ def _complete(connection: Connection, chunk: Sequence[Debate]) -> Iterator[Debat
             answers=tuple(cast[debate.id]),
             labels=_to_labels(thumbs[debate.id], debate),
             calls=tuple(_to_call(row) for row in called[debate.id]),
+            opted_out=hidden and hidden & {answer.person for answer in cast[debate.id]},
             **found[debate.id],
         )
 

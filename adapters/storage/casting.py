@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, bindparam, select
 from sqlalchemy.dialects.sqlite import insert
 
-from adapters.storage.debates import ensure_person
+from adapters.storage.people import Known, ensure_person, find_key
 from adapters.storage.tables import turn_reactions, vote_events
 from adapters.storage.targets import Found, find_question
 from engine.debate import BallotKind, How, Question, VoteEvent
@@ -53,11 +53,15 @@ def cast_all(connection: Connection, casts: Sequence[Cast]) -> list[Outcome]:
     for cast, question in zip(casts, found, strict=True):
         if question is None or question.closed:
             outcomes.append("unknown" if question is None else "closed")
+            continue
+        person = people[cast.platform, cast.user]
+        if person is None or not person.may_answer(question.began):
+            outcomes.append("forgotten")
         elif cast.event is not None and known.before(question, cast.event):
             outcomes.append("duplicate")
         else:
             thumb = question.question is Question.TURN
-            rows[thumb].append(_row(cast, question, people[cast.platform, cast.user]))
+            rows[thumb].append(_row(cast, question, person.id))
             outcomes.append("stored")
     for thumb, statement in ((True, INSERT_THUMB), (False, INSERT_EVENT)):
         if rows[thumb]:
@@ -84,12 +88,15 @@ class _Known:
         return self._connection.scalar(statement, same) is not None
 
 
-def _people_of(connection: Connection, casts: Sequence[Cast]) -> dict[tuple[str, str], int]:
-    """Return who casts, by platform and user, making those who are new."""
-    people: dict[tuple[str, str], int] = {}
+def _people_of(
+    connection: Connection, casts: Sequence[Cast]
+) -> dict[tuple[str, str], Known | None]:
+    """Return who casts, by platform and user, making those who are new; None: forgotten."""
+    people: dict[tuple[str, str], Known | None] = {}
+    key = find_key(connection)
     for cast in casts:
         if (cast.platform, cast.user) not in people:
-            person = ensure_person(connection, cast.platform, cast.user)
+            person = ensure_person(connection, cast.platform, cast.user, key)
             people[cast.platform, cast.user] = person
     return people
 
@@ -113,8 +120,10 @@ def press_one(connection: Connection, press: Press) -> Pressed:
     found = find_question(connection, press.platform, press.place, press.message)
     if found is None or found.ballot is BallotKind.OPEN:
         return Pressed(outcome="unknown")
-    person = ensure_person(connection, press.platform, press.user)
-    own = {"of": found.debate, "who": person, "asked": found.question}
+    person = ensure_person(connection, press.platform, press.user, find_key(connection))
+    if person is None or not person.may_answer(found.began):
+        return Pressed(outcome="forgotten")
+    own = {"of": found.debate, "who": person.id, "asked": found.question}
     chosen = chosen_in_secret(read_log(connection.execute(OWN_EVENTS, own)))
     if found.closed:
         return Pressed(outcome="closed", option=chosen)
@@ -124,7 +133,7 @@ def press_one(connection: Connection, press: Press) -> Pressed:
         return Pressed(outcome="stored")
     row = {
         "debate": found.debate,
-        "person": person,
+        "person": person.id,
         "option": option,
         "added": not withdrawn,
         "how": How.BUTTON,

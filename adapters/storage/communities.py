@@ -9,8 +9,10 @@ from sqlalchemy import ColumnElement, Connection, and_, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from adapters.storage.database import Database
+from adapters.storage.purge import find_gone, finish_purge, purge_some
 from adapters.storage.tables import communities
 from engine.community import CommunitySettings
+from engine.store import Left
 
 NOTHING_SET = "{}"
 
@@ -53,6 +55,18 @@ class CommunityTable:
         row = update(communities).where(_is(platform, community))
         gone = row.values(settings=NOTHING_SET, left_at=now)
         await self._database.write(lambda connection: connection.execute(gone))
+
+    async def gone(self, before: datetime) -> list[Left]:
+        """Return those that left before a moment, and where no debate runs any more."""
+        return await self._database.read(lambda connection: find_gone(connection, before))
+
+    async def purge(self, platform: str, community: str) -> int:
+        """Delete a community's debates wholly, a few at a time; return how many."""
+        left, total = Left(platform, community), 0
+        while some := await self._database.write(lambda c: purge_some(c, left)):
+            total += some
+        await self._database.write(lambda connection: finish_purge(connection, left))
+        return total
 
 
 def _get(connection: Connection, platform: str, community: str) -> CommunitySettings:

@@ -32,6 +32,7 @@ T = TypeVar("T")
 READERS = 4
 WOKEN_AT_ONCE = 8
 COMPANY_TURNS = 3
+BUSY_MS = 10_000  # how long another process may hold the file
 READ, WRITE = "BEGIN", "BEGIN IMMEDIATE"
 
 
@@ -117,6 +118,18 @@ class Database:
         except SQLAlchemyError as error:
             raise self._explain(error) from error
 
+    async def checkpoint(self) -> bool:
+        """Empty the write-ahead log, which holds older states of pages; False while one is read.
+
+        Whoever reads one is not waited for, as every write would wait too. Raises StoreError.
+        """
+        self._check_open()
+        loop = asyncio.get_running_loop()
+        try:
+            return await loop.run_in_executor(self._thread, self._empty_log)
+        except (SQLAlchemyError, sqlite3.Error) as error:
+            raise self._explain(error) from error
+
     async def close(self) -> None:
         """Finish what was asked for, and close every connection; nothing can be asked after."""
         self._closed = True
@@ -183,6 +196,18 @@ class Database:
                 return
             for write in batch:
                 self._commit([write])
+
+    def _empty_log(self) -> bool:
+        if self._connection is None:
+            self._connection = self._writer.connect()
+        cursor = self._connection.connection.cursor()
+        try:
+            cursor.execute("PRAGMA busy_timeout = 0")
+            busy, *_ = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            return not busy
+        finally:
+            cursor.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
+            cursor.close()
 
     def _explain(self, error: Exception) -> StoreError:
         detail = str(getattr(error, "orig", None) or error)
@@ -288,9 +313,10 @@ def _prepare(engine: Engine, *, journal: bool) -> None:
     The WAL mode stays with the file, so only the writer sets it: a reader of a read-only
     file could not.
     """
-    pragmas = ["busy_timeout = 10000", "synchronous = FULL", "foreign_keys = ON"]
+    pragmas = [f"busy_timeout = {BUSY_MS}", "synchronous = FULL", "foreign_keys = ON"]
     if journal:
-        pragmas.insert(1, "journal_mode = WAL")
+        # What is deleted is overwritten: who was forgotten must not lie on in free pages.
+        pragmas[1:1] = ["journal_mode = WAL", "secure_delete = ON"]
 
     @event.listens_for(engine, "connect")
     def set_up(connection: Any, _record: object) -> None:

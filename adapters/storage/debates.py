@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -13,8 +12,10 @@ from sqlalchemy.dialects.sqlite import insert
 
 from adapters.storage import budgets
 from adapters.storage.database import Database
+from adapters.storage.installation import find_secret, make_secret
 from adapters.storage.leases import guard
 from adapters.storage.outbox import insert_posts, reopen
+from adapters.storage.people import ensure_starter
 from adapters.storage.prepared import Prepared
 from adapters.storage.tables import debates, installation, people, templates
 from engine.debate import TRANSITIONS, Debate, Setup, Status
@@ -49,11 +50,6 @@ BY_CODE = Prepared(
     .order_by(debates.c.number.desc())
     .limit(1)
 )
-# Built once, as each vote runs them: that costs twice what running them does.
-FIND_PERSON = select(people.c.id).where(
-    people.c.platform == bindparam("on"), people.c.user == bindparam("who")
-)
-INSERT_PERSON = insert(people)
 DEBATE_FIELDS = tuple(name for name in Debate.model_fields if name != "setup")
 
 
@@ -61,15 +57,6 @@ def to_debate(row: Any) -> Debate:
     """Read a row of the debates table."""
     plain = {name: getattr(row, name) for name in DEBATE_FIELDS}
     return Debate(setup=Setup.model_validate_json(row.setup), **plain)
-
-
-def ensure_person(connection: Connection, platform: str, user: str) -> int:
-    """Return a platform user's surrogate id, making one for a new user."""
-    known = connection.scalar(FIND_PERSON, {"on": platform, "who": user})
-    if known is not None:
-        return int(known)
-    made = connection.execute(INSERT_PERSON, {"platform": platform, "user": user})
-    return int(made.inserted_primary_key[0])  # type: ignore[index]  # always there after INSERT
 
 
 class DebateTable:
@@ -223,20 +210,15 @@ class DebateTable:
 
     async def secret(self, name: str) -> bytes:
         """Return this installation's own random 32 bytes of that name, made when first asked."""
-        query = select(installation.c.value).where(installation.c.name == name)
         # Read first: an export beside a running process has nothing to write then.
-        known = await self._database.read(lambda connection: connection.scalar(query))
-
-        def make(connection: Connection) -> str:
-            row = insert(installation).values(name=name, value=secrets.token_hex(32))
-            connection.execute(row.on_conflict_do_nothing())
-            return str(connection.scalars(query).one())
-
-        return bytes.fromhex(str(known) if known else await self._database.write(make))
+        known = await self._database.read(lambda connection: find_secret(connection, name))
+        if known is not None:
+            return known
+        return await self._database.write(lambda connection: make_secret(connection, name))
 
 
 def _create(connection: Connection, new: NewDebate, caps: Caps, posts: Sequence[Post]) -> Debate:
-    starter = new.user and ensure_person(connection, new.platform, new.user)
+    starter = new.user and ensure_starter(connection, new.platform, new.user, new.created_at)
     budgets.reserve(connection, new, starter or None, caps)
     request = new.setup.request
     connection.execute(

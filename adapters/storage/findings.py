@@ -10,12 +10,23 @@ from sqlalchemy import Connection, Row, Select, Table, select
 from sqlalchemy.dialects.sqlite import insert
 
 from adapters.storage.outbox import insert_held, insert_posts
+from adapters.storage.prepared import Prepared
 from adapters.storage.tables import adjustments, artifacts, scores, verdicts
 from engine.debate import Verdict
 from engine.findings import Adjustment, Artifact, Score
 from engine.store import Note
 
 PANEL = "panel"
+
+
+def _insert_into(table: Table) -> Prepared:
+    return Prepared(insert(table).on_conflict_do_nothing(), table.c.keys())
+
+
+INSERT_ARTIFACT = _insert_into(artifacts)
+INSERT_SCORE = _insert_into(scores)
+INSERT_ADJUSTMENT = _insert_into(adjustments)
+INSERT_VERDICT = _insert_into(verdicts)
 Grouped = Callable[[Select[Any]], dict[str, list[Row[Any]]]]
 
 
@@ -23,11 +34,12 @@ def insert_note(connection: Connection, debate_id: str, note: Note) -> None:
     """Store a note's parts and queue its posts; what is stored already stays as it is."""
     for artifact in note.artifacts:
         body = orjson.dumps(artifact.body).decode()
-        _insert(connection, artifacts, debate_id, artifact.model_dump() | {"body": body})
+        row = artifact.model_dump(exclude={"body"}) | {"debate": debate_id, "body": body}
+        INSERT_ARTIFACT.run(connection, row)
     for score in note.scores:
-        _insert(connection, scores, debate_id, score.model_dump())
+        INSERT_SCORE.run(connection, score.model_dump() | {"debate": debate_id})
     for adjustment in note.adjustments:
-        _insert(connection, adjustments, debate_id, adjustment.model_dump())
+        INSERT_ADJUSTMENT.run(connection, adjustment.model_dump() | {"debate": debate_id})
     for judge, verdict in note.verdicts.items():
         insert_verdict(connection, debate_id, judge, verdict)
     insert_posts(connection, debate_id, note.posts)
@@ -36,14 +48,8 @@ def insert_note(connection: Connection, debate_id: str, note: Note) -> None:
 
 def insert_verdict(connection: Connection, debate_id: str, judge: str, verdict: Verdict) -> None:
     """Store the verdict of a format's own judge, once."""
-    row = {"judge": judge, "body": verdict.model_dump_json()}
-    _insert(connection, verdicts, debate_id, row)
-
-
-def _insert(connection: Connection, table: Table, debate_id: str, row: dict[str, Any]) -> None:
-    connection.execute(
-        insert(table).values(debate=debate_id, **row).on_conflict_do_nothing(),
-    )
+    row = {"debate": debate_id, "judge": judge, "body": verdict.model_dump_json()}
+    INSERT_VERDICT.run(connection, row)
 
 
 def read_findings(grouped: Grouped, ids: Sequence[str]) -> dict[str, dict[str, Any]]:

@@ -9,6 +9,7 @@ from adapters.storage.debates import DebateTable
 from adapters.storage.journal import JournalTable
 from adapters.storage.leases import LeaseTable
 from adapters.storage.outbox import OutboxTable
+from adapters.storage.people import PeopleTable
 from adapters.storage.votes import VoteTable
 
 
@@ -21,6 +22,7 @@ class SqlStore:
         self.journal = JournalTable(database)
         self.outbox = OutboxTable(database)
         self.votes = VoteTable(database)
+        self.people = PeopleTable(database)
         self.communities = CommunityTable(database)
         self.archive = ArchiveTable(database)
         self._database = database

@@ -68,9 +68,18 @@ people = Table(
     metadata,
     Column("id", Integer, primary_key=True),
     Column("platform", String(32), nullable=False),
-    Column("user", String(128), nullable=False),
+    Column("user", String(128), comment="null for one who was forgotten"),
+    Column("opted_out", Boolean, nullable=False, default=False, comment="of exports"),
+    Column("since", Utc, comment="of one who came back: what began before takes no answers"),
     UniqueConstraint("platform", "user"),
     comment="The only place where a platform's user id is kept",
+)
+
+tombstones = Table(
+    "tombstones",
+    metadata,
+    Column("digest", String(64), primary_key=True, comment="keyed hash of platform and user id"),
+    comment="Who was forgotten and is not to be stored; nothing says which number they had",
 )
 
 usage = Table(
@@ -312,3 +321,10 @@ outbox = Table(
     Index(None, "state", "platform"),
     comment="Messages on their way to a thread",
 )
+
+OF_DEBATES = tuple(
+    table
+    for table in reversed(metadata.sorted_tables)
+    if any(key.column is debates.c.id for key in table.foreign_keys)
+)
+"""The tables whose rows belong to a debate, which their column `debate` names."""

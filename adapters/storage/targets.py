@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, bindparam, select
@@ -20,6 +21,7 @@ FIND_TARGET = (
         targets.c.ballot,
         targets.c.closed_at,
         debates.c.revealed_at,
+        debates.c.created_at,
     )
     .join_from(targets, debates, targets.c.debate == debates.c.id)
     .where(
@@ -33,13 +35,17 @@ INSERT_TARGET = insert(targets).on_conflict_do_nothing()
 
 
 class Found(NamedTuple):
-    """The question that a message asks, and whether it still takes answers."""
+    """The question that a message asks, and whether it still takes answers.
+
+    `began` is when its debate was asked for.
+    """
 
     debate: str
     question: Question
     step: str
     ballot: BallotKind
     closed: bool
+    began: datetime
 
 
 def find_question(connection: Connection, platform: str, place: str, message: str) -> Found | None:
@@ -51,7 +57,7 @@ def find_question(connection: Connection, platform: str, place: str, message: st
     question = Question(row.question)
     ended = row.revealed_at is not None and question is not Question.TURN
     closed = ended or row.closed_at is not None
-    return Found(row.debate, question, row.step, BallotKind(row.ballot), closed)
+    return Found(row.debate, question, row.step, BallotKind(row.ballot), closed, row.created_at)
 
 
 def add_target(connection: Connection, target: Target) -> None:

@@ -12,10 +12,10 @@ from sqlalchemy.dialects.sqlite import insert
 from adapters.storage.ballot_box import BallotBox
 from adapters.storage.casting import append, press_one, read_log
 from adapters.storage.database import Database
-from adapters.storage.debates import ensure_person
 from adapters.storage.findings import insert_verdict
 from adapters.storage.leases import guard
 from adapters.storage.outbox import in_channel, insert_posts, release
+from adapters.storage.people import barred, ensure_person, find_key
 from adapters.storage.tables import debates, interventions, targets, vote_events, votes
 from adapters.storage.targets import add_target, to_target
 from engine.debate import BallotKind, Question, Status, VoteEvent
@@ -170,10 +170,15 @@ class VoteTable:
         return await self._database.read(lambda connection: _log(connection, debate_id, question))
 
     async def people(self, platform: str, users: Sequence[str]) -> dict[str, int]:
-        """Return surrogate ids of platform users, making those that are new."""
+        """Return surrogate ids of platform users, making those that are new.
+
+        Whoever was forgotten is left out.
+        """
 
         def ensure(connection: Connection) -> dict[str, int]:
-            return {user: ensure_person(connection, platform, user) for user in users}
+            key = find_key(connection)
+            found = {user: ensure_person(connection, platform, user, key) for user in users}
+            return {user: person.id for user, person in found.items() if person is not None}
 
         return await self._database.write(ensure)
 
@@ -186,11 +191,16 @@ class VoteTable:
         late: bool,
         question: Question = Question.VOTE,
     ) -> int:
-        """Append what `find` makes of the log and a reading, at once; return how many events."""
+        """Append what `find` makes of the log and a reading, at once; return how many events.
+
+        Nothing is appended of somebody who was forgotten, nor taken back.
+        """
 
         def store(connection: Connection) -> int:
             guard(connection, lease)
-            found = find(_log(connection, debate_id, question))
+            events = find(_log(connection, debate_id, question))
+            out = barred(connection, debate_id, {event.person for event in events})
+            found = [event for event in events if event.person not in out]
             for event in found:
                 row = {
                     "debate": debate_id,

@@ -14,14 +14,14 @@ from typing import Literal
 
 from pydantic import ValidationError
 from rich.console import Console
-from rich.status import Status
 from rich.text import Text
 
 from adapters.terminal import render, texts
 from adapters.terminal.record import Act, Record
+from adapters.terminal.stage import Stage
 from engine.errors import MessageGoneError, VenueError
-from engine.messages import MESSAGE, Message, VoteClosed
-from engine.ports import Listener, Part, Reactions, ReactionSeen, VenueLimits
+from engine.messages import MESSAGE, Message, TurnPost, VoteClosed
+from engine.ports import Draft, Listener, Part, Reactions, ReactionSeen, VenueLimits
 from engine.text import clean
 
 
@@ -65,7 +65,8 @@ class TerminalVenue:
         self._posted: dict[str, Posted] = {}
         self._ballots: list[str] = []  # the messages that take hands, the newest last
         self._thread: str | None = None  # the only one that is shown; None: all of them
-        self._status: Status | None = None
+        self._unseen: list[str] = []  # messages posted in a thread that was held back
+        self._stage = Stage(console)
         self._expiry: asyncio.TimerHandle | None = None
         for act in self._record.load():
             self._apply(act)
@@ -132,15 +133,24 @@ class TerminalVenue:
         """Show a line that says who thinks, until the next message; only in a terminal."""
         if not self._is_shown(place):
             return
-        self._hush()
         if not seats or not self._console.is_terminal:
+            self._hush()
             return
-        template = texts.THINKS if len(seats) == 1 else texts.THINK
-        said = template.format(seats=", ".join(seats))
-        self._status = self._console.status(Text(clean(said), style="dim"))
-        self._status.start()
+        self._stop_expiry()
+        self._stage.think(seats)
         shown_for = 2 * self.limits.typing_seconds
         self._expiry = asyncio.get_running_loop().call_later(shown_for, self._hush)
+
+    # --- an audience ------------------------------------------------------------------
+
+    def follow(self, draft: Draft) -> None:
+        """Show a turn while it is written, until its post takes its place; only in a terminal."""
+        if not self._console.is_terminal:
+            return
+        if draft.dropped:
+            self._stage.drop(draft.debate, draft.seat, draft.round)
+        elif self._thread is None or self._code_of(self._thread) == draft.debate:
+            self._stage.write(draft)
 
     # --- people at this terminal ------------------------------------------------------
 
@@ -167,22 +177,26 @@ class TerminalVenue:
     def watch(self, thread: str) -> None:
         """Show of all threads this one alone from now on; the empty one holds them all back."""
         self._thread = thread
+        self._stage.clear()
 
     def turn_to(self, thread: str) -> None:
         """Watch a thread that was held back, after showing what was posted in it unseen."""
         self.watch(thread)
-        for posted in self._posted.values():
-            if posted.place == thread:
-                self._show(posted)
+        due = [each for each in self._unseen if self._posted[each].place == thread]
+        self._unseen = [each for each in self._unseen if each not in due]
+        for message in due:
+            self._show(self._posted[message])
 
     def note(self, text: str) -> None:
         """Show a discreet line that is no message."""
         self._hush()
-        self._console.print(Text(clean(text), style="dim"), soft_wrap=True)
+        with self._stage.aside():
+            self._console.print(Text(clean(text), style="dim"), soft_wrap=True)
 
     def close(self) -> None:
         """Leave the terminal as it was found."""
         self._hush()
+        self._stage.clear()
 
     # --- inside -----------------------------------------------------------------------
 
@@ -244,6 +258,7 @@ class TerminalVenue:
     def _print(self, act: Act) -> None:
         posted = self._posted[act.message]
         if not self._is_shown(posted.place):
+            self._unseen += [act.message] if act.kind == "post" else []
             return
         match act.kind:
             case "post":
@@ -262,19 +277,28 @@ class TerminalVenue:
     def _show(self, posted: Posted, *, dim: bool = False) -> None:
         self._hush()
         message = _message(posted.body)
-        if self._console.is_terminal:
-            self._console.print(render.pretty(message, posted.reference, dim=dim))
-        else:
+        if not self._console.is_terminal:
             self._console.out(render.plain(message, posted.reference), highlight=False)
+            return
+        if isinstance(message, TurnPost):
+            self._stage.drop(_code(posted), message.seat, message.round)
+        with self._stage.aside():
+            self._console.print(render.pretty(message, posted.reference, dim=dim))
 
     def _hush(self) -> None:
-        """Stop the line that says who thinks, so that nothing is printed into it."""
+        """Take away the line that says who thinks."""
+        self._stop_expiry()
+        self._stage.think(())
+
+    def _stop_expiry(self) -> None:
         if self._expiry is not None:
             self._expiry.cancel()
             self._expiry = None
-        if self._status is not None:
-            self._status.stop()
-            self._status = None
+
+    def _code_of(self, thread: str) -> str:
+        """Return the code of a thread's debate: that of the announcement it hangs on."""
+        announced = self._posted.get(thread.rpartition("/")[2])
+        return _code(announced) if announced else ""
 
     def _find(self, place: str, reference: str, since: int) -> str | None:
         for message, posted in self._posted.items():
@@ -286,6 +310,10 @@ class TerminalVenue:
         if message not in self._posted:
             raise MessageGoneError(texts.NO_SUCH_MESSAGE.format(message=message))
         return self._posted[message]
+
+
+def _code(posted: Posted) -> str:
+    return posted.reference.partition("·")[0]
 
 
 def _message(body: str) -> Message:

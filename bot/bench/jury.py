@@ -93,14 +93,10 @@ async def _simulate(plan: Plan) -> dict[str, list[Scores]]:
         Progress(console=console, disable=not console.is_terminal, transient=True) as progress,
     ):
         bar = progress.add_task("Simulating", total=len(jobs))
-        try:
-            futures = [loop.run_in_executor(workers, measure, *job, plan) for job in jobs]
-            for future in futures:
-                future.add_done_callback(lambda _: progress.advance(bar))
-            scores = await asyncio.gather(*futures)
-        except asyncio.CancelledError:
-            workers.shutdown(wait=False, cancel_futures=True)
-            raise
+        futures = [loop.run_in_executor(workers, measure, *job, plan) for job in jobs]
+        for future in futures:
+            future.add_done_callback(lambda _: progress.advance(bar))
+        scores = await asyncio.gather(*futures)
     named: dict[str, list[Scores]] = {world.name: [] for world in WORLDS}
     for (world, _), found in zip(jobs, scores, strict=True):
         named[world.name].append(found)

@@ -20,7 +20,7 @@ from engine.jury.roster import seat_panel
 
 NAIVE_JURORS = 6
 SWAPPED_JURORS = 3
-REFIT = 100  # debates between two fits; the product fits once a minute
+REFIT = 50  # debates between two fits; the product fits once a minute
 
 
 class Call(NamedTuple):
@@ -50,11 +50,11 @@ def ask_swapped(case: Case) -> Call:
 
 
 def make_oracle(court: Court) -> Panel:
-    """Return the panel that feels what all jurors feel, unbent, and knows what each is worth."""
+    """Return the panel that feels what the best six feel, unbent, and knows what each is worth."""
     weights = weigh_perfectly(court)
 
     def ask(case: Case) -> Call:
-        whole = sum(weight * felt for weight, felt in zip(weights, case.felt, strict=True))
+        whole = sum(weight * case.felt[at] for at, weight in weights.items())
         return Call("A" if whole > 0 else "B", len(weights))
 
     return ask

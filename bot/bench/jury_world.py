@@ -32,6 +32,7 @@ TIE_BELOW = 0.25  # points of margin that a juror calls a tie
 INVALID = 0.03
 BRAND = 0.08  # sd of what a model's visible name adds
 OWN_BRAND = 0.1  # what a model of the juror's own family gets on top
+ORACLE_JURORS = 6  # as many as a panel asks at most
 HUMAN_ERROR = 0.4  # the majority of people is right 88 % of the time
 SIDES = ("A", "B")
 
@@ -207,20 +208,29 @@ def _round(points: float) -> int:
     return max(LOWEST, min(HIGHEST, round(points)))
 
 
-def weigh_perfectly(court: Court) -> tuple[float, ...]:
-    """Return the weights with which what all jurors feel tells the truth best.
+def weigh_perfectly(court: Court) -> dict[int, float]:
+    """Return the weights, by number, of the six jurors that tell the truth best together.
 
-    They solve C·w = 1, C being the covariance of the jurors' errors.
+    They are taken one by one, each the one that adds most to the precision.
     """
+    chosen: dict[int, float] = {}
+    while len(chosen) < ORACLE_JURORS:
+        more = (_weigh(court, (*chosen, at)) for at in range(JURORS) if at not in chosen)
+        chosen = max(more, key=lambda weights: math.fsum(weights.values()))
+    return chosen
+
+
+def _weigh(court: Court, numbers: Sequence[int]) -> dict[int, float]:
+    """Solve C·w = 1, C being the covariance of these jurors' errors; Σw is their precision."""
     shared, herd = ERROR**2 * SHARED, court.world.herd**2
-    jurors = court.jurors
+    jurors = [court.jurors[at] for at in numbers]
     rows = [
         [shared + herd * (one.in_herd and other.in_herd) for other in jurors] + [1.0]
         for one in jurors
     ]
     for at, juror in enumerate(jurors):
         rows[at][at] += juror.error**2 * STEADY
-    return _solve(rows)
+    return dict(zip(numbers, _solve(rows), strict=True))
 
 
 def _solve(rows: Sequence[list[float]]) -> tuple[float, ...]:

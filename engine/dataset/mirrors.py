@@ -25,34 +25,53 @@ class Pair(NamedTuple):
 class Mirrors:
     """Pairs in the making; of a debate it keeps an id and a hash, and never its texts.
 
-    A debate has one mirror at most: the earliest that waits for one.
+    A debate has one mirror at most: the one that it was held as the mirror of, else the
+    earliest that waits for one.
     """
 
     pairs: list[Pair] = field(default_factory=list)
+    _free: set[str] = field(default_factory=set)
     _waiting: dict[bytes, deque[str]] = field(default_factory=lambda: defaultdict(deque))
 
     def note(self, entry: Entry) -> None:
         """Pair a debate with an earlier one that mirrors it, or let it wait for a later one."""
         if not _counts(entry):
             return
-        mirrored = self._waiting.get(_identify(entry, mirrored=True))
-        if mirrored:
-            self.pairs.append(Pair(mirrored.popleft(), entry.debate.id))
-        else:
-            self._waiting[_identify(entry, mirrored=False)].append(entry.debate.id)
+        debate = entry.debate
+        earlier = self._find(entry)
+        if earlier is not None:
+            self._free.remove(earlier)
+            self.pairs.append(Pair(earlier, debate.id))
+            return
+        self._free.add(debate.id)
+        if _can_be_matched(debate):
+            self._waiting[_identify(entry, mirrored=False)].append(debate.id)
+
+    def _find(self, entry: Entry) -> str | None:
+        linked = entry.debate.setup.mirror_of
+        if linked in self._free:
+            return linked
+        if not _can_be_matched(entry.debate):
+            return None
+        waiting = self._waiting.get(_identify(entry, mirrored=True), deque())
+        while waiting:
+            earlier = waiting.popleft()
+            if earlier in self._free:
+                return earlier
+        return None
 
 
 def _counts(entry: Entry) -> bool:
-    """Whether people decided a debate between two models for and against, who both spoke."""
-    request = entry.debate.request
+    """Whether people decided a debate for and against, and both sides spoke."""
     spoken = {speech.turn.side for speech in entry.speeches}
-    return (
-        entry.tally is not None
-        and entry.tally.quorum_met
-        and request.sides.keys() == STANDS.keys() == spoken
-        and not request.seats
-        and request.sides["A"].ref != request.sides["B"].ref
-    )
+    sides = entry.debate.request.sides.keys()
+    return entry.tally is not None and entry.tally.quorum_met and sides == STANDS.keys() == spoken
+
+
+def _can_be_matched(debate: Debate) -> bool:
+    """Whether a debate can be matched by its models: one for each side, and not the same."""
+    request = debate.request
+    return not request.seats and request.sides["A"].ref != request.sides["B"].ref
 
 
 def _identify(entry: Entry, *, mirrored: bool) -> bytes:

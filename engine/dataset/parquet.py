@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Any, BinaryIO
 
 from engine.dataset.columns import FLAG, MOMENT, REAL, TEXT, WHOLE, Column
 from engine.dataset.folder import Staging
@@ -26,7 +27,7 @@ except ImportError:
         "pip install 'pyarrow>=22', or export as jsonl."
     ) from None
 
-FILLED = 4 * 2**20  # bytes of lines that wait, in all files together
+ROW_GROUP = 4 * 2**20  # bytes of lines
 TYPES = {
     TEXT: pa.string(),
     FLAG: pa.bool_(),
@@ -37,61 +38,37 @@ TYPES = {
 
 
 @dataclass(slots=True)
-class _File:
-    """A Parquet file in the making; `waiting` lines are in none of its row groups yet."""
-
-    table: Table
-    waiting: list[bytes] = field(default_factory=list)
-    size: int = 0
-    writer: Any = None
-
-
-@dataclass(slots=True)
 class ParquetFiles:
-    """Parquet files in the making; whichever holds most is written when all hold too much."""
+    """Parquet files in the making: lines in files of their own until all of them are there.
+
+    Row by row they would leave row groups of a few rows, or wait in memory for one another.
+    """
 
     staging: Staging
-    _files: dict[str, _File] = field(default_factory=dict)
-    _waiting: int = 0
+    _tables: dict[Path, Table] = field(default_factory=dict)
+    _lines: dict[Path, BinaryIO] = field(default_factory=dict)
 
     def append(self, table: Table, split: str, lines: bytes) -> None:
         """Add rows to a table's split."""
-        path = FileFormat.PARQUET.path(table.name, split)
-        file = self._files.get(path) or self._files.setdefault(path, _File(table))
-        file.waiting.append(lines)
-        file.size += len(lines)
-        self._waiting += len(lines)
-        if self._waiting > FILLED:
-            self._write(max(self._files, key=lambda path: self._files[path].size))
+        place = self.staging.place(FileFormat.JSONL.path(table.name, split))
+        if place not in self._lines:
+            self._tables[place] = table
+            self._lines[place] = place.open("wb")
+        self._lines[place].write(lines)
 
     def finish(self) -> None:
-        """Write what waits still, and list the files."""
-        for path, file in self._files.items():
-            if file.waiting:
-                self._write(path)
+        """Turn the lines into Parquet, a file after another, and list those."""
         self.close()
-        for path in self._files:
+        for place, table in self._tables.items():
+            path = FileFormat.PARQUET.path(table.name, place.stem)
+            _convert(place, self.staging.place(path), table)
+            place.unlink()
             self.staging.adopt(path)
 
     def close(self) -> None:
-        """Close every file."""
-        for file in self._files.values():
-            if file.writer is not None:
-                file.writer.close()
-
-    def _write(self, path: str) -> None:
-        """Write what waits for a file as a row group."""
-        file = self._files[path]
-        if file.writer is None:
-            schema = schema_of(file.table.columns)
-            # Statistics would keep texts of every row group in memory until the file is closed.
-            file.writer = pq.ParquetWriter(
-                self.staging.place(path), schema, compression="zstd", write_statistics=False
-            )
-        file.writer.write_table(read_lines(b"".join(file.waiting), file.table))
-        pa.default_memory_pool().release_unused()
-        self._waiting -= file.size
-        file.waiting, file.size = [], 0
+        """Close every file of lines."""
+        for file in self._lines.values():
+            file.close()
 
 
 @contextmanager
@@ -103,6 +80,17 @@ def open_parquet(staging: Staging) -> Iterator[ParquetFiles]:
         files.finish()
     finally:
         files.close()
+
+
+def _convert(lines: Path, target: Path, table: Table) -> None:
+    # Statistics would keep texts of every row group in memory until the file is closed.
+    writer = pq.ParquetWriter(
+        target, schema_of(table.columns), compression="zstd", write_statistics=False
+    )
+    with lines.open("rb") as file, writer:
+        while group := file.readlines(ROW_GROUP):
+            writer.write_table(read_lines(b"".join(group), table))
+            pa.default_memory_pool().release_unused()
 
 
 def schema_of(columns: tuple[Column, ...]) -> Any:

@@ -97,13 +97,14 @@ def write_export(
     debates cannot be read; `out` is then unchanged.
     """
     asked = Wanted(wanted) if isinstance(wanted, ExportFilter) else wanted
-    tables = choose_tables(asked.tables)
+    tables, report = choose_tables(asked.tables), progress or _say_nothing
     with staged(out) as staging:
         cutoff = archive.newest(asked.where)
         voters = Pseudonyms(keys.master, asked.where, cutoff, asked.tables)
         with open_row_files(asked.file_format, staging) as files:
             writing = _Writing(archive, files, tables, voters, keys.splits)
-            writing.write(asked.where, cutoff, progress or _say_nothing)
+            done = writing.write(asked.where, cutoff, report)
+        report(done)
         rows, figures = _without_empty_splits(writing.rows), writing.figures
         card = write_card(rows, figures, version, asked.file_format)
         staging.append(CARD, card.encode())
@@ -134,15 +135,15 @@ class _Writing:
     def __post_init__(self) -> None:
         self.rows = {table.name: dict.fromkeys(SPLITS, 0) for table in self.tables}
 
-    def write(self, where: ExportFilter, cutoff: datetime | None, report: Progress) -> None:
-        """Write every debate up to the cut-off, and then the pairs that mirror each other.
+    def write(self, where: ExportFilter, cutoff: datetime | None, report: Progress) -> int:
+        """Write debates up to the cut-off, then pairs of mirrors; return how many debates.
 
         A debate revealed since is for the next export: the clock's time as a cut-off would make
         every repetition another export, so it is the newest moment in the debates.
         """
         report(0)
         if cutoff is None:
-            return
+            return 0
         mirrors, done = Mirrors(), 0
         with self._entries(where) as entries:
             for entry in entries:
@@ -156,6 +157,7 @@ class _Writing:
         for first in range(0, len(pairs), PAIRS_AT_ONCE):
             self._write_pairs(pairs[first : first + PAIRS_AT_ONCE])
             report(done)
+        return done
 
     @contextmanager
     def _entries(self, where: ExportFilter) -> Iterator[Iterator[Entry]]:

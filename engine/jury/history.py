@@ -188,34 +188,21 @@ def _fit_weights(
     Without labels a juror is trusted as far as it agrees with the mean of the others; with
     enough gold votes as far as it agrees with people, blended by how often it met them.
     """
+    others: dict[str, Pearson] = defaultdict(Pearson)
     people: dict[str, Pearson] = defaultdict(Pearson)
     for heard, human, first in zip(voices, humans, firsts, strict=True):
-        for juror, x in heard.items():
-            if human is not None:
-                people[juror].add(x, _sign(human, first))
-    if sum(pearson.n for pearson in people.values()) < GOLD_BALLOTS:
-        tracking = _shrink(_track(voices, {}))
-        return _weigh(_rescale(tracking)), tracking
-    gold = _rescale(_shrink(people))
-    tracking = _shrink(_track(voices, _weigh(gold)))
-    blended = {juror: _blend(juror, r, gold, people) for juror, r in _rescale(tracking).items()}
-    return _weigh(blended), tracking
-
-
-def _track(
-    voices: Sequence[Mapping[str, float]], weights: Mapping[str, float]
-) -> dict[str, Pearson]:
-    """Correlate each juror's signal with the weighted mean of the others' in its debates."""
-    found: dict[str, Pearson] = defaultdict(Pearson)
-    for heard in voices:
-        weighed = {juror: weights.get(juror, 1.0) for juror in heard}
-        whole = math.fsum(weighed[juror] * x for juror, x in heard.items())
-        total = math.fsum(weighed.values())
+        whole = math.fsum(heard.values())
         for juror, x in heard.items():
             if len(heard) > 1:
-                rest = whole - weighed[juror] * x
-                found[juror].add(x, rest / (total - weighed[juror]))
-    return found
+                others[juror].add(x, (whole - x) / (len(heard) - 1))
+            if human is not None:
+                people[juror].add(x, _sign(human, first))
+    tracking = _shrink(others)
+    scaled = _rescale(tracking)
+    if sum(pearson.n for pearson in people.values()) >= GOLD_BALLOTS:
+        gold = _rescale(_shrink(people))
+        scaled = {juror: _blend(juror, r, gold, people) for juror, r in scaled.items()}
+    return _weigh(scaled), tracking
 
 
 def _sign(human: str, first: str | None) -> float:

@@ -33,6 +33,8 @@ MISSED = "missed"  # rung for the vote window: read again what people hold
 THREAD_DELETED = "The thread of this debate was deleted."
 COMMUNITY_LOST = "Rostrum was removed from where this debate is held."
 LOCKED = "A moderator locked the thread; nothing can be posted or voted on until it is unlocked."
+# Of secret ballots: nobody is to see on the message what somebody chose.
+HIDDEN = ("stored", "duplicate", "forgotten")
 log = structlog.get_logger(__name__)
 
 
@@ -105,7 +107,7 @@ class Hearing:
                 received_at=self.clock.now(),
             )
         )
-        if target.ballot is BallotKind.SECRET and outcome in ("stored", "duplicate"):
+        if target.ballot is BallotKind.SECRET and outcome in HIDDEN:
             self.removals.add(Shown(seen.place, seen.message, seen.user, seen.option))
         return Heard(outcome=outcome)
 

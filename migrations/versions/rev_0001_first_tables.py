@@ -45,7 +45,16 @@ def upgrade() -> None:
         "people",
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("platform", sa.String(length=32), nullable=False),
-        sa.Column("user", sa.String(length=128), nullable=False),
+        sa.Column(
+            "user", sa.String(length=128), nullable=True, comment="null for one who was forgotten"
+        ),
+        sa.Column("opted_out", sa.Boolean(), nullable=False, comment="of exports"),
+        sa.Column(
+            "since",
+            sa.DateTime(timezone=True),
+            nullable=True,
+            comment="of one who came back: what began before takes no answers",
+        ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_people")),
         sa.UniqueConstraint("platform", "user", name=op.f("uq_people_platform_user")),
         comment="The only place where a platform's user id is kept",
@@ -55,6 +64,17 @@ def upgrade() -> None:
         sa.Column("digest", sa.String(length=64), nullable=False),
         sa.Column("texts", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("digest", name=op.f("pk_templates")),
+    )
+    op.create_table(
+        "tombstones",
+        sa.Column(
+            "digest",
+            sa.String(length=64),
+            nullable=False,
+            comment="keyed hash of platform and user id",
+        ),
+        sa.PrimaryKeyConstraint("digest", name=op.f("pk_tombstones")),
+        comment="Who was forgotten and is not to be stored; nothing says which number they had",
     )
     op.create_table(
         "usage",

@@ -7,10 +7,10 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import orjson
 import pytest
@@ -28,6 +28,7 @@ from tests.crash.fate import DOOMED, FREEZE, MET, TRAIL, Fate, lines
 from tests.crash.inputs import ORDER, Inputs
 
 ROOT = Path(__file__).parents[2]
+MOST_DEBATES = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,7 @@ class Scene:
     """A folder with one debate's database and the platform that it is held on."""
 
     folder: Path
+    format: str = "classic"
 
     def doom(self, points: list[str]) -> None:
         """Have a process die at each of these points."""
@@ -51,7 +53,7 @@ class Scene:
     def open(self, *arguments: str) -> subprocess.Popen[str]:
         """Start a process that holds the debate."""
         return subprocess.Popen(
-            [sys.executable, "-m", "tests.crash.driver", str(self.folder), *arguments],
+            [sys.executable, "-m", "tests.crash.driver", str(self.folder), self.format, *arguments],
             cwd=ROOT,
             stderr=subprocess.PIPE,
             text=True,
@@ -87,6 +89,18 @@ class Scene:
         code = re.escape(self.platform[0][2]["reference"].partition("·")[0])
         alike = re.compile(rf"{code}|; \d+ calls, .* USD")
         return [(place, alike.sub("*", body)) for place, body in shown.values()]
+
+    def asked_again(self) -> list[str]:
+        """Return the steps that a model was asked for though their result was stored."""
+        stored, again = set(), []
+        for line in self.trail:
+            what, _, step = line.partition(" ")
+            if what == "journal.ended":
+                stored.add(step.removeprefix("debate "))
+            elif what == "asked" and step in stored:
+                again.append(step)
+        assert stored
+        return again
 
     def record(self) -> DebateRecord:
         """Return everything kept of the debate, as an export reads it."""
@@ -133,6 +147,35 @@ class Scene:
         return found
 
 
+class NewScene(Protocol):
+    """Makes a folder in which no debate has begun."""
+
+    def __call__(self, format_name: str = "classic") -> Scene:
+        """Return the folder, for a debate in a format."""
+        ...
+
+
+def kill_at(points: list[str], new_scene: NewScene, format_name: str = "classic") -> list[Scene]:
+    """Hold a debate again and again, its process killed at point after point of the clean one.
+
+    Two at a time, one for each half of the points. What one task does when another dies is a
+    point passed by: it is made up for in the next pair.
+    """
+    scenes: list[Scene] = []
+    left = points
+    while left and len(scenes) < MOST_DEBATES:
+        pair = [new_scene(format_name) for half in (left[::2], left[1::2]) if half]
+        for scene, doomed in zip(pair, (left[::2], left[1::2]), strict=False):
+            scene.doom(doomed)
+        for process in [scene.open("chain") for scene in pair]:
+            finish(process)
+        scenes += pair
+        died = {point for scene in pair for point in scene.met}
+        left = [point for point in left if point not in died]
+    assert not left
+    return scenes
+
+
 def finish(process: subprocess.Popen[str], seconds: float = 120) -> None:
     """Wait until a process has come to the end of its debate."""
     with process:
@@ -144,19 +187,19 @@ def finish(process: subprocess.Popen[str], seconds: float = 120) -> None:
 
 
 @pytest.fixture(scope="session")
-def new_scene(migrated_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Scene]:
+def new_scene(migrated_file: Path, tmp_path_factory: pytest.TempPathFactory) -> NewScene:
     """Make folders in which no debate has begun."""
 
-    def make() -> Scene:
+    def make(format_name: str = "classic") -> Scene:
         folder = tmp_path_factory.mktemp("scene")
         shutil.copy(migrated_file, folder / "debate.db")
-        return Scene(folder)
+        return Scene(folder, format_name)
 
     return make
 
 
 @pytest.fixture(scope="session")
-def clean(new_scene: Callable[[], Scene]) -> Scene:
+def clean(new_scene: NewScene) -> Scene:
     """A debate that was held without any trouble."""
     scene = new_scene()
     scene.run()

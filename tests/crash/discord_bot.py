@@ -15,7 +15,7 @@ from tests.crash.discord_driver import CONNECTED, LIVES, OVER
 from tests.crash.fate import lines
 from tests.doubles.discord import Remote, hang
 
-PATIENCE = 30.0
+PATIENCE = 60.0
 
 
 class Send(NamedTuple):
@@ -108,7 +108,9 @@ async def serving(scene: Scene, discord: Remote) -> AsyncIterator[Bot]:
         yield bot
     finally:
         (scene.folder / OVER).touch()
-        for life in lines(scene.folder / LIVES)[-1:]:
-            with suppress(ProcessLookupError):
-                os.kill(int(life), signal.SIGKILL)
-        await chain.wait()
+        while chain.returncode is None:  # one more may just have been born
+            for life in lines(scene.folder / LIVES)[-1:]:
+                with suppress(ProcessLookupError):
+                    os.kill(int(life), signal.SIGKILL)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(chain.wait(), 0.5)

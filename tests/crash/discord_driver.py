@@ -31,7 +31,11 @@ LIMITS = VenueLimits(typing_seconds=60, send_seconds=0.4)
 async def serve(folder: Path, api_url: str) -> None:
     """Serve until killed."""
     settings = settings_of(f"sqlite+aiosqlite:///{folder / 'debate.db'}")
-    with patch("bot.app.SqlStore", partial(FatedStore, fate=Fate(folder))):
+    with (
+        patch("bot.app.SqlStore", partial(FatedStore, fate=Fate(folder))),
+        # A send that hangs is not tried again before whoever let it hang has killed the process.
+        patch("engine.delivery.LOOK_SECONDS", 20.0),
+    ):
         async with process(settings, TOKEN, api_url, limits=LIMITS):
             append(folder / CONNECTED, str(os.getpid()))
             await asyncio.Event().wait()

@@ -1,9 +1,9 @@
-"""A process that holds one debate in a folder: `… -m tests.crash.driver FOLDER [chain] [shared]`.
+"""A process that holds a debate: `… -m tests.crash.driver FOLDER FORMAT [chain] [shared]`.
 
-It starts the debate, or goes on with the one that it finds, with everything changed that a debate
-could depend on. With `chain` it does so in one child after the other, until one of them comes to
-the end; each child is a fork, which makes a restart cheap. With `shared` it does not hold the
-database alone, so that a lease which is not given back has to run out.
+It starts the one debate of its folder, or goes on with the one that it finds, with everything
+changed that a debate could depend on. With `chain` it does so in one child after the other, until
+one of them comes to the end; each child is a fork, which makes a restart cheap. With `shared` it
+does not hold the database alone, so that a lease which is not given back has to run out.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import os
 import signal
 import sys
 import traceback
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -24,13 +25,14 @@ from adapters.storage.database import Database
 from bot.app import Line
 from engine.debate import Model, Price, Status
 from engine.errors import LeaseLostError, SettingsError
+from engine.intake import Order
 from engine.jury.blinding import blind
 from engine.jury.vocabulary import draw_names
 from engine.ports import AttemptLog, Call, Reply
 from engine.service import Service
 from engine.store import Store
 from tests.crash.fate import Fate, FatedStore, SurvivingVenue
-from tests.crash.inputs import CHANGED, FIRST, ORDER, PROMPTS, age, find
+from tests.crash.inputs import CHANGED, FIRST, ORDER, PROMPTS, age, find, order_of
 from tests.doubles.hall import has_ended, hearing
 
 LOOK_SECONDS = 0.5
@@ -66,7 +68,7 @@ class TellingModels(RehearsalModels):
         return await super().complete(call, log)
 
 
-async def hold(folder: Path, *, shared: bool) -> None:
+async def hold(folder: Path, order: Order, *, shared: bool) -> None:
     """Hold the folder's debate, from wherever it is to its end."""
     fate = Fate(folder)
     url = f"sqlite+aiosqlite:///{folder / 'debate.db'}"
@@ -79,10 +81,11 @@ async def hold(folder: Path, *, shared: bool) -> None:
     line = Line(store, TellingModels(fate, inputs.price), inputs.prompts, [venue])
     venue.listener = hearing(line.service, venue)
     # Before anything runs: there is no debate to lose until it is stored.
-    debate = begun or (await line.service.start(ORDER, inputs.defaults)).debate
+    debate = begun or (await line.service.start(order, inputs.defaults)).debate
     async with line.running(), asyncio.TaskGroup() as group:
         looking = group.create_task(look(line.service, again=shared))
-        await vote(line, store, venue, debate.id)
+        people = PEOPLE if order == ORDER else ()
+        await vote(line, store, venue, debate.id, people)
         await line.deliveries["memory"].settled(debate.id)
         looking.cancel()
     await store.close()
@@ -96,7 +99,13 @@ async def look(service: Service, *, again: bool) -> None:
         await service.recover()
 
 
-async def vote(line: Line, store: Store, venue: SurvivingVenue, debate_id: str) -> None:
+async def vote(
+    line: Line,
+    store: Store,
+    venue: SurvivingVenue,
+    debate_id: str,
+    people: Sequence[tuple[str, str, str]],
+) -> None:
     """Let people do what they have not done yet, and then a manager close the vote."""
     while True:
         debate = await store.debates.get(debate_id)
@@ -105,18 +114,18 @@ async def vote(line: Line, store: Store, venue: SurvivingVenue, debate_id: str) 
         if debate.status is Status.VOTING and debate.vote_opened_at:
             break
         await asyncio.sleep(0.01)
-    for name, user, option in PEOPLE[venue.voted :]:
+    for name, user, option in people[venue.voted :]:
         await venue.act(name, user, debate.thread or "", debate.vote_message or "", option)
     # Whoever stood still finds that another process has closed it.
     with suppress(LeaseLostError):
         await line.service.close_vote(debate_id)
 
 
-def live(folder: Path, *, shared: bool = False) -> int:
+def live(folder: Path, order: Order, *, shared: bool = False) -> int:
     """Run one process's life and return its exit code."""
     structlog.configure(processors=[], logger_factory=structlog.ReturnLoggerFactory())
     try:
-        asyncio.run(hold(folder, shared=shared))
+        asyncio.run(hold(folder, order, shared=shared))
     except Exception:  # noqa: BLE001 - a child must not run on as its parent
         traceback.print_exc()
         return 1
@@ -131,18 +140,19 @@ def warm_up() -> None:
             PROMPTS.render(name)
 
 
-def chain(folder: Path) -> int:
+def chain(folder: Path, order: Order) -> int:
     """Live again after every death, and return the exit code of the last life."""
     warm_up()
     while True:
         child = os.fork()
         if child == 0:
-            os._exit(live(folder))
+            os._exit(live(folder, order))
         code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         if code != -signal.SIGKILL:
             return code
 
 
 if __name__ == "__main__":
-    home, *ways = sys.argv[1:]
-    sys.exit(chain(Path(home)) if "chain" in ways else live(Path(home), shared="shared" in ways))
+    home, order = Path(sys.argv[1]), order_of(sys.argv[2])
+    ways = sys.argv[3:]
+    sys.exit(chain(home, order) if "chain" in ways else live(home, order, shared="shared" in ways))

@@ -22,7 +22,7 @@ from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from engine.debate import Status, Turn
 from engine.ports import Listener, Part, VenueLimits
-from engine.store import AttemptStart, Cast, Intent, Lease, Post
+from engine.store import AttemptStart, Cast, Intent, Lease, Note, Post
 
 DOOMED, MET, FREEZE, TRAIL = "doomed", "met", "freeze", "trail"
 LIMITS = VenueLimits(typing_seconds=60, send_seconds=0.05)
@@ -30,7 +30,7 @@ LIMITS = VenueLimits(typing_seconds=60, send_seconds=0.05)
 WRITES = {
     "leases": ("claim", "release"),
     "debates": ("advance",),
-    "journal": ("began", "ended", "record_turn", "record_verdict"),
+    "journal": ("began", "ended", "record_turn", "note", "record_verdict"),
     "outbox": ("publish", "sending", "posted", "settle", "set_thread"),
     "votes": ("open", "cast", "close"),
 }
@@ -118,6 +118,8 @@ def _label(value: object) -> str:
             return f"{value.key}/{len(value.refs)}"
         case Post():
             return value.key
+        case Note():
+            return (*(found.name for found in value.artifacts), *(p.key for p in value.posts))[0]
         case Cast():
             return f"{value.user}{'+' if value.added else '-'}{value.option}"
         case Lease() | Status():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ulid import ULID
 
@@ -17,7 +17,16 @@ from engine.prompts.library import Prompts, load_prompts
 from engine.store import Closing, NewDebate, Store
 from tests.doubles.hall import DEFAULTS, LOBBY, NO_CAPS
 
-ORDER = Order(platform="memory", community="club", place=LOBBY, user="ann", seed=7)
+ORDER = Order(
+    platform="memory", community="club", place=LOBBY, user="ann", format="classic", seed=7
+)
+# As small as a format can be while it does all that it does.
+SMALL: dict[str, dict[str, Any]] = {
+    "roundtable": {"options": {"agents": 2, "judges": 1}, "rounds": 1},
+    "audited": {"options": {"turns": 3}},
+}
+ROLES = ("debater", "closing", "cross", "judge", "captain", "juror")
+LIMITS = {**DEFAULTS.limits, "team": {"free_minutes": 0.3, "words_a_minute": 100.0}}
 PROMPTS = load_prompts()
 ELSEWHERE = "elsewhere"  # a platform and community that no process here serves
 PAST_DEBATES = 30  # from here on ballots decide a juror's place, and labels fit the slope
@@ -31,7 +40,17 @@ class Inputs(NamedTuple):
     price: Price
 
 
-FIRST = Inputs(PROMPTS, DEFAULTS, Price(usd_in=0, usd_out=0))
+FIRST = Inputs(
+    PROMPTS,
+    DEFAULTS.model_copy(
+        update={
+            "sampling": dict.fromkeys(ROLES, Sampling(temperature=0.5, max_tokens=1000)),
+            "limits": LIMITS,
+            "stance_seconds": 0.01,
+        }
+    ),
+    Price(usd_in=0, usd_out=0),
+)
 # Whoever comes back finds every template edited, every default changed and every price raised.
 CHANGED = Inputs(
     Prompts({name: f"{text}\nEdited." for name, text in PROMPTS.texts.items()}),
@@ -42,15 +61,18 @@ CHANGED = Inputs(
             "jurors": (Model.parse("rehearsal/yew"), *DEFAULTS.jurors),
             "vote_minutes": 1,
             "quorum": 99,
-            "sampling": {
-                role: Sampling(temperature=1.5, max_tokens=50) for role in DEFAULTS.sampling
-            },
-            "limits": {"classic": dict.fromkeys(DEFAULTS.limits["classic"], 9)},
+            "sampling": dict.fromkeys(ROLES, Sampling(temperature=1.5, max_tokens=50)),
+            "limits": {name: dict.fromkeys(limits, 9) for name, limits in LIMITS.items()},
             "caps": NO_CAPS.model_copy(update={"debate_usd": 1000.0}),
         }
     ),
     Price(usd_in=1000, usd_out=1000),
 )
+
+
+def order_of(format_name: str) -> Order:
+    """Return the order of a debate in a format."""
+    return ORDER.model_copy(update={"format": format_name, **SMALL.get(format_name, {})})
 
 
 async def find(store: Store) -> Debate | None:

@@ -99,14 +99,14 @@ async def hold(scene: Scene, lead: Callable[[Bot], Awaitable[None]], *, doomed: 
         scene.doom([*OPEN, *points, *CLOSE] if doomed else ["none"])
         async with serving(scene, discord) as bot:
             await lead(bot)
-            state = await discord.until(is_over, 30)
+            state = await discord.until(is_over, 60)
             return Held(state, await discord.sent(), scene, bot.kills)
 
 
 async def hold_quietly(bot: Bot) -> None:
     """Lead a debate to its end."""
     await start(bot)
-    await bot.discord.until(is_open, 30)
+    await bot.discord.until(is_open, 60)
     for user, sign, option in acts(TOLD["before"]):
         await vote(bot, user, sign, option)
     await close(bot)

@@ -3,44 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from itertools import takewhile
 
 import pytest
 
 from engine.debate import Ballot, Setup, Status
-from tests.crash.conftest import Scene, finish
+from tests.crash.conftest import NewScene, Scene, kill_at
 from tests.crash.driver import PEOPLE
 from tests.crash.inputs import CHANGED, ORDER, PAST_DEBATES
 
 # Raise or lower it knowingly: each is a write, a send or a vote of one debate.
 POINTS = 190
-MOST_DEBATES = 12
 
 
 @pytest.fixture(scope="module")
-def killed(clean: Scene, new_scene: Callable[[], Scene]) -> list[Scene]:
-    """The same debate, whose process was killed at point after point of the clean one.
-
-    Two at a time, one for each half of the points. What one task does when another dies is a
-    point passed by: it is made up for in the next pair.
-    """
-    scenes: list[Scene] = []
-    left = clean.met
-    while left and len(scenes) < MOST_DEBATES:
-        pair = [scene_of(new_scene(), points) for points in (left[::2], left[1::2]) if points]
-        for process in [scene.open("chain") for scene in pair]:
-            finish(process)
-        scenes += pair
-        died = {point for scene in pair for point in scene.met}
-        left = [point for point in left if point not in died]
-    assert not left
-    return scenes
-
-
-def scene_of(scene: Scene, doomed: list[str]) -> Scene:
-    scene.doom(doomed)
-    return scene
+def killed(clean: Scene, new_scene: NewScene) -> list[Scene]:
+    """The same debate, whose process was killed at point after point of the clean one."""
+    return kill_at(clean.met, new_scene)
 
 
 def test_every_write_send_and_vote_is_a_point(clean: Scene) -> None:
@@ -73,13 +52,7 @@ def test_nothing_is_posted_twice(killed: list[Scene]) -> None:
 
 def test_no_stored_result_is_asked_for_again(killed: list[Scene]) -> None:
     for scene in killed:
-        stored: set[str] = set()
-        for line in scene.trail:
-            what, _, step = line.partition(" ")
-            if what == "journal.ended":
-                stored.add(step.removeprefix("debate "))
-            assert what != "asked" or step not in stored
-        assert stored
+        assert not scene.asked_again()
 
 
 def test_the_journal_has_one_result_a_step_and_it_is_the_last_try(killed: list[Scene]) -> None:

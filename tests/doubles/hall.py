@@ -19,7 +19,7 @@ from bot.app import Line
 from engine.debate import Debate, Model, Sampling, Status, Vote
 from engine.delivery import Delivery
 from engine.intake import Defaults, Order
-from engine.ports import Inbound, Listener, Models, Venue, VenueLimits
+from engine.ports import Audience, Inbound, Listener, Models, Venue, VenueLimits
 from engine.prompts.library import load_prompts
 from engine.service import Service
 from engine.store import Caps, ExportFilter
@@ -110,11 +110,13 @@ class Hall:
     venue: MemoryVenue = field(default_factory=lambda: MemoryVenue(limits=QUICK))
 
     @asynccontextmanager
-    async def open(self, models: Models | None = None) -> AsyncIterator[Session]:
+    async def open(
+        self, models: Models | None = None, audience: Audience | None = None
+    ) -> AsyncIterator[Session]:
         """Run a process until the body ends; it stops in order."""
         store = SqlStore(Database(self.url))
         models = models or open_models({})
-        line = Line(store, models, load_prompts(), [self.venue])
+        line = Line(store, models, load_prompts(), [self.venue], audience=audience)
         self.venue.listener = hearing(line.service, self.venue)
         try:
             async with line.running():

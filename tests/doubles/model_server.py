@@ -7,13 +7,14 @@ async with ModelServer() as server:
     server.script(status(500), model="slow", said=2)          # … that has two answers in it
     server.always(refuse("temperature"), model="stubborn")    # every one for that model
 ```
-It answers with `respond(body)`, records every body and the usage it stated, and is its own
-oracle of what was sent and what it cost.
+It answers with `respond(body)`, word by word where a stream is asked for, records every body and
+the usage it stated, and is its own oracle of what was sent and what it cost.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping
@@ -29,6 +30,7 @@ Respond = Callable[[Body], str]
 Absence = Literal["refusing", "deaf"]  # connections are refused, or nobody answers them
 
 ANY = "*"
+EVENT_STREAM = "text/event-stream"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,8 @@ class Act:
     `body` replaces the whole completion; `text`, `finish`, `model`, `message` and `extra` change
     parts of it; `names` limits a refusal to requests that carry such a parameter; `wait` is
     seconds on top of the server's latency; `leaves` is how the server is away from the moment
-    of this answer on, for `away` seconds if not for good.
+    of this answer on, for `away` seconds if not for good. `pause` is seconds between the parts
+    of a stream; a `plain` answer is in one piece even when a stream is asked for.
     """
 
     status: int = 200
@@ -57,6 +60,8 @@ class Act:
     reset: str = ""
     leaves: Absence | None = None
     away: float = 0.0
+    pause: float = 0.0
+    plain: bool = False
 
     def applies(self, body: Body) -> bool:
         """Whether this act is for a request with that body."""
@@ -80,6 +85,12 @@ def refuse(parameter: str) -> Act:
     named = "response_format" if json else parameter
     error = {"message": f"Unsupported parameter: '{named}' ({parameter})", "param": named}
     return Act(status=400, body=orjson.dumps({"error": error}), names=parameter)
+
+
+def events(*chunks: Body, done: bool = True) -> Act:
+    """Answer with a stream of these chunks, and its end."""
+    ends = (b"data: [DONE]\n\n",) if done else ()
+    return Act(body=b"".join((*map(_event, chunks), *ends)), content_type=EVENT_STREAM)
 
 
 def error_body(message: str = "upstream failed") -> Act:
@@ -260,6 +271,8 @@ class ModelServer:
     async def _perform(self, request: web.Request, act: Act, body: Body) -> web.StreamResponse:
         if act.reset == "before":
             return _abort(request)
+        if body.get("stream") and act.body is None and not act.plain:
+            return await _stream(request, act, self._completion(act, body))
         content = orjson.dumps(self._completion(act, body)) if act.body is None else act.body
         if act.reset:
             return await _break_off(request, content)
@@ -281,7 +294,7 @@ class ModelServer:
             "choices": [{"index": 0, "message": message, "finish_reason": act.finish}],
             **act.extra,
         }
-        if act.usage:
+        if act.usage and _counts(body):
             read = sum(len(m["content"]) for m in body["messages"])
             counted = {"prompt_tokens": read // 4 + 1, "completion_tokens": len(text) // 4}
             completion["usage"] = {**counted, **act.usage_extra}
@@ -306,6 +319,46 @@ def _deaf_sockets(port: int) -> list[socket.socket]:
         caller.setblocking(False)
         caller.connect_ex(("127.0.0.1", port))
     return [listener, *waiting]
+
+
+def _counts(body: Body) -> bool:
+    return not body.get("stream") or bool(body.get("stream_options", {}).get("include_usage"))
+
+
+async def _stream(request: web.Request, act: Act, completion: Body) -> web.StreamResponse:
+    """Send a completion word by word, or the half of it."""
+    parts = [*map(_event, _chunks(completion)), b"data: [DONE]\n\n"]
+    response = web.StreamResponse(headers={**act.headers, "Content-Type": EVENT_STREAM})
+    await response.prepare(request)
+    for part in parts[: len(parts) // 2] if act.reset else parts:
+        await response.write(part)
+        await asyncio.sleep(act.pause)
+    if act.reset:
+        return _abort(request)
+    await response.write_eof()
+    return response
+
+
+def _chunks(completion: Body) -> list[Body]:
+    [choice] = completion["choices"]
+    text = choice["message"]["content"]
+    deltas: list[Body] = [{"content": word} for word in re.findall(r"\s*\S+", text)]
+    if choice["message"].get("refusal"):
+        deltas.append({"refusal": choice["message"]["refusal"]})
+    head = {"id": completion["id"], "model": completion["model"]}
+    chunks = [
+        {**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
+        for delta in ({"role": "assistant", "content": ""}, *deltas)
+    ]
+    end = {"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}
+    chunks.append({**head, "choices": [end]})
+    if "usage" in completion:
+        chunks.append({**head, "choices": [], "usage": completion["usage"]})
+    return chunks
+
+
+def _event(chunk: Body) -> bytes:
+    return b"data: " + orjson.dumps(chunk) + b"\n\n"
 
 
 def _abort(request: web.Request) -> web.StreamResponse:

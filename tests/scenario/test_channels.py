@@ -25,6 +25,7 @@ async def test_another_terminals_debate_is_not_shown_or_closed_here(hall: Hall) 
         other = (await session.service.start(elsewhere, DEFAULTS)).debate.id
         mine = await session.start()
         await session.voting(mine)
+        await session.delivery.settled(mine)
         waiting = await session.until(other, lambda debate: debate.status is Status.RUNNING)
         assert waiting.thread is None
         assert await session.store.outbox.waiting("memory", LOBBY) == []

@@ -5,14 +5,21 @@ from __future__ import annotations
 import asyncio
 import io
 import re
+import sqlite3
 import zipfile
-from collections.abc import AsyncIterator
-from typing import Any
+from collections.abc import AsyncIterator, Callable
+from contextlib import closing
+from functools import partial, partialmethod
 
 import pytest
+from discord import AutoShardedClient
+from pydantic import SecretStr
 
 from adapters.discord import render
+from adapters.discord.rest import Rest
+from adapters.discord.venue import DiscordVenue
 from engine.debate import Status
+from engine.messages import TurnPost
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.discord.payloads import guild_create_json
 from tests.scenario.discord_stage import (
@@ -194,16 +201,16 @@ async def test_only_the_channels_that_were_allowed_hold_debates(
         await until(lambda: discord.threads(elsewhere.id))
 
 
-async def test_a_server_keeps_its_settings_until_it_removes_the_bot(
+async def test_only_a_removal_makes_a_server_forget_its_settings(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:
     guild = discord.guild.id
     async with stage.process():
         change = {"setting": "language", "value": "tr"}
         await discord.slash("olga", "debate settings", change).finished()
-        # An outage of Discord's own, which is no removal and no joining.
+        # An outage of Discord's own is neither a removal nor a joining.
         discord.gateway.emit("GUILD_DELETE", {"id": guild, "unavailable": True}, guild)
-        discord.gateway.emit("GUILD_CREATE", outlived(discord), guild)
+        discord.gateway.emit("GUILD_CREATE", guild_create_json(discord.world, discord.guild), guild)
         await discord.slash("ada", "debate help").finished()
     async with stage.process():
         asked = await discord.slash("olga", "debate settings").finished()
@@ -215,9 +222,29 @@ async def test_a_server_keeps_its_settings_until_it_removes_the_bot(
                 asked = await discord.slash("olga", "debate settings").finished()
 
 
-def outlived(discord: DiscordServer) -> dict[str, Any]:
-    """Return what is told of a server that can be reached again."""
-    return guild_create_json(discord.world, discord.guild) | {"unavailable": False}
+async def test_a_server_is_noted_when_it_invites_and_when_it_removes_rostrum(
+    stage: DiscordStage, discord: DiscordServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # For two seconds after connecting, discord.py takes every server for one known before.
+    start = partialmethod(AutoShardedClient.__init__, guild_ready_timeout=0)
+    monkeypatch.setattr(AutoShardedClient, "__init__", start)
+
+    def known() -> list[str]:
+        with closing(sqlite3.connect(stage.url.partition("///")[2])) as connection:
+            rows = connection.execute("SELECT community, left_at FROM communities").fetchall()
+        return [f"{name} {'left' if left else 'joined'}" for name, left in rows]
+
+    name = discord.guild.id
+    async with stage.process():
+        await discord.slash("ada", "debate help").finished()
+        assert known() == []  # that it was there already is no joining
+        for there, noted in ((False, []), (True, [f"{name} joined"]), (False, [f"{name} left"])):
+            discord.invite_bot() if there else discord.kick_bot()
+            await until(partial(holds, known, noted))
+
+
+def holds(look: Callable[[], list[str]], expected: list[str]) -> bool:
+    return look() == expected
 
 
 async def test_an_export_is_a_file_of_this_servers_debates(
@@ -317,3 +344,21 @@ async def test_a_hostile_topic_is_data(
     for message in discord.messages():
         if message.embeds[0]["description"]:
             assert message.embeds[0]["description"].count("```") % 2 == 0
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+async def test_a_hostile_turn_pings_nobody_and_is_whole(discord: DiscordServer, name: str) -> None:
+    text = HOSTILE[name]
+    rest = Rest(SecretStr(discord.token), discord.api_url)
+    venue = DiscordVenue(rest, gap=0.0)
+    place = {"seat": "A", "side": "A", "round": "opening", "number": 1, "total": 8}
+    turn = TurnPost.model_validate(place | {"text": text, "words": 9, "limit": 0})
+    for part in venue.render(turn, "k7f2qz·1"):
+        await venue.post(discord.channel.id, part)
+    await rest.close()
+    shown = [message.embeds[0]["description"] for message in discord.messages()]
+    assert all(piece.count("```") % 2 == 0 for piece in shown)
+    assert "||" not in "".join(shown)
+    words = [word for word in text.split() if word.isalnum()]
+    assert [word for word in "\n".join(shown).split() if word in words] == words
+    assert discord.world.pings == []

@@ -277,3 +277,15 @@ def test_ctrl_c_in_the_vote_says_how_to_go_on_and_keeps_the_votes(desk: Desk) ->
         assert seat.process.wait(20) == 0
     said = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seat.screen.shown)
     assert "A 1 · B 1 · tie 0 · both weak 0" in said
+
+
+def test_a_mirror_is_voted_on_before_the_first_names_its_models(desk: Desk) -> None:
+    code, out, err = desk.run("debate", TOPIC, *QUICK, "--mirror", "--votes", "A=3,B=2,tie=1")
+    assert (code, err) == (0, "")
+    assert turns_in(out) == ALL_TURNS * 2
+    assert out.count("[Vote]") == out.count("[Reveal]") == 2
+    before, _, after = out.partition("[Reveal]")
+    assert before.count("[Vote]") == 2
+    assert "rehearsal/" not in before
+    for side, model in (("A", "maple"), ("B", "willow"), ("A", "willow"), ("B", "maple")):
+        assert f"{side} was rehearsal/{model}" in after

@@ -29,6 +29,7 @@ from engine.community import SETTING_NAMES
 from engine.debate import Estimate, Persuasion, Status, Tally, Verdict
 from engine.invocation import USAGES
 from engine.messages import JurorLine, Reveal
+from engine.store import Traces
 from engine.topics import Topic
 from tests.doubles.archive import make_debate
 
@@ -202,6 +203,6 @@ def test_stopping_says_what_stops() -> None:
 
 
 def test_privacy_says_what_is_stored_and_who_gets_it() -> None:
-    said = to_markdown(PrivacyAnswer())
+    said = to_markdown(PrivacyAnswer(traces=Traces()))
     assert "in one table" in said
     assert "pseudonyms" in said

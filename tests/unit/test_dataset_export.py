@@ -137,7 +137,8 @@ class TestLayout:
         seen: list[int] = []
         archive = MemoryArchive(*RECORDS)
         write_export(archive, ExportFilter(), tmp_path / "out", KEYS, seen.append, version="1")
-        assert [done for done in seen if done] == list(range(1, len(RECORDS) + 1))
+        assert sorted(set(seen)) == list(range(len(RECORDS) + 1))
+        assert seen == sorted(seen)
 
 
 class TestFilters:
@@ -221,6 +222,15 @@ class TestMirrors:
     ) -> None:
         write(tmp_path / "out", self.mirrored(1), self.mirrored(2, **other))
         assert self.pairs(tmp_path / "out") == []
+
+    def test_a_debate_is_paired_with_the_one_that_it_was_held_as_the_mirror_of(
+        self, tmp_path: Path
+    ) -> None:
+        one, other, mirror = (self.mirrored(number) for number in (1, 3, 4))
+        setup = mirror.debate.setup.model_copy(update={"mirror_of": other.debate.id})
+        debate = mirror.debate.model_copy(update={"setup": setup})
+        write(tmp_path / "out", one, other, replace(mirror, debate=debate))
+        assert self.pairs(tmp_path / "out") == [("A", "03", "04"), ("B", "04", "03")]
 
     def test_many_pairs_are_all_written(self, tmp_path: Path) -> None:
         manifest = write(tmp_path / "out", *(self.mirrored(number) for number in range(1, 91)))

@@ -95,6 +95,13 @@ def test_a_table_within_code_is_left_alone() -> None:
     assert render.shown(text) == text
 
 
+@pytest.mark.parametrize("line", ["---", "***", "_____  "])
+def test_a_line_between_two_parts_is_drawn(line: str) -> None:
+    assert render.shown(f"above\n\n{line}\n\nbelow") == f"above\n\n{render.LINE}\n\nbelow"
+    assert render.shown(f"```\n{line}\n```") == f"```\n{line}\n```"
+    assert render.shown(f"{line} is not alone") == f"{line} is not alone"
+
+
 def test_nothing_is_hidden_as_a_spoiler() -> None:
     assert "||" not in render.shown("the ||hidden|| word")
 

@@ -15,7 +15,6 @@ import pytest
 from adapters.discord import identify
 from adapters.discord.errors import Act, UnreadyError, explain
 from adapters.discord.identify import Identifies
-from adapters.discord.pace import MOST_WAITING, Pace
 from adapters.discord.permissions import (
     NEEDED,
     application_id_of,
@@ -24,6 +23,7 @@ from adapters.discord.permissions import (
     missing,
 )
 from adapters.discord.votes import EMOJIS, option_of
+from engine.channel_pace import MOST_WAITING, ChannelPace
 from engine.errors import (
     MessageGoneError,
     SettingsError,
@@ -125,7 +125,7 @@ def test_a_channel_may_take_permissions_away_and_give_them_back() -> None:
 
 
 async def test_no_more_than_five_messages_in_five_gaps() -> None:
-    pace, sent = Pace(0.02), []
+    pace, sent = ChannelPace(0.02), []
     for _ in range(12):
         async with pace.turn("lobby"):
             sent.append(time.monotonic())
@@ -133,7 +133,7 @@ async def test_no_more_than_five_messages_in_five_gaps() -> None:
 
 
 async def test_channels_do_not_wait_for_one_another() -> None:
-    pace = Pace(30.0)
+    pace = ChannelPace(30.0)
     async with asyncio.timeout(1):
         for place in ("one", "two", "three"):
             async with pace.turn(place):
@@ -141,7 +141,7 @@ async def test_channels_do_not_wait_for_one_another() -> None:
 
 
 async def test_a_message_that_would_wait_too_long_is_told_when_to_come_back() -> None:
-    pace = Pace(30.0)
+    pace = ChannelPace(30.0)
     async with pace.turn("lobby"):
         pass
 

@@ -228,3 +228,14 @@ def test_a_better_ballot_never_hurts_a_side(
     after, _ = aggregate(setup, SIDES, [*ballots[:at], better, *ballots[at + 1 :]])
     if before.p:
         assert after.p["A"] >= before.p["A"] - 1e-9
+
+
+def test_a_verdict_tells_that_the_order_alone_made_it_a_tie() -> None:
+    ballots = [leaning(AB, 6), leaning(AB, 6, juror="x"), leaning(BA, -1, juror="y")]
+    assert aggregate(panel(), SIDES, ballots).verdict.order_alone
+    history = {name: JurorHistory(ballots=10) for name in ("online/juror-0", "x", "y")}
+    known, _ = aggregate(panel(history=history), SIDES, ballots)
+    assert (known.winner, known.order_alone) == ("A", False)
+    even = [leaning(AB, 0), leaning(BA, 0, juror="y")]
+    verdict, _ = aggregate(panel(), SIDES, even)
+    assert (verdict.winner, verdict.order_alone) == ("tie", False)

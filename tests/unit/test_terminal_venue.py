@@ -201,3 +201,41 @@ async def test_a_body_of_another_version_is_refused_in_a_sentence() -> None:
     venue, _ = opened()
     with pytest.raises(VenueError, match="another version of Rostrum"):
         await venue.post("t", Part(reference="k7f2qz·1·1/1", body='{"kind": "hologram"}'))
+
+
+async def test_of_two_threads_one_is_read_at_a_time() -> None:
+    venue, screen = opened()
+    venue.watch("")
+    await venue.post("t", part("announced", 1))
+    await venue.post("t/m1", part("mine", 2))
+    await venue.post("t/m2", part("another's", 3))
+    assert "announced" in screen.getvalue()
+    assert "mine" not in screen.getvalue()
+    venue.turn_to("t/m1")
+    assert "mine" in screen.getvalue()
+    await venue.post("t/m1", part("more", 4))
+    assert "more" in screen.getvalue()
+    assert "another's" not in screen.getvalue()
+    venue.turn_to("t/m2")
+    assert screen.getvalue().count("another's") == 1
+
+
+async def test_hands_are_raised_in_the_thread_that_is_read() -> None:
+    venue, _ = opened()
+    ballots = {}
+    for number, thread in enumerate(("t/m1", "t/m2"), 1):
+        (invite,) = venue.render(INVITE, f"k7f2qz·{number}")
+        ballots[thread] = await venue.post(thread, invite)
+        await venue.seed(thread, ballots[thread], OPTIONS)
+    venue.watch("t/m1")
+    await venue.hold("guest-1", "A")
+    (closed,) = venue.render(VoteClosed(options=OPTIONS, votes=1), "k7f2qz·1")
+    await venue.edit("t/m1", ballots["t/m1"], closed)
+    with pytest.raises(VenueError):
+        await venue.hold("guest-2", "A")
+    venue.turn_to("t/m2")
+    await venue.hold("guest-3", "B")
+    first = await venue.reactions("t/m1", ballots["t/m1"])
+    second = await venue.reactions("t/m2", ballots["t/m2"])
+    assert first.holders["A"] == {"guest-1"}
+    assert second.holders["B"] == {"guest-3"}

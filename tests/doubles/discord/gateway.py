@@ -109,9 +109,9 @@ class Socket:
 class Gateway:
     """All sessions, and how they misbehave.
 
-    `zombie` stops answering, `paused` keeps events back, `refusing` takes no connection.
-    `privileged` are the privileged intents that the application has been granted; `shards` and
-    `session_starts` are what `/gateway/bot` tells.
+    `zombie` makes the present connections answer nothing, `paused` keeps events back, `refusing`
+    takes no connection. `privileged` are the privileged intents that the application has been
+    granted; `shards` and `session_starts` are what `/gateway/bot` tells.
     """
 
     def __init__(self, world: World, note: Callable[[str, str, str], None]) -> None:
@@ -237,6 +237,7 @@ class Gateway:
             return web.Response(status=503, text="upstream connect error")
         ws = web.WebSocketResponse(max_msg_size=4096, compress=False)
         await ws.prepare(request)
+        self.zombie = False
         compress = request.query.get("compress") == "zlib-stream"
         socket = Socket(ws, request.transport, compress=compress)
         self._sockets.add(socket)

@@ -105,7 +105,10 @@ class People:
         """Bring the bot (back) into a server."""
         found = self._guild(guild)
         found.members[self.world.bot.id] = {r for r in found.roles if r != found.id}
-        self.gateway.emit("GUILD_CREATE", guild_create_json(self.world, found), found.id)
+        told = guild_create_json(self.world, found)
+        # Only a server that was known before is said to be available again.
+        del told["unavailable"]
+        self.gateway.emit("GUILD_CREATE", told, found.id)
 
     def deny(self, permission: str, channel: Id | None = None) -> None:
         """Take a permission from the bot, in one channel or in all; discord.py's name for it."""

@@ -1,7 +1,8 @@
-"""One message a second to each channel, so that Discord never has to ask for less.
+"""One message a second to each channel, so that no platform has to ask for less.
 
-Discord takes five messages in five seconds. A leaky bucket of five would let nine through in some
-five seconds; a second between an answer and the next message never lets more than five.
+Discord takes five messages in five seconds, Slack one a second. A leaky bucket of five would let
+nine through in some five seconds, and one that spaces the beginnings of requests lets two arrive
+close together when the first is slow; a second between an answer and the next message never does.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from adapters.discord import texts
 from engine.errors import VenueAwayError
 
 GAP_SECONDS = 1.0
 MOST_WAITING = 3  # behind these a message would miss its deadline
 MOST_LANES = 1000
+BUSY = "Many messages wait for {place}; they are posted one a second."
 
 
 @dataclass(slots=True)
@@ -27,20 +28,23 @@ class _Lane:
     free_at: float = 0.0
 
 
-class Pace:
-    """Lets messages to one channel through one after the other, `gap` seconds apart."""
+class ChannelPace:
+    """Lets messages to one channel through one after the other, `gap` seconds apart.
 
-    def __init__(self, gap: float = GAP_SECONDS) -> None:
-        self._gap = gap
+    `busy` is the sentence of a refusal, with the channel as `place`.
+    """
+
+    def __init__(self, gap: float = GAP_SECONDS, busy: str = BUSY) -> None:
+        self._gap, self._busy = gap, busy
         self._lanes: dict[str, _Lane] = {}
 
     @asynccontextmanager
-    async def turn(self, place: str) -> AsyncIterator[None]:
+    async def turn(self, channel: str) -> AsyncIterator[None]:
         """Wait for a turn, and send within. Raises VenueAwayError where too many wait."""
-        lane = self._lanes.get(place) or self._open_lane(place)
+        lane = self._lanes.get(channel) or self._open_lane(channel)
         if lane.waiting >= MOST_WAITING:
             wait = self._gap * lane.waiting
-            raise VenueAwayError(texts.BUSY.format(place=place), retry_after=wait)
+            raise VenueAwayError(self._busy.format(place=channel), retry_after=wait)
         lane.waiting += 1
         try:
             async with lane.lock:
@@ -52,9 +56,9 @@ class Pace:
         finally:
             lane.waiting -= 1
 
-    def _open_lane(self, place: str) -> _Lane:
+    def _open_lane(self, channel: str) -> _Lane:
         if len(self._lanes) >= MOST_LANES:
             now = time.monotonic()
             busy = {k: v for k, v in self._lanes.items() if v.waiting or v.free_at > now}
             self._lanes = busy
-        return self._lanes.setdefault(place, _Lane())
+        return self._lanes.setdefault(channel, _Lane())

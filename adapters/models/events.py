@@ -1,0 +1,150 @@
+"""Server-sent events, and the completion that a stream of them adds up to.
+
+Both are pure: bytes go in as they come, wherever they are cut.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import orjson
+
+from adapters.models.answers import read_delta
+
+DONE = "[DONE]"
+_LINE_END = re.compile(rb"\r\n|\r|\n")
+_MARK = b"\xef\xbb\xbf"
+_UNREADABLE = {"message": "a part of its stream is not JSON"}
+
+
+class Event(NamedTuple):
+    """One event: its type, `message` unless it says so, and its data."""
+
+    kind: str
+    data: str
+
+
+class EventReader:
+    """Reads an event stream piece by piece (WHATWG HTML, 9.2.6)."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+        self._at_start = True
+        self._returned = False  # the last piece ended with a carriage return
+        self._kind = ""
+        self._data: list[str] = []
+
+    def feed(self, piece: bytes) -> list[Event]:
+        """Return the events that this piece completes; what is left waits for the next."""
+        if not piece:
+            return []
+        if self._returned:
+            piece = piece.removeprefix(b"\n")
+        held = self._rest + piece
+        self._returned = held.endswith(b"\r")
+        *lines, self._rest = _LINE_END.split(held)
+        return [event for line in lines if (event := self._line(line)) is not None]
+
+    def _line(self, line: bytes) -> Event | None:
+        if self._at_start:
+            line, self._at_start = line.removeprefix(_MARK), False
+        if not line:
+            return self._dispatch()
+        name, _, value = line.partition(b":")  # a comment is a line whose name is empty
+        text = value.removeprefix(b" ").decode("utf-8", "replace")
+        if name == b"data":
+            self._data.append(text)
+        elif name == b"event":
+            self._kind = text
+        return None
+
+    def _dispatch(self) -> Event | None:
+        event = Event(self._kind or "message", "\n".join(self._data)) if self._data else None
+        self._kind, self._data = "", []
+        return event
+
+
+class Completion:
+    """A streamed chat completion as far as it has come.
+
+    `heard` is told the text so far and the model that writes it, whenever there is more.
+    """
+
+    def __init__(self, asked: str, heard: Callable[[str, str], None]) -> None:
+        self._heard = heard
+        self._events = EventReader()
+        self._model = asked
+        self._text = self._refusal = self._finish = ""
+        self._usage: Any = None
+        self._error: Any = None
+        self.begun = False
+        self._over = False
+
+    @property
+    def complete(self) -> bool:
+        """Whether it came to its end, which may be an error of the backend's own."""
+        return self._over or bool(self._finish)
+
+    def take(self, piece: bytes) -> bool:
+        """Add a piece of the stream; False when nothing after it matters."""
+        self.begun = True
+        before = len(self._text)
+        for event in self._events.feed(piece):
+            if not self._over:
+                self._add(event)
+        if len(self._text) > before:
+            self._heard(self._text, self._model)
+        return not self._over
+
+    def body(self) -> bytes:
+        """Return it as the JSON that an answer in one piece would have had."""
+        message = {"role": "assistant", "content": self._text, "refusal": self._refusal or None}
+        whole: dict[str, Any] = {
+            "model": self._model,
+            "choices": [{"index": 0, "message": message, "finish_reason": self._finish or "stop"}],
+        }
+        if self._usage:
+            whole["usage"] = self._usage
+        if self._error:
+            whole["error"] = self._error
+        return orjson.dumps(whole)
+
+    def _add(self, event: Event) -> None:
+        if event.data.strip() == DONE:
+            self._over = True
+            return
+        try:
+            chunk = orjson.loads(event.data)
+        except orjson.JSONDecodeError:
+            chunk = {"error": event.data if event.kind == "error" else _UNREADABLE}
+        if not isinstance(chunk, dict):
+            chunk = {"error": _UNREADABLE}
+        error = chunk.get("error") or (chunk if event.kind == "error" else None)
+        if error:
+            self._error, self._over = error, True
+        self._usage = chunk.get("usage") or self._usage
+        self._model = _name(chunk) or self._model
+        for choice in _choices(chunk):
+            self._extend(choice)
+
+    def _extend(self, choice: dict[str, Any]) -> None:
+        delta = read_delta(choice)
+        self._text += delta.text
+        self._refusal += delta.refusal
+        self._finish = str(choice.get("finish_reason") or self._finish)
+        if choice.get("error"):
+            self._error, self._over = choice["error"], True
+
+
+def _name(chunk: dict[str, Any]) -> str:
+    model = chunk.get("model")
+    return model if isinstance(model, str) else ""
+
+
+def _choices(chunk: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return what a chunk adds to the one choice that was asked for."""
+    choices = chunk.get("choices")
+    listed = choices if isinstance(choices, list) else []
+    return [each for each in listed if isinstance(each, dict) and not each.get("index")]

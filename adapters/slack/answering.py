@@ -1,0 +1,144 @@
+"""How a command or button is answered: carried out after its acknowledgement, shown to who asked.
+
+Whatever takes time happens here, after Slack has been told that the request arrived.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+import structlog
+
+from adapters.slack import texts
+from adapters.slack.files import hand_over
+from adapters.slack.rest import Rest
+from adapters.slack.venue import Place, SlackVenue
+from adapters.slack.whisper import Asker, Whisper
+from engine.answer_markdown import to_markdown
+from engine.answers import Answer, FileAnswer, StartedAnswer
+from engine.commands import Commands, Person
+from engine.debate import BallotKind
+from engine.errors import RostrumError, UsageError
+from engine.invocation import Command, SettingsCommand, StartCommand
+from engine.ports import ButtonPressed, Listener
+from engine.votes.hearing import Heard
+
+PLATFORM = "slack"
+MOST_BYTES = 100 * 2**20  # Slack takes a gigabyte; an export is made in memory
+THREAD_SECONDS = 20.0
+LOOK_SECONDS = 0.25
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """Answers whoever uses a command, presses a button or sends the form off."""
+
+    commands: Commands
+    listener: Listener
+    venue: SlackVenue
+    rest: Rest
+    managers: frozenset[str]
+
+    async def carry_out(self, asker: Asker, command: Command) -> None:
+        """Carry out a command, and show its answer."""
+        whisper = Whisper(self.rest, asker)
+
+        async def run() -> None:
+            await self.finish(whisper, await self.run(asker, command))
+
+        await explained(whisper, run)
+
+    async def run(self, asker: Asker, command: Command) -> Answer:
+        """Carry out a command. Raises RostrumError, whose text is for who asked."""
+        _refuse_secret(command)
+        return await self.commands.run(await self.person(asker), command, MOST_BYTES)
+
+    async def finish(self, whisper: Whisper, answer: Answer) -> None:
+        """Show an answer; of a start also where the debate is held, once it is."""
+        text = to_markdown(answer)
+        if isinstance(answer, FileAnswer):
+            await hand_over(self.rest, whisper.asker.user, text, answer)
+            text = f"{text}\n{texts.HANDED_OVER}"
+        await whisper.say(text)
+        if isinstance(answer, StartedAnswer):
+            await self._say_where(whisper, answer.debate.code)
+
+    async def vote(self, asker: Asker, pressed: ButtonPressed) -> None:
+        """Take a vote by button, and say what became of it."""
+        whisper = Whisper(self.rest, asker)
+
+        async def run() -> None:
+            await whisper.say(vote_answer(await self.listener(pressed)))
+
+        await explained(whisper, run)
+
+    async def person(self, asker: Asker) -> Person:
+        """Return who asks, and where. Raises UsageError outside of a channel."""
+        if asker.direct:
+            raise UsageError(texts.NOT_HERE)
+        profile = await self.venue.people.profile(asker.user)
+        return Person(
+            platform=PLATFORM,
+            community=asker.team,
+            place=asker.channel,
+            thread=asker.thread,
+            user=asker.user,
+            manager=profile.admin or asker.user in self.managers,
+            locale=profile.locale,
+        )
+
+    async def _say_where(self, whisper: Whisper, code: str) -> None:
+        person = await self.person(whisper.asker)
+        for _ in range(round(THREAD_SECONDS / LOOK_SECONDS)):
+            debate = (await self.commands.status(person, code)).debate
+            if debate.thread is not None:
+                url = (await self.rest.identity()).url
+                await whisper.say(texts.THREAD.format(link=link_to(url, debate.thread)))
+                return
+            if not debate.status.live:
+                await whisper.say(texts.NO_THREAD)
+                return
+            await asyncio.sleep(LOOK_SECONDS)
+
+
+async def explained(whisper: Whisper, run: Callable[[], Awaitable[None]]) -> None:
+    """Do something, or say why it cannot be done."""
+    try:
+        await run()
+    except RostrumError as error:
+        await whisper.say(str(error))
+    except Exception:  # whoever asked is told, and the log knows the rest
+        log.exception("command failed by a defect")
+        await whisper.say(texts.DEFECT)
+
+
+def link_to(url: str, place: str) -> str:
+    """Return the address of a thread in a workspace's Slack."""
+    where = Place.parse(place)
+    return f"{url.rstrip('/')}/archives/{where.channel}/p{(where.root or '').replace('.', '')}"
+
+
+def vote_answer(heard: object) -> str:
+    """Say what became of a button press."""
+    match heard:
+        case Heard(outcome="stored" | "duplicate", option=None):
+            return texts.VOTE_WITHDRAWN
+        case Heard(outcome="stored" | "duplicate", option=str(option)):
+            return texts.VOTED.format(option=texts.option_name(option))
+        case Heard(outcome="closed"):
+            return texts.VOTE_CLOSED
+        case Heard(outcome="forgotten"):
+            return texts.VOTE_FORGOTTEN
+    return texts.VOTE_UNKNOWN
+
+
+def _refuse_secret(command: Command) -> None:
+    """Refuse a secret ballot, which needs what no bot can do on Slack."""
+    secret = BallotKind.SECRET
+    if isinstance(command, StartCommand) and command.ballot is secret:
+        raise UsageError(texts.NOT_HIDDEN)
+    if isinstance(command, SettingsCommand) and command.changes.get("ballot") == secret:
+        raise UsageError(texts.NOT_HIDDEN)

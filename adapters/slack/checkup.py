@@ -1,0 +1,86 @@
+"""What `rostrum check` asks Slack: tokens, scopes, and the channels that Rostrum is a member of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from typing import NamedTuple
+
+from pydantic import SecretStr
+
+from adapters.slack import texts
+from adapters.slack.errors import Act, name_of
+from adapters.slack.manifest import SCOPES
+from adapters.slack.rest import Identity, Rest
+from engine.errors import VenueError
+
+MOST_NAMED = 10
+_SECRET = re.compile(r"[0-9a-f]{32}")
+
+
+class Checked(NamedTuple):
+    """One thing that was looked at; `good` None is a remark."""
+
+    subject: str
+    good: bool | None
+    text: str
+
+
+async def check(
+    rest: Rest, app_token: SecretStr | None, signing_secret: SecretStr | None
+) -> AsyncIterator[Checked]:
+    """Look at everything that has to be right on Slack's side."""
+    try:
+        identity = await rest.identity()
+    except VenueError as error:
+        yield Checked("slack", False, str(error))
+        return
+    yield Checked("slack", True, f"the token is {identity.name}'s in {identity.team_name}")
+    yield _check_scopes(identity)
+    if app_token is not None:
+        yield await _check_app_token(rest, app_token)
+    if signing_secret is not None:
+        yield _check_secret(signing_secret)
+    yield await _check_channels(rest)
+
+
+def _check_scopes(identity: Identity) -> Checked:
+    lacking = [scope for scope in SCOPES if scope not in identity.scopes]
+    if not lacking:
+        return Checked("slack scopes", True, "all scopes are there")
+    said = "; ".join(f"{scope} ({SCOPES[scope]})" for scope in lacking)
+    text = f"lacks {said}; add it to the app and install it anew"
+    return Checked("slack scopes", False, text)
+
+
+async def _check_app_token(rest: Rest, app_token: SecretStr) -> Checked:
+    try:
+        await rest.connections_url(app_token)
+    except VenueError as error:
+        why = name_of(error).replace("_", " ")
+        said = texts.APP_REFUSED.format(why=why) if why else str(error)
+        return Checked("slack app token", False, said)
+    return Checked("slack app token", True, "opens connections")
+
+
+def _check_secret(secret: SecretStr) -> Checked:
+    if _SECRET.fullmatch(secret.get_secret_value().strip()):
+        text = "has the right form; only a request of Slack's can show that it is the right one"
+        return Checked("slack signing secret", True, text)
+    text = "is not 32 digits of 0-9 and a-f; copy it from Basic Information of the app"
+    return Checked("slack signing secret", False, text)
+
+
+async def _check_channels(rest: Rest) -> Checked:
+    asked = {"types": "public_channel,private_channel", "exclude_archived": True, "limit": 200}
+    try:
+        found = await rest.read(Act.ASK, "users.conversations", asked)
+    except VenueError as error:
+        return Checked("slack channels", None, str(error))
+    names = [f"#{channel['name']}" for channel in found["channels"]]
+    if not names:
+        text = "it is a member of no channel yet; write /invite with its name in one"
+        return Checked("slack channels", None, text)
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    text = f"a member of {', '.join(names[:MOST_NAMED])}{more}"
+    return Checked("slack channels", True, text)

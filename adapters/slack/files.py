@@ -1,0 +1,36 @@
+"""Files: uploaded first, then shared where they belong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from adapters.slack.errors import Act
+from adapters.slack.rest import Json, Rest
+from engine.answers import FileAnswer
+from engine.messages import File
+
+
+async def share_files(rest: Rest, channel: str, root: str | None, files: Sequence[File]) -> None:
+    """Upload a message's files and share them in its thread. Raises VenueError."""
+    ids = [await _upload(rest, file.name, file.data(), file.alt) for file in files]
+    await _share(rest, ids, {"channel_id": channel} | ({"thread_ts": root} if root else {}))
+
+
+async def hand_over(rest: Rest, user: str, text: str, file: FileAnswer) -> None:
+    """Give a file to one person, in the direct messages with the bot. Raises VenueError."""
+    uploaded = await _upload(rest, file.name, file.content)
+    said = {"channel": user, "text": text}
+    opened = await rest.write(Act.POST, "chat.postMessage", said, place=user)
+    await _share(rest, [uploaded], {"channel_id": opened["channel"]})
+
+
+async def _upload(rest: Rest, name: str, content: bytes, alt: str = "") -> str:
+    asked = {"filename": name, "length": len(content)} | ({"alt_txt": alt} if alt else {})
+    given = await rest.read(Act.UPLOAD, "files.getUploadURLExternal", asked)
+    await rest.upload(str(given["upload_url"]), content)
+    return str(given["file_id"])
+
+
+async def _share(rest: Rest, ids: Sequence[str], where: Json) -> None:
+    body = {"files": [{"id": ref} for ref in ids], **where}
+    await rest.write(Act.UPLOAD, "files.completeUploadExternal", body, place=where["channel_id"])

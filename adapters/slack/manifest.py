@@ -1,0 +1,67 @@
+"""The app's manifest, with the fewest scopes that debates need; Slack makes the app from it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Literal
+
+from adapters.slack.client import COMMAND
+from adapters.slack.http import PATH
+
+NAME = "Rostrum"
+NO_ADDRESS = "https://rostrum.example.com"
+# What each scope is for; docs/slack.md says the same in a table.
+SCOPES = {
+    "commands": "the slash command",
+    "chat:write": "debates",
+    "reactions:read": "votes",
+    "reactions:write": "one reaction for each option of a vote",
+    "files:write": "exports and pictures",
+    "users:read": "who is an admin, who a bot, and in which language",
+    "channels:history": "to look whether a message in doubt was stored, in Rostrum's own threads",
+    "groups:history": "the same in private channels",
+    "channels:read": "to say in rostrum check which channels Rostrum is a member of",
+    "groups:read": "the same of private channels",
+}
+EVENTS = ("app_uninstalled", "reaction_added", "reaction_removed", "tokens_revoked")
+
+Json = dict[str, Any]
+
+
+def manifest(mode: Literal["socket", "http"], name: str = NAME, address: str = NO_ADDRESS) -> Json:
+    """Return the manifest; in HTTP mode `address` is where Slack finds Rostrum."""
+    socket = mode == "socket"
+    url = {} if socket else {"url": f"{address.rstrip('/')}{PATH}"}
+    request = {"request_url": url["url"]} if url else {}
+    return {
+        "display_information": {
+            "name": name,
+            "description": "Debates between AI models, judged by a blind jury and by you",
+        },
+        "features": {
+            "bot_user": {"display_name": name, "always_online": True},
+            "slash_commands": [_command() | url],
+        },
+        "oauth_config": {"scopes": {"bot": list(SCOPES)}},
+        "settings": {
+            "event_subscriptions": request | {"bot_events": list(EVENTS)},
+            "interactivity": {"is_enabled": True} | request,
+            "socket_mode_enabled": socket,
+            "org_deploy_enabled": False,
+            "token_rotation_enabled": False,
+        },
+    }
+
+
+def to_json(made: Json) -> str:
+    """Return a manifest as a person pastes it."""
+    return json.dumps(made, indent=2, ensure_ascii=False)
+
+
+def _command() -> Json:
+    return {
+        "command": COMMAND,
+        "description": "Hold a debate between AI models",
+        "usage_hint": 'start "topic" format=classic vote=30m',
+        "should_escape": True,
+    }

@@ -1,0 +1,49 @@
+"""Text as Slack takes it: nothing that people or models wrote acts on anything; pure.
+
+Slack reads `<…>` as mentions and links wherever it stands, and asks for `& < >` to be escaped
+(its documentation, "Formatting message text").
+"""
+
+from __future__ import annotations
+
+import html
+import re
+
+from engine.markdown_tables import fence_tables
+from engine.text import clean
+
+_MENTION = re.compile(r"<(?=[!@#])")
+_REFERENCE = re.compile(r"<([#@]|https?:|mailto:)([^|>]*)(?:\|([^>]*))?>")
+_JOINER = "\u2060"  # invisible, and no part of any mention
+_QUOTE = re.compile(r"^((?:[ \t]*&gt;)+)", re.MULTILINE)
+
+
+def escape(text: str) -> str:
+    """Return text that is shown as it is, and notifies nobody even where it is decoded twice."""
+    return html.escape(_MENTION.sub(f"<{_JOINER}", clean(text)), quote=False)
+
+
+def typed(text: str, *, ids: bool = False) -> str:
+    """Return what a person typed after a command, or with `ids` the ids of channels and people.
+
+    Slack hands `#hall` out as `<#C1|hall>`, an address as `<https://…>`, and `& < >` escaped.
+    """
+
+    def plain(found: re.Match[str]) -> str:
+        mark, target, label = found.groups()
+        if mark in ("#", "@"):
+            return str(target) if ids else f"{mark}{label or target}"
+        return str(label or target) if mark == "mailto:" else f"{mark}{target}"
+
+    shown = _REFERENCE.sub(plain, text)
+    return shown.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+
+
+def markdown(text: str) -> str:
+    """Return Markdown for a block of that kind: escaped, but for the marks of quotations."""
+    return _QUOTE.sub(lambda marks: marks[1].replace("&gt;", ">"), escape(text))
+
+
+def prepare(text: str) -> str:
+    """Return Markdown as Slack shows it whole: tables as code, no controls."""
+    return fence_tables(clean(text))

@@ -1,0 +1,47 @@
+"""What is sent to Slack for one message: blocks with their fallback text, as frozen JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+from engine.messages import File
+from engine.ports import Part
+
+EVENT_TYPE = "rostrum_post"
+
+
+class Payload(NamedTuple):
+    """A message's blocks, the text that notifications show, and the files that go with it."""
+
+    text: str
+    blocks: list[dict[str, Any]]
+    files: tuple[File, ...] = ()
+
+    def part(self, reference: str) -> Part:
+        """Freeze it."""
+        kept = self._asdict() | {"files": [file.model_dump() for file in self.files]}
+        return Part(reference=reference, body=json.dumps(kept, ensure_ascii=False))
+
+    @classmethod
+    def of(cls, part: Part) -> Payload:
+        """Read what was frozen."""
+        kept = json.loads(part.body)
+        files = tuple(File.model_validate(file) for file in kept["files"])
+        return cls(kept["text"], kept["blocks"], files)
+
+    def body(self, reference: str) -> dict[str, Any]:
+        """Return the fields of a request, with the reference where a program reads it."""
+        metadata = {"event_type": EVENT_TYPE, "event_payload": {"reference": reference}}
+        quiet = {"unfurl_links": False, "unfurl_media": False}
+        return {"text": self.text, "blocks": self.blocks, "metadata": metadata} | quiet
+
+
+def carries(message: dict[str, Any], reference: str) -> bool:
+    """Tell whether a message read back bears a reference, in its metadata or last line."""
+    metadata = message.get("metadata") or {}
+    if metadata.get("event_type") == EVENT_TYPE:
+        return bool(metadata.get("event_payload", {}).get("reference") == reference)
+    contexts = (block for block in message.get("blocks", ()) if block["type"] == "context")
+    said = (element.get("text", "") for block in contexts for element in block["elements"])
+    return any(text.split(" ", 1)[0] == reference for text in said)

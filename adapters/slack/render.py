@@ -1,0 +1,217 @@
+"""How each message looks in Slack: blocks under the mark of their side; pure.
+
+A message has a line that says whose it is, one `markdown` block, and a line with its reference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from adapters.slack import texts
+from adapters.slack.buttons import ballot_buttons, debate_buttons
+from adapters.slack.markup import escape, markdown, prepare
+from adapters.slack.payload import Payload
+from adapters.slack.votes import NAMES
+from engine.debate import BallotKind, Violation
+from engine.markdown_tables import closing_fence
+from engine.messages import (
+    Announcement,
+    Arc,
+    File,
+    Message,
+    Notice,
+    Report,
+    Reveal,
+    ScoreBoard,
+    StanceInvite,
+    TurnPost,
+    VoteClosed,
+    VoteInvite,
+)
+from engine.ports import Part
+from engine.reveal_markdown import reveal_lines
+from engine.text import headline, split_markdown
+from engine.wording import files_of, markdown_of
+
+# Slack takes 12,000 characters of Markdown, but refuses about 13,200 of everything together.
+MARKDOWN = 10_000
+LINE = 200  # characters of the line above and of the notification's text, before escaping
+
+MARKS = {"A": "🔵", "B": "🔴", "judge": "🟡"}
+OTHER_MARKS = ("🔵", "🔴", "🟢", "🟣", "🟤", "🟠", "⚫", "⚪", "🟡")
+NO_MARK = "▫️"
+
+
+class Card(NamedTuple):
+    """What a message shows."""
+
+    title: str
+    text: str
+    footer: str = ""
+    actions: dict[str, Any] | None = None
+    files: tuple[File, ...] = ()
+
+
+def parts(message: Message, stem: str) -> tuple[Part, ...]:
+    """Turn a message into payloads that Slack takes; buttons and files go with the last."""
+    card = card_of(message)
+    pieces = pieces_of(card.text) or ("",)
+    of = len(pieces)
+    return tuple(
+        _payload(card, piece, f"{stem}·{i}/{of}", first=i == 1, last=i == of).part(
+            f"{stem}·{i}/{of}"
+        )
+        for i, piece in enumerate(pieces, start=1)
+    )
+
+
+def pieces_of(text: str) -> tuple[str, ...]:
+    """Cut Markdown into pieces that fit a block once they are escaped."""
+    return split_markdown(prepare(text), MARKDOWN, lambda piece: len(markdown(piece)))
+
+
+def markdown_block(text: str) -> dict[str, Any]:
+    """Return a block that shows Markdown; the text is escaped here."""
+    return {"type": "markdown", "text": markdown(text)}
+
+
+def line_block(text: str) -> dict[str, Any]:
+    """Return a small line; the text is escaped here."""
+    return {"type": "context", "elements": [{"type": "mrkdwn", "text": escape(text)}]}
+
+
+def card_of(message: Message) -> Card:
+    """Return what a message shows."""
+    match message:
+        case Announcement():
+            return _announcement(message)
+        case TurnPost():
+            return _turn(message)
+        case VoteInvite():
+            return _invite(message)
+        case StanceInvite():
+            return _stance(message)
+        case VoteClosed():
+            title = texts.CLOSED_EARLY if message.early else texts.CLOSED
+            return Card(title, texts.plural(texts.CLOSED_WITH, message.votes))
+        case Reveal():
+            return Card(texts.REVEAL, "\n".join(reveal_lines(message)))
+        case Notice():
+            return Card(texts.LEVELS[message.level], message.text)
+        case Report() | ScoreBoard() | Arc():
+            side = message.side if isinstance(message, Report) else ""
+            title = f"{mark_of(side)} {message.title}"
+            return Card(title, markdown_of(message), files=files_of(message))
+
+
+def mark_of(side: str) -> str:
+    """Return the colour mark of a contender: A blue, B red, 1 to 9 one each."""
+    if side.isascii() and side.isdigit():
+        return OTHER_MARKS[(int(side) - 1) % len(OTHER_MARKS)]
+    return MARKS.get(side, NO_MARK)
+
+
+def _payload(card: Card, piece: str, reference: str, *, first: bool, last: bool) -> Payload:
+    """Make one piece: the first says whose it is, the last what belongs to the whole."""
+    title = headline(card.title, LINE) or "…"
+    blocks = [line_block(title)] if first else []
+    if piece.strip():
+        blocks.append(markdown_block(piece))
+    if last and card.actions is not None:
+        blocks.append(card.actions)
+    footed = last and card.footer
+    blocks.append(line_block(f"{reference} · {card.footer}" if footed else reference))
+    fallback = escape(f"{title}: {headline(piece, LINE)}")
+    return Payload(fallback, blocks, card.files if last else ())
+
+
+# --- cards -------------------------------------------------------------------------------
+
+
+def _announcement(debate: Announcement) -> Card:
+    title = texts.DEBATE.format(code=debate.code)
+    text = "\n".join(_announced(debate))
+    return Card(title, text, _estimate(debate), debate_buttons(debate.code))
+
+
+def _announced(debate: Announcement) -> Iterator[str]:
+    plain = "\n" in debate.topic or "**" in debate.topic
+    yield debate.topic if plain else f"**{debate.topic}**"
+    if debate.conditions:
+        yield texts.CONDITIONS.format(conditions=debate.conditions)
+    yield ""
+    sides = (texts.SIDES.get(s) or texts.SIDE.format(side=s) for s in debate.contenders)
+    yield " · ".join(sides)
+    yield texts.SETTING.format(
+        format=debate.format, language=debate.language, rounds=", ".join(debate.rounds)
+    )
+    jury = texts.plural(texts.JURY if debate.blind else texts.JURY_SEEING, debate.jurors)
+    yield f"{jury} · {texts.plural(texts.VOTE_LASTS, debate.vote_minutes)}"
+
+
+def _estimate(debate: Announcement) -> str:
+    estimate, cost = debate.estimate, texts.COST_UNKNOWN
+    if estimate.usd is not None and estimate.usd_max is not None:
+        cost = texts.COST.format(usd=estimate.usd, most=estimate.usd_max)
+    minutes = estimate.minutes
+    duration = texts.SOON if minutes < 1 else texts.MINUTES.format(n=minutes)
+    return texts.ESTIMATE.format(
+        calls=estimate.calls, most=estimate.calls_max, minutes=duration, cost=cost
+    )
+
+
+def _turn(turn: TurnPost) -> Card:
+    title = texts.TURN.format(
+        mark=mark_of(turn.side),
+        seat=turn.seat,
+        round=turn.round,
+        number=turn.number,
+        total=turn.total,
+    )
+    words = texts.WORDS_OF if turn.limit else texts.WORDS
+    used = [words.format(words=turn.words, limit=turn.limit)]
+    if turn.seconds is not None:
+        template = texts.SECONDS_OF if turn.seconds_limit else texts.SECONDS
+        used.append(template.format(seconds=turn.seconds, limit=turn.seconds_limit))
+    broken = "".join(f"\n\n{_violation(violation)}" for violation in turn.violations)
+    # A fence that a turn leaves open would swallow what follows it.
+    text = turn.text + closing_fence(turn.text) if broken else turn.text
+    return Card(title, text + broken, " · ".join(used))
+
+
+def _violation(broken: Violation) -> str:
+    template = texts.VIOLATIONS.get(broken.kind, texts.OTHER_VIOLATION)
+    kind = broken.kind.replace("_", " ")
+    rule = template.format(kind=kind, measured=broken.measured, limit=broken.limit)
+    return texts.VIOLATION.format(rule=rule)
+
+
+def _invite(invite: VoteInvite) -> Card:
+    lasts = texts.plural(texts.VOTE_LASTS, invite.minutes)
+    quorum = texts.plural(texts.QUORUM, invite.quorum)
+    terms = texts.INVITE_TERMS.format(lasts=lasts[0].upper() + lasts[1:], quorum=quorum)
+    lines = [texts.INVITE_ASKS, *_options(invite.options), texts.HOW_TO_VOTE[invite.ballot]]
+    buttons = _buttons(invite)
+    return Card(texts.INVITE, "\n".join(lines), terms, buttons)
+
+
+def _buttons(invite: VoteInvite | StanceInvite) -> dict[str, Any] | None:
+    return ballot_buttons(invite.options) if invite.ballot is BallotKind.PRIVATE else None
+
+
+def _options(options: tuple[str, ...]) -> list[str]:
+    named = ((f":{NAMES[option]}:", texts.option_name(option)) for option in options)
+    return [texts.OPTION.format(emoji=emoji, name=name) for emoji, name in named]
+
+
+def _stance(invite: StanceInvite) -> Card:
+    text = texts.STANCE_ASKS.format(
+        topic=invite.topic, options=" · ".join(_options(invite.options))
+    )
+    text += f"\n{texts.HOW_TO_VOTE[invite.ballot]}"
+    lasts = ""
+    if invite.seconds is not None:
+        lasts = texts.plural(texts.STANCE_LASTS, invite.seconds)
+    title = texts.STANCE_AFTER if invite.after else texts.STANCE_BEFORE
+    return Card(title, text, lasts, _buttons(invite))

@@ -1,0 +1,158 @@
+"""Requests to Slack's Web API and to response URLs.
+
+The SDK's retries are off: they store a post twice when only its answer was lost. The outbox is the
+one that repeats, after it has looked whether the first try was stored.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import time
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import aiohttp
+from pydantic import SecretStr
+from slack_sdk.web.async_client import AsyncWebClient
+
+from adapters.slack.errors import KNOWN, Act, explain, limited_for, slow_down
+
+SECONDS = 20.0  # for one request
+MARGIN = 0.05  # seconds, so as never to come back early
+
+Json = dict[str, Any]
+
+
+class Identity(NamedTuple):
+    """Who the bot is: ids of its user and bot, its workspace, and the scopes that it was given."""
+
+    user: str
+    bot: str
+    team: str
+    url: str
+    name: str
+    team_name: str
+    scopes: frozenset[str]
+
+
+class Rest:
+    """Slack's Web API with a bot's token."""
+
+    def __init__(self, token: SecretStr, api_url: str) -> None:
+        self._token = token.get_secret_value().strip()
+        self._api_url = api_url
+        self._session: aiohttp.ClientSession | None = None
+        self._identity: Identity | None = None
+        self._asking = asyncio.Lock()
+        self._shut: dict[str, float] = {}  # lanes that Slack closed, until when
+
+    async def write(
+        self, act: Act, method: str, body: Json, *, place: str = "", message: str = ""
+    ) -> Json:
+        """Ask Slack to change something; see `read` for what it raises."""
+        return await self._call(act, method, place, message, {"json": body})
+
+    async def read(
+        self, act: Act, method: str, params: Json, *, place: str = "", message: str = ""
+    ) -> Json:
+        """Ask once. Raises VenueAwayError, MessageGoneError, VenueGoneError or VenueError."""
+        return await self._call(act, method, place, message, {"params": params})
+
+    async def identity(self) -> Identity:
+        """Return who the bot is, asking Slack the first time."""
+        async with self._asking:
+            if self._identity is None:
+                self._identity = await self._ask_identity()
+            return self._identity
+
+    async def connections_url(self, app_token: SecretStr) -> str:
+        """Open a place for a Socket Mode connection; raises as `read` does."""
+        token = app_token.get_secret_value().strip()
+        sent = {"headers": {"Authorization": f"Bearer {token}"}}
+        opened = await self._call(Act.ASK, "apps.connections.open", "", "", sent)
+        return str(opened["url"])
+
+    async def upload(self, url: str, content: bytes) -> None:
+        """Send a file's bytes to the address that Slack gave for them."""
+        try:
+            async with self.session.post(url, data=io.BytesIO(content)) as response:
+                response.raise_for_status()
+        except KNOWN as error:
+            raise explain(error, Act.UPLOAD, "") from error
+
+    async def respond(self, url: str, body: Json) -> bool:
+        """Answer by a response URL; False when it is not good any more, or Slack is away."""
+        try:
+            async with self.session.post(url, json=body) as response:
+                return response.status == 200
+        except KNOWN:
+            return False
+
+    def web(self) -> AsyncWebClient:
+        """Return a client without a token, as the SDK's other parts want one."""
+        return AsyncWebClient(base_url=self._api_url, session=self.session, retry_handlers=[])
+
+    @property
+    def session(self) -> aiohttp.ClientSession:
+        """The connections that everything shares."""
+        if self._session is None:
+            timeout = aiohttp.ClientTimeout(total=SECONDS)
+            self._session = aiohttp.ClientSession(timeout=timeout)
+        return self._session
+
+    async def close(self) -> None:
+        """Close every connection."""
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    # --- inside -----------------------------------------------------------------------
+
+    async def _ask_identity(self) -> Identity:
+        who = await self._ask("auth.test", {"params": {}})
+        scopes = str(who.headers.get("x-oauth-scopes", "")).split(",")
+        return Identity(
+            user=who["user_id"],
+            bot=who.get("bot_id", ""),
+            team=who["team_id"],
+            url=who["url"],
+            name=who["user"],
+            team_name=who.get("team", ""),
+            scopes=frozenset(scope.strip() for scope in scopes if scope.strip()),
+        )
+
+    async def _call(
+        self, act: Act, method: str, place: str, message: str, sent: Mapping[str, Any]
+    ) -> Json:
+        lane = f"{method} {place}" if act is Act.POST else method
+        self._refuse_early(lane)
+        try:
+            answer = await self._request(method, sent)
+        except (*KNOWN, ValueError) as error:  # ValueError: an answer cut in the middle
+            seconds = limited_for(error)
+            if seconds is not None:
+                self._shut[lane] = time.monotonic() + seconds + MARGIN
+            raise explain(error, act, place, message) from error
+        data: Json = answer.data
+        return data
+
+    async def _ask(self, method: str, sent: Mapping[str, Any]) -> Any:
+        try:
+            return await self._request(method, sent)
+        except (*KNOWN, ValueError) as error:
+            raise explain(error, Act.ASK, "") from error
+
+    async def _request(self, method: str, sent: Mapping[str, Any]) -> Any:
+        client = self.web()
+        own = "headers" in sent
+        client.token = None if own else self._token
+        verb = "GET" if "params" in sent else "POST"
+        return await client.api_call(method, http_verb=verb, **sent)
+
+    def _refuse_early(self, lane: str) -> None:
+        """Send nothing to what Slack closed."""
+        now = time.monotonic()
+        self._shut = {key: until for key, until in self._shut.items() if until > now}
+        if lane in self._shut:
+            raise slow_down(self._shut[lane] - now)

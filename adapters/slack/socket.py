@@ -1,0 +1,97 @@
+"""Socket Mode: Slack's events over a connection that the bot opens, with no public address.
+
+The SDK keeps the connection: it answers refreshes, finds out silent deaths by its pings, and
+connects anew. It would try for ever with a wrong token, so the token is tried first.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from pydantic import SecretStr
+from slack_bolt.adapter.socket_mode.async_internals import run_async_bolt_app, send_async_response
+from slack_bolt.async_app import AsyncApp
+from slack_sdk.socket_mode.aiohttp import SocketModeClient
+from slack_sdk.socket_mode.async_client import AsyncBaseSocketModeClient
+from slack_sdk.socket_mode.request import SocketModeRequest
+
+from adapters.slack import texts
+from adapters.slack.connection import Missed
+from adapters.slack.errors import name_of
+from adapters.slack.rest import Rest
+from engine.errors import SettingsError, VenueAwayError, VenueError
+
+PING_SECONDS = 10.0
+
+
+class SocketTransport:
+    """Events over Socket Mode."""
+
+    signing_secret = ""
+
+    def __init__(self, rest: Rest, app_token: SecretStr, *, ping: float = PING_SECONDS) -> None:
+        self._rest, self._app_token, self._ping = rest, app_token, ping
+        self._client: SocketModeClient | None = None
+        self._handling: set[asyncio.Task[Any]] = set()
+
+    @property
+    def connected(self) -> bool:
+        """Whether the connection is open and answers."""
+        client = self._client
+        session = client.current_session if client else None
+        return client is not None and session is not None and not (session.closed or client.stale)
+
+    async def serve(self, app: AsyncApp, missed: Missed) -> None:
+        """Hand events to Bolt until cancelled; whenever Slack says hello some may be missed."""
+        url = await self._open()
+
+        async def told(_: object, message: dict[str, Any], __: object = None) -> None:
+            if message.get("type") == "hello":
+                await missed()
+
+        async def asked(client: AsyncBaseSocketModeClient, request: SocketModeRequest) -> None:
+            await self._handle(app, client, request)
+
+        client = self._make_client()
+        client.wss_uri = url
+        client.message_listeners.append(told)
+        client.socket_mode_request_listeners.append(asked)
+        await self._keep(client)
+
+    async def _open(self) -> str:
+        try:
+            return await self._rest.connections_url(self._app_token)
+        except VenueAwayError:
+            raise
+        except VenueError as error:
+            why = name_of(error).replace("_", " ")
+            raise SettingsError(texts.APP_REFUSED.format(why=why)) from error
+
+    def _make_client(self) -> SocketModeClient:
+        token = self._app_token.get_secret_value().strip()
+        return SocketModeClient(token, web_client=self._rest.web(), ping_interval=self._ping)
+
+    async def _keep(self, client: Any) -> None:
+        """Stay connected; `client` is the SDK's, whose methods have no types."""
+        self._client = client
+        try:
+            await client.connect()
+            await asyncio.Event().wait()
+        finally:
+            self._client = None
+            await client.close()
+            if self._handling:
+                await asyncio.wait(self._handling)
+
+    async def _handle(
+        self, app: AsyncApp, client: AsyncBaseSocketModeClient, request: SocketModeRequest
+    ) -> None:
+        """Have Bolt handle a request, in a task that the end of the connection waits for."""
+        task = asyncio.current_task()
+        if task is not None:
+            self._handling.add(task)
+            task.add_done_callback(self._handling.discard)
+        began = asyncio.get_running_loop().time()
+        answer = await run_async_bolt_app(app, request)
+        await send_async_response(client, request, answer, began)

@@ -1,0 +1,177 @@
+"""The Venue port on Slack: a place is a channel's id, or `channel/ts` for the thread of a message.
+
+A message is its `ts`. Reactions are told without their thread, so the venue knows which message is
+in which one, and asks Slack about those that it does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Any, NamedTuple
+
+import structlog
+
+from adapters.slack import render, texts
+from adapters.slack.errors import Act, name_of
+from adapters.slack.files import share_files
+from adapters.slack.payload import Payload, carries
+from adapters.slack.people import People
+from adapters.slack.rest import Json, Rest
+from adapters.slack.votes import NAMES, by_option, is_whole, option_of
+from engine.channel_pace import GAP_SECONDS, ChannelPace
+from engine.errors import VenueError
+from engine.messages import Message
+from engine.ports import Part, Reactions, VenueLimits
+
+PAGE = 200  # apps outside of Slack's marketplace are given 15, whatever they ask for
+MOST_PAGES = 20
+MOST_REMEMBERED = 20_000
+log = structlog.get_logger(__name__)
+
+
+class Place(NamedTuple):
+    """A channel, or the thread of one of its messages."""
+
+    channel: str
+    root: str | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Place:
+        """Read a place as the engine holds it."""
+        channel, _, root = text.partition("/")
+        return cls(channel, root or None)
+
+    def __str__(self) -> str:
+        return f"{self.channel}/{self.root}" if self.root else self.channel
+
+
+class SlackVenue:
+    """Slack as a Venue, over a bot's requests; `gap` is seconds between messages of a channel."""
+
+    platform = "slack"
+    channel: str | None = None
+
+    def __init__(
+        self, rest: Rest, *, limits: VenueLimits | None = None, gap: float = GAP_SECONDS
+    ) -> None:
+        self.limits = limits or VenueLimits()
+        self.people = People(rest)
+        self._rest = rest
+        self._pace = ChannelPace(gap)
+        self._places: dict[tuple[str, str], Place] = {}
+
+    def render(self, message: Message, stem: str) -> tuple[Part, ...]:
+        """Turn a message into blocks."""
+        return render.parts(message, stem)
+
+    async def post(self, place: str, part: Part) -> str:
+        """Post one piece and return its ts."""
+        where, payload = Place.parse(place), Payload.of(part)
+        body = payload.body(part.reference) | {"channel": where.channel}
+        if where.root:
+            body["thread_ts"] = where.root
+        async with self._pace.turn(where.channel):
+            posted = await self._rest.write(Act.POST, "chat.postMessage", body, place=where.channel)
+        ts = str(posted["ts"])
+        self._remember(where.channel, ts, where)
+        if payload.files:
+            await self._share(where, payload)
+        return ts
+
+    async def edit(self, place: str, message: str, part: Part) -> None:
+        """Replace what a message shows."""
+        where, payload = Place.parse(place), Payload.of(part)
+        body = payload.body(part.reference) | {"channel": where.channel, "ts": message}
+        await self._rest.write(Act.EDIT, "chat.update", body, place=where.channel, message=message)
+
+    async def find(self, place: str, reference: str, after: str | None) -> str | None:
+        """Return the bot's own message that carries a reference, posted after `after`."""
+        me = (await self._rest.identity()).user
+        async for message in self._read(Place.parse(place), after):
+            if message.get("user") == me and carries(message, reference):
+                return str(message["ts"])
+        return None
+
+    async def open_thread(self, channel: str, message: str, title: str) -> str:
+        """Return the thread of a message: Slack has one for each, without a title."""
+        return str(Place(channel, message))
+
+    async def seed(self, place: str, message: str, options: Sequence[str]) -> None:
+        """Add the bot's own reactions that are missing, in order."""
+        channel = Place.parse(place).channel
+        for option in options:
+            body = {"channel": channel, "timestamp": message, "name": NAMES[option]}
+            try:
+                await self._rest.write(
+                    Act.REACT, "reactions.add", body, place=channel, message=message
+                )
+            except VenueError as error:
+                if name_of(error) != "already_reacted":
+                    raise
+
+    async def reactions(self, place: str, message: str) -> Reactions:
+        """Read who holds which option; incomplete when Slack names fewer than it counts."""
+        me = (await self._rest.identity()).user
+        kept = await self._kept(Place.parse(place).channel, message)
+        shown = [r for r in kept.get("reactions", ()) if option_of(r["name"]) is not None]
+        held = by_option(shown)
+        seeded = frozenset(option for option, users in held.items() if me in users)
+        everybody = frozenset[str]().union(*held.values()) - {me}
+        bots = await self.people.bots(sorted(everybody)) | {me}
+        holders = {option: users - bots for option, users in held.items()}
+        return Reactions(holders, seeded, is_whole(shown))
+
+    async def remove_reaction(self, place: str, message: str, user: str, option: str) -> None:
+        """Refuse: a bot can remove only its own reactions."""
+        raise VenueError(texts.NO_REMOVAL)
+
+    async def typing(self, place: str, seats: Sequence[str]) -> None:
+        """Show nothing: Slack shows no bot typing in a channel."""
+
+    async def place_of(self, channel: str, message: str) -> str:
+        """Return the place that a message is in. Raises VenueError where Slack does not say."""
+        if (channel, message) not in self._places:
+            root = (await self._kept(channel, message)).get("thread_ts")
+            inside = root is not None and root != message
+            self._remember(channel, message, Place(channel, root if inside else None))
+        return str(self._places[channel, message])
+
+    # --- inside -----------------------------------------------------------------------
+
+    async def _share(self, where: Place, payload: Payload) -> None:
+        """Add files to what is posted already: a missing one is better than a message twice."""
+        try:
+            async with self._pace.turn(where.channel):
+                await share_files(self._rest, where.channel, where.root, payload.files)
+        except VenueError as error:
+            log.warning("file was not shared", place=str(where), why=str(error))
+
+    async def _kept(self, channel: str, message: str) -> Json:
+        asked = {"channel": channel, "timestamp": message, "full": True}
+        found = await self._rest.read(
+            Act.READ, "reactions.get", asked, place=channel, message=message
+        )
+        kept: Json = found["message"]
+        return kept
+
+    def _remember(self, channel: str, message: str, place: Place) -> None:
+        if len(self._places) >= MOST_REMEMBERED:
+            self._places.clear()
+        self._places[channel, message] = place
+
+    async def _read(self, place: Place, after: str | None) -> AsyncIterator[Json]:
+        """Read a place's messages, those after one if it is named, in pages."""
+        method = "conversations.replies" if place.root else "conversations.history"
+        asked: dict[str, Any] = {"channel": place.channel, "limit": PAGE}
+        asked |= {"include_all_metadata": True}
+        asked |= {"ts": place.root} if place.root else {}
+        asked |= {"oldest": after} if after else {}
+        for _ in range(MOST_PAGES):
+            page = await self._rest.read(Act.READ, method, asked, place=place.channel)
+            for message in page["messages"]:
+                if message["ts"] not in (place.root, after):
+                    yield message
+            cursor = (page.get("response_metadata") or {}).get("next_cursor")
+            if not cursor:
+                return
+            asked["cursor"] = cursor

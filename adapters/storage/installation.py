@@ -1,0 +1,25 @@
+"""What is fixed for this installation: secrets, each made when it is first asked for."""
+
+from __future__ import annotations
+
+import secrets
+
+from sqlalchemy import Connection, select
+from sqlalchemy.dialects.sqlite import insert
+
+from adapters.storage.tables import installation
+
+
+def find_secret(connection: Connection, name: str) -> bytes | None:
+    """Return this installation's own random 32 bytes of that name, None before they are made."""
+    query = select(installation.c.value).where(installation.c.name == name)
+    known = connection.scalar(query)
+    return None if known is None else bytes.fromhex(known)
+
+
+def make_secret(connection: Connection, name: str) -> bytes:
+    """Return this installation's own random 32 bytes of that name, made when first asked."""
+    drawn = secrets.token_bytes(32)
+    row = insert(installation).values(name=name, value=drawn.hex())
+    connection.execute(row.on_conflict_do_nothing())
+    return find_secret(connection, name) or drawn

@@ -1,0 +1,128 @@
+"""What goes on below the last message of a terminal: turns being written, and who thinks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.live import Live
+from rich.panel import Panel
+from rich.spinner import Spinner
+from rich.text import Text
+
+from adapters.terminal import texts
+from adapters.terminal.render import colour_of
+from engine.ports import Draft
+from engine.text import clean
+
+FRAMES_PER_SECOND = 10
+FRAME_ROWS = 2  # a draft's border
+
+
+class _Key(NamedTuple):
+    debate: str
+    seat: str
+    round: str
+
+
+class Stage:
+    """A live view at the end of a console; whatever is printed, is printed above it."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._live: Live | None = None
+        self._drafts: dict[_Key, Draft] = {}
+        self._thinking: tuple[str, ...] = ()
+        self._spinner = Spinner("dots", style="status.spinner")
+
+    def write(self, draft: Draft) -> None:
+        """Show a draft, in place of what it was before."""
+        # Replaced and never changed: rich's thread may be reading it.
+        self._drafts = {**self._drafts, _Key(draft.debate, draft.seat, draft.round): draft}
+        self._refresh()
+
+    def drop(self, debate: str, seat: str, round: str) -> None:
+        """Take a draft away, if it is there."""
+        gone = _Key(debate, seat, round)
+        self._drafts = {key: draft for key, draft in self._drafts.items() if key != gone}
+        self._refresh()
+
+    def think(self, seats: Sequence[str]) -> None:
+        """Say who thinks; nobody, for none."""
+        self._thinking = tuple(seats)
+        self._refresh()
+
+    def clear(self) -> None:
+        """Take everything away."""
+        self._drafts, self._thinking = {}, ()
+        self._refresh()
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Give the screen away for a message, and come back below it."""
+        self._stop()
+        try:
+            yield
+        finally:
+            self._refresh()
+
+    def _refresh(self) -> None:
+        if not self._drafts and not self._thinking:
+            self._stop()
+        elif self._live is None:
+            self._live = Live(
+                console=self._console,
+                get_renderable=self._view,
+                refresh_per_second=FRAMES_PER_SECOND,
+                transient=True,
+            )
+            self._live.start(refresh=True)
+
+    def _stop(self) -> None:
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+    def _view(self) -> RenderableType:
+        drafts = tuple(self._drafts.values())
+        shares = max(1, len(drafts))
+        rows = max(1, (self._console.height - 2) // shares - FRAME_ROWS)
+        views: list[RenderableType] = [_panel(draft, rows) for draft in drafts]
+        written = {draft.seat for draft in drafts}
+        silent = [seat for seat in self._thinking if seat not in written]
+        if silent:
+            template = texts.THINKS if len(silent) == 1 else texts.THINK
+            said = clean(template.format(seats=", ".join(silent)))
+            self._spinner.update(text=Text(said, style="dim"))
+            views.append(self._spinner)
+        return Group(*views)
+
+
+def _panel(draft: Draft, rows: int) -> Panel:
+    colour = colour_of(draft.side)
+    title = texts.DRAFT.format(seat=draft.seat, round=draft.round)
+    counted = texts.WORDS_OF if draft.limit else texts.WORDS
+    return Panel(
+        Tail(clean(draft.text), rows),
+        title=Text(clean(title), style=f"bold {colour}"),
+        subtitle=Text(counted.format(words=draft.words, limit=draft.limit), style="dim"),
+        title_align="left",
+        subtitle_align="right",
+        border_style=colour,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """The last rows of a text, as it wraps."""
+
+    text: str
+    rows: int
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Wrap the text and give its end."""
+        lines = Text(self.text).wrap(console, options.max_width)
+        yield Text("\n").join(lines[-self.rows :])

@@ -1,0 +1,50 @@
+"""What people may have forgotten, and what is deleted when a community has left."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import structlog
+
+from engine.debate import Status
+from engine.errors import UsageError
+from engine.ports import Clock
+from engine.store import Store
+
+WIPE_TRIES = 20
+WIPE_SECONDS = 0.05
+log = structlog.get_logger(__name__)
+
+
+async def forget(store: Store, clock: Clock, platform: str, user: str) -> bool:
+    """Forget a person; False when an older state of the database is read just now.
+
+    That state, in which the person is known, is then overwritten by `tidy` once nobody reads it.
+    """
+    await store.people.forget(platform, user)
+    for _ in range(WIPE_TRIES):
+        if await store.people.wipe():
+            return True
+        await clock.sleep(WIPE_SECONDS)
+    return False
+
+
+async def purge(store: Store, platform: str, community: str) -> int:
+    """Delete a community's debates wholly and return how many.
+
+    Raises UsageError while one waits or runs.
+    """
+    live = tuple(status for status in Status if status.live)
+    running = await store.debates.of_community(platform, community, live)
+    if running:
+        codes = ", ".join(debate.code for debate in running)
+        raise UsageError(f"Debates still run there: {codes}; cancel them first.")
+    return await store.communities.purge(platform, community)
+
+
+async def tidy(store: Store, clock: Clock, grace: timedelta) -> None:
+    """Purge communities that left longer ago than the grace period; wipe what was deleted."""
+    for left in await store.communities.gone(clock.now() - grace):
+        debates = await store.communities.purge(left.platform, left.community)
+        log.info("community purged", debates=debates)
+    await store.people.wipe()

@@ -1,0 +1,392 @@
+"""The Slack double, judged by the real slack-bolt and slack_sdk and by what Slack documents."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
+from slack_bolt.async_app import AsyncApp
+from slack_sdk.errors import SlackApiError
+from slack_sdk.signature import SignatureVerifier
+from slack_sdk.web.async_client import AsyncWebClient
+from slack_sdk.webhook.async_client import AsyncWebhookClient
+
+from tests.doubles.slack import (
+    DidNotRespondError,
+    Refusal,
+    Remote,
+    Rules,
+    SlackServer,
+    drop,
+    hang,
+    limited,
+    refused,
+    status,
+)
+
+
+@pytest.fixture
+async def slack() -> AsyncIterator[SlackServer]:
+    async with SlackServer(rules=Rules(spaced=False, ack=0.5, retries=(0.0, 0.05))) as server:
+        yield server
+
+
+@pytest.fixture
+def web(slack: SlackServer) -> AsyncWebClient:
+    return client_of(slack)
+
+
+def client_of(slack: SlackServer) -> AsyncWebClient:
+    return AsyncWebClient(token=slack.bot_token, base_url=slack.api_url, retry_handlers=[])
+
+
+class Bot:
+    """A small bot on Socket Mode, with a log of events."""
+
+    def __init__(self, slack: SlackServer) -> None:
+        self.app = AsyncApp(token=slack.bot_token, client=client_of(slack))
+        # The handler's methods have no types of their own.
+        self.handler: Any = AsyncSocketModeHandler(self.app, slack.app_token, ping_interval=0.2)
+        self.heard: list[tuple[str, str, str]] = []
+        self.app.event("reaction_added")(self._on_reaction)
+        self.app.event("reaction_removed")(self._on_reaction)
+        self.app.command("/debate")(self._on_command)
+        self.app.action("press")(self._on_action)
+        self.app.view("form")(self._on_view)
+
+    async def __aenter__(self) -> Bot:
+        await self.handler.connect_async()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.handler.close_async()
+
+    async def _on_reaction(self, event: dict[str, Any], body: dict[str, Any]) -> None:
+        self.heard.append((event["type"], event["reaction"], body["event_id"]))
+
+    async def _on_command(
+        self, ack: Callable[..., Awaitable[None]], command: dict[str, Any], client: AsyncWebClient
+    ) -> None:
+        if command["text"] == "sleep":
+            return
+        await ack(f"you said {command['text']}")
+        if command["text"] == "form":
+            await client.views_open(trigger_id=command["trigger_id"], view=form())
+            return
+        hook = AsyncWebhookClient(command["response_url"])
+        await hook.send(text="later", response_type="ephemeral")
+
+    async def _on_action(
+        self, ack: Callable[..., Awaitable[None]], respond: Callable[..., Awaitable[None]]
+    ) -> None:
+        await ack()
+        await respond("pressed", replace_original=False)
+
+    async def _on_view(self, ack: Callable[..., Awaitable[None]], view: dict[str, Any]) -> None:
+        said = view["state"]["values"]["topic"]["topic"]["value"]
+        await ack(response_action="errors", errors={"topic": f"not {said}"})
+
+
+def form() -> dict[str, Any]:
+    field = {"type": "plain_text_input", "action_id": "topic"}
+    label = {"type": "plain_text", "text": "Topic"}
+    block = {"type": "input", "block_id": "topic", "label": label, "element": field}
+    return {"type": "modal", "callback_id": "form", "title": label, "blocks": [block]}
+
+
+def button(label: str) -> list[dict[str, Any]]:
+    element = {
+        "type": "button",
+        "action_id": "press",
+        "text": {"type": "plain_text", "text": label},
+    }
+    return [{"type": "actions", "elements": [element]}]
+
+
+@pytest.fixture
+async def bot(slack: SlackServer) -> AsyncIterator[Bot]:
+    async with Bot(slack) as running:
+        await slack.socket.until_connected()
+        yield running
+
+
+async def post(web: AsyncWebClient, slack: SlackServer, text: str = "hi", **more: Any) -> str:
+    return str((await web.chat_postMessage(channel=slack.channel.id, text=text, **more))["ts"])
+
+
+# --- messages ---------------------------------------------------------------------------------
+
+
+async def test_messages_threads_and_metadata_are_kept(
+    slack: SlackServer, web: AsyncWebClient
+) -> None:
+    root = await post(web, slack, "a &lt; b")
+    kept = {"event_type": "rostrum", "event_payload": {"reference": "r1"}}
+    inside = await post(web, slack, "inside", thread_ts=root, metadata=kept)
+    assert [m.text for m in slack.messages()] == ["a < b"]
+    assert [m.ts for m in slack.replies(root)] == [inside]
+    read = await web.conversations_replies(
+        channel=slack.channel.id, ts=root, include_all_metadata=True
+    )
+    assert [m["ts"] for m in read["messages"]] == [root, inside]
+    assert read["messages"][1]["metadata"] == kept
+    await web.chat_update(channel=slack.channel.id, ts=inside, text="changed")
+    assert slack.replies(root)[0].history == ["inside"]
+    history = await web.conversations_history(channel=slack.channel.id)
+    assert [m["ts"] for m in history["messages"]] == [root]
+
+
+@pytest.mark.parametrize(
+    ("sent", "error"),
+    [
+        ({"text": ""}, "no_text"),
+        ({"text": "x" * 4001}, "msg_too_long"),
+        ({"text": "x", "blocks": [{"type": "markdown", "text": "y" * 12001}]}, "too_long"),
+        ({"text": "x", "blocks": [{"type": "divider"}] * 51}, "invalid_blocks"),
+        ({"text": "x", "blocks": [{"type": "markdown", "text": " "}]}, "invalid_blocks"),
+        (
+            {"text": "x", "blocks": [{"type": "section", "text": {"text": "y" * 3001}}]},
+            "invalid_blocks",
+        ),
+        (
+            {"text": "x" * 3000, "blocks": [{"type": "markdown", "text": "y" * 10500}]},
+            "msg_blocks_too_long",
+        ),
+        ({"text": "x", "thread_ts": "1.5"}, "thread_not_found"),
+        ({"text": "x", "metadata": {"event_type": "e"}}, "invalid_metadata_format"),
+    ],
+)
+async def test_what_slack_refuses_is_refused(
+    slack: SlackServer, web: AsyncWebClient, sent: dict[str, Any], error: str
+) -> None:
+    with pytest.raises(SlackApiError, match=error):
+        await web.api_call("chat.postMessage", json={"channel": slack.channel.id, **sent})
+    assert slack.messages() == []
+
+
+async def test_mentions_notify_unless_they_are_escaped(
+    slack: SlackServer, web: AsyncWebClient
+) -> None:
+    await post(web, slack, "&lt;!channel&gt; @here")
+    assert slack.pings == []
+    ping = await post(web, slack, "x", blocks=[{"type": "markdown", "text": "<!here> <@U1|x>"}])
+    assert slack.pings == [(ping, {"!here", "@U1"})]
+
+
+async def test_scopes_membership_and_tokens_are_asked_for(
+    slack: SlackServer, web: AsyncWebClient
+) -> None:
+    slack.rules.scopes = ("chat:write",)
+    root = await post(web, slack)
+    with pytest.raises(SlackApiError, match="missing_scope"):
+        await web.conversations_replies(channel=slack.channel.id, ts=root)
+    who = await web.auth_test()
+    assert who.headers["x-oauth-scopes"] == "chat:write"
+    slack.kick_bot()
+    with pytest.raises(SlackApiError, match="not_in_channel"):
+        await post(web, slack)
+    slack.bot_token = "xoxb-another"
+    with pytest.raises(SlackApiError, match="invalid_auth"):
+        await post(web, slack)
+
+
+async def test_one_message_a_second_and_tiers_are_held(web: AsyncWebClient) -> None:
+    async with SlackServer() as slack:
+        client = client_of(slack)
+        await post(client, slack)
+        with pytest.raises(SlackApiError, match="ratelimited") as over:
+            await post(client, slack)
+        assert int(over.value.response.headers["Retry-After"]) >= 1
+        assert [violation.of for violation in slack.violations] == [slack.channel.id]
+        slack.advance(1)
+        root = await post(client, slack)
+        for _ in range(50):
+            await client.reactions_get(channel=slack.channel.id, timestamp=root)
+        with pytest.raises(SlackApiError, match="ratelimited"):
+            await client.reactions_get(channel=slack.channel.id, timestamp=root)
+
+
+async def test_faults_happen_before_and_after(slack: SlackServer, web: AsyncWebClient) -> None:
+    slack.fail(drop("after"), "chat.postMessage")
+    with pytest.raises(aiohttp.ClientError):
+        await post(web, slack, "stored")
+    assert [m.text for m in slack.messages()] == ["stored"]
+    for fault, error in ((limited(3), "ratelimited"), (refused("fatal_error"), "fatal_error")):
+        slack.fail(fault, "chat.*")
+        with pytest.raises(SlackApiError, match=error):
+            await post(web, slack)
+    slack.fail(status(500), "chat.postMessage")
+    with pytest.raises(SlackApiError):
+        await post(web, slack)
+    slack.fail(hang("after"), "chat.postMessage", text="slow")
+    sending = asyncio.ensure_future(post(web, slack, "slow"))
+    await slack.faults.hung()
+    slack.faults.release()
+    with pytest.raises(aiohttp.ClientError):
+        await sending
+    assert [m.text for m in slack.messages()] == ["stored", "slow"]
+
+
+# --- reactions --------------------------------------------------------------------------------
+
+
+async def test_reactions_are_whole_only_with_full(slack: SlackServer, web: AsyncWebClient) -> None:
+    root = await post(web, slack)
+    await web.reactions_add(channel=slack.channel.id, timestamp=root, name="thumbsup")
+    with pytest.raises(SlackApiError, match="already_reacted"):
+        await web.reactions_add(channel=slack.channel.id, timestamp=root, name="+1")
+    for user in ("ada", "ben", "cleo"):
+        await slack.react(user, root, "+1", tone=0)
+    await slack.react("olga", root, "+1", tone=4)
+    assert slack.holders(root, "thumbsup") == {"ada", "ben", "cleo", "olga"}
+    where: dict[str, Any] = {"channel": slack.channel.id, "timestamp": root}
+    cut = (await web.reactions_get(**where))["message"]["reactions"][0]
+    assert (cut["count"], len(cut["users"])) == (4, 2)
+    whole = (await web.reactions_get(**where, full=True))["message"]["reactions"]
+    assert [(r["name"], len(r["users"])) for r in whole] == [("+1", 4), ("+1::skin-tone-4", 1)]
+    await slack.unreact("olga", root, "+1", tone=4)
+    assert slack.holders(root, "+1") == {"ada", "ben", "cleo"}
+    with pytest.raises(Refusal, match="no_reaction"):
+        await slack.unreact("olga", root, "+1")
+
+
+# --- Socket Mode ------------------------------------------------------------------------------
+
+
+async def test_events_reach_bolt_once_and_not_its_own(
+    slack: SlackServer, web: AsyncWebClient, bot: Bot
+) -> None:
+    root = await post(web, slack)
+    await web.reactions_add(channel=slack.channel.id, timestamp=root, name="a")
+    await slack.react("ada", root, "a")
+    await slack.unreact("ada", root, "a")
+    await slack.deliveries.heard()
+    assert [(kind, name) for kind, name, _ in bot.heard] == [
+        ("reaction_added", "a"),
+        ("reaction_removed", "a"),
+    ]
+
+
+async def test_events_come_twice_late_and_out_of_order(
+    slack: SlackServer, web: AsyncWebClient, bot: Bot
+) -> None:
+    root = await post(web, slack)
+    slack.deliveries.held = True
+    await slack.react("ada", root, "a")
+    await slack.unreact("ada", root, "a")
+    slack.deliveries.flow(backwards=True)
+    await slack.deliveries.heard()
+    assert [kind for kind, *_ in bot.heard] == ["reaction_removed", "reaction_added"]
+    await slack.deliveries.repeat()
+    slack.deliveries.doubled = True
+    await slack.react("ada", root, "b")
+    await slack.deliveries.heard()
+    ids = [event_id for *_, event_id in bot.heard]
+    assert len(ids) - len(set(ids)) >= 1
+
+
+async def test_an_event_is_told_again_until_somebody_listens(
+    slack: SlackServer, web: AsyncWebClient
+) -> None:
+    root = await post(web, slack)
+    await slack.react("ada", root, "a")
+    async with Bot(slack) as bot:
+        await slack.deliveries.heard()
+        assert [name for _, name, _ in bot.heard] == ["a"]
+    assert slack.deliveries.told[-1].tries > 1
+
+
+@pytest.mark.parametrize("trouble", ["refresh", "drop", "silence"])
+async def test_bolt_connects_anew_after_trouble(slack: SlackServer, bot: Bot, trouble: str) -> None:
+    await getattr(slack.socket, trouble)()
+    async with asyncio.timeout(8):
+        while slack.socket.connects < 2:  # noqa: ASYNC110 - what is there is looked at
+            await asyncio.sleep(0.02)
+    await slack.socket.until_connected()
+    asked = await slack.slash("ada", "/debate hello")
+    assert await asked.said("later")
+
+
+async def test_a_command_is_acknowledged_or_not(slack: SlackServer, bot: Bot) -> None:
+    asked = await slack.slash("ada", '/debate start "a < b"')
+    assert asked.answer == {"text": 'you said start "a &lt; b"'}
+    assert await asked.said("later") == "later"
+    with pytest.raises(DidNotRespondError):
+        await slack.slash("ada", "/debate sleep")
+
+
+async def test_a_response_url_is_good_for_five_uses_and_half_an_hour(
+    slack: SlackServer, bot: Bot
+) -> None:
+    asked = await slack.slash("ada", "/debate hello")
+    await asked.said("later")
+    hook = AsyncWebhookClient(f"{slack.origin}/response/{asked.id}")
+    codes = [(await hook.send(text="more")).status_code for _ in range(5)]
+    assert codes == [200, 200, 200, 200, 404]
+    asked = await slack.slash("ada", "/debate hello")
+    await asked.said("later")
+    slack.advance(1801)
+    late = await AsyncWebhookClient(f"{slack.origin}/response/{asked.id}").send(text="late")
+    assert late.body is not None
+    assert "expired_url" in late.body
+
+
+async def test_views_open_with_a_fresh_trigger_and_show_errors(
+    slack: SlackServer, web: AsyncWebClient, bot: Bot
+) -> None:
+    asked = await slack.slash("ada", "/debate form")
+    async with asyncio.timeout(2):
+        while asked.view is None:  # noqa: ASYNC110 - what is there is looked at
+            await asyncio.sleep(0.01)
+    sent = await slack.submit(asked, {"topic": "Tea"})
+    assert sent.errors == {"topic": "not Tea"}
+    with pytest.raises(SlackApiError, match="exchanged_trigger_id"):
+        await web.views_open(trigger_id=f"trigger-{asked.id}", view=form())
+    slack.advance(4)
+    with pytest.raises(SlackApiError, match="expired_trigger_id"):
+        await web.views_open(trigger_id=f"trigger-{sent.id}", view=form())
+
+
+async def test_a_button_is_pressed(slack: SlackServer, web: AsyncWebClient, bot: Bot) -> None:
+    root = await post(web, slack, blocks=button("Stop"))
+    asked = await slack.press("ada", root, "Stop")
+    assert await asked.said() == "pressed"
+
+
+# --- HTTP, files, another process -------------------------------------------------------------
+
+
+async def test_signatures_are_those_that_the_sdk_verifies(slack: SlackServer) -> None:
+    headers = slack.deliveries.sign(b"body")
+    verifier = SignatureVerifier(slack.signing_secret)
+    assert verifier.is_valid_request(b"body", headers)
+    assert not verifier.is_valid_request(b"other", headers)
+
+
+async def test_a_file_is_uploaded_and_shared(slack: SlackServer, web: AsyncWebClient) -> None:
+    await web.files_upload_v2(
+        channel=slack.channel.id, filename="data.zip", content=b"zipped", title="Data"
+    )
+    (file,) = slack.world.files.values()
+    assert (file.name, file.data, file.channel) == ("data.zip", b"zipped", slack.channel.id)
+
+
+async def test_it_is_driven_in_a_process_of_its_own(tmp_path: Path) -> None:
+    async with Remote.spawned(tmp_path, "--generous") as slack:
+        state = await slack.state()
+        web = AsyncWebClient(token="xoxb-a-token-for-the-double", base_url=slack.api_url)
+        web.retry_handlers = []
+        await slack.fail(drop("after"), "chat.postMessage")
+        with pytest.raises(aiohttp.ClientError):
+            await web.chat_postMessage(channel=state["channel"], text="stored")
+        seen = await slack.until(lambda found: found["messages"])
+        ts = seen["messages"][0]["ts"]
+        await slack.act("react", "ada", ts, "a")
+        state = await slack.state()
+        assert state["messages"][0]["reactions"] == {"a": ["ada"]}
+        assert state["calls"] == ["chat.postMessage"]

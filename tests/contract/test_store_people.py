@@ -1,0 +1,297 @@
+"""What every Store must do for people: say what it knows of them, forget, and let them return."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from engine.debate import Status
+from engine.errors import NotAllowedError
+from engine.store import (
+    Caps,
+    Closing,
+    DebateRecord,
+    DeliveryState,
+    ExportFilter,
+    Left,
+    Press,
+    Store,
+    Target,
+    Traces,
+)
+from engine.votes.recovery import NewEvent
+from tests.contract.sample import (
+    LATER,
+    NO_CAPS,
+    NOW,
+    Running,
+    cast,
+    new_debate,
+    notice,
+    run,
+    turn,
+    turn_post,
+    vote,
+)
+
+SOON = NOW + timedelta(minutes=1)
+TOMORROW = NOW + timedelta(days=1)
+
+
+async def voting(store: Store, message: str = "vote-message", **fields: Any) -> Running:
+    r = await run(store, new_debate(**fields))
+    await r.open_vote(message)
+    return r
+
+
+async def number_of(store: Store, user: str) -> int:
+    return (await store.votes.people("chat", [user]))[user]
+
+
+async def records(store: Store) -> dict[str, DebateRecord]:
+    def read() -> dict[str, DebateRecord]:
+        with store.archive.reading(ExportFilter()) as found:
+            return {record.debate.id: record for record in found}
+
+    return await asyncio.to_thread(read)
+
+
+# --- what is known -------------------------------------------------------------------------
+
+
+async def test_nothing_is_known_of_a_stranger(store: Store) -> None:
+    assert await store.people.traces("chat", "stranger") == Traces()
+
+
+async def test_what_is_stored_of_a_person_is_counted(store: Store) -> None:
+    await voting(store, user="ann")
+    await voting(store, "other", user="ann")
+    for option in ("A", "B"):
+        await store.votes.cast(cast("ann", option))
+    await store.votes.cast(cast("ann", message="other"))
+    await store.votes.cast(cast("bob"))
+    assert await store.people.traces("chat", "ann") == Traces(
+        known=True, votes=2, entries=3, started=2
+    )
+    assert await store.people.traces("talk", "ann") == Traces()
+
+
+async def test_thumbs_on_turns_are_counted_by_turn(store: Store) -> None:
+    r = await voting(store)
+    await store.journal.record_turn(r.lease, r.id, turn(), turn_post())
+    intent = await store.outbox.next(r.id)
+    assert intent is not None
+    sent = await store.outbox.posted(r.lease, intent, "turn-message")
+    await store.outbox.settle(r.lease, sent, DeliveryState.SENT)
+    for added in (True, False):
+        thumb = cast("ann", "up", message="turn-message", added=added)
+        assert await store.votes.cast(thumb) == "stored"
+    assert await store.people.traces("chat", "ann") == Traces(known=True, thumbs=1, entries=2)
+
+
+# --- forgetting ----------------------------------------------------------------------------
+
+
+async def test_who_is_forgotten_is_known_no_more_and_what_they_chose_stays(store: Store) -> None:
+    r = await voting(store, user="ann")
+    await store.votes.cast(cast("ann", "A"))
+    before = await store.votes.events(r.id)
+    await store.people.forget("chat", "ann")
+    assert await store.people.traces("chat", "ann") == Traces(forgotten=True)
+    assert await store.votes.events(r.id) == before
+    assert not await store.debates.is_starter(r.id, "ann")
+    assert await store.votes.people("chat", ["ann", "bob"]) == {
+        "bob": await number_of(store, "bob")
+    }
+
+
+async def test_nothing_of_the_forgotten_is_stored(store: Store) -> None:
+    r = await voting(store)
+    await store.people.forget("chat", "ann")
+    assert await store.votes.cast(cast("ann")) == "forgotten"
+    assert await store.votes.events(r.id) == ()
+    assert await store.votes.cast(cast("bob")) == "stored"
+    assert await store.people.traces("talk", "ann") == Traces()
+
+
+async def test_casts_of_one_moment_do_not_share_what_becomes_of_one(store: Store) -> None:
+    r = await voting(store)
+    await store.people.forget("chat", "u3")
+    users = [f"u{number}" for number in range(6)]
+    told = await asyncio.gather(*(store.votes.cast(cast(user)) for user in users))
+    assert told == ["stored"] * 3 + ["forgotten"] + ["stored"] * 2
+    assert len(await store.votes.events(r.id)) == 5
+
+
+async def test_a_button_of_the_forgotten_stores_nothing(store: Store) -> None:
+    r = await run(store, new_debate(request={"ballot": "private"}))
+    await r.open_vote()
+    press = Press(
+        platform="chat",
+        place="thread",
+        message="vote-message",
+        user="ann",
+        option="A",
+        received_at=NOW,
+    )
+    assert (await store.votes.press(press)).outcome == "stored"
+    await store.people.forget("chat", "ann")
+    assert (await store.votes.press(press)).outcome == "forgotten"
+    assert len(await store.votes.events(r.id)) == 1
+
+
+async def test_a_recovery_neither_brings_the_forgotten_back_nor_takes_their_vote(
+    store: Store,
+) -> None:
+    r = await voting(store)
+    await store.votes.cast(cast("ann", "A"))
+    known = await store.votes.people("chat", ["ann", "bob"])  # read before she is forgotten
+    await store.people.forget("chat", "ann")
+    found = [
+        NewEvent(known["ann"], "A", False),
+        NewEvent(known["ann"], "B", True),
+        NewEvent(known["bob"], "B", True),
+    ]
+    assert await store.votes.recover(r.lease, r.id, lambda _: found, SOON, False) == 1
+    events = await store.votes.events(r.id)
+    assert [(e.person, e.option) for e in events] == [(known["ann"], "A"), (known["bob"], "B")]
+
+
+async def test_the_forgotten_cannot_start_a_debate(store: Store) -> None:
+    await store.people.forget("chat", "ann")
+    with pytest.raises(NotAllowedError, match=r"asked to be forgotten.*use optin"):
+        await store.debates.create(new_debate(user="ann"), NO_CAPS, [])
+    assert await store.debates.recent() == []
+
+
+async def test_forgetting_twice_or_a_stranger_changes_nothing_more(store: Store) -> None:
+    for _ in range(2):
+        await store.people.forget("chat", "ann")
+    assert await store.people.traces("chat", "ann") == Traces(forgotten=True)
+
+
+# --- coming back ---------------------------------------------------------------------------
+
+
+async def test_who_comes_back_is_somebody_new_and_never_counts_twice(store: Store) -> None:
+    r = await voting(store)
+    await store.votes.cast(cast("ann", "A"))
+    old = await number_of(store, "ann")
+    await store.people.forget("chat", "ann")
+    await store.people.opt_in("chat", "ann", SOON)
+    new = await number_of(store, "ann")
+    assert new != old
+    assert await store.votes.cast(cast("ann", "B")) == "forgotten"
+    seen = [NewEvent(new, "B", True)]
+    assert await store.votes.recover(r.lease, r.id, lambda _: seen, SOON, False) == 0
+    assert [e.person for e in await store.votes.events(r.id)] == [old]
+    later = await voting(store, "later", created_at=LATER)
+    assert await store.votes.cast(cast("ann", message="later")) == "stored"
+    assert [e.person for e in await store.votes.events(later.id)] == [new]
+    traces = await store.people.traces("chat", "ann")
+    assert traces == Traces(known=True, votes=1, entries=1, since=SOON)
+
+
+async def test_forgetting_is_no_way_around_the_cap_of_a_day(store: Store) -> None:
+    caps = Caps(user_daily_debates=1)
+    await store.debates.create(new_debate(user="ann"), caps, [])
+    await store.people.forget("chat", "ann")
+    await store.people.opt_in("chat", "ann", SOON)
+    with pytest.raises(NotAllowedError, match="came back today"):
+        await store.debates.create(new_debate(user="ann", created_at=LATER), caps, [])
+    await store.debates.create(new_debate(user="ann", created_at=TOMORROW), caps, [])
+
+
+# --- exports -------------------------------------------------------------------------------
+
+
+async def closed(store: Store, *users: str, message: str = "vote-message") -> tuple[str, list[int]]:
+    r = await voting(store, message)
+    for user in users:
+        await store.votes.cast(cast(user, message=message))
+    numbers = [await number_of(store, user) for user in users]
+    votes = tuple(vote(number) for number in numbers)
+    closing = Closing(votes=votes, posts=(notice("reveal"),))
+    await store.votes.close(r.lease, r.id, LATER, False, lambda _: closing)
+    return r.id, numbers
+
+
+async def test_who_opted_out_or_was_forgotten_is_counted_and_hidden(store: Store) -> None:
+    debate, (ann, bob, _) = await closed(store, "ann", "bob", "cem")
+    other, _ = await closed(store, "cem", message="other")
+    await store.people.opt_out("chat", "ann")
+    await store.people.forget("chat", "bob")
+    found = await records(store)
+    assert found[debate].opted_out == {ann, bob}
+    assert len(found[debate].votes) == 3
+    assert found[other].opted_out == frozenset()
+    await store.people.opt_in("chat", "ann", LATER)
+    assert (await records(store))[debate].opted_out == {bob}
+
+
+async def test_opting_out_is_remembered_of_who_has_done_nothing_yet(store: Store) -> None:
+    await store.people.opt_out("chat", "ann")
+    assert await store.people.traces("chat", "ann") == Traces(known=True, opted_out=True)
+    debate, (ann,) = await closed(store, "ann")
+    assert (await records(store))[debate].opted_out == {ann}
+
+
+async def test_opting_out_stores_nothing_of_the_forgotten(store: Store) -> None:
+    await store.people.forget("chat", "ann")
+    await store.people.opt_out("chat", "ann")
+    assert await store.people.traces("chat", "ann") == Traces(forgotten=True)
+
+
+async def test_opting_in_makes_nobody_known(store: Store) -> None:
+    await store.people.opt_in("chat", "stranger", NOW)
+    assert await store.people.traces("chat", "stranger") == Traces()
+
+
+# --- purging -------------------------------------------------------------------------------
+
+
+async def test_a_purge_deletes_a_communitys_debates_wholly_and_no_others(store: Store) -> None:
+    gone, _ = await closed(store, "ann", "bob")
+    r = await voting(store, "elsewhere", community="guild", user="host")
+    await store.votes.cast(cast("bob", message="elsewhere"))
+    await store.people.opt_out("chat", "wisher")
+    assert await store.communities.purge("chat", "club") == 1
+    assert [debate.id for debate in await store.debates.recent()] == [r.id]
+    assert gone not in await records(store)
+    assert await store.people.traces("chat", "ann") == Traces()
+    assert await store.people.traces("chat", "bob") == Traces(known=True, votes=1, entries=1)
+    assert (await store.people.traces("chat", "wisher")).opted_out
+    assert await store.votes.target("chat", "thread", "vote-message") is None
+    assert isinstance(await store.votes.target("chat", "thread", "elsewhere"), Target)
+
+
+async def test_more_debates_than_are_deleted_at_once_are_all_purged(store: Store) -> None:
+    for _ in range(45):
+        r = await run(store)
+        await r.advance(Status.FAILED)
+    assert await store.communities.purge("chat", "club") == 45
+    assert await store.debates.recent() == []
+
+
+async def test_a_debate_that_runs_is_not_purged(store: Store) -> None:
+    r = await run(store)
+    assert await store.communities.purge("chat", "club") == 0
+    assert (await r.get()).status is Status.RUNNING
+
+
+async def test_a_community_is_gone_once_the_grace_is_over_and_nothing_runs(store: Store) -> None:
+    for community in ("club", "guild", "hall"):
+        await store.communities.joined("chat", community, NOW)
+    await store.communities.left("chat", "club", NOW)
+    await store.communities.left("chat", "guild", LATER)
+    r = await run(store)
+    assert await store.communities.gone(LATER) == []
+    await r.advance(Status.FAILED)
+    assert await store.communities.gone(LATER) == [Left("chat", "club")]
+    await store.communities.purge("chat", "club")
+    assert await store.communities.gone(LATER) == []
+    await store.communities.joined("chat", "guild", TOMORROW)
+    assert await store.communities.gone(TOMORROW) == []

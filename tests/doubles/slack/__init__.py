@@ -1,0 +1,47 @@
+"""Slack on loopback: Web API, Socket Mode and signed HTTP, strict, scriptable; for slack-bolt.
+
+```python
+async with SlackServer() as slack:
+    # point the bot at slack.api_url with slack.bot_token and slack.app_token, then:
+    await slack.socket.until_connected()
+    asked = await slack.slash("ada", '/debate start "Cats"')   # acknowledged within 3 s
+    await asked.said("Cats")                  # what only ada sees, by response_url or ephemeral
+    root = slack.messages()[0]                # channel `slack.channel` unless told otherwise
+    vote = slack.replies(root.ts)[-1]
+    await slack.react("ben", vote.ts, "a")
+    assert slack.holders(vote.ts, "a") == {"ben"}
+    await slack.press("ada", root.ts, "Status"); slack.archive(); slack.kick_bot()
+    slack.fail(drop("after"), "chat.postMessage")              # stored, the answer lost
+    await slack.socket.refresh(); slack.advance(1800)
+    assert slack.violations == [] and "secret" not in slack.sent_text
+```
+Users are olga (an admin), ada, ben and cleo; `add_user("robo", bot=True)` adds others. It holds no
+code of the engine, so that it can be the oracle of a test. In a process of its own it is
+`python -m tests.doubles.slack PORT_FILE`, driven with `Remote`.
+"""
+
+from __future__ import annotations
+
+from tests.doubles.slack.deliveries import DidNotRespondError
+from tests.doubles.slack.faults import Fault, delay, drop, hang, limited, refused, status
+from tests.doubles.slack.interactions import Asked
+from tests.doubles.slack.refusals import Refusal
+from tests.doubles.slack.remote import Remote
+from tests.doubles.slack.rules import Rules
+from tests.doubles.slack.server import SlackServer
+
+__all__ = [
+    "Asked",
+    "DidNotRespondError",
+    "Fault",
+    "Refusal",
+    "Remote",
+    "Rules",
+    "SlackServer",
+    "delay",
+    "drop",
+    "hang",
+    "limited",
+    "refused",
+    "status",
+]

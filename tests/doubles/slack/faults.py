@@ -1,0 +1,17 @@
+"""What may go wrong with a request to the Web API, on demand: the kinds are those of any HTTP."""
+
+from __future__ import annotations
+
+from tests.doubles.discord.faults import Fault, Faults, delay, drop, hang, status
+
+__all__ = ["Fault", "Faults", "delay", "drop", "hang", "limited", "refused", "status"]
+
+
+def refused(error: str) -> Fault:
+    """Answer 200 with an error's name, as Slack does; nothing is carried out."""
+    return Fault("status", status=200, message=error)
+
+
+def limited(seconds: float) -> Fault:
+    """Answer 429 with Retry-After."""
+    return Fault("status", status=429, seconds=seconds, message="ratelimited")

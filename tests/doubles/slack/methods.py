@@ -1,0 +1,250 @@
+"""What each method of the Web API does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tests.doubles.slack.checks import check_message, check_view
+from tests.doubles.slack.deliveries import Deliveries
+from tests.doubles.slack.interactions import Interactions
+from tests.doubles.slack.refusals import Json, Refusal
+from tests.doubles.slack.rules import Rules
+from tests.doubles.slack.socket import Socket
+from tests.doubles.slack.state import BOT_ID, BOT_USER, TEAM, Channel, File, Message, World
+from tests.doubles.slack.web_api import Method
+
+NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+EMOJIS = frozenset(("a", "b", *NUMBERS, "handshake", "no_entry_sign", "+1", "-1", "shrug"))
+ALIASES = {"thumbsup": "+1", "thumbsdown": "-1"}
+
+
+@dataclass
+class Methods:
+    """The methods, on what the double remembers."""
+
+    world: World
+    rules: Rules
+    socket: Socket
+    deliveries: Deliveries
+    interactions: Interactions
+    origin: Callable[[], str]
+
+    def table(self) -> dict[str, Method]:
+        """Return each method by its name."""
+        return {
+            "apps.connections.open": lambda _: {"url": self.socket.ticket()},
+            "auth.test": lambda _: self._who(),
+            "chat.postEphemeral": self._post_ephemeral,
+            "chat.postMessage": self._post,
+            "chat.update": self._update,
+            "conversations.history": self._history,
+            "conversations.info": lambda args: {"channel": self._shown(args["channel"])},
+            "conversations.replies": self._replies,
+            "files.completeUploadExternal": self._complete,
+            "files.getUploadURLExternal": self._upload_url,
+            "reactions.add": self._react,
+            "reactions.get": self._reactions,
+            "reactions.remove": self._unreact,
+            "users.conversations": self._conversations,
+            "users.info": self._user,
+            "views.open": self._open,
+        }
+
+    # --- messages ---------------------------------------------------------------------------
+
+    def _post(self, args: Json) -> Json:
+        channel = self._writable(args["channel"])
+        text, blocks = str(args.get("text") or ""), args.get("blocks") or []
+        check_message(text, blocks, args.get("metadata"))
+        root = args.get("thread_ts")
+        if root is not None:
+            self._check_root(channel, root)
+        posted = Message(channel.id, self.world.new_ts(), BOT_USER, text, blocks)
+        posted.metadata, posted.thread_ts = args.get("metadata"), root
+        channel.messages[posted.ts] = posted
+        if root is not None:
+            channel.messages[root].thread_ts = root
+        return {"channel": channel.id, "ts": posted.ts, "message": posted.json()}
+
+    def _check_root(self, channel: Channel, root: str) -> None:
+        found = channel.messages.get(root)
+        if found is None or found.deleted:
+            raise Refusal("thread_not_found")
+        if found.thread_ts not in (None, root):
+            raise Refusal("cannot_reply_to_message")
+
+    def _update(self, args: Json) -> Json:
+        self._writable(args["channel"])
+        message = self.world.message(args["channel"], args["ts"])
+        if message.user != BOT_USER:
+            raise Refusal("cant_update_message")
+        text, blocks = str(args.get("text") or ""), args.get("blocks") or []
+        check_message(text, blocks, args.get("metadata"))
+        message.history.append(message.text)
+        message.body, message.blocks = text, blocks
+        message.metadata = args.get("metadata", message.metadata)
+        message.edited = self.world.clock.now()
+        return {"channel": message.channel, "ts": message.ts, "text": text}
+
+    def _post_ephemeral(self, args: Json) -> Json:
+        channel = self._writable(args["channel"])
+        user = self.world.user(args["user"])
+        if user.id not in channel.members:
+            raise Refusal("user_not_in_channel")
+        text, blocks = str(args.get("text") or ""), args.get("blocks") or []
+        check_message(text, blocks, None)
+        shown = Message(channel.id, self.world.new_ts(), BOT_USER, text, blocks, to=user.id)
+        self.world.ephemeral.append(shown)
+        return {"message_ts": shown.ts}
+
+    # --- reading ----------------------------------------------------------------------------
+
+    def _history(self, args: Json) -> Json:
+        channel = self._readable(args["channel"])
+        top = [m for m in channel.messages.values() if m.thread_ts in (None, m.ts)]
+        newest_first = sorted(top, key=lambda m: float(m.ts), reverse=True)
+        return self._page([m for m in newest_first if not m.deleted], args)
+
+    def _replies(self, args: Json) -> Json:
+        channel = self._readable(args["channel"])
+        root = channel.messages.get(args["ts"])
+        if root is None:
+            raise Refusal("thread_not_found")
+        inside = [m for m in channel.messages.values() if m.thread_ts == root.ts and m != root]
+        in_order = sorted(inside, key=lambda m: float(m.ts))
+        return self._page([m for m in in_order if not m.deleted], args, first=root)
+
+    def _page(self, found: list[Message], args: Json, first: Message | None = None) -> Json:
+        oldest = float(args.get("oldest") or 0)
+        found = [m for m in found if float(m.ts) > oldest]
+        size = min(int(args.get("limit") or 100), self.rules.page)
+        start = int(args.get("cursor") or 0)
+        metadata = str(args.get("include_all_metadata", "")).casefold() in ("1", "true")
+        page = found[start : start + size]
+        if first is not None and start == 0:
+            page = [first, *page]
+        more = start + size < len(found)
+        cursor = {"next_cursor": str(start + size) if more else ""}
+        shown = [message.json(metadata=metadata) for message in page]
+        return {"messages": shown, "has_more": more, "response_metadata": cursor}
+
+    # --- reactions --------------------------------------------------------------------------
+
+    def _react(self, args: Json) -> Json:
+        self._writable(args["channel"])
+        message = self.world.message(args["channel"], args["timestamp"])
+        name = canonical(args["name"])
+        if name not in EMOJIS:
+            raise Refusal("invalid_name")
+        held = message.reactions.setdefault(name, {})
+        if BOT_USER in held:
+            raise Refusal("already_reacted")
+        held[BOT_USER] = None
+        self.deliveries.tell(reaction("reaction_added", BOT_USER, name, message), message.channel)
+        return {}
+
+    def _unreact(self, args: Json) -> Json:
+        message = self.world.message(args["channel"], args["timestamp"])
+        held = message.reactions.get(canonical(args["name"]), {})
+        if BOT_USER not in held:
+            raise Refusal("no_reaction")
+        del held[BOT_USER]
+        return {}
+
+    def _reactions(self, args: Json) -> Json:
+        self._readable(args["channel"])
+        message = self.world.message(args["channel"], args["timestamp"])
+        shown = message.json()
+        if str(args.get("full", "")).casefold() not in ("1", "true"):
+            for held in shown.get("reactions", ()):
+                del held["users"][2:]
+        return {"type": "message", "channel": message.channel, "message": shown}
+
+    # --- people and places ------------------------------------------------------------------
+
+    def _who(self) -> Json:
+        name = self.world.users[BOT_USER].name
+        return {
+            "url": f"{self.origin()}/",
+            "team": "Hall",
+            "team_id": TEAM,
+            "user": name,
+            "user_id": BOT_USER,
+            "bot_id": BOT_ID,
+        }
+
+    def _user(self, args: Json) -> Json:
+        user = self.world.user(args["user"])
+        shown: Json = {
+            "id": user.id,
+            "name": user.name,
+            "is_bot": user.bot,
+            "is_admin": user.admin,
+            "is_owner": False,
+        }
+        if str(args.get("include_locale", "")).casefold() in ("1", "true"):
+            shown["locale"] = user.locale
+        return {"user": shown}
+
+    def _conversations(self, args: Json) -> Json:
+        inside = [c for c in self.world.channels.values() if BOT_USER in c.members]
+        shown = [self._shown(c.id) for c in inside if not c.id.startswith("D")]
+        return {"channels": shown, "response_metadata": {"next_cursor": ""}}
+
+    def _shown(self, ref: str) -> Json:
+        channel = self.world.channel(ref)
+        member = BOT_USER in channel.members
+        return {"id": channel.id, "name": channel.name, "is_member": member}
+
+    def _open(self, args: Json) -> Json:
+        check_view(args["view"])
+        return self.interactions.open(args["trigger_id"], args["view"])
+
+    # --- files ------------------------------------------------------------------------------
+
+    def _upload_url(self, args: Json) -> Json:
+        file = File(self.world.new_id("F"), args["filename"], int(args["length"]))
+        self.world.files[file.id] = file
+        return {"upload_url": f"{self.origin()}/upload/{file.id}", "file_id": file.id}
+
+    def _complete(self, args: Json) -> Json:
+        for given in args["files"]:
+            file = self.world.files.get(given["id"])
+            if file is None or len(file.data) != file.length:
+                raise Refusal("file_not_found")
+            file.channel = args.get("channel_id")
+            if file.channel is not None:
+                self._share(self._writable(file.channel), file, args)
+        return {"files": [{"id": given["id"]} for given in args["files"]]}
+
+    def _share(self, channel: Channel, file: File, args: Json) -> None:
+        said = str(args.get("initial_comment") or "")
+        message = Message(channel.id, self.world.new_ts(), BOT_USER, said)
+        message.thread_ts, message.files = args.get("thread_ts"), [file.id]
+        channel.messages[message.ts] = message
+
+    # --- who may ----------------------------------------------------------------------------
+
+    def _writable(self, ref: str) -> Channel:
+        channel = self.world.channel(ref)
+        if channel.archived:
+            raise Refusal("is_archived")
+        return self._readable(channel.id)
+
+    def _readable(self, ref: str) -> Channel:
+        channel = self.world.channel(ref)
+        if BOT_USER not in channel.members:
+            raise Refusal("not_in_channel")
+        return channel
+
+
+def canonical(name: str) -> str:
+    """Return the one name of an emoji that has several."""
+    return ALIASES.get(name, name)
+
+
+def reaction(kind: str, user: str, name: str, message: Message) -> Json:
+    """Return the event of a reaction; it does not say which thread the message is in."""
+    item = {"type": "message", "channel": message.channel, "ts": message.ts}
+    return {"type": kind, "user": user, "reaction": name, "item": item, "item_user": message.user}

@@ -1,0 +1,186 @@
+"""What people and admins do on the platform."""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+from tests.doubles.slack.deliveries import Deliveries
+from tests.doubles.slack.interactions import Asked, Interactions
+from tests.doubles.slack.methods import canonical, reaction
+from tests.doubles.slack.refusals import Json, Refusal
+from tests.doubles.slack.state import APP, BOT_USER, TEAM, Channel, Message, World
+
+
+class People:
+    """Acts of people; users are named, messages by their ts."""
+
+    world: World
+    deliveries: Deliveries
+    interactions: Interactions
+    channel: Channel
+    port: int
+
+    @property
+    def origin(self) -> str:
+        """The address without a path."""
+        return f"http://127.0.0.1:{self.port}"
+
+    # --- reactions --------------------------------------------------------------------------
+
+    async def react(self, user: str, ts: str, name: str, *, tone: int = 0) -> None:
+        """React to a message; `tone` 2 to 6 is a skin tone."""
+        message, who = self._message(ts), self.world.user(user).id
+        named = canonical(name) + (f"::skin-tone-{tone}" if tone else "")
+        held = message.reactions.setdefault(named, {})
+        if who in held:
+            raise Refusal("already_reacted")
+        held[who] = None
+        self.deliveries.tell(reaction("reaction_added", who, named, message), message.channel)
+
+    async def unreact(self, user: str, ts: str, name: str, *, tone: int = 0) -> None:
+        """Take a reaction back."""
+        message, who = self._message(ts), self.world.user(user).id
+        named = canonical(name) + (f"::skin-tone-{tone}" if tone else "")
+        if who not in message.reactions.get(named, {}):
+            raise Refusal("no_reaction")
+        del message.reactions[named][who]
+        self.deliveries.tell(reaction("reaction_removed", who, named, message), message.channel)
+
+    # --- asking -----------------------------------------------------------------------------
+
+    async def slash(self, user: str, line: str, channel: str | None = None) -> Asked:
+        """Use a slash command; returns when it is acknowledged, or raises DidNotRespondError."""
+        who, place = self.world.user(user), self._place(channel)
+        asked = self.interactions.new(who.id, place.id)
+        command, _, text = line.partition(" ")
+        escaped = html.escape(text, quote=False)
+        for other in self.world.channels.values():
+            escaped = escaped.replace(f"#{other.name}", f"<#{other.id}|{other.name}>")
+        payload = {
+            **self._common(asked),
+            "command": command,
+            "text": escaped,
+            "team_id": TEAM,
+            "team_domain": "hall",
+            "channel_id": place.id,
+            "channel_name": place.name,
+            "user_id": who.id,
+            "user_name": who.name,
+        }
+        return await self._ask("slash_commands", payload, asked)
+
+    async def press(self, user: str, ts: str, label: str) -> Asked:
+        """Press a button of a message by its label."""
+        message, who = self.world.find(ts), self.world.user(user)
+        buttons = [b for block in message.blocks for b in block.get("elements", ())]
+        button = next((b for b in buttons if _label(b) == label), None)
+        assert button is not None, f"no button {label!r} among {[_label(b) for b in buttons]}"
+        asked = self.interactions.new(who.id, message.channel)
+        container = {"type": "message", "message_ts": ts, "channel_id": message.channel}
+        acted = {key: button[key] for key in ("action_id", "value", "type") if key in button}
+        payload = {
+            **self._common(asked),
+            "type": "block_actions",
+            "user": {"id": who.id, "name": who.name, "team_id": TEAM},
+            "team": {"id": TEAM, "domain": "hall"},
+            "channel": {"id": message.channel, "name": self._place(message.channel).name},
+            "container": container,
+            "message": message.json(),
+            "actions": [acted | {"block_id": "b", "action_ts": self.world.new_ts()}],
+        }
+        return await self._ask("interactive", payload, asked)
+
+    async def submit(self, asked: Asked, values: dict[str, Any]) -> Asked:
+        """Send a view off with values by action id: a text, a choice, or a list of choices."""
+        assert asked.view is not None, "there is no view"
+        sent = self.interactions.new(asked.user, asked.channel)
+        who = next(user for user in self.world.users.values() if user.id == asked.user)
+        state = {
+            block["block_id"]: {block["element"]["action_id"]: _entered(block["element"], values)}
+            for block in asked.view["blocks"]
+            if block["type"] == "input"
+        }
+        view = asked.view | {"state": {"values": state}, "app_id": APP, "team_id": TEAM}
+        payload = {
+            "type": "view_submission",
+            "api_app_id": APP,
+            "token": "old",
+            "trigger_id": f"trigger-{sent.id}",
+            "user": {"id": who.id, "name": who.name, "team_id": TEAM},
+            "team": {"id": TEAM, "domain": "hall"},
+            "view": view,
+        }
+        return await self._ask("interactive", payload, sent)
+
+    # --- admins -----------------------------------------------------------------------------
+
+    def archive(self, channel: str | None = None) -> None:
+        """Archive a channel."""
+        place = self._place(channel)
+        self.deliveries.tell({"type": "channel_archive", "channel": place.id}, place.id)
+        place.archived = True
+
+    def delete_channel(self, channel: str | None = None) -> None:
+        """Delete a channel for good."""
+        place = self._place(channel)
+        self.deliveries.tell({"type": "channel_deleted", "channel": place.id}, place.id)
+        del self.world.channels[place.id]
+
+    def kick_bot(self, channel: str | None = None) -> None:
+        """Remove the bot from a channel."""
+        place = self._place(channel)
+        event = {"type": "member_left_channel", "user": BOT_USER, "channel": place.id}
+        self.deliveries.tell(event, place.id)
+        place.members.discard(BOT_USER)
+
+    def delete_message(self, ts: str) -> None:
+        """Delete a message."""
+        self.world.find(ts).deleted = True
+
+    def uninstall(self) -> None:
+        """Remove the app from the workspace."""
+        self.deliveries.tell({"type": "app_uninstalled"})
+        self.world.installed = False
+
+    # --- inside -----------------------------------------------------------------------------
+
+    async def _ask(self, kind: str, payload: Json, asked: Asked) -> Asked:
+        began = self.world.clock.now()
+        asked.answer = await self.deliveries.ask(kind, payload)
+        asked.latency = self.world.clock.now() - began
+        return asked
+
+    def _common(self, asked: Asked) -> Json:
+        return {
+            "api_app_id": APP,
+            "token": "old",
+            "trigger_id": f"trigger-{asked.id}",
+            "response_url": f"{self.origin}/response/{asked.id}",
+        }
+
+    def _message(self, ts: str) -> Message:
+        found = self.world.find(ts)
+        if found.deleted:
+            raise Refusal("message_not_found")
+        return found
+
+    def _place(self, ref: str | None) -> Channel:
+        return self.channel if ref is None else self.world.channels[ref]
+
+
+def _label(element: Json) -> str:
+    text = element.get("text")
+    return str(text["text"]) if isinstance(text, dict) else ""
+
+
+def _entered(element: Json, values: dict[str, Any]) -> Json:
+    """Return a field's state as Slack sends it, with what was shown where nothing was entered."""
+    kind, given = element["type"], values.get(element["action_id"])
+    if kind == "plain_text_input":
+        return {"type": kind, "value": given if given is not None else element.get("initial_value")}
+    if kind == "multi_static_select":
+        chosen = [o for o in element["options"] if o["value"] in (given or ())]
+        return {"type": kind, "selected_options": chosen}
+    found = next((o for o in element["options"] if o["value"] == given), None)
+    return {"type": kind, "selected_option": found or element.get("initial_option")}

@@ -1,0 +1,39 @@
+"""The numbers of the platform that a test may change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+SCOPES = (
+    "commands",
+    "chat:write",
+    "reactions:read",
+    "reactions:write",
+    "files:write",
+    "users:read",
+    "channels:read",
+    "groups:read",
+    "channels:history",
+    "groups:history",
+)
+
+
+@dataclass
+class Rules:
+    """What Slack allows, in seconds and messages.
+
+    `tiered` limits methods by their tier, `spaced` posts by channel; `ack` is how long an
+    envelope or request waits for its acknowledgement, `retries` when an event is told again.
+    """
+
+    tiered: bool = True
+    spaced: bool = True
+    post_gap: float = 1.0
+    burst: int = 1
+    ack: float = 3.0
+    retries: tuple[float, ...] = (0.0, 60.0, 300.0)
+    trigger: float = 3.0
+    response_uses: int = 5
+    response_seconds: float = 1800.0
+    page: int = 15
+    scopes: tuple[str, ...] = SCOPES

@@ -1,0 +1,197 @@
+"""What the double remembers: people, channels, messages, files.
+
+Ids are texts, as on the wire. Everything here may be read by a test.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from tests.doubles.slack.refusals import Json, Refusal
+
+TEAM, APP, BOT_USER, BOT_ID = "T0HALL", "A0ROSTRUM", "U0ROSTRUM", "B0ROSTRUM"
+_PING = re.compile(r"<(!(?:channel|here|everyone|subteam\^\w+)|@\w+)(?:\|[^>]*)?>")
+
+
+class Clock:
+    """The platform's clock: real time, plus what a test has added."""
+
+    def __init__(self) -> None:
+        self.offset = 0.0
+
+    def now(self) -> float:
+        """Return seconds since 1970."""
+        return time.time() + self.offset
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass at once."""
+        self.offset += seconds
+
+
+@dataclass
+class User:
+    """A person or a bot."""
+
+    id: str
+    name: str
+    bot: bool = False
+    admin: bool = False
+    locale: str = "en-US"
+
+
+@dataclass
+class Channel:
+    """A channel; one that begins with D is a direct message."""
+
+    id: str
+    name: str
+    private: bool = False
+    archived: bool = False
+    members: set[str] = field(default_factory=set)
+    messages: dict[str, Message] = field(default_factory=dict)
+
+
+@dataclass
+class Message:
+    """A message; `to` names the one person who sees an ephemeral one."""
+
+    channel: str
+    ts: str
+    user: str
+    body: str = ""
+    blocks: list[Json] = field(default_factory=list)
+    metadata: Json | None = None
+    thread_ts: str | None = None
+    to: str | None = None
+    edited: float | None = None
+    deleted: bool = False
+    files: list[str] = field(default_factory=list)
+    reactions: dict[str, dict[str, None]] = field(default_factory=dict)
+    history: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """Everything of it that a person can read, entities decoded as Slack shows them."""
+        said = "\n".join(texts(self.blocks)) if self.blocks else self.body
+        return html.unescape(said)
+
+    @property
+    def pings(self) -> set[str]:
+        """Whom it notifies."""
+        return {m[1] for text in (self.body, *texts(self.blocks)) for m in _PING.finditer(text)}
+
+    def json(self, *, metadata: bool = False) -> Json:
+        """Return it as the Web API hands it out."""
+        own = self.user == BOT_USER
+        shown: Json = {"type": "message", "ts": self.ts, "user": self.user, "text": self.body}
+        shown |= {"bot_id": BOT_ID, "app_id": APP} if own else {}
+        shown |= {"blocks": self.blocks} if self.blocks else {}
+        shown |= {"thread_ts": self.thread_ts} if self.thread_ts else {}
+        if metadata and self.metadata:
+            shown["metadata"] = self.metadata
+        held = [
+            {"name": name, "count": len(users), "users": list(users)}
+            for name, users in self.reactions.items()
+            if users
+        ]
+        return shown | ({"reactions": held} if held else {})
+
+
+@dataclass
+class File:
+    """A file; `channel` is None until its upload is completed."""
+
+    id: str
+    name: str
+    length: int
+    data: bytes = b""
+    channel: str | None = None
+
+
+READABLE: Final = ("text", "title", "label")
+
+
+def texts(value: Any) -> Iterator[str]:
+    """Walk through blocks and yield what people read."""
+    if isinstance(value, list):
+        for item in value:
+            yield from texts(item)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            if key in READABLE and isinstance(item, str):
+                yield item
+            else:
+                yield from texts(item)
+
+
+class World:
+    """All of it, with timestamps that only grow."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
+        self._last_ts = 0.0
+        self._count = 0
+        self.users: dict[str, User] = {BOT_USER: User(BOT_USER, "rostrum", bot=True)}
+        self.channels: dict[str, Channel] = {}
+        self.files: dict[str, File] = {}
+        self.ephemeral: list[Message] = []
+        self.installed = True
+
+    def new_id(self, letter: str) -> str:
+        """Make an id."""
+        self._count += 1
+        return f"{letter}{self._count:07d}"
+
+    def new_ts(self) -> str:
+        """Make a timestamp, greater than any before."""
+        self._last_ts = max(self._last_ts + 1e-4, self.clock.now())
+        return f"{self._last_ts:.6f}"
+
+    def user(self, ref: str) -> User:
+        """Find a user by id or name."""
+        found = self.users.get(ref)
+        if found is None:
+            found = next((user for user in self.users.values() if user.name == ref), None)
+        if found is None:
+            raise Refusal("user_not_found")
+        return found
+
+    def channel(self, ref: str) -> Channel:
+        """Find a channel, opening a direct message to a user where one is named."""
+        if ref in self.users:
+            return self.direct(ref)
+        found = self.channels.get(ref)
+        if found is None or (found.private and BOT_USER not in found.members):
+            raise Refusal("channel_not_found")
+        return found
+
+    def direct(self, user: str) -> Channel:
+        """Return the direct messages with somebody."""
+        ref = f"D{user[1:]}"
+        if ref not in self.channels:
+            self.channels[ref] = Channel(ref, "directmessage", members={user, BOT_USER})
+        return self.channels[ref]
+
+    def message(self, channel: str, ts: str) -> Message:
+        """Find a message that is still there."""
+        found = self.channel(channel).messages.get(ts)
+        if found is None or found.deleted:
+            raise Refusal("message_not_found")
+        return found
+
+    def find(self, ts: str) -> Message:
+        """Find a message wherever it is."""
+        for channel in self.channels.values():
+            if ts in channel.messages:
+                return channel.messages[ts]
+        raise Refusal("message_not_found")
+
+    def everything(self) -> list[Message]:
+        """Return every message of every channel, in order."""
+        every = [m for c in self.channels.values() for m in c.messages.values()]
+        return sorted(every, key=lambda message: float(message.ts))

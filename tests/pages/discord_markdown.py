@@ -1,0 +1,59 @@
+"""Discord's Markdown as HTML, as far as Rostrum's messages use it; pure."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+
+FENCE = "```"
+INLINE: tuple[tuple[str, str], ...] = (
+    (r"\*\*(.+?)\*\*", r"<b>\1</b>"),
+    (r"(?<![*\w])\*(?![\s*])(.+?)\*(?!\w)", r"<i>\1</i>"),
+    (r"`([^`]+)`", r"<code>\1</code>"),
+    (r"&lt;t:(\d+):t&gt;", "\\1\x00"),
+)
+LINES: tuple[tuple[str, str], ...] = (
+    ("-# ", "<small>{}</small>"),
+    ("### ", "<h3>{}</h3>"),
+    ("## ", "<h2>{}</h2>"),
+    ("# ", "<h1>{}</h1>"),
+    ("- ", "<div class=item>{}</div>"),
+    ("&gt; ", "<blockquote>{}</blockquote>"),
+)
+
+
+def to_html(text: str, name_of: Callable[[str], str]) -> str:
+    """Return Markdown as HTML; `name_of` names the channel or thread of an id."""
+    return "\n".join(_blocks(html.escape(text, quote=False), name_of))
+
+
+def _blocks(text: str, name_of: Callable[[str], str]) -> Iterator[str]:
+    for number, block in enumerate(text.split(FENCE)):
+        if number % 2:
+            yield f"<pre>{block.partition(chr(10))[2] or block}</pre>"
+        else:
+            yield from (_line(line, name_of) for line in block.strip("\n").split("\n"))
+
+
+def _line(line: str, name_of: Callable[[str], str]) -> str:
+    for mark, shown in LINES:
+        if line.startswith(mark):
+            return shown.format(_inline(line.removeprefix(mark), name_of))
+    return f"<div>{_inline(line, name_of) or '&nbsp;'}</div>"
+
+
+def _inline(text: str, name_of: Callable[[str], str]) -> str:
+    for pattern, shown in INLINE:
+        text = re.sub(pattern, shown, text)
+    text = re.sub(r"(\d+)\x00", lambda found: _clock(int(found[1])), text)
+    return re.sub(r"&lt;#(\d+)&gt;", lambda found: _place(name_of(found[1])), text)
+
+
+def _clock(moment: int) -> str:
+    return f"<time>{datetime.fromtimestamp(moment, UTC):%H:%M}</time>"
+
+
+def _place(name: str) -> str:
+    return f"<a># {html.escape(name)}</a>"

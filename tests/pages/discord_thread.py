@@ -1,0 +1,152 @@
+"""A page that shows a debate as Discord shows it: `… -m tests.pages.discord_thread PAGE`.
+
+A whole debate is held on the double; the page is made of what the double recorded, in the way of
+Discord's own client. It is for looking at, and for the picture in docs/discord.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import html
+import tempfile
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from adapters.storage.database import Database
+from adapters.storage.migrate import migrate
+from tests.doubles.discord import DiscordServer, Rates
+from tests.doubles.discord.refusals import Json
+from tests.doubles.discord.state import Message
+from tests.pages.discord_markdown import to_html
+from tests.scenario.discord_stage import OPTIONS, DiscordStage, ended, until, voting
+
+TOPIC = "Remote work is more productive than working from an office"
+# Short turns, so that a whole debate fits in one picture.
+SHORT = {"words": 85, "arguments": 2}
+VOTES = {"ada": "A", "ben": "A", "cleo": "B", "dan": "A", "eve": "tie", "fay": "B", "gus": "A"}
+STYLE = Path(__file__).with_name("discord_thread.css")
+
+
+async def hold(folder: Path) -> DiscordServer:
+    """Hold a debate from its command to its reveal."""
+    url = f"sqlite+aiosqlite:///{folder / 'rostrum.db'}"
+    database = Database(url)
+    await migrate(database)
+    await database.close()
+    async with DiscordServer(rates=Rates.generous()) as discord:
+        for name in VOTES.keys() - discord.users.keys():
+            discord.add_user(name)
+        stage = DiscordStage(url, discord, {"classic": SHORT})
+        async with stage.process() as app:
+            ballot = await stage.vote(topic=TOPIC)
+            for name, option in VOTES.items():
+                discord.react(name, ballot.id, OPTIONS[option])
+            await voting(app)
+            await stage.close()
+            await ended(app)
+            await until(lambda: "the models are named" in discord.messages()[0].text)
+    return discord
+
+
+class Page:
+    """The channel and the debate's thread, side by side."""
+
+    def __init__(self, discord: DiscordServer) -> None:
+        self._discord = discord
+        self._thread = discord.threads()[0]
+
+    def html(self) -> str:
+        """Return the whole page."""
+        channel, thread = self._discord.channel, self._thread
+        held = (self._message(message) for message in self._discord.messages(thread.id))
+        announced = (self._message(message) for message in self._discord.messages(channel.id))
+        columns = (
+            self._column(f"# {channel.name}", (*announced, self._answer()), "channel"),
+            self._column(thread.name, held, "thread"),
+        )
+        return "\n".join(
+            (
+                "<!doctype html><html lang=en><meta charset=utf-8>",
+                f"<title>{html.escape(thread.name)}</title>",
+                f"<style>{STYLE.read_text()}</style>",
+                *columns,
+            )
+        )
+
+    def _column(self, title: str, messages: Iterable[str], kind: str) -> str:
+        shown = "\n".join(messages)
+        return f"<section class={kind}><header>{html.escape(title)}</header>{shown}</section>"
+
+    def _answer(self) -> str:
+        """Return what the starter alone was told."""
+        asked = next(a for a in self._discord.interactions.all if a.answer and a.ephemeral)
+        assert asked.answer is not None
+        who = self._discord.world.user(asked.user_id).name
+        return (
+            f"<div class=private><small>{who} used <a>{asked.name}</a></small>"
+            f"{self._message(asked.answer)}<small>👁 Only you can see this</small></div>"
+        )
+
+    def _message(self, message: Message) -> str:
+        posted = datetime.fromtimestamp(message.created, UTC)
+        return "\n".join(
+            (
+                "<article><img alt='' class=face><div class=body>",
+                f"<p class=who>Rostrum <b>APP</b> <time>{posted:%H:%M}</time></p>",
+                *map(self._embed, message.embeds),
+                *self._reactions(message),
+                *self._buttons(message),
+                self._below(message),
+                "</div></article>",
+            )
+        )
+
+    def _embed(self, embed: Json) -> str:
+        fields = "".join(
+            f"<h4>{html.escape(field['name'])}</h4>{self._text(field['value'])}"
+            for field in embed.get("fields", ())
+        )
+        author = html.escape(embed.get("author", {}).get("name", ""))
+        footer = html.escape(embed.get("footer", {}).get("text", ""))
+        colour = embed.get("color") or 0x1E1F22
+        return (
+            f"<div class=embed style='border-color:#{colour:06x}'><h3>{author}</h3>"
+            f"{self._text(embed['description'])}{fields}<footer>{footer}</footer></div>"
+        )
+
+    def _reactions(self, message: Message) -> Iterator[str]:
+        for reaction in message.reactions.values():
+            yield f"<span class=reaction>{reaction.emoji} {len(reaction.holders)}</span>"
+
+    def _buttons(self, message: Message) -> Iterator[str]:
+        for row in message.components:
+            for button in row["components"]:
+                danger = " danger" if button["style"] == 4 else ""
+                yield f"<span class='button{danger}'>{html.escape(button['label'])}</span>"
+
+    def _below(self, message: Message) -> str:
+        """Return the thread that hangs on a message."""
+        if message.id != self._thread.id:
+            return ""
+        count = len(self._discord.messages(self._thread.id))
+        name = html.escape(self._thread.name)
+        return f"<p class=below><b>{name}</b> <a>{count} Messages ›</a></p>"
+
+    def _text(self, text: str) -> str:
+        return to_html(text, lambda id: self._discord.world.channel(id).name)
+
+
+def main() -> None:
+    """Hold a debate and write its page."""
+    parser = argparse.ArgumentParser(description="A debate as Discord shows it")
+    parser.add_argument("page", type=Path)
+    page = parser.parse_args().page
+    with tempfile.TemporaryDirectory() as folder:
+        discord = asyncio.run(hold(Path(folder)))
+    page.write_text(Page(discord).html(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

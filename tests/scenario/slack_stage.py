@@ -1,0 +1,171 @@
+"""A stage for debates on Slack: the product as `rostrum run` joins it, against the double.
+
+Processes begin and end on it as often as a test likes; what people see is read from the double.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import SecretStr
+
+from adapters.slack.connection import Connection, Transport
+from adapters.slack.http import HttpTransport
+from adapters.slack.rest import Rest
+from adapters.slack.socket import SocketTransport
+from adapters.slack.venue import SlackVenue
+from bot.app import App
+from bot.platforms import Platform, Slack
+from bot.run import serving
+from bot.settings import Settings
+from engine.debate import Debate, Status
+from engine.ports import VenueLimits
+from tests.doubles.slack import Asked, SlackServer
+from tests.doubles.slack.state import Message
+from tests.scenario.discord_stage import settings_of, state, until
+
+SWIFT = VenueLimits(typing_seconds=0.1, send_seconds=1.0)
+OPTIONS = ("a", "b", "handshake", "no_entry_sign")
+_REFERENCE = re.compile(r"\w+·\d+·\d+/\d+")
+
+
+@dataclass
+class SlackStage:
+    """What outlives a process: the database and the platform; `settings` change the defaults."""
+
+    url: str
+    slack: SlackServer
+    settings: dict[str, Any] = field(default_factory=dict)
+    limits: VenueLimits = SWIFT
+    gap: float = 0.0
+    http: bool = False
+    tokens: tuple[str, str] | None = None  # of bot and app, where they are not the platform's
+
+    @asynccontextmanager
+    async def process(self) -> AsyncIterator[App]:
+        """Run a process until the body ends, connected."""
+        bot_token, app_token = self.tokens or (self.slack.bot_token, self.slack.app_token)
+        rest = Rest(SecretStr(bot_token), self.slack.api_url)
+        transport = self._transport(rest, app_token)
+        limits, gap = self.limits, self.gap
+        async with process(self._settings(), rest, transport, limits=limits, gap=gap) as app:
+            if not self.http:
+                await self.slack.socket.until_connected()
+            if isinstance(transport, HttpTransport) and transport.address:
+                host, port = transport.address
+                self.slack.deliveries.request_url = f"http://{host}:{port}/slack/events"
+            yield app
+
+    @asynccontextmanager
+    async def joined(self, platform: Platform) -> AsyncIterator[App]:
+        """Run a process with a platform that was made from settings, until it ends by itself."""
+        async with serving(self._settings(), platform) as app:
+            await asyncio.sleep(10)
+            yield app
+
+    def _transport(self, rest: Rest, app_token: str) -> Transport:
+        if self.http:
+            return HttpTransport(SecretStr(self.slack.signing_secret), "127.0.0.1", 0)
+        return SocketTransport(rest, SecretStr(app_token), ping=0.2)
+
+    def _settings(self) -> Settings:
+        return settings_of(self.url, **self.settings)
+
+    # --- people --------------------------------------------------------------------------
+
+    async def start(self, line: str = '"Tea beats coffee"', user: str = "ada") -> Asked:
+        """Start a debate, and wait for its answer."""
+        asked = await self.slack.slash(user, f"/debate start {line}")
+        await asked.said()
+        return asked
+
+    async def vote(self, line: str = '"Tea beats coffee"') -> Message:
+        """Start a debate, and wait until people can vote."""
+        await self.start(line)
+        return await self.ballot()
+
+    async def ballot(self) -> Message:
+        """Wait for the invitation to vote with its reactions."""
+        return await until(lambda: self._ballot_ready() if self.slack.messages() else None, 20)
+
+    def _ballot_ready(self) -> Message | None:
+        found = [m for m in self.replies if title(m) == "Vote"]
+        if not found:
+            return None
+        private = any(block["type"] == "actions" for block in found[0].blocks)
+        return found[0] if private or len(found[0].reactions) == len(OPTIONS) else None
+
+    async def close(self, user: str = "olga") -> Message:
+        """Close the vote as a manager, and wait for the reveal."""
+        asked = await self.slack.slash(user, "/debate close")
+        assert "closed" in await asked.said()
+        return await self.said("Reveal")
+
+    async def said(self, what: str, seconds: float = 10.0) -> Message:
+        """Wait for a message of the thread whose title is `what`."""
+        return await until(
+            lambda: next((m for m in self.replies if title(m) == what), None), seconds
+        )
+
+    # --- what can be seen ----------------------------------------------------------------
+
+    @property
+    def root(self) -> Message:
+        """The newest announcement."""
+        return self.slack.messages()[-1]
+
+    @property
+    def replies(self) -> list[Message]:
+        """The messages of the newest thread."""
+        return self.slack.replies(self.root.ts)
+
+    def references(self) -> list[str]:
+        """Return the references of all messages, in order."""
+        return [ref for m in self.slack.world.everything() for ref in _REFERENCE.findall(m.text)]
+
+
+@asynccontextmanager
+async def process(
+    settings: Settings,
+    rest: Rest,
+    transport: Transport,
+    *,
+    limits: VenueLimits = SWIFT,
+    gap: float = 0.0,
+) -> AsyncIterator[App]:
+    """Run a process until the body ends, connected."""
+    venue = SlackVenue(rest, limits=limits, gap=gap)
+    connection = Connection(rest, transport, first_pause=0.05)
+    async with serving(settings, Slack(rest, venue, connection)) as app:
+        await until(lambda: connection.connected)
+        yield app
+
+
+async def voting(app: App) -> Debate:
+    """Wait until the newest debate's vote is open."""
+    return await state(app, lambda d: d.status is Status.VOTING and d.vote_opened_at is not None)
+
+
+async def ended(app: App) -> Debate:
+    """Wait until the newest debate has ended, however, and everything of it is delivered."""
+    debate = await state(app, lambda d: not d.status.live and d.status is not Status.VOTING)
+    await app.deliveries["slack"].settled(debate.id)
+    return debate
+
+
+def title(message: Message) -> str:
+    """Return the line above a message."""
+    first = message.blocks[0] if message.blocks else {}
+    return str(first["elements"][0]["text"]) if first.get("type") == "context" else ""
+
+
+def counted(reveal: Message) -> dict[str, int]:
+    """Return the votes that a reveal counts, by option."""
+    line = next(line for line in reveal.text.splitlines() if line.startswith("**People:**"))
+    pairs = re.findall(r"(A|B|a tie|both were weak) (\d+)", line.split(";")[0])
+    return {name: int(n) for name, n in pairs}

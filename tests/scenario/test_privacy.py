@@ -1,0 +1,307 @@
+"""Forgetting on a running Rostrum: whenever it comes, the database holds no trace of the id."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import threading
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from adapters.storage.database import Database
+from adapters.storage.store import SqlStore
+from bot.operate import forget_person, purge_community
+from engine.answer_markdown import to_markdown
+from engine.answers import ForgottenAnswer
+from engine.clock import SystemClock
+from engine.command_text import parse_command
+from engine.commands import Commands, Person
+from engine.dataset.writer import export
+from engine.debate import Status, utc_now
+from engine.errors import NotAllowedError, UsageError
+from engine.privacy import forget, purge, tidy
+from engine.store import ExportFilter
+from tests.contract.sample import cast, new_debate, run
+from tests.doubles.hall import DEFAULTS, LOBBY, Hall, Session
+
+ANN = "190384756102938475"
+BOB = "283746501928374650"
+
+
+@pytest.fixture
+def hall(database_url: str) -> Hall:
+    return Hall(database_url)
+
+
+@pytest.fixture
+def file(database_url: str) -> Path:
+    return Path(database_url.partition(":///")[2])
+
+
+def traces(file: Path, *ids: str) -> list[str]:
+    """Return which files of a database hold one of the ids, anywhere in their bytes."""
+    found = []
+    for path in sorted(file.parent.glob(f"{file.name}*")):
+        held = path.read_bytes()
+        found += [f"{path.name}: {one}" for one in ids if one.encode() in held]
+    return found
+
+
+def commands_of(session: Session) -> Commands:
+    return Commands(session.service, session.store, DEFAULTS, "1.2.3", b"key")
+
+
+def person(user: str) -> Person:
+    return Person(platform="memory", community="club", place=LOBBY, user=user)
+
+
+async def say(session: Session, user: str, text: str) -> str:
+    command = parse_command(text)
+    return to_markdown(await commands_of(session).run(person(user), command, 2**20))
+
+
+async def forgotten(session: Session, user: str) -> None:
+    answer = await commands_of(session).forget(person(user), confirmed=True)
+    assert isinstance(answer, ForgottenAnswer)
+    assert (answer.done, answer.rest) == (True, False)
+
+
+async def react(hall: Hall, user: str, option: str, *, added: bool = True) -> None:
+    message = hall.thread()[-1]
+    act = hall.venue.react if added else hall.venue.unreact
+    await act(user, message.place, message.id, option)
+
+
+async def voted(hall: Hall, session: Session, *users: str) -> str:
+    """Hold a debate that Ann starts, and have these people vote for A."""
+    debate_id = await session.start(user=ANN)
+    await session.voting(debate_id)
+    for user in users:
+        await react(hall, user, "A")
+    return debate_id
+
+
+async def counts(session: Session, debate_id: str) -> dict[str, int]:
+    """Return what the reveal counts."""
+    reveal = (await commands_of(session).result(person(BOB), debate_id)).reveal
+    assert reveal is not None
+    return {option: n for option, n in reveal.tally.counts.items() if n}
+
+
+# --- whenever it comes ---------------------------------------------------------------------
+
+
+async def test_the_search_would_find_who_is_not_forgotten(hall: Hall, file: Path) -> None:
+    async with hall.open() as session:
+        await voted(hall, session, ANN)
+        assert traces(file, ANN)
+    assert traces(file, ANN)
+
+
+async def test_forgetting_while_the_vote_is_open(hall: Hall, file: Path) -> None:
+    async with hall.open() as session:
+        debate_id = await voted(hall, session, ANN, BOB)
+        await forgotten(session, ANN)
+        assert traces(file, ANN) == []
+        await react(hall, ANN, "B")
+        await session.service.close_vote(debate_id)  # which reads what the platform shows
+        await session.ended(debate_id)
+        assert traces(file, ANN) == []
+        assert traces(file, BOB)
+        assert await counts(session, debate_id) == {"A": 2}
+    assert traces(file, ANN) == []
+
+
+async def test_a_recovery_does_not_bring_the_forgotten_back(hall: Hall, file: Path) -> None:
+    async with hall.open() as session:
+        debate_id = await voted(hall, session, ANN)
+        await forgotten(session, ANN)
+        await forgotten(session, BOB)
+    hall.venue.listening = False
+    await react(hall, ANN, "A", added=False)
+    await react(hall, BOB, "B")
+    async with hall.open() as session:
+        await session.service.close_vote(debate_id)
+        await session.ended(debate_id)
+        assert await counts(session, debate_id) == {"A": 1}
+    assert traces(file, ANN, BOB) == []
+
+
+async def test_forgetting_while_the_vote_is_reconciled_and_closed(hall: Hall, file: Path) -> None:
+    crowd = [f"7{number:017}" for number in range(30)]
+    async with hall.open() as session:
+        debate_id = await voted(hall, session, *crowd[:15])
+        hall.venue.listening = False
+        for user in crowd[15:]:
+            await react(hall, user, "B")
+        closing = asyncio.create_task(session.service.close_vote(debate_id))
+        for user in random.Random(3).sample(crowd, len(crowd)):
+            await session.store.people.forget("memory", user)
+            await asyncio.sleep(0)
+        await closing
+        await session.ended(debate_id)
+        assert await session.store.people.wipe()
+        assert traces(file, *crowd) == []
+        # What counted already stays, whoever of the others was read before they were forgotten.
+        assert (await counts(session, debate_id))["A"] == 15
+    assert traces(file, *crowd) == []
+
+
+async def test_forgetting_while_an_export_is_made(hall: Hall, file: Path, tmp_path: Path) -> None:
+    async with hall.open() as session:
+        debate_id = await voted(hall, session, ANN, BOB)
+        await session.service.close_vote(debate_id)
+        await session.ended(debate_id)
+        opened, may_end = threading.Event(), threading.Event()
+
+        def read() -> int:
+            with session.store.archive.reading(ExportFilter()) as records:
+                found = len(list(records))
+                opened.set()
+                may_end.wait(10)
+            return found
+
+        reading = asyncio.create_task(asyncio.to_thread(read))
+        await asyncio.to_thread(opened.wait, 10)
+        answer = await commands_of(session).forget(person(ANN), confirmed=True)
+        assert "as soon as that is done" in to_markdown(answer)
+        may_end.set()
+        assert await reading == 1
+        await tidy(session.store, SystemClock(), timedelta(days=30))
+        assert traces(file, ANN) == []
+        manifest = await export(
+            session.store, tmp_path / "out", ExportFilter(), b"key", version="1.2.3"
+        )
+    rows = [file.read_bytes() for file in (tmp_path / "out").rglob("*.jsonl")]
+    assert not any(ANN.encode() in row for row in rows)
+    assert manifest.rows["debates"] != {}
+    assert sum(manifest.rows["votes"].values()) == 1  # Bob's
+
+
+async def test_forgetting_a_few_of_very_many(database: Database, store: SqlStore) -> None:
+    drawn = random.Random(5)
+    crowd = [str(drawn.randrange(10**17, 10**18)) for _ in range(3000)]
+    r = await run(store)
+    await r.open_vote()
+    await asyncio.gather(*(store.votes.cast(cast(user)) for user in crowd))
+    gone = drawn.sample(crowd, 100)
+    for user in gone:
+        await store.people.forget("chat", user)
+    assert await store.people.wipe()
+    assert traces(database.path, *gone) == []
+    assert len(await store.votes.events(r.id)) == 3000
+
+
+async def test_a_topic_that_mentions_the_forgotten_names_them_no_more(
+    database: Database, store: SqlStore
+) -> None:
+    topic = f"<@{ANN}> and <@!{ANN}> are right about <@{BOB}>"
+    await store.debates.create(new_debate(request={"topic": topic}), DEFAULTS.caps, [])
+    await forget(store, SystemClock(), "chat", ANN)
+    assert traces(database.path, ANN) == []
+    [debate] = await store.debates.recent()
+    assert debate.request.topic == f"<@somebody> and <@somebody> are right about <@{BOB}>"
+
+
+# --- what people are told ------------------------------------------------------------------
+
+
+async def test_a_person_reads_forgets_and_comes_back(hall: Hall) -> None:
+    async with hall.open() as session:
+        await voted(hall, session, ANN)
+        said = await say(session, ANN, "privacy")
+        assert "a vote on 1 debate, 1 debate that you started" in said
+        assert "Nothing is stored of you." in await say(session, BOB, "privacy")
+        asked = await say(session, ANN, "forget")
+        assert "`/debate forget confirm=yes`" in asked
+        assert "a vote on 1 debate" in asked
+        assert "You are forgotten." in await say(session, ANN, "forget confirm=yes")
+        assert "You asked to be forgotten" in await say(session, ANN, "privacy")
+        assert "You asked to be forgotten" in await say(session, ANN, "forget")
+        with pytest.raises(NotAllowedError, match="asked to be forgotten"):
+            await say(session, ANN, 'start "Tea beats coffee"')
+        assert "in no export anyway" in await say(session, ANN, "optout")
+        assert "Welcome back." in await say(session, ANN, "optin")
+        assert "You came back on " in await say(session, ANN, "privacy")
+
+
+async def test_a_person_opts_out_and_in_again(hall: Hall) -> None:
+    async with hall.open() as session:
+        assert "exports show nothing of you" in await say(session, ANN, "optout")
+        assert "You are left out of exports" in await say(session, ANN, "privacy")
+        assert "under a pseudonym" in await say(session, ANN, "optin")
+        assert "You are in exports" in await say(session, ANN, "privacy")
+
+
+async def test_forgetting_is_for_whoever_asks_alone(hall: Hall) -> None:
+    async with hall.open() as session:
+        debate_id = await voted(hall, session, ANN, BOB)
+        await forgotten(session, BOB)
+        assert "1 debate that you started" in await say(session, ANN, "privacy")
+        assert await session.store.debates.is_starter(debate_id, ANN)
+
+
+# --- the operator, and communities that leave ----------------------------------------------
+
+
+@pytest.fixture
+def configured(database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ROSTRUM_DATABASE_URL", database_url)
+
+
+@pytest.mark.usefixtures("configured")
+async def test_an_operator_forgets_somebody_beside_a_running_process(
+    hall: Hall, file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with hall.open() as session:
+        debate_id = await voted(hall, session, ANN)
+        await forget_person("memory", ANN)
+        assert capsys.readouterr().out.startswith("Forgotten: ")
+        await tidy(session.store, SystemClock(), timedelta(days=30))
+        assert traces(file, ANN) == []
+        await session.service.close_vote(debate_id)
+        await session.ended(debate_id)
+        assert await counts(session, debate_id) == {"A": 1}
+
+
+@pytest.mark.usefixtures("configured")
+async def test_an_operator_purges_a_community(
+    hall: Hall, file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with hall.open() as session:
+        debate_id = await voted(hall, session, ANN)
+        await session.service.close_vote(debate_id)
+        await session.ended(debate_id)
+    await purge_community("memory", "nowhere")
+    assert capsys.readouterr().out.startswith("Deleted 0 debates")
+    assert traces(file, ANN, DEFAULTS.topic)
+    await purge_community("memory", "club")
+    assert capsys.readouterr().out.startswith("Deleted 1 debate,")
+    assert traces(file, ANN, debate_id, DEFAULTS.topic) == []
+
+
+async def test_a_community_with_a_running_debate_is_not_purged(store: SqlStore) -> None:
+    r = await run(store)
+    code = (await r.get()).code
+    with pytest.raises(UsageError, match=f"still run there: {code}; cancel them first"):
+        await purge(store, "chat", "club")
+
+
+async def test_what_a_community_left_behind_is_deleted_after_the_grace_period(
+    hall: Hall, file: Path
+) -> None:
+    async with hall.open() as session:
+        debate_id = await voted(hall, session, ANN, BOB)
+        await session.service.close_vote(debate_id)
+        await session.ended(debate_id)
+        store, clock = session.store, SystemClock()
+        await store.communities.joined("memory", "club", utc_now())
+        await store.communities.left("memory", "club", utc_now() - timedelta(days=29))
+        await tidy(store, clock, timedelta(days=30))
+        assert (await store.debates.get(debate_id)).status is Status.CLOSED
+        await tidy(store, clock, timedelta(days=28))
+        assert await store.debates.recent() == []
+        assert traces(file, ANN, BOB, debate_id, DEFAULTS.topic) == []

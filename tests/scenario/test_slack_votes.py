@@ -1,0 +1,138 @@
+"""Votes on Slack: told late, twice, backwards or never, and what stands is what people hold."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from engine.store import ExportFilter
+from tests.doubles.slack import Rules, SlackServer, limited, status
+from tests.scenario.slack_stage import SlackStage, counted, ended, voting
+
+NOBODY = {"A": 0, "B": 0, "a tie": 0, "both were weak": 0}
+
+
+@pytest.fixture
+async def stage(database_url: str) -> AsyncIterator[SlackStage]:
+    rules = Rules(tiered=False, spaced=False, retries=(0.0, 0.1, 0.2))
+    async with SlackServer(rules=rules) as slack:
+        yield SlackStage(database_url, slack)
+
+
+@pytest.fixture
+def slack(stage: SlackStage) -> SlackServer:
+    return stage.slack
+
+
+async def test_doubled_late_and_backward_events_change_nothing(
+    stage: SlackStage, slack: SlackServer
+) -> None:
+    async with stage.process() as app:
+        ballot = await stage.vote()
+        await voting(app)
+        slack.deliveries.doubled = True
+        await slack.react("ada", ballot.ts, "a")
+        await slack.react("ben", ballot.ts, "b")
+        await slack.deliveries.heard()
+        slack.deliveries.held = True
+        await slack.unreact("ben", ballot.ts, "b")
+        await slack.react("ben", ballot.ts, "handshake")
+        await slack.react("cleo", ballot.ts, "b")
+        await slack.unreact("cleo", ballot.ts, "b")
+        slack.deliveries.flow(backwards=True)
+        await slack.deliveries.heard()
+        for retry in (1, 2, 3):
+            await slack.deliveries.repeat(3, retry)
+        assert counted(await stage.close()) == NOBODY | {"A": 1, "a tie": 1}
+
+
+async def test_a_late_retry_may_be_the_only_telling(stage: SlackStage, slack: SlackServer) -> None:
+    async with stage.process() as app:
+        ballot = await stage.vote()
+        await voting(app)
+        slack.deliveries.held = True
+        await slack.react("ben", ballot.ts, "a")
+        await slack.deliveries.repeat(1, retry=3)
+        (debate,) = await app.store.debates.recent(limit=1)
+        events = await app.store.votes.events(debate.id)
+        assert [(event.option, event.added) for event in events] == [("A", True)]
+        slack.deliveries.flow()
+
+
+async def test_seeds_bots_and_other_emojis_are_nobodys_vote(
+    stage: SlackStage, slack: SlackServer
+) -> None:
+    slack.add_user("robo", bot=True)
+    async with stage.process() as app:
+        ballot = await stage.vote()
+        await voting(app)
+        await slack.react("robo", ballot.ts, "a")
+        await slack.react("ben", ballot.ts, "tada")
+        await slack.react("ben", ballot.ts, "b")
+        await slack.react("cleo", stage.root.ts, "a")
+        await slack.deliveries.heard()
+        assert counted(await stage.close()) == NOBODY | {"B": 1}
+
+
+async def test_skin_tones_are_one_thumb(stage: SlackStage, slack: SlackServer) -> None:
+    async with stage.process() as app:
+        await stage.vote()
+        await voting(app)
+        turn = stage.replies[0]
+        await slack.react("ben", turn.ts, "thumbsup", tone=5)
+        await slack.react("cleo", turn.ts, "-1", tone=2)
+        await slack.deliveries.heard()
+        await stage.close()
+        debate = await ended(app)
+        with app.store.archive.reading(ExportFilter()) as records:
+            (labels,) = [record.labels for record in records if record.debate.id == debate.id]
+        assert sorted(label.up for label in labels) == [False, True]
+
+
+async def test_votes_cast_while_nothing_ran_are_counted(
+    stage: SlackStage, slack: SlackServer
+) -> None:
+    async with stage.process() as app:
+        ballot = await stage.vote()
+        await voting(app)
+        await slack.react("ada", ballot.ts, "a")
+        await slack.deliveries.heard()
+    await slack.unreact("ada", ballot.ts, "a")
+    await slack.react("ben", ballot.ts, "b")
+    await slack.react("cleo", ballot.ts, "b")
+    async with stage.process():
+        assert counted(await stage.close()) == NOBODY | {"B": 2}
+
+
+@pytest.mark.parametrize("trouble", ["refresh", "drop", "silence"])
+async def test_no_vote_is_lost_with_the_connection(
+    stage: SlackStage, slack: SlackServer, trouble: str
+) -> None:
+    async with stage.process() as app:
+        ballot = await stage.vote()
+        await voting(app)
+        before = slack.socket.connects
+        await getattr(slack.socket, trouble)()
+        await slack.react("ben", ballot.ts, "a")
+        async with asyncio.timeout(8):
+            while slack.socket.connects == before:  # noqa: ASYNC110 - it is looked at
+                await asyncio.sleep(0.02)
+        await slack.socket.until_connected()
+        await slack.react("cleo", ballot.ts, "b")
+        assert counted(await stage.close()) == NOBODY | {"A": 1, "B": 1}
+
+
+async def test_votes_are_read_again_though_slack_limits_and_fails(
+    stage: SlackStage, slack: SlackServer
+) -> None:
+    async with stage.process() as app:
+        ballot = await stage.vote("Tea vote=3s")
+        await voting(app)
+        slack.deliveries.held = True
+        await slack.react("ben", ballot.ts, "a")
+        slack.fail(limited(1), "reactions.get")
+        slack.fail(status(500), "reactions.get", skip=1)
+        assert counted(await stage.said("Reveal", 20)) == NOBODY | {"A": 1}
+        slack.deliveries.flow()

@@ -1,0 +1,75 @@
+"""A turn that is seen growing: a real process in a terminal, and a server that streams to it."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.doubles import model_server as acts
+from tests.doubles.model_server import ModelServer
+from tests.scenario.test_terminal_debate import TOPIC, Desk, seated
+
+SPEECH = (
+    "As Claude Opus 4.5, I say that tea wins. Zephyrine 7B, which I am, knows that a pot of tea "
+    "costs less than a cup of coffee, lasts the whole morning, and keeps nobody awake at night; "
+    "whoever doubts it may pour one and count what is left of the day when it is empty."
+)
+NAMES = re.compile("claude|opus|zephyr", re.IGNORECASE)
+JURORS = "rehearsal/birch,rehearsal/elm,rehearsal/rowan"
+ASKED = ("--a", "local/zephyrine-7b", "--b", "rehearsal/willow", "--jurors", JURORS)
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path)
+
+
+def configure(desk: Desk, server: ModelServer) -> None:
+    settings = f"ROSTRUM_BACKENDS__LOCAL__BASE_URL={server.base_url}\n"
+    (desk.folder / ".env").write_text(f"{settings}ROSTRUM_BACKENDS__LOCAL__LOCAL=true\n")
+
+
+def first_turn(desk: Desk) -> str:
+    """Return what a terminal is sent until the first turn is posted."""
+    with seated(desk, "debate", TOPIC, *ASKED, "--votes", "A=1") as seat:
+        seat.screen.until("turn 1 of 8")
+        seat.screen.until("model calls")
+        seat.screen.rest()
+        assert seat.process.wait(20) == 0
+    return seat.screen.shown
+
+
+async def test_a_turn_grows_in_its_colour_and_never_names_its_model(desk: Desk) -> None:
+    async with ModelServer(lambda _: "Tea wins.") as server:
+        configure(desk, server)
+        server.script(acts.says(SPEECH, pause=0.02, reset="middle"))
+        server.script(acts.says(SPEECH, pause=0.03))
+        shown = await asyncio.to_thread(first_turn, desk)
+    before, _, after = shown.partition("turn 1 of 8")
+    counts = [int(count) for count in re.findall(r"(\d+) of 500 words", before)]
+    assert len(set(counts)) > 5
+    assert max(counts) > 30
+    fell = [later for earlier, later in itertools.pairwise(counts) if later < earlier]
+    assert fell == [fell[0]]  # once, when the first try had broken off
+    assert "\x1b[34m" in before
+    assert not NAMES.search(before.partition("A · opening")[2])
+    assert not NAMES.search(after.partition("Reveal")[0])
+    assert "zephyrine-7b" in after.partition("Reveal")[2]
+    asked = [body for body in server.requests if body["model"] == "zephyrine-7b"]
+    assert all(body["stream"] for body in asked)
+
+
+async def test_without_a_terminal_nothing_is_streamed_and_nothing_more_is_shown(desk: Desk) -> None:
+    async with ModelServer(lambda _: "Tea wins.") as server:
+        configure(desk, server)
+        code, out, err = await asyncio.to_thread(
+            desk.run, "debate", TOPIC, *ASKED, "--votes", "A=1"
+        )
+        assert (code, err) == (0, "")
+    assert "\x1b" not in out
+    assert out.count("opening") == out.count("· opening · turn") + 1  # the list of rounds
+    assert not any("stream" in body for body in server.requests)

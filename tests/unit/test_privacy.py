@@ -1,0 +1,99 @@
+"""What people are told of themselves, and the commands by which they ask."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from engine.answer_markdown import to_markdown
+from engine.answers import ForgottenAnswer, OptedAnswer, PrivacyAnswer
+from engine.command_text import parse_command
+from engine.errors import UsageError
+from engine.invocation import Command, ForgetCommand, OptInCommand, OptOutCommand
+from engine.store import Traces
+
+MUCH = Traces(
+    known=True,
+    votes=3,
+    stances=1,
+    thumbs=2,
+    entries=9,
+    started=1,
+    since=datetime(2026, 3, 1, tzinfo=UTC),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "command"),
+    [
+        ("forget", ForgetCommand()),
+        ("forget confirm=yes", ForgetCommand(confirm=True)),
+        ("FORGET confirm=On", ForgetCommand(confirm=True)),
+        ("forget confirm=no", ForgetCommand()),
+        ("optout", OptOutCommand()),
+        ("optin", OptInCommand()),
+    ],
+)
+def test_a_person_asks_in_one_line(text: str, command: Command) -> None:
+    assert parse_command(text) == command
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("forget me", "“me” is too much here"),
+        ("forget yes", "“yes” is too much here"),
+        ("forget confirm=perhaps", "write on or off"),
+        ("forget confirm=yes confirm=no", "too much here"),
+        ("forget sure=yes", "“sure=yes” is too much here"),
+        ("optout now", "“now” is too much here"),
+    ],
+)
+def test_nobody_is_forgotten_by_mistake(text: str, why: str) -> None:
+    with pytest.raises(UsageError, match=why):
+        parse_command(text)
+
+
+def test_privacy_counts_what_is_stored_of_who_asks() -> None:
+    said = to_markdown(PrivacyAnswer(traces=MUCH), "/rostrum")
+    assert (
+        "Your user id, under which there are: votes on 3 debates, 1 stance on a topic, thumbs on "
+        "2 turns, 1 debate that you started." in said
+    )
+    assert "9 choices that you made or took back" in said
+    assert "You came back on 2026-03-01" in said
+    assert "`/rostrum forget`" in said
+    assert "`/rostrum optout`" in said
+
+
+def test_privacy_says_it_when_there_is_nothing() -> None:
+    assert "Nothing is stored of you." in to_markdown(PrivacyAnswer(traces=Traces()))
+    known = to_markdown(PrivacyAnswer(traces=Traces(known=True, opted_out=True)))
+    assert "Your user id, and nothing that you did." in known
+    assert "`/debate optin` undoes it" in known
+
+
+def test_the_forgotten_are_told_what_remains() -> None:
+    said = to_markdown(PrivacyAnswer(traces=Traces(forgotten=True)))
+    assert "a keyed hash of your id" in said
+    assert "`/debate optin` brings you back" in said
+    assert "Nothing is stored of you." not in said
+
+
+def test_forgetting_is_explained_before_it_is_done() -> None:
+    said = to_markdown(ForgottenAnswer(done=False, traces=MUCH))
+    assert "at once and for good" in said
+    assert said.endswith("`/debate forget confirm=yes`")
+    done = to_markdown(ForgottenAnswer(done=True, traces=MUCH))
+    assert done.startswith("You are forgotten.")
+    assert "export is being made" not in done
+
+
+def test_every_answer_about_a_person_is_for_that_person_alone() -> None:
+    answers = (
+        PrivacyAnswer(traces=MUCH),
+        ForgottenAnswer(done=True, traces=MUCH),
+        OptedAnswer(out=True),
+    )
+    assert all(answer.private for answer in answers)

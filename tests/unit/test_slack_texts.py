@@ -1,0 +1,166 @@
+"""Slack's texts, payloads and manifests: pure parts of the adapter."""
+
+from __future__ import annotations
+
+import asyncio
+import html
+import json
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adapters.slack import render
+from adapters.slack.buttons import read_button
+from adapters.slack.manifest import manifest, to_json
+from adapters.slack.markup import escape, markdown, typed
+from adapters.slack.payload import Payload, carries
+from adapters.slack.venue import Place
+from adapters.slack.votes import NAMES, by_option, is_whole, option_of
+from engine.channel_pace import ChannelPace
+from engine.debate import BallotKind, Violation
+from engine.errors import VenueAwayError
+from engine.messages import Arc, ArcPoint, File, Report, TurnPost, VoteInvite
+from engine.text import clean
+from engine.votes.options import vote_options
+from tests.doubles.slack.checks import check_message
+from tests.doubles.slack.state import Message
+
+MODES = ("socket", "http")
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def turn(text: str, **more: object) -> TurnPost:
+    fields: dict[str, object] = {
+        "side": "A",
+        "seat": "A",
+        "round": "opening",
+        "number": 1,
+        "total": 8,
+        "text": text,
+        "words": 3,
+        "limit": 5,
+    }
+    return TurnPost.model_validate(fields | more)
+
+
+@given(st.text())
+def test_escaped_text_reads_as_it_was_and_pings_nobody(text: str) -> None:
+    shown = html.unescape(escape(text)).replace("\u2060", "")
+    assert Message("C1", "1", "U1", escape(text)).pings == set()
+    assert Message("C1", "1", "U1", markdown(text)).pings == set()
+    assert shown == clean(text).replace("\u2060", "")
+
+
+def test_quotations_stay_quotations_and_nothing_else_does() -> None:
+    assert markdown("> said\n> > twice\na > b") == "> said\n> > twice\na &gt; b"
+
+
+def test_what_was_typed_is_read_as_people_read_it() -> None:
+    told = "a &lt; b &amp;amp; <#C1|hall> <@U1|ada> <https://x.example/?a=1> <mailto:a@b.c|a@b.c>"
+    assert typed(told) == "a < b &amp; #hall @ada https://x.example/?a=1 a@b.c"
+    assert typed("settings channels=<#C1|hall>,<#C2|>", ids=True) == "settings channels=C1,C2"
+
+
+@given(
+    st.lists(
+        st.sampled_from(["<!here> ", "word ", "&", "\n\n", "```\n", "| a |\n|---|\n", "x" * 900])
+    )
+)
+def test_every_piece_fits_what_slack_takes(pieces: list[str]) -> None:
+    for part in render.parts(turn("".join(pieces * 3)), "k7f2qz·3"):
+        payload = Payload.of(part)
+        body = payload.body(part.reference)
+        check_message(body["text"], body["blocks"], body["metadata"])
+        assert carries(body, part.reference)
+        assert carries({**body, "metadata": None}, part.reference)
+        assert not carries(body, "k7f2qz·4·1/1")
+
+
+def test_a_turn_says_whose_it_is_and_how_long() -> None:
+    broken = Violation(kind="too_many_words", measured=9, limit=5)
+    (part,) = render.parts(
+        turn("```\nopen", violations=(broken,), seconds=20, seconds_limit=30), "k7f2qz·3"
+    )
+    seen = Message("C1", "1", "U1", blocks=Payload.of(part).blocks).text
+    assert "🔵 A · opening · turn 1 of 8" in seen
+    assert "3 of 5 words · 20 of 30 s" in seen
+    assert "```\nopen\n```\n\n⚠️" in seen
+
+
+def test_every_contender_has_a_mark_of_its_own() -> None:
+    assert len({render.mark_of(str(n)) for n in range(1, 10)}) == 9
+    assert render.mark_of("A") != render.mark_of("B") != render.mark_of("judge")
+
+
+def test_files_go_with_the_last_piece() -> None:
+    file = File(name="a.txt", media="text/plain", content="x")
+    parts = render.parts(Report(title="T", text="word " * 5000, files=(file,)), "k7f2qz·3")
+    assert [len(Payload.of(part).files) for part in parts] == [0] * (len(parts) - 1) + [1]
+    arc = Arc(title="Arc", points=(ArcPoint(number=1, side="A", score=50.0),), alt="one turn")
+    assert Payload.of(render.parts(arc, "k7f2qz·4")[-1]).files
+
+
+def test_a_private_ballot_has_a_button_for_each_of_nine_contenders() -> None:
+    options = vote_options(tuple("123456789"))
+    invite = VoteInvite(options=options, minutes=30, quorum=5, ballot=BallotKind.PRIVATE)
+    payload = Payload.of(render.parts(invite, "k7f2qz·5")[0])
+    check_message(payload.text, payload.blocks, None)
+    (actions,) = [block for block in payload.blocks if block["type"] == "actions"]
+    asked = [read_button(element["action_id"]) for element in actions["elements"]]
+    assert [press.of for press in asked if press] == [*options, ""]
+    assert read_button("someone:else") is None
+
+
+def test_reactions_are_options_whatever_their_tone() -> None:
+    assert option_of("thumbsup::skin-tone-3") == option_of("+1") == "up"
+    assert option_of("tada") is None
+    assert {option_of(name) for name in NAMES.values()} == set(NAMES)
+    told = [
+        {"name": "+1", "count": 2, "users": ["U1", "U2"]},
+        {"name": "+1::skin-tone-2", "count": 1, "users": ["U3"]},
+        {"name": "tada", "count": 9, "users": []},
+    ]
+    assert by_option(told) == {"up": {"U1", "U2", "U3"}}
+    assert is_whole(told[:2])
+    assert not is_whole(told)
+
+
+@pytest.mark.parametrize("text", ["C1", "C1/17.5"])
+def test_a_place_reads_back(text: str) -> None:
+    assert str(Place.parse(text)) == text
+
+
+async def test_channels_are_paced_apart_and_a_long_queue_is_refused() -> None:
+    pace, began = ChannelPace(0.1), time.monotonic()
+
+    async def send(channel: str) -> float:
+        async with pace.turn(channel):
+            return time.monotonic() - began
+
+    moments = await asyncio.gather(send("C1"), send("C1"), send("C2"))
+    assert moments[1] - moments[0] >= 0.1
+    assert moments[2] < 0.1
+    waiting = [asyncio.ensure_future(send("C1")) for _ in range(3)]
+    await asyncio.sleep(0)
+    with pytest.raises(VenueAwayError, match="one a second"):
+        await send("C1")
+    await asyncio.gather(*waiting)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_manifests_are_those_that_the_program_prints(mode: str) -> None:
+    kept = (ROOT / f"deploy/slack/manifest-{mode}.json").read_text(encoding="utf-8")
+    made = manifest("socket" if mode == "socket" else "http")
+    assert kept == to_json(made) + "\n"
+    assert json.loads(kept)["settings"]["socket_mode_enabled"] == (mode == "socket")
+
+
+def test_a_manifest_bears_the_names_it_is_given() -> None:
+    made = manifest("http", "Agora", "https://agora.example.com/")
+    assert made["display_information"]["name"] == "Agora"
+    assert made["settings"]["interactivity"]["request_url"] == (
+        "https://agora.example.com/slack/events"
+    )
