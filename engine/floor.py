@@ -74,6 +74,7 @@ class Floor:
         self._total = total
         self._histories: dict[str, list[ChatMessage]] = {}
         self._spoken: Counter[str] = Counter()
+        self._adjourned = asyncio.Event()
         self.turns: list[Turn] = []
 
     @property
@@ -263,6 +264,14 @@ class Floor:
     async def tell(self, key: str, text: str) -> None:
         """Say something to the thread that is no judge's word: a stage begins, calls are saved."""
         await self.keep(at_once=[Post(key=key, message=Notice(text=text))])
+
+    def adjourn(self) -> None:
+        """Say that the last turn was spoken: the panel reads while the script's judge does."""
+        self._adjourned.set()
+
+    async def adjourned(self) -> None:
+        """Wait until the last turn was spoken."""
+        await self._adjourned.wait()
 
     def transcript(self) -> str:
         """Return all that was said, in order and without models' names."""

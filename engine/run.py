@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import structlog
 
 from engine.bell import Bell
+from engine.beside import Beside
 from engine.debate import Debate, Model, Sampling, Status, Turn
 from engine.drafts import KINDS, Drafting
 from engine.errors import (
@@ -94,13 +95,21 @@ class Runner:
         log.info("debate judged", debate=debate_id, usd=round(steps.spent, 6))
 
     async def _think(self, debate: Debate, desk: LiveDesk) -> None:
-        """Run the script and the panel, and queue the verdict with the invitation to vote."""
+        """Run the script and the panel, and queue the verdict with the invitation to vote.
+
+        The panel begins with the last turn, beside what a script's own judge still has to do.
+        """
         script = format_of(debate.request.format, debate.setup.format_version)
         prompts = await self._load_prompts(debate.setup.templates)
         floor = Floor(debate.setup, prompts, desk, script.turns(debate.request))
-        await script.run(floor)
-        desk.blind_ahead()
-        verdict, ballots = await hold_panel(debate, floor.turns, prompts, desk.steps)
+        async with Beside() as beside:
+            held = beside.start(script.run(floor))
+            held.add_done_callback(lambda _: floor.adjourn())
+            await floor.adjourned()
+            if held.done():
+                held.result()
+            desk.blind_ahead()
+            verdict, ballots = await hold_panel(debate, floor.turns, prompts, desk.steps)
         seal = self.store.journal.record_verdict
         desk.steps.later(seal(desk.lease, debate.id, verdict, ballots, _invitation(debate)))
 

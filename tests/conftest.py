@@ -9,10 +9,15 @@ from pathlib import Path
 
 import pytest
 import structlog
+from hypothesis import HealthCheck, settings
 
 from adapters.storage.database import Database
 from adapters.storage.migrate import migrate
 from adapters.storage.store import SqlStore
+
+# Machines are shared: an example that takes long says nothing about the code.
+settings.register_profile("rostrum", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("rostrum")
 
 
 @pytest.fixture(autouse=True)

@@ -67,6 +67,7 @@ class TerminalVenue:
         self._thread: str | None = None  # the only one that is shown; None: all of them
         self._unseen: list[str] = []  # messages posted in a thread that was held back
         self._stage = Stage(console)
+        self._closed = False
         self._expiry: asyncio.TimerHandle | None = None
         for act in self._record.load():
             self._apply(act)
@@ -131,7 +132,7 @@ class TerminalVenue:
 
     async def typing(self, place: str, seats: Sequence[str]) -> None:
         """Show a line that says who thinks, until the next message; only in a terminal."""
-        if not self._is_shown(place):
+        if self._closed or not self._is_shown(place):
             return
         if not seats or not self._console.is_terminal:
             self._hush()
@@ -145,7 +146,7 @@ class TerminalVenue:
 
     def follow(self, draft: Draft) -> None:
         """Show a turn while it is written, until its post takes its place; only in a terminal."""
-        if not self._console.is_terminal:
+        if self._closed or not self._console.is_terminal:
             return
         if draft.dropped:
             self._stage.drop(draft.debate, draft.seat, draft.round)
@@ -176,7 +177,7 @@ class TerminalVenue:
 
     def watch(self, thread: str) -> None:
         """Show of all threads this one alone from now on; the empty one holds them all back."""
-        self._thread = thread
+        self._thread, self._closed = thread, False
         self._stage.clear()
 
     def turn_to(self, thread: str) -> None:
@@ -194,7 +195,8 @@ class TerminalVenue:
             self._console.print(Text(clean(text), style="dim"), soft_wrap=True)
 
     def close(self) -> None:
-        """Leave the terminal as it was found."""
+        """Leave the terminal as it was found; only messages are shown until it watches again."""
+        self._closed = True
         self._hush()
         self._stage.clear()
 

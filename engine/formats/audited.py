@@ -61,12 +61,15 @@ class Audited(Format):
         return AuditedOptions.model_validate(request.options).turns
 
     def waves(self, request: Request) -> int:
-        """Return how many calls wait for one another: a turn, its scores; then two more."""
-        return 2 * self.turns(request) + 2
+        """Return how many calls wait for one another: a turn, its scores; then two more.
+
+        The last of them is asked beside the panel.
+        """
+        return 2 * self.turns(request) + 1
 
     def path(self, request: Request, steps: Collection[str]) -> int:
         """Return how many calls waited for one another, a conflict's explanation among them."""
-        return 2 * self.turns(request) + 1 + ("judge/conflict" in steps)
+        return 2 * self.turns(request) + ("judge/conflict" in steps)
 
     async def run(self, floor: Floor) -> None:
         """Hold the debate."""
@@ -88,6 +91,8 @@ class Audited(Format):
                 traits=audit.describe(side),
                 directive=await audit.direct(side, number),
             )
+            if number == options.turns:
+                floor.adjourn()
             await audit.score(number, side)
         await conclude(floor, audit)
 

@@ -77,18 +77,22 @@ class Format(ABC):
 
     @abstractmethod
     def waves(self, request: Request) -> int:
-        """Return how many calls of the script have to wait for one another."""
+        """Return how many calls of the script wait for one another, before the panel's reading.
+
+        What its own judge is asked after the last turn counts as far as it outlasts that reading.
+        """
 
     def path(self, request: Request, steps: Collection[str]) -> int:
         """Return how many calls of a debate that was held had to wait for one another.
 
+        As `waves` counts them: the panel's reading is one more.
         `steps` are those that it took, the panel's among them.
         """
         return self.waves(request)
 
     @abstractmethod
     async def run(self, floor: Floor) -> None:
-        """Hold the debate."""
+        """Hold the debate; `floor.adjourn` after the last turn lets the panel begin."""
 
     def decide(self, request: Request, stances: Sequence[Vote], panel: Verdict) -> Decision | None:
         """Return what people's stances before and after decide; None where they decide nothing."""

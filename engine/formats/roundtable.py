@@ -87,8 +87,8 @@ class Roundtable(Format):
         return len(request.sides) * len(self.rounds(request))
 
     def waves(self, request: Request) -> int:
-        """Return the rounds, and one more where somebody judges."""
-        return len(self.rounds(request)) + bool(request.judges)
+        """Return the rounds; judges are asked beside the panel."""
+        return len(self.rounds(request))
 
     async def run(self, floor: Floor) -> None:
         """Hold the debate."""
@@ -116,6 +116,7 @@ class Roundtable(Format):
                 agent: split_draft(text)[0] if drafts else text
                 for agent, text in zip(personas, texts, strict=True)
             }
+        floor.adjourn()
         await (_judge(floor, drafts) if floor.request.judges else _converge(floor, drafts))
 
 

@@ -61,8 +61,8 @@ class Structured(Format):
         return 6
 
     def waves(self, request: Request) -> int:
-        """Return the rounds, and the judge."""
-        return 4
+        """Return the rounds; the judge is asked beside the panel."""
+        return 3
 
     async def run(self, floor: Floor) -> None:
         """Hold the debate."""
@@ -88,6 +88,7 @@ class Structured(Format):
             side: closing.value or Closing() for side, closing in zip("AB", closed, strict=True)
         }
 
+        floor.adjourn()
         judgment = await _judge(floor, arguments)
         rubric = _rubric(floor)
         await conclude(floor, arguments, responses, closings, judgment, rubric)

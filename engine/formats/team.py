@@ -50,14 +50,18 @@ class Team(Format):
         return 2 + 2 * len(EXCHANGES) + 2 + FREE_SPEECHES + 2
 
     def waves(self, request: Request) -> int:
-        """Return how many calls wait for one another: speeches, captains, the final review."""
+        """Return how many calls wait for one another: speeches, captains, the last score.
+
+        The final review is asked beside the panel.
+        """
         return self.turns(request) + len(EXCHANGES) + FREE_SPEECHES + 1
 
     def path(self, request: Request, steps: Collection[str]) -> int:
-        """Return how many calls waited for one another: speeches and captains, the last score,
-        the review. All other scoring runs beside.
+        """Return how many calls waited for one another: speeches and captains, the last score.
+
+        All other scoring runs beside, and the review beside the panel.
         """
-        return sum(step.startswith(("turn/", "captain/")) for step in steps) + 2
+        return sum(step.startswith(("turn/", "captain/")) for step in steps) + 1
 
     async def run(self, floor: Floor) -> None:
         """Hold the debate."""
@@ -70,6 +74,7 @@ class Team(Format):
             await _cross_examination(bench, limits)
             await _free_debate(bench, limits)
             await _closing(bench, limits)
+            floor.adjourn()
         await judge.conclude()
 
 

@@ -18,6 +18,7 @@ import re
 import socket
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any, Literal, Self
@@ -330,12 +331,13 @@ async def _stream(request: web.Request, act: Act, completion: Body) -> web.Strea
     parts = [*map(_event, _chunks(completion)), b"data: [DONE]\n\n"]
     response = web.StreamResponse(headers={**act.headers, "Content-Type": EVENT_STREAM})
     await response.prepare(request)
-    for part in parts[: len(parts) // 2] if act.reset else parts:
-        await response.write(part)
-        await asyncio.sleep(act.pause)
-    if act.reset:
-        return _abort(request)
-    await response.write_eof()
+    with suppress(ConnectionResetError):  # nobody has to listen to the end
+        for part in parts[: len(parts) // 2] if act.reset else parts:
+            await response.write(part)
+            await asyncio.sleep(act.pause)
+        if act.reset:
+            return _abort(request)
+        await response.write_eof()
     return response
 
 

@@ -4,26 +4,15 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections import defaultdict
 
 import pytest
 
 from engine.debate import Sampling, Status
-from engine.ports import Draft
+from tests.doubles.audience import Onlooker
 from tests.doubles.hall import Hall, has_ended, with_sides
 
 ROLES = ("debater", "cross", "closing", "judge", "juror")
 TURN = re.compile(r"(\w+), (\S+), turn \d of \d")
-
-
-class Seats:
-    """An audience that remembers, by seat and round."""
-
-    def __init__(self) -> None:
-        self.seen: dict[tuple[str, str], list[Draft]] = defaultdict(list)
-
-    def follow(self, draft: Draft) -> None:
-        self.seen[draft.seat, draft.round].append(draft)
 
 
 @pytest.fixture
@@ -38,14 +27,14 @@ def posted(hall: Hall) -> dict[tuple[str, str], str]:
 
 
 async def test_every_turn_is_watched_growing_into_its_post_and_no_juror_is(hall: Hall) -> None:
-    seats = Seats()
-    async with hall.open(audience=seats) as session:
+    onlooker = Onlooker()
+    async with hall.open(audience=onlooker) as session:
         debate_id = await session.start(with_sides("maple?latency=0.35", "willow?latency=0.35"))
         debate = await session.voting(debate_id)
     turns = posted(hall)
     assert len(turns) == 8
-    assert seats.seen.keys() == turns.keys()
-    for key, drafts in seats.seen.items():
+    assert onlooker.by_turn().keys() == turns.keys()
+    for key, drafts in onlooker.by_turn().items():
         assert {draft.debate for draft in drafts} == {debate.code}
         assert all(draft.text in turns[key] for draft in drafts)
         counts = [draft.words for draft in drafts]
@@ -56,34 +45,34 @@ async def test_every_turn_is_watched_growing_into_its_post_and_no_juror_is(hall:
 
 
 async def test_a_structured_turn_is_watched_as_words_and_not_as_json(hall: Hall) -> None:
-    seats = Seats()
-    async with hall.open(audience=seats) as session:
+    onlooker = Onlooker()
+    async with hall.open(audience=onlooker) as session:
         sides = with_sides("maple?latency=0.35", "willow?latency=0.35")
         warmth = dict.fromkeys(ROLES, Sampling(temperature=0.5, max_tokens=2000))
         asked = sides.model_copy(update={"format": "structured", "sampling": warmth})
         await session.voting(await session.start(asked))
     turns = posted(hall)
-    assert seats.seen.keys() == turns.keys()
-    for drafts in seats.seen.values():
+    assert onlooker.by_turn().keys() == turns.keys()
+    for drafts in onlooker.by_turn().values():
         assert any(draft.words > 10 for draft in drafts)
         assert not any("{" in draft.text or '":' in draft.text for draft in drafts)
 
 
 async def test_a_turn_that_is_sent_back_begins_anew(hall: Hall) -> None:
-    seats = Seats()
-    async with hall.open(audience=seats) as session:
+    onlooker = Onlooker()
+    async with hall.open(audience=onlooker) as session:
         sides = with_sides("maple?latency=0.35&over=once", "willow")
         await session.voting(await session.start(sides))
-    counts = [draft.words for draft in seats.seen["A", "opening"]]
+    counts = [draft.words for draft in onlooker.by_turn()["A", "opening"]]
     assert any(later < earlier for earlier, later in itertools.pairwise(counts))
-    assert not {key for key in seats.seen if key[0] == "B"}
+    assert not {key for key in onlooker.by_turn() if key[0] == "B"}
 
 
 async def test_a_turn_that_comes_to_nothing_is_dropped(hall: Hall) -> None:
-    seats = Seats()
-    async with hall.open(audience=seats) as session:
+    onlooker = Onlooker()
+    async with hall.open(audience=onlooker) as session:
         sides = with_sides("maple?fail=401", "willow")
         debate_id = await session.start(sides)
         debate = await session.until(debate_id, has_ended)
     assert debate.status is Status.FAILED
-    assert seats.seen["A", "opening"][-1].dropped
+    assert onlooker.by_turn()["A", "opening"][-1].dropped

@@ -9,10 +9,14 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from bot.operate import forget_person, purge_community
+from bot.run import serving
+from bot.settings import Settings
+from bot.settings_sections import PrivacySettings
 from engine.answer_markdown import to_markdown
 from engine.answers import ForgottenAnswer
 from engine.clock import SystemClock
@@ -305,3 +309,17 @@ async def test_what_a_community_left_behind_is_deleted_after_the_grace_period(
         await tidy(store, clock, timedelta(days=28))
         assert await store.debates.recent() == []
         assert traces(file, ANN, BOB, debate_id, DEFAULTS.topic) == []
+
+
+async def test_a_running_rostrum_purges_by_itself(hall: Hall, file: Path) -> None:
+    async with hall.open() as session:
+        debate_id = await voted(hall, session, ANN)
+        await session.service.close_vote(debate_id)
+        await session.ended(debate_id)
+        await session.store.communities.joined("memory", "club", utc_now())
+        await session.store.communities.left("memory", "club", utc_now() - timedelta(days=2))
+    settings = Settings(database_url=SecretStr(hall.url), privacy=PrivacySettings(purge_days=1))
+    async with serving(settings) as app, asyncio.timeout(10):
+        while await app.store.debates.recent():  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    assert traces(file, ANN, debate_id, DEFAULTS.topic) == []

@@ -73,3 +73,23 @@ async def test_without_a_terminal_nothing_is_streamed_and_nothing_more_is_shown(
     assert "\x1b" not in out
     assert out.count("opening") == out.count("· opening · turn") + 1  # the list of rounds
     assert not any("stream" in body for body in server.requests)
+
+
+def stopped(desk: Desk) -> str:
+    """Return what a terminal is sent when a turn is interrupted while it grows."""
+    with seated(desk, "debate", TOPIC, *ASKED, "--votes", "A=1") as seat:
+        seat.screen.until("of 500 words")
+        seat.screen.press("\x03")
+        seat.screen.until("Go on with")
+        seat.screen.rest()
+        assert seat.process.wait(20) == 1
+    return seat.screen.shown
+
+
+async def test_a_stop_while_a_turn_grows_keeps_it_and_gives_the_terminal_back(desk: Desk) -> None:
+    async with ModelServer(lambda _: "Tea wins.") as server:
+        configure(desk, server)
+        server.script(acts.says(SPEECH, pause=0.03))
+        shown = await asyncio.to_thread(stopped, desk)
+    assert shown.rfind("\x1b[?25h") > shown.rfind("\x1b[?25l")  # the cursor is back
+    assert desk.calls() == {"done": 1}

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from engine.debate import Debate, Status, utc_now
 from engine.drafts import TELL_SECONDS, Drafting, read_growing, veil_growing
-from engine.ports import AnswerSchema, Draft
+from engine.ports import AnswerSchema
+from tests.doubles.audience import Onlooker
 from tests.doubles.desk import setup_of
 
 NAMES = frozenset({"command-r-plus", "zephyrine/canary-7b", "zephyrine"})
@@ -86,27 +87,17 @@ def test_whatever_is_no_json_says_nothing(text: str) -> None:
     assert read_growing(text.replace("{", ""), SCHEMA) == ""
 
 
-class Seats:
-    """An audience that remembers."""
-
-    def __init__(self) -> None:
-        self.seen: list[Draft] = []
-
-    def follow(self, draft: Draft) -> None:
-        self.seen.append(draft)
-
-
 CUE = {"kind": "turn", "seat": "A", "round": "opening", "words": "500"}
 
 
 async def test_what_comes_quickly_is_told_together_and_newest() -> None:
-    seats = Seats()
-    drafting = Drafting(seats, debate_of(), CUE)
+    onlooker = Onlooker()
+    drafting = Drafting(onlooker, debate_of(), CUE)
     words = [f"word{number}" for number in range(50)]
     for count in range(50):
         drafting.hear(" ".join(words[: count + 1]), "m")
     await asyncio.sleep(2 * TELL_SECONDS)
-    [draft] = seats.seen
+    [draft] = onlooker.seen
     assert (draft.seat, draft.side, draft.round, draft.words, draft.limit) == (
         "A",
         "A",
@@ -119,17 +110,17 @@ async def test_what_comes_quickly_is_told_together_and_newest() -> None:
 
 @pytest.mark.parametrize("spoken", [True, False])
 async def test_nothing_is_told_after_the_end(spoken: bool) -> None:
-    seats = Seats()
-    drafting = Drafting(seats, debate_of(), CUE)
+    onlooker = Onlooker()
+    drafting = Drafting(onlooker, debate_of(), CUE)
     drafting.hear("One two three", "m")
     drafting.end(spoken=spoken)
     await asyncio.sleep(2 * TELL_SECONDS)
-    assert [draft.dropped for draft in seats.seen] == ([] if spoken else [True])
+    assert [draft.dropped for draft in onlooker.seen] == ([] if spoken else [True])
 
 
 async def test_the_model_that_really_writes_is_not_named_either() -> None:
-    seats = Seats()
-    drafting = Drafting(seats, debate_of(), CUE)
+    onlooker = Onlooker()
+    drafting = Drafting(onlooker, debate_of(), CUE)
     drafting.hear("Quokkatron speaks: tea is calmer than coffee, every day.", "quokkatron-9")
     await asyncio.sleep(2 * TELL_SECONDS)
-    assert seats.seen[0].text.startswith("[name] speaks")
+    assert onlooker.seen[0].text.startswith("[name] speaks")

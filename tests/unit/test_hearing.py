@@ -56,10 +56,9 @@ async def test_a_secret_vote_is_stored_and_then_taken_off_the_message(secret: Po
     votes = await secret.close()
     assert options_of(votes) == {"ann": "A", "bob": "B"}
     assert {(v.tally_visible, v.votes_seen_before) for v in votes.values()} == {(False, 0)}
-    assert [call.said for call in secret.venue.seen if call.method == "remove_reaction"] == [
-        "ann A",
-        "bob B",
-    ]
+    # What the first reading of the reactions still finds is taken away once more.
+    removed = [call.said for call in secret.venue.seen if call.method == "remove_reaction"]
+    assert list(dict.fromkeys(removed)) == ["ann A", "bob B"]
 
 
 async def test_a_secret_choice_is_changed_by_reacting_again(secret: Poll) -> None:

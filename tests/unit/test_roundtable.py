@@ -34,9 +34,7 @@ async def test_calls_are_agents_times_rounds_and_one_a_judge(
     assert desk.calls == calls
     script = find_format("roundtable")
     assert len(desk.turns) == script.turns(setup.request)
-    assert script.waves(setup.request) == len(script.rounds(setup.request)) + (
-        1 if setup.request.judges else 0
-    )
+    assert script.waves(setup.request) == len(script.rounds(setup.request))
 
 
 async def test_all_drafts_of_a_round_are_written_at_the_same_time_and_posted_in_order() -> None:

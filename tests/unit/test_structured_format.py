@@ -99,7 +99,7 @@ async def test_three_rounds_of_both_sides_at_once_and_one_judge() -> None:
     assert [turn.side for turn in desk.turns] == list("ABABAB")
     assert all(not turn.violations for turn in desk.turns)
     script = find_format("structured")
-    assert (script.turns(setup.request), script.waves(setup.request)) == (6, 4)
+    assert (script.turns(setup.request), script.waves(setup.request)) == (6, 3)
 
 
 async def test_arguments_are_numbered_and_shown_as_they_are_referred_to() -> None:

@@ -157,6 +157,17 @@ async def test_of_two_debates_only_the_one_that_is_read_is_seen_growing() -> Non
     assert "Tea is" not in visible(screen.getvalue())
 
 
+async def test_what_comes_after_the_end_leaves_the_terminal_alone() -> None:
+    venue, screen = opened()
+    venue.close()
+    venue.follow(DRAFT)
+    await venue.typing("t", ["A"])
+    assert screen.getvalue() == ""
+    await post(venue, "t", POST, "k7f2qz·2")
+    assert "All said." in screen.getvalue()
+    assert "\x1b[?25l" not in screen.getvalue()  # the cursor stays
+
+
 async def test_nothing_grows_in_a_file() -> None:
     venue, screen = opened(tty=False)
     venue.follow(DRAFT)

@@ -1,0 +1,85 @@
+"""Forgetting through Discord and Slack as they are: no byte of the database keeps the account."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.doubles.discord import DiscordServer, Rates
+from tests.doubles.slack import Rules, SlackServer
+from tests.scenario.discord_stage import OPTIONS, DiscordStage
+from tests.scenario.discord_stage import counted as counted_on_discord
+from tests.scenario.discord_stage import voting as voting_on_discord
+from tests.scenario.slack_stage import SlackStage
+from tests.scenario.slack_stage import counted as counted_on_slack
+from tests.scenario.slack_stage import voting as voting_on_slack
+from tests.scenario.test_privacy import traces
+
+
+@pytest.fixture
+def file(database_url: str) -> Path:
+    return Path(database_url.partition(":///")[2])
+
+
+@pytest.fixture
+async def on_discord(database_url: str) -> AsyncIterator[DiscordStage]:
+    async with DiscordServer(rates=Rates.generous()) as discord:
+        yield DiscordStage(database_url, discord)
+
+
+@pytest.fixture
+async def on_slack(database_url: str) -> AsyncIterator[SlackStage]:
+    rules = Rules(tiered=False, spaced=False, retries=(0.0, 0.1, 0.2))
+    async with SlackServer(rules=rules) as slack:
+        yield SlackStage(database_url, slack)
+
+
+async def test_on_discord_who_votes_and_who_starts_may_be_forgotten(
+    on_discord: DiscordStage, file: Path
+) -> None:
+    discord = on_discord.discord
+    ada, ben = (discord.users[name].id for name in ("ada", "ben"))
+    async with on_discord.process() as app:
+        topic = f"Tea beats coffee, says <@{ben}>"
+        ballot = await on_discord.vote(topic=topic)
+        for user in ("ada", "ben", "cleo"):
+            discord.react(user, ballot.id, OPTIONS["A"])
+        debate = await voting_on_discord(app)
+        async with asyncio.timeout(10):
+            while len(await app.store.votes.events(debate.id)) < 3:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+        asked = await discord.slash("ben", "debate forget").finished()
+        assert asked.answer is not None
+        assert "a vote on 1 debate" in asked.text
+        assert traces(file, ada, ben)
+        for user in ("ada", "ben"):
+            done = await discord.slash(user, "debate forget", {"confirm": True}).finished()
+            assert "You are forgotten." in done.text
+        assert traces(file, ada, ben) == []
+        counted = counted_on_discord(await on_discord.close())
+        assert counted == {"A": 3, "B": 0, "tie": 0, "weak": 0}
+    assert traces(file, ada, ben) == []
+
+
+async def test_on_slack_a_press_is_forgotten_with_the_person(
+    on_slack: SlackStage, file: Path
+) -> None:
+    slack = on_slack.slack
+    ada, ben = (slack.world.user(name).id for name in ("ada", "ben"))
+    async with on_slack.process() as app:
+        ballot = await on_slack.vote('"Tea beats coffee" ballot=private')
+        await voting_on_slack(app)
+        for user in ("ada", "ben"):
+            await (await slack.press(user, ballot.ts, ":a: A")).said()
+        for user in ("ada", "ben"):
+            asked = await slack.slash(user, "/debate forget confirm=yes")
+            await asked.said("You are forgotten.")
+        assert traces(file, ada, ben) == []
+        late = await slack.press("ben", ballot.ts, ":b: B")
+        await late.said("You asked to be forgotten")
+        counted = counted_on_slack(await on_slack.close())
+        assert counted["A"] == 2
+    assert traces(file, ada, ben) == []
