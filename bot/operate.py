@@ -27,6 +27,7 @@ TOPIC_WIDTH = 60
 PIPE_WIDTH = 200  # who reads a pipe wants whole lines
 STOPPED = "An operator stopped it."
 FORGOTTEN = "Forgotten: no row tells of that user any more, and nothing new of them is stored."
+NOT_KNOWN = "Nothing was stored of that user on that platform, and nothing will be from now on."
 LATER_WIPED = (
     "An older state of the database is being read; the process that runs overwrites it in a few "
     "seconds, or the last one to end."
@@ -91,8 +92,10 @@ async def resume_debate(debate_id: str) -> None:
 async def forget_person(platform: str, user: str) -> None:
     """Forget a person, as they can do themselves with `/debate forget`."""
     async with read_store(load_settings()) as store:
+        known = (await store.people.traces(platform, user)).known
         wiped = await forget(store, SystemClock(), platform, user)
-    print(FORGOTTEN if wiped else f"{FORGOTTEN} {LATER_WIPED}")
+    said = FORGOTTEN if known else NOT_KNOWN
+    print(said if wiped else f"{said} {LATER_WIPED}")
 
 
 async def purge_community(platform: str, community: str) -> None:

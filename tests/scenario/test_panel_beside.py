@@ -8,12 +8,13 @@ from adapters.models.attempts import Patience
 from adapters.models.rehearsal import RehearsalModels
 from engine.debate import Model
 from engine.intake import Order
+from engine.jury.panel import warm_up
 from engine.ports import AttemptLog, Call, Reply
 from tests.doubles.hall import LOBBY, Hall
 from tests.doubles.rehearsed import DEFAULTS
 
 OPTIONS = {"roundtable": {"agents": 2, "judges": 1}, "audited": {"turns": 2}}
-SLOW = "?latency=0.02"
+SLOW = "?latency=0.1"
 
 
 class WatchedModels(RehearsalModels):
@@ -56,7 +57,6 @@ async def test_the_panel_reads_as_soon_as_the_last_turn_is_spoken(
     models = WatchedModels()
     defaults = DEFAULTS.model_copy(
         update={
-            "models": tuple(map(slowly, DEFAULTS.models)),
             "jurors": tuple(map(slowly, DEFAULTS.jurors)),
             "limits": {"team": {"free_minutes": 0.3}},
         }
@@ -68,6 +68,7 @@ async def test_the_panel_reads_as_soon_as_the_last_turn_is_spoken(
         format=format,
         options=OPTIONS.get(format, {}),
     )
+    await warm_up()
     async with Hall(database_url).open(models) as session:
         started = await session.service.start(order, defaults)
         await session.voting(started.debate.id)

@@ -264,6 +264,8 @@ async def test_an_operator_forgets_somebody_beside_a_running_process(
         debate_id = await voted(hall, session, ANN)
         await forget_person("memory", ANN)
         assert capsys.readouterr().out.startswith("Forgotten: ")
+        await forget_person("memory", BOB)
+        assert "Nothing was stored of that user" in capsys.readouterr().out
         await tidy(session.store, SystemClock(), timedelta(days=30))
         assert traces(file, ANN) == []
         await session.service.close_vote(debate_id)
