@@ -19,6 +19,7 @@ from adapters.discord import texts
 from adapters.discord.errors import ACKNOWLEDGED, NETWORK
 from adapters.discord.render import shown
 from adapters.discord.venue import DiscordVenue
+from engine import card_markdown
 from engine.answer_markdown import to_markdown
 from engine.answers import (
     Answer,
@@ -191,14 +192,14 @@ def vote_answer(heard: object) -> str:
     """Say what became of a button press."""
     match heard:
         case Heard(outcome="stored" | "duplicate", option=None):
-            return texts.VOTE_WITHDRAWN
+            return card_markdown.VOTE_WITHDRAWN
         case Heard(outcome="stored" | "duplicate", option=str(option)):
-            return texts.VOTED.format(option=texts.option_name(option))
+            return card_markdown.VOTED.format(option=card_markdown.option_name(option))
         case Heard(outcome="closed"):
-            return texts.VOTE_CLOSED
+            return card_markdown.VOTE_CLOSED
         case Heard(outcome="forgotten"):
-            return texts.VOTE_FORGOTTEN
-    return texts.VOTE_UNKNOWN
+            return card_markdown.VOTE_FORGOTTEN
+    return card_markdown.VOTE_UNKNOWN
 
 
 async def _explained(run: Callable[[], Awaitable[Said]]) -> Said:
@@ -209,7 +210,7 @@ async def _explained(run: Callable[[], Awaitable[Said]]) -> Said:
         return Said(str(error), str(error))
     except Exception:  # whoever asked is told, and the log knows the rest
         log.exception("command failed by a defect")
-        return Said(texts.DEFECT, texts.DEFECT)
+        return Said(card_markdown.DEFECT, card_markdown.DEFECT)
 
 
 async def _edit_answer(interaction: Interaction, said: Said) -> bool:

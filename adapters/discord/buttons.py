@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from adapters.discord import texts
 from adapters.discord.votes import EMOJIS
+from engine import card_markdown
 
 PREFIX = "rostrum"
 ROW = 5  # buttons that Discord puts side by side
@@ -32,17 +32,17 @@ def read_button(custom_id: str) -> Pressed | None:
 
 def debate_buttons(code: str, *, stoppable: bool = True) -> list[dict[str, Any]]:
     """Return the buttons of a debate's announcement."""
-    stop = [_button(f"{PREFIX}:stop:{code}", texts.STOP, style=RED)] if stoppable else []
-    return _rows([*stop, _button(f"{PREFIX}:status:{code}", texts.STATUS)])
+    stop = [_button(f"{PREFIX}:stop:{code}", card_markdown.STOP, style=RED)] if stoppable else []
+    return _rows([*stop, _button(f"{PREFIX}:status:{code}", card_markdown.STATUS)])
 
 
 def ballot_buttons(options: tuple[str, ...]) -> list[dict[str, Any]]:
     """Return the buttons of a private ballot; without options, the one that withdraws."""
     named = [
-        _button(f"{PREFIX}:vote:{option}", texts.option_name(option), emoji=EMOJIS[option])
+        _button(f"{PREFIX}:vote:{option}", card_markdown.option_name(option), emoji=EMOJIS[option])
         for option in options
     ]
-    return _rows([*named, _button(f"{PREFIX}:withdraw", texts.WITHDRAW)])
+    return _rows([*named, _button(f"{PREFIX}:withdraw", card_markdown.WITHDRAW)])
 
 
 def _button(

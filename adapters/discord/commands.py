@@ -15,6 +15,7 @@ from discord import app_commands
 
 from adapters.discord import texts
 from adapters.discord.answering import Desk, Interaction, person_of
+from engine import card_markdown
 from engine.choices import Choice, format_choices, language_choices, matching, topic_choices
 from engine.command_text import parse_command
 from engine.community import SETTING_NAMES
@@ -275,7 +276,7 @@ class TopicForm(discord.ui.Modal):
         self.topic: discord.ui.TextInput[TopicForm] = discord.ui.TextInput(
             custom_id="topic",
             label=texts.TOPIC_FIELD,
-            placeholder=texts.TOPIC_HINT,
+            placeholder=card_markdown.TOPIC_HINT,
             style=discord.TextStyle.paragraph,
             max_length=LONGEST_INPUT,
         )

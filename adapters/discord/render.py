@@ -7,15 +7,15 @@ Everything that models and people wrote is Markdown, and data: nobody is pinged 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from adapters.discord import texts
 from adapters.discord.buttons import ballot_buttons, debate_buttons
 from adapters.discord.payload import Payload
 from adapters.discord.votes import EMOJIS
-from engine.debate import BallotKind, Violation
-from engine.markdown_tables import closing_fence, fence_tables
+from engine import card_markdown
+from engine.debate import BallotKind
+from engine.markdown_tables import fence_tables
 from engine.messages import (
     Announcement,
     Arc,
@@ -105,12 +105,14 @@ def card_of(message: Message) -> Card:
         case StanceInvite():
             return _stance(message)
         case VoteClosed():
-            title = texts.CLOSED_EARLY if message.early else texts.CLOSED
-            return Card(title, GOLD, texts.plural(texts.CLOSED_WITH, message.votes))
+            title = card_markdown.CLOSED_EARLY if message.early else card_markdown.CLOSED
+            return Card(title, GOLD, card_markdown.plural(card_markdown.CLOSED_WITH, message.votes))
         case Reveal():
-            return Card(texts.REVEAL, GOLD, _reveal(message))
+            return Card(card_markdown.REVEAL, GOLD, _reveal(message))
         case Notice():
-            return Card(texts.LEVELS[message.level], LEVEL_COLOURS[message.level], message.text)
+            return Card(
+                card_markdown.LEVELS[message.level], LEVEL_COLOURS[message.level], message.text
+            )
         case Report() | ScoreBoard() | Arc():
             colour = colour_of(message.side) if isinstance(message, Report) else GREY
             text = markdown_of(message)
@@ -145,96 +147,52 @@ def _units(text: str) -> int:
 
 def _announcement(debate: Announcement) -> Card:
     return Card(
-        texts.DEBATE.format(code=debate.code),
+        card_markdown.DEBATE.format(code=debate.code),
         GREY,
-        "\n".join(_announced(debate)),
+        "\n".join((*card_markdown.announced(debate), _small(card_markdown.estimated(debate)))),
         components=tuple(debate_buttons(debate.code)),
     )
 
 
-def _announced(debate: Announcement) -> Iterator[str]:
-    plain = "\n" in debate.topic or "**" in debate.topic
-    yield debate.topic if plain else f"**{debate.topic}**"
-    if debate.conditions:
-        yield texts.CONDITIONS.format(conditions=debate.conditions)
-    yield ""
-    sides = (texts.SIDES.get(s) or texts.SIDE.format(side=s) for s in debate.contenders)
-    yield " · ".join(sides)
-    yield texts.SETTING.format(
-        format=debate.format, language=debate.language, rounds=", ".join(debate.rounds)
-    )
-    jury = texts.plural(texts.JURY if debate.blind else texts.JURY_SEEING, debate.jurors)
-    yield f"{jury} · {texts.plural(texts.VOTE_LASTS, debate.vote_minutes)}"
-    yield _estimate(debate)
-
-
-def _estimate(debate: Announcement) -> str:
-    estimate, cost = debate.estimate, texts.COST_UNKNOWN
-    if estimate.usd is not None and estimate.usd_max is not None:
-        cost = texts.COST.format(usd=estimate.usd, most=estimate.usd_max)
-    minutes = estimate.minutes
-    duration = texts.SOON if minutes < 1 else texts.MINUTES.format(n=minutes)
-    return texts.ESTIMATE.format(
-        calls=estimate.calls, most=estimate.calls_max, minutes=duration, cost=cost
-    )
-
-
 def _turn(turn: TurnPost) -> Card:
-    author = texts.TURN.format(
-        seat=turn.seat, round=turn.round, number=turn.number, total=turn.total
-    )
-    used = [(texts.WORDS_OF if turn.limit else texts.WORDS).format(**_measured(turn))]
-    if turn.seconds is not None:
-        template = texts.SECONDS_OF if turn.seconds_limit else texts.SECONDS
-        used.append(template.format(seconds=turn.seconds, limit=turn.seconds_limit))
-    broken = "".join(f"\n\n{_violation(violation)}" for violation in turn.violations)
-    # A fence that a turn leaves open would swallow what follows it.
-    text = turn.text + closing_fence(turn.text) if broken else turn.text
-    return Card(author, colour_of(turn.side), text + broken, " · ".join(used))
-
-
-def _measured(turn: TurnPost) -> dict[str, int]:
-    return {"words": turn.words, "limit": turn.limit}
-
-
-def _violation(broken: Violation) -> str:
-    template = texts.VIOLATIONS.get(broken.kind, texts.OTHER_VIOLATION)
-    kind = broken.kind.replace("_", " ")
-    rule = template.format(kind=kind, measured=broken.measured, limit=broken.limit)
-    return texts.VIOLATION.format(rule=rule)
+    used = card_markdown.turn_used(turn)
+    text = card_markdown.turn_text(turn)
+    return Card(card_markdown.turn_title(turn), colour_of(turn.side), text, used)
 
 
 def _reveal(reveal: Reveal) -> str:
     *lines, spent = reveal_lines(reveal)
-    return "\n".join([*lines, f"-# {spent}"])
+    return "\n".join([*lines, _small(spent)])
+
+
+def _small(text: str) -> str:
+    return f"-# {text}"
 
 
 def _invite(invite: VoteInvite) -> Card:
     private, reacting = invite.ballot is BallotKind.PRIVATE, invite.ballot is not BallotKind.PRIVATE
-    lasts = texts.plural(texts.VOTE_LASTS, invite.minutes)
-    quorum = texts.plural(texts.QUORUM, invite.quorum)
-    terms = texts.INVITE_TERMS.format(lasts=lasts[0].upper() + lasts[1:], quorum=quorum)
-    lines = [texts.INVITE_ASKS, *_options(invite.options)]
-    lines += [texts.HOW_TO_VOTE[invite.ballot], f"-# {terms}"]
+    lines = [card_markdown.INVITE_ASKS, *_options(invite.options)]
+    lines += [texts.HOW_TO_VOTE[invite.ballot], _small(card_markdown.invite_terms(invite))]
     buttons = ballot_buttons(invite.options if private else ())
     components = () if reacting and invite.ballot is BallotKind.OPEN else tuple(buttons)
-    return Card(texts.INVITE, GOLD, "\n".join(lines), components=components)
+    return Card(card_markdown.INVITE, GOLD, "\n".join(lines), components=components)
 
 
 def _options(options: tuple[str, ...]) -> list[str]:
-    named = ((EMOJIS[option], texts.option_name(option)) for option in options)
-    return [texts.OPTION.format(emoji=emoji, name=name) for emoji, name in named]
+    named = ((EMOJIS[option], card_markdown.option_name(option)) for option in options)
+    return [card_markdown.OPTION.format(emoji=emoji, name=name) for emoji, name in named]
 
 
 def _stance(invite: StanceInvite) -> Card:
-    text = texts.STANCE_ASKS.format(
+    text = card_markdown.STANCE_ASKS.format(
         topic=invite.topic, options=" · ".join(_options(invite.options))
     )
     text += f"\n{texts.HOW_TO_VOTE[invite.ballot]}"
     if invite.seconds is not None:
-        text += f"\n{texts.plural(texts.STANCE_LASTS, invite.seconds)}"
+        lasts = card_markdown.plural(card_markdown.STANCE_LASTS, invite.seconds)
+        text += f"\n{_small(lasts)}"
     private = invite.ballot is BallotKind.PRIVATE
     buttons = ballot_buttons(invite.options if private else ())
     components = () if invite.ballot is BallotKind.OPEN else tuple(buttons)
-    title = texts.STANCE_AFTER if invite.after else texts.STANCE_BEFORE
+    title = card_markdown.STANCE_AFTER if invite.after else card_markdown.STANCE_BEFORE
     return Card(title, GOLD, text, components=components)

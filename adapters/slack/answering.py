@@ -16,6 +16,7 @@ from adapters.slack.files import hand_over
 from adapters.slack.rest import Rest
 from adapters.slack.venue import Place, SlackVenue
 from adapters.slack.whisper import Asker, Whisper
+from engine import card_markdown
 from engine.answer_markdown import to_markdown
 from engine.answers import Answer, FileAnswer, StartedAnswer
 from engine.commands import Commands, Person
@@ -112,7 +113,7 @@ async def explained(whisper: Whisper, run: Callable[[], Awaitable[None]]) -> Non
         await whisper.say(str(error))
     except Exception:  # whoever asked is told, and the log knows the rest
         log.exception("command failed by a defect")
-        await whisper.say(texts.DEFECT)
+        await whisper.say(card_markdown.DEFECT)
 
 
 def link_to(url: str, place: str) -> str:
@@ -125,14 +126,14 @@ def vote_answer(heard: object) -> str:
     """Say what became of a button press."""
     match heard:
         case Heard(outcome="stored" | "duplicate", option=None):
-            return texts.VOTE_WITHDRAWN
+            return card_markdown.VOTE_WITHDRAWN
         case Heard(outcome="stored" | "duplicate", option=str(option)):
-            return texts.VOTED.format(option=texts.option_name(option))
+            return card_markdown.VOTED.format(option=card_markdown.option_name(option))
         case Heard(outcome="closed"):
-            return texts.VOTE_CLOSED
+            return card_markdown.VOTE_CLOSED
         case Heard(outcome="forgotten"):
-            return texts.VOTE_FORGOTTEN
-    return texts.VOTE_UNKNOWN
+            return card_markdown.VOTE_FORGOTTEN
+    return card_markdown.VOTE_UNKNOWN
 
 
 def _refuse_secret(command: Command) -> None:

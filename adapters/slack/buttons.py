@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from adapters.slack import texts
 from adapters.slack.votes import NAMES
+from engine import card_markdown
 
 PREFIX = "rostrum"
 ANY = re.compile(rf"^{PREFIX}:")
@@ -31,17 +31,17 @@ def read_button(action_id: str) -> Pressed | None:
 
 def debate_buttons(code: str) -> dict[str, Any]:
     """Return the buttons of a debate's announcement."""
-    stop = _button(f"{PREFIX}:stop:{code}", texts.STOP) | {"style": "danger"}
-    return _row([stop, _button(f"{PREFIX}:status:{code}", texts.STATUS)])
+    stop = _button(f"{PREFIX}:stop:{code}", card_markdown.STOP) | {"style": "danger"}
+    return _row([stop, _button(f"{PREFIX}:status:{code}", card_markdown.STATUS)])
 
 
 def ballot_buttons(options: tuple[str, ...]) -> dict[str, Any]:
     """Return the buttons of a private ballot."""
     named = [
-        _button(f"{PREFIX}:vote:{option}", f":{NAMES[option]}: {texts.option_name(option)}")
+        _button(f"{PREFIX}:vote:{option}", f":{NAMES[option]}: {card_markdown.option_name(option)}")
         for option in options
     ]
-    return _row([*named, _button(f"{PREFIX}:withdraw", texts.WITHDRAW)])
+    return _row([*named, _button(f"{PREFIX}:withdraw", card_markdown.WITHDRAW)])
 
 
 def _button(action_id: str, label: str) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from adapters.slack import texts
 from adapters.slack.whisper import Asker
+from engine import card_markdown
 from engine.answers import ModelsAnswer
 from engine.command_text import parse_minutes
 from engine.debate import BallotKind
@@ -27,7 +28,7 @@ def form_of(asker: Asker, offered: ModelsAnswer) -> Json:
     """Return the view; where it was asked for is kept in it."""
     debaters, jurors = _plain(offered.models), _plain((*offered.jurors, *offered.models))
     fields = [
-        _typed("topic", long=True, needed=True, hint=texts.TOPIC_HINT),
+        _typed("topic", long=True, needed=True, hint=card_markdown.TOPIC_HINT),
         _typed("conditions", long=True),
         _select("format", _plain(FORMATS)),
         _select("a", debaters),

@@ -5,7 +5,6 @@ A message has a line that says whose it is, one `markdown` block, and a line wit
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from adapters.slack import texts
@@ -13,8 +12,8 @@ from adapters.slack.buttons import ballot_buttons, debate_buttons
 from adapters.slack.markup import escape, markdown, prepare
 from adapters.slack.payload import Payload
 from adapters.slack.votes import NAMES
-from engine.debate import BallotKind, Violation
-from engine.markdown_tables import closing_fence
+from engine import card_markdown
+from engine.debate import BallotKind
 from engine.messages import (
     Announcement,
     Arc,
@@ -93,12 +92,12 @@ def card_of(message: Message) -> Card:
         case StanceInvite():
             return _stance(message)
         case VoteClosed():
-            title = texts.CLOSED_EARLY if message.early else texts.CLOSED
-            return Card(title, texts.plural(texts.CLOSED_WITH, message.votes))
+            title = card_markdown.CLOSED_EARLY if message.early else card_markdown.CLOSED
+            return Card(title, card_markdown.plural(card_markdown.CLOSED_WITH, message.votes))
         case Reveal():
-            return Card(texts.REVEAL, "\n".join(reveal_lines(message)))
+            return Card(card_markdown.REVEAL, "\n".join(reveal_lines(message)))
         case Notice():
-            return Card(texts.LEVELS[message.level], message.text)
+            return Card(card_markdown.LEVELS[message.level], message.text)
         case Report() | ScoreBoard() | Arc():
             side = message.side if isinstance(message, Report) else ""
             title = f"{mark_of(side)} {message.title}"
@@ -130,70 +129,21 @@ def _payload(card: Card, piece: str, reference: str, *, first: bool, last: bool)
 
 
 def _announcement(debate: Announcement) -> Card:
-    title = texts.DEBATE.format(code=debate.code)
-    text = "\n".join(_announced(debate))
-    return Card(title, text, _estimate(debate), debate_buttons(debate.code))
-
-
-def _announced(debate: Announcement) -> Iterator[str]:
-    plain = "\n" in debate.topic or "**" in debate.topic
-    yield debate.topic if plain else f"**{debate.topic}**"
-    if debate.conditions:
-        yield texts.CONDITIONS.format(conditions=debate.conditions)
-    yield ""
-    sides = (texts.SIDES.get(s) or texts.SIDE.format(side=s) for s in debate.contenders)
-    yield " · ".join(sides)
-    yield texts.SETTING.format(
-        format=debate.format, language=debate.language, rounds=", ".join(debate.rounds)
-    )
-    jury = texts.plural(texts.JURY if debate.blind else texts.JURY_SEEING, debate.jurors)
-    yield f"{jury} · {texts.plural(texts.VOTE_LASTS, debate.vote_minutes)}"
-
-
-def _estimate(debate: Announcement) -> str:
-    estimate, cost = debate.estimate, texts.COST_UNKNOWN
-    if estimate.usd is not None and estimate.usd_max is not None:
-        cost = texts.COST.format(usd=estimate.usd, most=estimate.usd_max)
-    minutes = estimate.minutes
-    duration = texts.SOON if minutes < 1 else texts.MINUTES.format(n=minutes)
-    return texts.ESTIMATE.format(
-        calls=estimate.calls, most=estimate.calls_max, minutes=duration, cost=cost
-    )
+    title = card_markdown.DEBATE.format(code=debate.code)
+    text = "\n".join(card_markdown.announced(debate))
+    return Card(title, text, card_markdown.estimated(debate), debate_buttons(debate.code))
 
 
 def _turn(turn: TurnPost) -> Card:
-    title = texts.TURN.format(
-        mark=mark_of(turn.side),
-        seat=turn.seat,
-        round=turn.round,
-        number=turn.number,
-        total=turn.total,
-    )
-    words = texts.WORDS_OF if turn.limit else texts.WORDS
-    used = [words.format(words=turn.words, limit=turn.limit)]
-    if turn.seconds is not None:
-        template = texts.SECONDS_OF if turn.seconds_limit else texts.SECONDS
-        used.append(template.format(seconds=turn.seconds, limit=turn.seconds_limit))
-    broken = "".join(f"\n\n{_violation(violation)}" for violation in turn.violations)
-    # A fence that a turn leaves open would swallow what follows it.
-    text = turn.text + closing_fence(turn.text) if broken else turn.text
-    return Card(title, text + broken, " · ".join(used))
-
-
-def _violation(broken: Violation) -> str:
-    template = texts.VIOLATIONS.get(broken.kind, texts.OTHER_VIOLATION)
-    kind = broken.kind.replace("_", " ")
-    rule = template.format(kind=kind, measured=broken.measured, limit=broken.limit)
-    return texts.VIOLATION.format(rule=rule)
+    title = f"{mark_of(turn.side)} {card_markdown.turn_title(turn)}"
+    return Card(title, card_markdown.turn_text(turn), card_markdown.turn_used(turn))
 
 
 def _invite(invite: VoteInvite) -> Card:
-    lasts = texts.plural(texts.VOTE_LASTS, invite.minutes)
-    quorum = texts.plural(texts.QUORUM, invite.quorum)
-    terms = texts.INVITE_TERMS.format(lasts=lasts[0].upper() + lasts[1:], quorum=quorum)
-    lines = [texts.INVITE_ASKS, *_options(invite.options), texts.HOW_TO_VOTE[invite.ballot]]
+    terms = card_markdown.invite_terms(invite)
+    lines = [card_markdown.INVITE_ASKS, *_options(invite.options), texts.HOW_TO_VOTE[invite.ballot]]
     buttons = _buttons(invite)
-    return Card(texts.INVITE, "\n".join(lines), terms, buttons)
+    return Card(card_markdown.INVITE, "\n".join(lines), terms, buttons)
 
 
 def _buttons(invite: VoteInvite | StanceInvite) -> dict[str, Any] | None:
@@ -201,17 +151,17 @@ def _buttons(invite: VoteInvite | StanceInvite) -> dict[str, Any] | None:
 
 
 def _options(options: tuple[str, ...]) -> list[str]:
-    named = ((f":{NAMES[option]}:", texts.option_name(option)) for option in options)
-    return [texts.OPTION.format(emoji=emoji, name=name) for emoji, name in named]
+    named = ((f":{NAMES[option]}:", card_markdown.option_name(option)) for option in options)
+    return [card_markdown.OPTION.format(emoji=emoji, name=name) for emoji, name in named]
 
 
 def _stance(invite: StanceInvite) -> Card:
-    text = texts.STANCE_ASKS.format(
+    text = card_markdown.STANCE_ASKS.format(
         topic=invite.topic, options=" · ".join(_options(invite.options))
     )
     text += f"\n{texts.HOW_TO_VOTE[invite.ballot]}"
     lasts = ""
     if invite.seconds is not None:
-        lasts = texts.plural(texts.STANCE_LASTS, invite.seconds)
-    title = texts.STANCE_AFTER if invite.after else texts.STANCE_BEFORE
+        lasts = card_markdown.plural(card_markdown.STANCE_LASTS, invite.seconds)
+    title = card_markdown.STANCE_AFTER if invite.after else card_markdown.STANCE_BEFORE
     return Card(title, text, lasts, _buttons(invite))

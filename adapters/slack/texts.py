@@ -6,64 +6,11 @@ commands are worded in engine/answer_markdown.py, the reveal in engine/reveal_ma
 
 from __future__ import annotations
 
-DEBATE = "Debate {code}"
-CONDITIONS = "**Conditions:** {conditions}"
-SETTING = "Format {format} · language {language} · rounds: {rounds}"
-SIDES = {"A": "**A** argues for it", "B": "**B** argues against it"}
-SIDE = "**{side}** takes part"
-JURY = ("{n} juror reads it blind", "{n} jurors read it blind")
-JURY_SEEING = ("{n} juror reads it with names", "{n} jurors read it with names")
-VOTE_LASTS = ("the vote lasts {n} minute", "the vote lasts {n} minutes")
-ESTIMATE = "About {calls} model calls (at most {most}), {minutes}, {cost}"
-SOON = "less than a minute"
-MINUTES = "{n:.3g} minutes"
-COST = "{usd:.2f} USD (at most {most:.2f})"
-COST_UNKNOWN = "at a cost that nobody knows"
-
-TURN = "{mark} {seat} · {round} · turn {number} of {total}"
-WORDS = "{words} words"
-WORDS_OF = "{words} of {limit} words"
-SECONDS = "{seconds} s"
-SECONDS_OF = "{seconds} of {limit} s"
-VIOLATION = "⚠️ **Against the rules:** {rule}"
-VIOLATIONS = {
-    "too_many_words": "{measured:g} words where {limit:g} are allowed",
-    "too_many_arguments": "{measured:g} arguments where {limit:g} are allowed",
-    "long_synthesis": "a synthesis of {measured:g} characters where {limit:g} are allowed",
-    "long_decision": "a decision of {measured:g} words where {limit:g} are allowed",
-    "missing_synthesis": "no synthesis",
-}
-OTHER_VIOLATION = "{kind} ({measured:g}, at most {limit:g})"
-
-INVITE = "Vote"
-INVITE_ASKS = "**Who debated better?**"
-OPTION = "{emoji} {name}"
-INVITE_TERMS = "{lasts}; {quorum} make it count."
-QUORUM = ("{n} vote", "{n} votes")
 HOW_TO_VOTE = {
     "open": "React below; of several reactions the last one counts.",
     "secret": "React below.",
     "private": "Press a button; nobody else sees what you chose.",
 }
-WITHDRAW = "Take my vote back"
-STANCE_BEFORE = "Before the debate"
-STANCE_AFTER = "After the debate"
-STANCE_ASKS = "**{topic}**\nWhat do you think? {options}"
-STANCE_LASTS = ("The debate begins in {n} second.", "The debate begins in {n} seconds.")
-CLOSED = "The vote is closed"
-CLOSED_EARLY = "The vote was closed early"
-CLOSED_WITH = ("{n} vote was cast.", "{n} votes were cast.")
-OPTIONS = {
-    "tie": "a tie",
-    "weak": "both were weak",
-    "up": "for",
-    "down": "against",
-    "unsure": "unsure",
-}
-REVEAL = "Reveal"
-LEVELS = {"info": "Note", "warning": "Warning", "error": "Error"}
-STOP = "Stop"
-STATUS = "Status"
 
 THREAD = "It is held in [its thread]({link})."
 NO_THREAD = (
@@ -71,20 +18,11 @@ NO_THREAD = (
     "Rostrum's name there, and start the debate again."
 )
 HANDED_OVER = "The file is in your direct messages with Rostrum."
-DEFECT = "Rostrum itself failed at this; its log says where. Please tell whoever runs it."
 NOT_HERE = "Rostrum works in channels only; use the command in one that it is a member of."
 NOT_HIDDEN = (
     "Slack does not let a bot take others' reactions away, so a ballot cannot be secret here; "
     "choose ballot=private, where people vote by buttons and nobody sees what others chose."
 )
-VOTED = "Your vote is recorded: {option}. Press it again, or another, to change it."
-VOTE_WITHDRAWN = "Your vote is taken back."
-VOTE_CLOSED = "This vote is closed; your press changed nothing."
-VOTE_FORGOTTEN = (
-    "You asked to be forgotten, so nothing is stored of you in this debate. With /debate optin you "
-    "can vote on debates that begin from then on."
-)
-VOTE_UNKNOWN = "There is no vote at this message, or not yet; try again in a moment."
 
 # --- the form ----------------------------------------------------------------------------
 
@@ -103,7 +41,6 @@ FIELDS = {
     "ballot": "How people vote",
     "minutes": "Minutes to vote",
 }
-TOPIC_HINT = "A motion to argue for and against"
 BALLOTS = {"open": "by reactions", "private": "by buttons, nobody sees what others chose"}
 
 # --- errors ------------------------------------------------------------------------------
@@ -141,13 +78,3 @@ PORT_TAKEN = (
     "Slack's requests cannot be taken at {host}:{port}: {why}; set ROSTRUM_SLACK__PORT to a free "
     "port."
 )
-
-
-def plural(forms: tuple[str, str], n: float, **more: object) -> str:
-    """Fill in the singular or the plural form."""
-    return forms[n != 1].format(n=f"{n:g}", **more)
-
-
-def option_name(option: str) -> str:
-    """Return how people read an option of a ballot."""
-    return OPTIONS.get(option, option)

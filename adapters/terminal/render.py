@@ -17,6 +17,7 @@ from rich.panel import Panel
 from rich.text import Text
 
 from adapters.terminal import texts
+from engine import card_markdown
 from engine.debate import TIE, Tally, Verdict, Violation
 from engine.messages import (
     MESSAGE,
@@ -205,7 +206,7 @@ def _clock(seconds: int) -> str:
 
 
 def _violation(broken: Violation) -> str:
-    template = texts.VIOLATIONS.get(broken.kind, texts.OTHER_VIOLATION)
+    template = card_markdown.VIOLATIONS.get(broken.kind, card_markdown.OTHER_VIOLATION)
     kind = broken.kind.replace("_", " ")
     rule = template.format(kind=kind, measured=broken.measured, limit=broken.limit)
     return texts.VIOLATION.format(rule=rule)

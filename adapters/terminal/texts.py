@@ -27,16 +27,6 @@ DRAFT = "{seat} · {round}"
 FILE = "File: {name}"
 WORDS_OF = "{words} of {limit} words"
 VIOLATION = "Against the rules: {rule}"
-VIOLATIONS = {
-    "too_many_words": "{measured:g} words where {limit:g} are allowed",
-    "too_many_arguments": "{measured:g} arguments where {limit:g} are allowed",
-    "long_synthesis": "a synthesis of {measured:g} characters where {limit:g} are allowed",
-    "long_decision": "a decision of {measured:g} words where {limit:g} are allowed",
-    "missing_synthesis": "no synthesis",
-    "overtime": "{measured:g} words where the time allows {limit:g}",
-    "unreadable": "not in the form that was asked for",
-}
-OTHER_VIOLATION = "{kind} ({measured:g}, at most {limit:g})"
 
 INVITE = "Vote"
 INVITE_ASKS = "Who debated better? {options}"

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import orjson
 import pytest
 
-from adapters.discord import texts
+from engine import card_markdown
 from tests.crash.conftest import Scene
 from tests.crash.discord_bot import Bot, Send, serving
 from tests.doubles.discord import Remote
@@ -30,7 +30,7 @@ BEFORE_VOTES = (
     Send("PUT", f"{MESSAGES}/*/reactions/*/@me", times=4),
 )
 AFTER_VOTES = (
-    Send("PATCH", f"{MESSAGES}/*", text=texts.CLOSED_EARLY),
+    Send("PATCH", f"{MESSAGES}/*", text=card_markdown.CLOSED_EARLY),
     Send("POST", MESSAGES),  # the reveal
 )
 SENDS = (*BEFORE_VOTES, *AFTER_VOTES)
@@ -137,7 +137,7 @@ async def start(bot: Bot) -> None:
 async def vote(bot: Bot, user: str, sign: str, option: str) -> None:
     state = await bot.discord.state()
     [thread] = threads(state)
-    [ballot] = [m for m in state["messages"][thread] if author(m) == texts.INVITE]
+    [ballot] = [m for m in state["messages"][thread] if author(m) == card_markdown.INVITE]
     act = "react" if sign == "+" else "unreact"
     await bot.discord.act(act, user, ballot["id"], OPTIONS[option])
 
@@ -215,7 +215,7 @@ def test_nothing_is_there_twice(killed: Held) -> None:
 
 def test_the_votes_are_what_people_hold(clean: Held, killed: Held) -> None:
     for held in (clean, killed):
-        holders = held.titled(texts.CLOSED_EARLY)["holders"]
+        holders = held.titled(card_markdown.CLOSED_EARLY)["holders"]
         shown = {
             held.state["users"][name]: option
             for option, emoji in OPTIONS.items()
@@ -228,5 +228,7 @@ def test_the_votes_are_what_people_hold(clean: Held, killed: Held) -> None:
         }
         assert stored == shown
         counts = Counter(shown.values())
-        assert counted_in(held.titled(texts.REVEAL)["text"]) == {o: counts[o] for o in OPTIONS}
+        assert counted_in(held.titled(card_markdown.REVEAL)["text"]) == {
+            o: counts[o] for o in OPTIONS
+        }
     assert len(stored) == 6

@@ -20,8 +20,8 @@ from typing import Any
 import orjson
 import pytest
 
-from adapters.slack import texts
 from adapters.slack.votes import NAMES
+from engine import card_markdown
 from tests.crash.conftest import ROOT, Scene
 from tests.crash.discord_bot import Bot, Send
 from tests.crash.discord_driver import LIVES, OVER
@@ -32,7 +32,7 @@ from tests.doubles.slack.refusals import Json
 POST = "chat.postMessage"
 OPTIONS = ("A", "B", "tie", "weak")
 BEFORE_VOTES = (Send("", POST, times=10), Send("", "reactions.add", times=4))
-AFTER_VOTES = (Send("", "chat.update", text=texts.CLOSED_EARLY), Send("", POST))
+AFTER_VOTES = (Send("", "chat.update", text=card_markdown.CLOSED_EARLY), Send("", POST))
 # Of two people one changes to another option, and one stays.
 ACTS = ((0, "+", "A"), (1, "+", "B"), (0, "+", "tie"), (0, "-", "A"))
 TOLD = {"before": ("ada", "ben"), "after": ("cleo", "dan")}
@@ -139,7 +139,9 @@ async def start(bot: SlackBot) -> None:
 
 
 async def vote(bot: SlackBot, user: str, sign: str, option: str) -> None:
-    [ballot] = [m for m in (await bot.slack.state())["messages"] if title(m) == texts.INVITE]
+    [ballot] = [
+        m for m in (await bot.slack.state())["messages"] if title(m) == card_markdown.INVITE
+    ]
     act = "react" if sign == "+" else "unreact"
     await bot.slack.act(act, user, ballot["ts"], NAMES[option])
 
@@ -161,13 +163,13 @@ def casts(users: dict[str, str]) -> Iterator[str]:
 
 
 def is_open(state: Json) -> bool:
-    ballots = [m for m in state["messages"] if title(m) == texts.INVITE]
+    ballots = [m for m in state["messages"] if title(m) == card_markdown.INVITE]
     return any(len(message["reactions"]) == len(OPTIONS) for message in ballots)
 
 
 def is_over(state: Json) -> bool:
     titles = [title(message) for message in state["messages"]]
-    return texts.REVEAL in titles and texts.CLOSED_EARLY in titles
+    return card_markdown.REVEAL in titles and card_markdown.CLOSED_EARLY in titles
 
 
 def title(message: Json) -> str:
@@ -202,7 +204,7 @@ def test_nothing_is_there_twice(killed: Held) -> None:
 
 def test_the_votes_are_what_people_hold(clean: Held, killed: Held) -> None:
     for held in (clean, killed):
-        [ballot] = [m for m in held.state["messages"] if title(m) == texts.CLOSED_EARLY]
+        [ballot] = [m for m in held.state["messages"] if title(m) == card_markdown.CLOSED_EARLY]
         shown = {
             held.state["users"][name]: option
             for option in OPTIONS

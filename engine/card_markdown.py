@@ -1,0 +1,149 @@
+"""What messages say in any chat, as Markdown: announcements, turns, votes; ready for translation.
+
+Templates are filled with `str.format`; what is filled in is data and never read as one. What a
+chat puts around it (colours, marks, buttons, small print) is its adapter's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from engine.debate import Violation
+from engine.markdown_tables import closing_fence
+from engine.messages import Announcement, TurnPost, VoteInvite
+
+DEBATE = "Debate {code}"
+CONDITIONS = "**Conditions:** {conditions}"
+SETTING = "Format {format} · language {language} · rounds: {rounds}"
+SIDES = {"A": "**A** argues for it", "B": "**B** argues against it"}
+SIDE = "**{side}** takes part"
+JURY = ("{n} juror reads it blind", "{n} jurors read it blind")
+JURY_SEEING = ("{n} juror reads it with names", "{n} jurors read it with names")
+VOTE_LASTS = ("the vote lasts {n} minute", "the vote lasts {n} minutes")
+SOON = "less than a minute"
+MINUTES = "{n:.3g} minutes"
+COST = "{usd:.2f} USD (at most {most:.2f})"
+COST_UNKNOWN = "at a cost that nobody knows"
+WORDS = "{words} words"
+WORDS_OF = "{words} of {limit} words"
+SECONDS = "{seconds} s"
+SECONDS_OF = "{seconds} of {limit} s"
+VIOLATION = "⚠️ **Against the rules:** {rule}"
+VIOLATIONS = {
+    "too_many_words": "{measured:g} words where {limit:g} are allowed",
+    "too_many_arguments": "{measured:g} arguments where {limit:g} are allowed",
+    "long_synthesis": "a synthesis of {measured:g} characters where {limit:g} are allowed",
+    "long_decision": "a decision of {measured:g} words where {limit:g} are allowed",
+    "missing_synthesis": "no synthesis",
+    "overtime": "{measured:g} words where the time allows {limit:g}",
+    "unreadable": "not in the form that was asked for",
+}
+OTHER_VIOLATION = "{kind} ({measured:g}, at most {limit:g})"
+ESTIMATE = "It takes about {calls} model calls (at most {most}), {minutes}, {cost}"
+TURN = "{seat} · {round} · turn {number} of {total}"
+STANCE_LASTS = ("The debate begins in {n} second.", "The debate begins in {n} seconds.")
+INVITE = "Vote"
+INVITE_ASKS = "**Who debated better?**"
+OPTION = "{emoji} {name}"
+INVITE_TERMS = "{lasts}; {quorum} make it count."
+QUORUM = ("{n} vote", "{n} votes")
+WITHDRAW = "Take my vote back"
+STANCE_BEFORE = "Before the debate"
+STANCE_AFTER = "After the debate"
+STANCE_ASKS = "**{topic}**\nWhat do you think? {options}"
+CLOSED = "The vote is closed"
+CLOSED_EARLY = "The vote was closed early"
+CLOSED_WITH = ("{n} vote was cast.", "{n} votes were cast.")
+OPTIONS = {
+    "tie": "a tie",
+    "weak": "both were weak",
+    "up": "for",
+    "down": "against",
+    "unsure": "unsure",
+}
+REVEAL = "Reveal"
+LEVELS = {"info": "Note", "warning": "Warning", "error": "Error"}
+STOP = "Stop"
+STATUS = "Status"
+DEFECT = "Rostrum itself failed at this; its log says where. Please tell whoever runs it."
+TOPIC_HINT = "A motion to argue for and against"
+VOTED = "Your vote is recorded: {option}. Press it again, or another, to change it."
+VOTE_WITHDRAWN = "Your vote is taken back."
+VOTE_CLOSED = "This vote is closed; your press changed nothing."
+VOTE_FORGOTTEN = (
+    "You asked to be forgotten, so nothing is stored of you in this debate. With /debate optin you "
+    "can vote on debates that begin from then on."
+)
+VOTE_UNKNOWN = "There is no vote at this message, or not yet; try again in a moment."
+
+
+def plural(forms: tuple[str, str], n: float, **more: object) -> str:
+    """Fill in the singular or the plural form."""
+    return forms[n != 1].format(n=f"{n:g}", **more)
+
+
+def option_name(option: str) -> str:
+    """Return how people read an option of a ballot."""
+    return OPTIONS.get(option, option)
+
+
+def announced(debate: Announcement) -> Iterator[str]:
+    """Return what is announced of a debate, as lines."""
+    plain = "\n" in debate.topic or "**" in debate.topic
+    yield debate.topic if plain else f"**{debate.topic}**"
+    if debate.conditions:
+        yield CONDITIONS.format(conditions=debate.conditions)
+    yield ""
+    yield " · ".join(SIDES.get(s) or SIDE.format(side=s) for s in debate.contenders)
+    yield SETTING.format(
+        format=debate.format, language=debate.language, rounds=", ".join(debate.rounds)
+    )
+    jury = plural(JURY if debate.blind else JURY_SEEING, debate.jurors)
+    yield f"{jury} · {plural(VOTE_LASTS, debate.vote_minutes)}"
+
+
+def estimated(debate: Announcement) -> str:
+    """Return what a debate is expected to take."""
+    estimate, cost = debate.estimate, COST_UNKNOWN
+    if estimate.usd is not None and estimate.usd_max is not None:
+        cost = COST.format(usd=estimate.usd, most=estimate.usd_max)
+    minutes = SOON if estimate.minutes < 1 else MINUTES.format(n=estimate.minutes)
+    return ESTIMATE.format(
+        calls=estimate.calls, most=estimate.calls_max, minutes=minutes, cost=cost
+    )
+
+
+def turn_title(turn: TurnPost) -> str:
+    """Return whose turn it is, and which."""
+    return TURN.format(seat=turn.seat, round=turn.round, number=turn.number, total=turn.total)
+
+
+def turn_used(turn: TurnPost) -> str:
+    """Return the words and the time that a turn took."""
+    words = WORDS_OF if turn.limit else WORDS
+    used = [words.format(words=turn.words, limit=turn.limit)]
+    if turn.seconds is not None:
+        template = SECONDS_OF if turn.seconds_limit else SECONDS
+        used.append(template.format(seconds=turn.seconds, limit=turn.seconds_limit))
+    return " · ".join(used)
+
+
+def turn_text(turn: TurnPost) -> str:
+    """Return a turn's text with the rules that it broke below it."""
+    broken = "".join(f"\n\n{_violation(violation)}" for violation in turn.violations)
+    # A fence that a turn leaves open would swallow what follows it.
+    return turn.text + closing_fence(turn.text) + broken if broken else turn.text
+
+
+def _violation(broken: Violation) -> str:
+    template = VIOLATIONS.get(broken.kind, OTHER_VIOLATION)
+    kind = broken.kind.replace("_", " ")
+    rule = template.format(kind=kind, measured=broken.measured, limit=broken.limit)
+    return VIOLATION.format(rule=rule)
+
+
+def invite_terms(invite: VoteInvite) -> str:
+    """Return how long a vote lasts, and what makes it count."""
+    lasts = plural(VOTE_LASTS, invite.minutes)
+    quorum = plural(QUORUM, invite.quorum)
+    return INVITE_TERMS.format(lasts=lasts[0].upper() + lasts[1:], quorum=quorum)
