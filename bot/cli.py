@@ -21,6 +21,8 @@ app.add_typer(bench, name="bench")
 # typer reads annotations at run time, where Optional is what it knows in every version.
 Text = Optional[str]  # noqa: UP045
 Names = Optional[list[str]]  # noqa: UP045
+SEAT = typer.Option(help="A seat's or contender's own model, e.g. A2=online/x; repeatable.")
+MIRROR = typer.Option("--mirror", help="Hold it a second time, with sides exchanged.")
 OPTION = typer.Option(help="An option of the format, e.g. agents=5 or turns=6; repeatable.")
 VOTES = typer.Option(help="Votes to cast, e.g. A=3,B=2,tie=1 (default: keys, in a terminal).")
 
@@ -76,15 +78,11 @@ def debate(
     vote_minutes: Annotated[Optional[float], typer.Option(help="Length of the vote.")] = None,  # noqa: UP045
     quorum: Annotated[Optional[int], typer.Option(help="Votes that make it count.")] = None,  # noqa: UP045
     seed: Annotated[Optional[int], typer.Option(help="Seed of the debate's draws.")] = None,  # noqa: UP045
-    mirror: Annotated[
-        bool, typer.Option("--mirror", help="Hold it a second time, with sides exchanged.")
-    ] = False,
+    mirror: Annotated[bool, MIRROR] = False,
     votes: Annotated[Text, VOTES] = None,
     out: Annotated[Optional[Path], typer.Option(help="Export all debates here after.")] = None,  # noqa: UP045
     option: Annotated[Names, OPTION] = None,
-    seat: Annotated[
-        Names, typer.Option(help="A seat's or contender's own model, e.g. A2=online/x; repeatable.")
-    ] = None,
+    seat: Annotated[Names, SEAT] = None,
     judges: Annotated[Text, typer.Option(help="The format's own judges, backend/model.")] = None,
     resume: Annotated[Text, typer.Option(help="Go on with this debate.")] = None,
 ) -> None:
