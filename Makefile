@@ -38,15 +38,14 @@ test: $(VENV)/dev ## every test
 test-datasets: .venv-datasets/made ## whether an export loads in datasets and TRL, which are heavy
 	@.venv-datasets/bin/python -m pytest -W ignore $(ARGS) tests/datasets/check_loading.py
 
-.venv-datasets/made: pyproject.toml requirements.lock
+.venv-datasets/made: pyproject.toml requirements-datasets.lock
 	@echo "Setting up .venv-datasets (once)"
 	@$(PYTHON) -m venv .venv-datasets
-	@.venv-datasets/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-	@.venv-datasets/bin/python -m pip install --quiet --require-hashes --requirement requirements.lock
-	@.venv-datasets/bin/python -m pip install --quiet --no-deps --no-build-isolation --editable .
-	@.venv-datasets/bin/python -m pip install --quiet --group datasets
-	@# What is asked of TRL needs none of what it depends on, torch above all.
-	@.venv-datasets/bin/python -m pip install --quiet --no-deps trl
+	@# Without torch, of which TRL needs nothing here; hence without looking for what is missing.
+	@.venv-datasets/bin/python -m pip install --quiet --disable-pip-version-check \
+	  --no-deps --require-hashes --requirement requirements-datasets.lock
+	@.venv-datasets/bin/python -m pip install --quiet --disable-pip-version-check \
+	  --no-deps --no-build-isolation --config-settings editable_mode=compat --editable .
 	@touch $@
 
 check: static test ## the one gate: format, lint, types, architecture, tests
@@ -72,6 +71,8 @@ lock: $(VENV)/dev ## renew the lock files from pyproject.toml
 	  --python-version 3.11 pyproject.toml --group build -o requirements.lock
 	$(BIN)/uv pip compile --universal --generate-hashes --no-emit-index-url --no-header --quiet \
 	  --python-version 3.11 pyproject.toml --group build --group dev -c requirements.lock -o requirements-dev.lock
+	$(BIN)/uv pip compile --universal --generate-hashes --no-emit-index-url --no-header --quiet \
+	  --python-version 3.11 pyproject.toml --group build --group datasets -c requirements.lock -o requirements-datasets.lock
 
 clean: ## remove what the targets above made
 	rm -rf $(VENV) .venv-datasets build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

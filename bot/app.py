@@ -29,7 +29,7 @@ from engine.ports import Audience, Dispatcher, Models, Venue
 from engine.prompts.library import Prompts, load_prompts
 from engine.run import Runner
 from engine.service import Service
-from engine.store import Caps
+from engine.store import Caps, Store
 from engine.votes.window import VoteWindow
 
 STOP_SECONDS = 30.0
@@ -63,6 +63,7 @@ def defaults_of(settings: Settings) -> Defaults:
         scores=settings.scores,
         vote_minutes=settings.default_vote_minutes,
         stance_seconds=settings.stance_seconds,
+        again_minutes=settings.again_minutes,
         quorum=settings.default_quorum,
         extend=settings.default_extend,
         sampling=settings.sampling.roles(),
@@ -89,7 +90,7 @@ def open_configured_models(settings: Settings) -> Models:
 async def read_store(settings: Settings) -> AsyncIterator[SqlStore]:
     """Open the store for reading, beside whatever runs on it. Raises StoreError."""
     database = Database(settings.database_url.get_secret_value(), writable=False)
-    store = SqlStore(database)
+    store = SqlStore(database, settings.vault_keys())
     try:
         await require_newest(database)
         yield store
@@ -110,18 +111,22 @@ async def run_app(
     models: Models | None = None,
     *,
     audience: Audience | None = None,
+    prepare: Callable[[Store], Awaitable[None]] | None = None,
 ) -> AsyncIterator[App]:
     """Run everything on a migrated database until the body ends, then stop it in order.
 
-    `audience` watches turns being written. A background task that dies ends the body with its
+    `audience` watches turns being written; `prepare` reads the store before anything runs. A
+    background task that dies ends the body with its
     exception. Raises SettingsError or StoreError before anything runs.
     """
     prompts = load_prompts(settings.templates_dir)
     database = Database(settings.database_url.get_secret_value())
-    store = SqlStore(database)
+    store = SqlStore(database, settings.vault_keys())
     models = models or open_configured_models(settings)
     try:
         await migrate(database)
+        if prepare is not None:
+            await prepare(store)
         line = Line(store, models, prompts, venues, audience=audience)
         async with line.running():
             commands = _open_commands(settings, line.service, store)

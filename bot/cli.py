@@ -24,7 +24,12 @@ Names = Optional[list[str]]  # noqa: UP045
 SEAT = typer.Option(help="A seat's or contender's own model, e.g. A2=online/x; repeatable.")
 MIRROR = typer.Option("--mirror", help="Hold it a second time, with sides exchanged.")
 OPTION = typer.Option(help="An option of the format, e.g. agents=5 or turns=6; repeatable.")
+FORMATS = typer.Option(help="Only these formats of debate, e.g. classic,team.")
+LANGUAGES = typer.Option(help="Only these languages, e.g. en,tr.")
 VOTES = typer.Option(help="Votes to cast, e.g. A=3,B=2,tie=1 (default: keys, in a terminal).")
+STANCES = typer.Option(
+    help="Where people stand before and after, e.g. against>for=2,for=1; asks them to say."
+)
 
 
 def _show_version(wanted: bool) -> None:
@@ -48,6 +53,7 @@ def options(
 def demo(
     out: Annotated[Path, typer.Option(help="Folder of the export.")] = Path("demo-export"),
     votes: Annotated[Text, VOTES] = None,
+    stances: Annotated[Text, STANCES] = None,
     format: Annotated[str, typer.Option(help="Format of the debate.")] = "classic",
     language: Annotated[str, typer.Option(help="Language code, e.g. en, tr, zh.")] = "en",
     topic: Annotated[Text, typer.Option(help="The motion (default: one of the built-in).")] = None,
@@ -59,7 +65,7 @@ def demo(
     from bot.exits import run
 
     asked = Asked(topic=topic, format=format, language=language, options=tuple(option or ()))
-    run(lambda: run_demo(out, asked, votes=votes))
+    run(lambda: run_demo(out, asked, votes=votes, stances=stances))
 
 
 @app.command()
@@ -80,6 +86,7 @@ def debate(
     seed: Annotated[Optional[int], typer.Option(help="Seed of the debate's draws.")] = None,  # noqa: UP045
     mirror: Annotated[bool, MIRROR] = False,
     votes: Annotated[Text, VOTES] = None,
+    stances: Annotated[Text, STANCES] = None,
     out: Annotated[Optional[Path], typer.Option(help="Export all debates here after.")] = None,  # noqa: UP045
     option: Annotated[Names, OPTION] = None,
     seat: Annotated[Names, SEAT] = None,
@@ -110,7 +117,7 @@ def debate(
         seats=tuple(seat or ()),
         judges=judges,
     )
-    run(lambda: run_debate(asked, votes=votes, out=out, resume=resume))
+    run(lambda: run_debate(asked, votes=votes, stances=stances, out=out, resume=resume))
 
 
 @app.command()
@@ -119,8 +126,8 @@ def export(
     community: Annotated[Text, typer.Option(help="Only debates of this community.")] = None,
     format: Annotated[str, typer.Option(help="File format: jsonl or parquet.")] = "jsonl",
     tables: Annotated[Text, typer.Option(help="Only these, comma-separated.")] = None,
-    debate_format: Annotated[Text, typer.Option(help="Only these formats of debate.")] = None,
-    language: Annotated[Text, typer.Option(help="Only these languages, e.g. en,tr.")] = None,
+    debate_format: Annotated[Text, FORMATS] = None,
+    language: Annotated[Text, LANGUAGES] = None,
     since: Annotated[Text, typer.Option(help="Only revealed later: a date, or an instant.")] = None,
     until: Annotated[Text, typer.Option(help="Only revealed until then, all of a date.")] = None,
     quorum_met: Annotated[
@@ -147,8 +154,8 @@ def export(
 @app.command()
 def stats(
     community: Annotated[Text, typer.Option(help="Only debates of this community.")] = None,
-    format: Annotated[Text, typer.Option(help="Only debates of this format.")] = None,
-    language: Annotated[Text, typer.Option(help="Only debates in this language.")] = None,
+    debate_format: Annotated[Text, FORMATS] = None,
+    language: Annotated[Text, LANGUAGES] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     out: Annotated[Optional[Path], typer.Option(help="Draw pictures (SVG) into here.")] = None,  # noqa: UP045
 ) -> None:
@@ -158,7 +165,11 @@ def stats(
 
     run(
         lambda: run_stats(
-            community=community, format=format, language=language, as_json=as_json, out=out
+            community=community,
+            formats=debate_format,
+            languages=language,
+            as_json=as_json,
+            out=out,
         )
     )
 
@@ -179,7 +190,7 @@ def invite(
     ] = False,
     slack: Annotated[bool, typer.Option("--slack", help="Print a Slack app's manifest.")] = False,
     name: Annotated[Text, typer.Option(help="With --slack: what the app is called.")] = None,
-    url: Annotated[Text, typer.Option(help="With --slack: the https address in HTTP mode.")] = None,
+    url: Annotated[Text, typer.Option(help="With --slack: the https address from outside.")] = None,
 ) -> None:
     """Print the link that adds Rostrum to a Discord server, or the manifest of a Slack app."""
     from bot.exits import run
@@ -289,6 +300,18 @@ def purge(
     run(lambda: purge_community(platform, community))
 
 
+@app.command()
+def disconnect(
+    platform: Annotated[str, PLATFORM],
+    community: Annotated[str, typer.Argument(help="The platform's id of the community.")],
+) -> None:
+    """Delete the token of a community that installed Rostrum by OAuth; its debates stay."""
+    from bot.exits import run
+    from bot.operate import disconnect_community
+
+    run(lambda: disconnect_community(platform, community))
+
+
 @bench.command()
 def overhead(
     format: Annotated[str, typer.Option(help="Format of the debates.")] = "classic",
@@ -319,8 +342,8 @@ def live(
 
 @bench.command()
 def jury(
-    debates: Annotated[int, typer.Option(min=1, help="Debates that count, a seed.")] = 300,
-    seeds: Annotated[int, typer.Option(min=1, help="Installations, in each world.")] = 24,
+    debates: Annotated[int, typer.Option(min=1, help="Debates that count, a seed.")] = 600,
+    seeds: Annotated[int, typer.Option(min=1, help="Installations, in each world.")] = 48,
     first_seed: Annotated[int, typer.Option(min=0, help="Below 5000 are those to tune on.")] = 5000,
     learning: Annotated[int, typer.Option(help="Debates that the jury held before.")] = 600,
 ) -> None:

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from rich.console import Console
 
-from adapters.terminal.votes import parse_votes
+from adapters.terminal.votes import parse_stances, parse_votes
 from bot import log, texts
 from bot.exporting import export_into
 from bot.settings import Settings, load_settings
@@ -74,10 +74,19 @@ class Asked(Value):
 
 
 async def run_debate(
-    asked: Asked, *, votes: str | None, out: Path | None, resume: str | None
+    asked: Asked,
+    *,
+    votes: str | None,
+    stances: str | None = None,
+    out: Path | None,
+    resume: str | None,
 ) -> None:
     """Hold or resume a debate, and export afterwards where that was asked for."""
     order = asked.order()
+    moves = None if stances is None else parse_stances(stances)
+    if moves is not None and order.mirror:
+        raise UsageError("--stances cannot be given for a debate and its mirror at once.")
+    order = order.model_copy(update={"stance": moves is not None or None})
     settings = load_settings()
     if votes is not None:
         contenders = contenders_of(order, settings.default_format)
@@ -88,7 +97,7 @@ async def run_debate(
     def explain(started: Started) -> None:
         console.print(texts.remarks(started), markup=False, soft_wrap=True, end="")
 
-    session = Session(settings, console, votes, explain)
+    session = Session(settings, console, votes, moves, explain)
     await (session.resume(resume) if resume else session.start(order))
     if out is not None:
         counts = await export_into(settings, out)

@@ -10,13 +10,14 @@ from rich.console import Console
 
 from adapters.models.discovery import find_local_servers
 from adapters.storage.database import Database
-from adapters.terminal.votes import parse_votes
+from adapters.terminal.votes import parse_stances, parse_votes
 from bot import log, texts
 from bot.debate import Asked, contenders_of, quiet
 from bot.exporting import export_into
 from bot.settings import Settings
-from bot.terminal import DEFAULT_VOTES, Session, has_keyboard
+from bot.terminal import DEFAULT_STANCES, DEFAULT_VOTES, Session, has_keyboard
 from engine.dataset.folder import check_replaceable
+from engine.formats import find_format
 from engine.intake import Order
 from engine.languages import check_language
 from engine.service import Started
@@ -26,7 +27,9 @@ from engine.votes.options import vote_options
 STANCE_SECONDS = 2.0  # nobody is kept waiting for people who are not there
 
 
-async def run_demo(out: Path, asked: Asked, *, votes: str | None) -> None:
+async def run_demo(
+    out: Path, asked: Asked, *, votes: str | None, stances: str | None = None
+) -> None:
     """Hold a debate of rehearsal models in the terminal, and export it into a folder.
 
     Whatever is set for real debates is left alone: the demo has a database of its own, made
@@ -40,19 +43,25 @@ async def run_demo(out: Path, asked: Asked, *, votes: str | None) -> None:
         votes = DEFAULT_VOTES.format(*contenders)
     if votes is not None:
         parse_votes(votes, options)
+    if stances is None and find_format(order.format or "").stance and votes is not None:
+        stances = DEFAULT_STANCES
+    moves = None if stances is None else parse_stances(stances)
+    order = order.model_copy(update={"stance": moves is not None or None})
     database = await _make_database(out)
     address = SecretStr(f"sqlite+aiosqlite:///{database}")
     settings = Settings(database_url=address, stance_seconds=STANCE_SECONDS)
     log.configure(quiet(settings).log)
     console = Console(highlight=False)
-    intro = texts.demo_intro(order.topic or "", order.format or "", order.language or "", votes)
+    intro = texts.demo_intro(
+        order.topic or "", order.format or "", order.language or "", votes, stances
+    )
     console.print(intro, markup=False, soft_wrap=True)
 
     def explain(started: Started) -> None:
         console.print(texts.remarks(started), markup=False, soft_wrap=True, end="")
 
     resume = f"ROSTRUM_DATABASE_URL=sqlite+aiosqlite:///{database} rostrum debate --resume"
-    await Session(settings, console, votes, explain, resume).start(order)
+    await Session(settings, console, votes, moves, explain, resume).start(order)
     counts = await export_into(settings, out)
     servers = await find_local_servers()
     console.print(texts.demo_outro(counts, out, servers), markup=False, soft_wrap=True)

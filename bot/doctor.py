@@ -10,7 +10,8 @@ from adapters.models.discovery import find_local_servers, probe
 from adapters.storage.database import Database
 from adapters.storage.migrate import require_newest
 from bot.settings import Settings, load_settings
-from engine.errors import ModelError, RostrumError, StoreError
+from engine.errors import ModelError, RostrumError, SettingsError, StoreError
+from engine.installs import Install
 from engine.prompts.library import load_prompts
 
 
@@ -112,19 +113,36 @@ async def _check_discord(settings: Settings) -> AsyncIterator[Finding]:
 
 async def _check_slack(settings: Settings) -> AsyncIterator[Finding]:
     slack = settings.slack
-    if slack.bot_token is None:
+    if slack.bot_token is None and slack.client_id is None:
         yield Finding("slack", None, "not set; ROSTRUM_SLACK__BOT_TOKEN connects it")
         return
     # Imported only here, like Discord's.
-    from adapters.slack.checkup import check
+    from adapters.slack.checkup import check_app, check_bot, check_installs
     from adapters.slack.rest import Rest
+    from bot.platforms import credentials_of
 
-    rest = Rest(slack.bot_token, slack.api_url)
+    rest, given = Rest(slack.bot_token, slack.api_url), credentials_of(slack)
     try:
-        async for checked in check(rest, slack.app_token, slack.signing_secret):
+        bots = check_bot(rest) if given is None else check_installs(rest, await _installs(settings))
+        async for checked in bots:
             yield Finding(checked.subject, checked.good, checked.text)
+        async for checked in check_app(rest, slack.app_token, slack.signing_secret, given):
+            yield Finding(checked.subject, checked.good, checked.text)
+    except SettingsError as error:
+        yield Finding("slack", False, str(error))
     finally:
         await rest.close()
+
+
+async def _installs(settings: Settings) -> list[Install]:
+    """Return the workspaces that installed Rostrum; none where there is no database yet."""
+    from bot.app import read_store
+
+    try:
+        async with read_store(settings) as store:
+            return await store.installs.every("slack")
+    except StoreError:
+        return []
 
 
 def _check_roster(settings: Settings) -> list[Finding]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import signal
 import sys
 from collections.abc import Callable, Coroutine
@@ -16,11 +17,16 @@ FAILED, WRONG_USAGE = 1, 2
 # The writer's thread gives the interpreter up at every statement, and while the loop is busy gets
 # it back only after so long; Python's 5 ms would make a commit of ten take 50.
 SWITCH_SECONDS = 0.0005
+# A thousand debates are many objects, and few of them in cycles: with Python's own thresholds
+# (700, 10, 10) looking for those stops the loop for most of a second.
+COLLECT_AFTER = (10_000, 20, 50)
 
 
 def run(command: Callable[[], Coroutine[Any, Any, None]]) -> None:
     """Run a command on an event loop; exits 1 or 2 with one line on stderr when it fails."""
     sys.setswitchinterval(SWITCH_SECONDS)
+    gc.set_threshold(*COLLECT_AFTER)
+    gc.freeze()  # what is there now stays until the end
     try:
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
             runner.run(_until_terminated(command))

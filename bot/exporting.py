@@ -16,12 +16,12 @@ from adapters.storage.database import Database
 from adapters.storage.migrate import migrate
 from bot import log, texts
 from bot.app import read_store
+from bot.filters import read_formats, read_languages, split_list
 from bot.settings import Settings, load_settings
 from engine.dataset.rowfiles import FileFormat
 from engine.dataset.tables import choose_tables
 from engine.dataset.writer import Wanted, export
 from engine.errors import UsageError
-from engine.formats import find_format
 from engine.store import ExportFilter
 
 PATIENCE_SECONDS = 2.0
@@ -45,13 +45,13 @@ class Chosen(NamedTuple):
         """Return what is asked for. Raises UsageError, naming the option that cannot be read."""
         where = ExportFilter(
             community=self.community,
-            formats=tuple(find_format(name).name for name in _split(self.formats)),
-            languages=_split(self.languages),
+            formats=read_formats(self.formats),
+            languages=read_languages(self.languages),
             since=_read_moment("--since", self.since, after=False),
             until=_read_moment("--until", self.until, after=True),
             quorum_met=self.quorum_met,
         )
-        tables = tuple(table.name for table in choose_tables(_split(self.tables)))
+        tables = tuple(table.name for table in choose_tables(split_list(self.tables)))
         return Wanted(where, tables if self.tables else (), _read_format(self.file_format))
 
 
@@ -92,11 +92,8 @@ async def export_into(settings: Settings, out: Path, wanted: Wanted | None = Non
             )
     counts = {table: sum(splits.values()) for table, splits in manifest.rows.items()}
     filled = [f"{table} {number:,}" for table, number in counts.items() if number]
-    return ", ".join(filled) or "no debates yet"
-
-
-def _split(text: str | None) -> tuple[str, ...]:
-    return tuple(part.strip() for part in (text or "").split(",") if part.strip())
+    nothing = "no debates yet" if asked.where == ExportFilter() else "no such debates"
+    return ", ".join(filled) or nothing
 
 
 def _read_format(name: str) -> FileFormat:

@@ -20,6 +20,7 @@ async def print_invite(*, secret_ballots: bool) -> None:
 
 
 async def print_manifest(name: str | None, address: str | None) -> None:
-    """Print the manifest of a Slack app, for the mode that is set."""
-    mode = load_settings().slack.mode
-    print(to_json(manifest(mode, name or NAME, address or NO_ADDRESS)))
+    """Print the manifest of a Slack app, as it is set to be reached and installed."""
+    slack = load_settings().slack
+    where = address or slack.public_url or NO_ADDRESS
+    print(to_json(manifest(slack.mode, name or NAME, where, oauth=slack.client_id is not None)))

@@ -33,6 +33,8 @@ _TALKATIVE = (
     "httpx2",
     "httpcore2",
     "openai",
+    "slack_bolt",
+    "slack_sdk",
     "sqlalchemy",
 )
 
@@ -41,6 +43,8 @@ _SECRET_NAME = re.compile(
 )
 # Controls, line separators, what reverses the direction of text, and lone surrogates.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+# Tokens of Slack: those that workspaces give while it runs are in no setting.
+_TOKENS = r"\bxox[a-z](?:\.xox[a-z])?-[\w-]{8,}|\bxapp-[\w-]{8,}"
 _SHORTEST_SECRET = 4  # anything shorter is found in ordinary words
 
 
@@ -112,10 +116,9 @@ def redactor(secrets: Iterable[str]) -> Processor:
 def _hider(secrets: Iterable[str]) -> Callable[[str], str]:
     long_enough = {secret for secret in secrets if len(secret) >= _SHORTEST_SECRET}
     forms = {f for s in long_enough for f in (s, quote(s, safe=""), repr(s)[1:-1])}
-    if not forms:
-        return str
     # The longest first: one secret may begin with another.
-    pattern = re.compile("|".join(map(re.escape, sorted(forms, key=len, reverse=True))))
+    known = map(re.escape, sorted(forms, key=len, reverse=True))
+    pattern = re.compile("|".join([*known, _TOKENS]))
     return lambda text: pattern.sub(REDACTED, text)
 
 

@@ -18,7 +18,7 @@ from bot.app import defaults_of, read_store
 from bot.settings import load_settings
 from engine.clock import SystemClock
 from engine.debate import Debate, Status, utc_now
-from engine.errors import ExportError, UsageError
+from engine.errors import ExportError, NotFoundError, UsageError
 from engine.keeper import LEASE_SECONDS
 from engine.privacy import forget, purge
 from engine.text import headline
@@ -104,6 +104,15 @@ async def purge_community(platform: str, community: str) -> None:
         debates = await purge(store, platform, community)
         await store.people.wipe()
     print(f"Deleted {debates} debate{'' if debates == 1 else 's'}, and what was kept beside them.")
+
+
+async def disconnect_community(platform: str, community: str) -> None:
+    """Delete the token that a community gave; a running process uses it until it ends."""
+    async with read_store(load_settings()) as store:
+        if not await store.installs.drop(platform, community):
+            raise NotFoundError(f"No token of {platform} {community} is stored.")
+        await store.people.wipe()
+    print("Deleted its token. A Rostrum that runs now uses it until it is started anew.")
 
 
 async def back_up(out: Path) -> None:

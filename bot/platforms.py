@@ -2,36 +2,35 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
-from adapters.discord.board import LOOK_SECONDS, Board
 from adapters.discord.connection import Connection as DiscordConnection
 from adapters.discord.rest import Rest as DiscordRest
 from adapters.discord.venue import DiscordVenue
 from adapters.slack.connection import Connection as SlackConnection
 from adapters.slack.connection import Transport
 from adapters.slack.http import HttpTransport
+from adapters.slack.installations import Installations
+from adapters.slack.oauth import Credentials, Installer
 from adapters.slack.rest import Rest as SlackRest
+from adapters.slack.site import Site
 from adapters.slack.socket import SocketTransport
 from adapters.slack.venue import SlackVenue
+from adapters.slack.workspaces import OneWorkspace, Workspaces
 from bot.app import App
 from bot.settings import Settings
 from bot.settings_sections import SlackSettings
 from engine.errors import SettingsError
 from engine.ports import Venue
+from engine.store import Store
 
 NOTHING_SET = (
     "There is no platform to serve: set ROSTRUM_DISCORD__TOKEN to a Discord bot's token "
     "(docs/discord.md says where to get one), or ROSTRUM_SLACK__BOT_TOKEN and "
     "ROSTRUM_SLACK__APP_TOKEN to those of a Slack app (docs/slack.md)."
-)
-ONE_WORKSPACE = (
-    "Slack is served for one workspace, by its token; set ROSTRUM_SLACK__BOT_TOKEN "
-    "(docs/slack.md says where to get one)."
 )
 
 
@@ -47,6 +46,10 @@ class Platform(Protocol):
         """Whether events come now."""
         ...
 
+    async def prepare(self, store: Store) -> None:
+        """Read what is needed before anything runs. Raises SettingsError."""
+        ...
+
     async def run(self, app: App) -> None:
         """Serve until cancelled. Raises SettingsError when the platform refuses for good."""
         ...
@@ -58,23 +61,23 @@ class Platform(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Discord:
-    """Everything that serves Discord; states are shown anew every `board_seconds`."""
+    """Everything that serves Discord."""
 
     rest: DiscordRest
     venue: DiscordVenue
     connection: DiscordConnection
-    board_seconds: float = LOOK_SECONDS
 
     def is_connected(self) -> bool:
         """Whether every shard is connected now."""
         return self.connection.connected
 
+    async def prepare(self, store: Store) -> None:
+        """Do nothing: a token is all that Discord needs."""
+
     async def run(self, app: App) -> None:
         """Serve until cancelled. Raises SettingsError when Discord refuses for good."""
-        async with asyncio.TaskGroup() as group:
-            hear = partial(app.service.hear, self.venue.platform)
-            group.create_task(self.connection.run(app.commands, hear, self.venue))
-            group.create_task(Board(self.venue, app.store, self.board_seconds).run())
+        hear = partial(app.service.hear, self.venue.platform)
+        await self.connection.run(app.commands, hear, self.venue)
 
     async def close(self) -> None:
         """Close every connection."""
@@ -83,15 +86,19 @@ class Discord:
 
 @dataclass(frozen=True, slots=True)
 class Slack:
-    """Everything that serves one workspace on Slack."""
+    """Everything that serves Slack: one workspace by its token, or all that installed Rostrum."""
 
-    rest: SlackRest
+    workspaces: Workspaces
     venue: SlackVenue
     connection: SlackConnection
 
     def is_connected(self) -> bool:
         """Whether events come now."""
         return self.connection.connected
+
+    async def prepare(self, store: Store) -> None:
+        """Read the workspaces' tokens. Raises SettingsError for one that no key opens."""
+        await self.workspaces.open(store.installs)
 
     async def run(self, app: App) -> None:
         """Serve until cancelled. Raises SettingsError when Slack refuses for good."""
@@ -100,7 +107,7 @@ class Slack:
 
     async def close(self) -> None:
         """Close every connection."""
-        await self.rest.close()
+        await self.workspaces.app.close()
 
 
 def open_platforms(settings: Settings) -> tuple[Platform, ...]:
@@ -121,18 +128,30 @@ def _configured(settings: Settings) -> Iterator[Platform]:
         yield _open_slack(settings.slack)
 
 
+def credentials_of(slack: SlackSettings) -> Credentials | None:
+    """Return what workspaces install the app with; None: it serves one, by its token."""
+    if slack.client_id is None or slack.client_secret is None:
+        return None
+    return Credentials(slack.client_id, slack.client_secret, slack.public_url)
+
+
 def _open_slack(slack: SlackSettings) -> Slack:
-    if slack.bot_token is None:
-        raise SettingsError(ONE_WORKSPACE)
-    rest = SlackRest(slack.bot_token, slack.api_url)
-    connection = SlackConnection(rest, _transport(rest, slack), slack.managers)
-    return Slack(rest, SlackVenue(rest), connection)
+    rest, site = SlackRest(slack.bot_token, slack.api_url), Site(slack.host, slack.port)
+    workspaces: Workspaces = OneWorkspace(rest)
+    installer = None
+    if (given := credentials_of(slack)) is not None:
+        workspaces = installations = Installations(rest)
+        installer = Installer(given, installations)
+    connection = SlackConnection(
+        workspaces, _transport(rest, slack, site), site, slack.managers, installer=installer
+    )
+    return Slack(workspaces, SlackVenue(workspaces), connection)
 
 
-def _transport(rest: SlackRest, slack: SlackSettings) -> Transport:
+def _transport(rest: SlackRest, slack: SlackSettings, site: Site) -> Transport:
     """Return how events come; the settings have been checked to hold what that needs."""
     if slack.mode == "http" and slack.signing_secret is not None:
-        return HttpTransport(slack.signing_secret, slack.host, slack.port)
+        return HttpTransport(slack.signing_secret, site)
     if slack.app_token is not None:
         return SocketTransport(rest, slack.app_token)
     raise SettingsError(NOTHING_SET)

@@ -15,6 +15,7 @@ from bot.health import Health, serve_health
 from bot.platforms import Platform, open_platforms
 from bot.settings import Settings, load_settings
 from engine.privacy import tidy
+from engine.store import Store
 
 RECONCILE_SECONDS = 5.0
 logger = structlog.get_logger(__name__)
@@ -36,7 +37,13 @@ async def run_rostrum() -> None:
 async def serving(settings: Settings, *platforms: Platform) -> AsyncIterator[App]:
     """Serve while the body runs. Raises SettingsError when a platform refuses for good."""
     try:
-        async with run_app(settings, [platform.venue for platform in platforms]) as app:
+
+        async def prepare(store: Store) -> None:
+            for platform in platforms:
+                await platform.prepare(store)
+
+        venues = [platform.venue for platform in platforms]
+        async with run_app(settings, venues, prepare=prepare) as app:
             await app.reconcile()
             gateways = {platform.venue.platform: platform.is_connected for platform in platforms}
             health = Health(app.store, gateways)

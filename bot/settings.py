@@ -33,6 +33,7 @@ from bot.settings_sections import (
     ExportSettings,
     Folded,
     HealthSettings,
+    Keys,
     Language,
     LogSettings,
     OneModel,
@@ -97,6 +98,7 @@ class Settings(BaseSettings):
     default_language: Language = "en"
     default_vote_minutes: float = Field(30, gt=0, le=10080)
     stance_seconds: float = Field(60, gt=0, le=86400)
+    again_minutes: float = Field(1440, gt=0, le=10080)
     default_quorum: int = Field(5, ge=0)
     default_extend: bool = True
 
@@ -118,7 +120,7 @@ class Settings(BaseSettings):
     export: ExportSettings = ExportSettings()
     privacy: PrivacySettings = PrivacySettings()
     log: LogSettings = LogSettings()
-    secret_key: SecretStr | None = None
+    secret_key: Keys = ()
 
     @classmethod
     def settings_customise_sources(
@@ -158,6 +160,10 @@ class Settings(BaseSettings):
         """Return the limits of every format that has any, by format."""
         return {name: value.limits() for name, value in self if isinstance(value, FormatSettings)}
 
+    def vault_keys(self) -> tuple[str, ...]:
+        """Return the keys of stored tokens, the newest first."""
+        return tuple(key.get_secret_value() for key in self.secret_key)
+
     def secrets(self) -> frozenset[str]:
         """Return every value that must never be shown, passwords within addresses included."""
         return frozenset(secret for secret in _secrets_in(self) if secret)
@@ -187,7 +193,9 @@ def _secrets_in(value: object) -> Iterator[str]:
     elif isinstance(value, BaseModel):
         yield from _secrets_in(dict(value))
     elif isinstance(value, dict):
-        for inner in value.values():
+        yield from _secrets_in(tuple(value.values()))
+    elif isinstance(value, tuple):
+        for inner in value:
             yield from _secrets_in(inner)
 
 
@@ -235,19 +243,24 @@ def _check_slack(settings: Settings) -> None:
     app = slack.app_token is not None or slack.signing_secret is not None
     rules = (
         (
+            oauth and slack.bot_token is not None,
+            "Slack is served either in one workspace by its token or in all that install it; "
+            "unset ROSTRUM_SLACK__BOT_TOKEN or ROSTRUM_SLACK__CLIENT_ID.",
+        ),
+        (
             oauth != (slack.client_secret is not None),
             "Installing on Slack by OAuth needs two values; set ROSTRUM_SLACK__CLIENT_ID and "
             "ROSTRUM_SLACK__CLIENT_SECRET, or neither.",
         ),
         (
-            oauth and settings.secret_key is None,
+            oauth and not settings.secret_key,
             "Installing on Slack by OAuth stores tokens, which are encrypted; "
             "set ROSTRUM_SECRET_KEY.",
         ),
         (
             app and not connects,
             "Slack has credentials of its app but no token to speak with; "
-            "set ROSTRUM_SLACK__BOT_TOKEN.",
+            "set ROSTRUM_SLACK__BOT_TOKEN, or ROSTRUM_SLACK__CLIENT_ID to have it installed.",
         ),
         (
             connects and slack.mode == "socket" and slack.app_token is None,

@@ -19,6 +19,7 @@ from engine.jury.rubric import PANEL, RUBRICS
 # Primary subtag, then script, region and variants (RFC 5646, section 2.1).
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z]{3,4})*(-([A-Za-z]{2}|\d{3}))?(-[A-Za-z0-9]{4,8})*")
 _WEB = re.compile(r"https?://[^/\s]+(/\S*)?")
+SHORTEST_KEY = 16
 _SQLITE, _POSTGRES = "sqlite+aiosqlite:///", "postgresql+psycopg://"
 
 
@@ -37,6 +38,14 @@ def _items(value: Any) -> Any:
     if isinstance(value, str):
         return [item.strip() for item in value.split(",") if item.strip()]
     return [value] if isinstance(value, int) else value
+
+
+def _keys(value: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
+    if any(len(key.get_secret_value()) < SHORTEST_KEY for key in value):
+        raise ValueError(
+            f"has a key of fewer than {SHORTEST_KEY} characters; make one with openssl rand -hex 32"
+        )
+    return value
 
 
 def _address(value: str) -> str:
@@ -117,6 +126,7 @@ def _prices(value: Any) -> dict[str, Price]:
 Folded = BeforeValidator(_fold)
 Cap = BeforeValidator(_cap)
 Address = Annotated[str, AfterValidator(_address)]
+Keys = Annotated[tuple[SecretStr, ...], BeforeValidator(_items), AfterValidator(_keys)]
 Language = Annotated[str, AfterValidator(_language)]
 DatabaseUrl = Annotated[SecretStr, AfterValidator(_database)]
 OneModel = Annotated[Model, BeforeValidator(_model)]
@@ -162,6 +172,7 @@ class SlackSettings(Section):
     port: Port = 3000
     client_id: str | None = None
     client_secret: SecretStr | None = None
+    public_url: Address | None = None
     managers: Annotated[tuple[str, ...], BeforeValidator(_items)] = ()
 
 

@@ -12,10 +12,9 @@ from rich.console import Console
 from rich.table import Table
 
 from bot.app import read_store
+from bot.filters import read_formats, read_languages
 from bot.settings import load_settings
 from engine.errors import ExportError
-from engine.formats import find_format
-from engine.languages import check_language
 from engine.stats.agreement import (
     Agreement,
     GroupFigures,
@@ -23,6 +22,7 @@ from engine.stats.agreement import (
     Shares,
     measure_agreement,
 )
+from engine.stats.anchoring import Anchoring
 from engine.stats.calibration import Bin
 from engine.stats.figure import FEWEST
 from engine.stats.jurors import JurorFigures
@@ -55,8 +55,8 @@ WRITTEN = "Pictures in {out}: {names}."
 async def run_stats(
     *,
     community: str | None,
-    format: str | None,
-    language: str | None,
+    formats: str | None,
+    languages: str | None,
     as_json: bool,
     out: Path | None,
 ) -> None:
@@ -64,8 +64,8 @@ async def run_stats(
     where = ExportFilter(
         community=community,
         revealed=True,
-        formats=(find_format(format).name,) if format else (),
-        languages=(check_language(language),) if language else (),
+        formats=read_formats(formats),
+        languages=read_languages(languages),
     )
     async with read_store(load_settings()) as store:
         agreement, leaderboard = await work_out(store.archive, where, _measure)
@@ -131,6 +131,7 @@ def _tables(agreement: Agreement, leaderboard: Leaderboard) -> Iterator[Table]:
     yield _matrix(agreement)
     yield _shares(agreement.people_shares, agreement.jury_shares)
     yield _reliability(agreement.reliability)
+    yield _anchoring(agreement.anchoring)
     yield _models(agreement.models)
     yield _jurors(agreement.jurors)
     for title, groups in (
@@ -190,6 +191,17 @@ def _reliability(bins: Sequence[Bin]) -> Table:
     for one in bins:
         means = ("" if mean is None else f"{mean:.2f}" for mean in (one.predicted, one.observed))
         table.add_row(f"{one.low:.1f} to {one.high:.1f}", *means, str(one.n))
+    return table
+
+
+def _anchoring(anchoring: Anchoring) -> Table:
+    table = _table("Asked again after the reveal", "share", "people")
+    for name, one in (
+        ("chose otherwise than the jury, and then as it did", anchoring.toward),
+        ("chose as the jury did, and then otherwise", anchoring.away),
+    ):
+        if one.n:
+            table.add_row(name, tell_share(one), str(one.n))
     return table
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -14,7 +14,9 @@ from ulid import ULID
 from adapters.storage.database import sqlite_path
 from adapters.terminal.venue import TerminalVenue
 from adapters.terminal.votes import (
+    GUEST,
     Hand,
+    Move,
     guests_among,
     hands,
     key_hint,
@@ -30,10 +32,11 @@ from engine.intake import Order
 from engine.ports import Audience, VenueLimits
 from engine.service import Started
 from engine.store import Caps
-from engine.votes.options import vote_options
+from engine.votes.options import STANCES, UNSURE, vote_options
 
 PLATFORM = COMMUNITY = "terminal"
 DEFAULT_VOTES = "{}=3,{}=2,tie=1"  # of the first two contenders
+DEFAULT_STANCES = "against>for=2,unsure>for=1,for=1,against=1,unsure>against=1"
 LIMITS = VenueLimits(typing_seconds=0.25)
 LOOK_SECONDS = 0.05
 
@@ -44,11 +47,12 @@ class DebateEndedError(RostrumError):
 
 @dataclass(slots=True)
 class Session:
-    """A terminal that holds one debate. `votes` None: by keys, where there are any."""
+    """A terminal that holds one debate. `votes`, `stances` None: by keys, where there are any."""
 
     settings: Settings
     console: Console
     votes: str | None = None
+    stances: tuple[Move, ...] | None = None
     on_start: Callable[[Started], None] = lambda _: None
     resume_command: str = "rostrum debate --resume"
 
@@ -118,6 +122,7 @@ class Session:
     ) -> Debate:
         venue.listener = partial(app.service.hear, PLATFORM)
         try:
+            await self._hear_first_stances(app, venue, debate_id)
             debate = await _until(app, debate_id, lambda d: d.vote_opened_at or _ended(d))
             if debate.vote_opened_at and not _ended(debate):
                 debate = await self._vote(app, venue, debate, veiled=veiled)
@@ -141,7 +146,7 @@ class Session:
         """
         options = vote_options(tuple(debate.request.sides))
         async with asyncio.TaskGroup() as group:
-            voting = group.create_task(self._take_votes(venue, debate, options))
+            voting = group.create_task(self._take_votes(app, venue, debate, options))
             closing = group.create_task(_until(app, debate.id, _ended))
             await asyncio.wait({voting, closing}, return_when=asyncio.FIRST_COMPLETED)
             voting.cancel()
@@ -154,26 +159,61 @@ class Session:
             return await closing
 
     async def _take_votes(
-        self, venue: TerminalVenue, debate: Debate, options: tuple[str, ...]
+        self, app: App, venue: TerminalVenue, debate: Debate, options: tuple[str, ...]
     ) -> None:
-        async def cast(hand: Hand) -> None:
-            act = venue.hold if hand.added else venue.drop
-            try:
-                await act(hand.user, hand.option)
-            except VenueError as error:  # the vote closed in this moment
-                venue.note(str(error))
-
-        if self.votes is None and has_keyboard():
+        if self.votes is not None:
+            await _cast(venue, hands(parse_votes(self.votes, options)))
+        elif has_keyboard():
             read = await venue.reactions(debate.thread or "", debate.vote_message or "")
             before = guests_among(user for held in read.holders.values() for user in held)
-            venue.note(key_hint(options))
-            await vote_by_keys(sys.stdin.fileno(), options, cast, before=before)
-            return
-        if self.votes is None:
+            await _by_keys(venue, options, before)
+        else:
             venue.note(texts.NOBODY)
+        if debate.request.stance and self._has_people:
+            await _until(app, debate.id, lambda _: venue.asked(UNSURE) > 1)
+            await self._take_stances(venue, [move.after for move in self.stances or ()])
+
+    async def _hear_first_stances(self, app: App, venue: TerminalVenue, debate_id: str) -> None:
+        """Take stances where they are asked for, until the debate begins."""
+
+        def over(debate: Debate) -> object:
+            return debate.stance_closed_at or debate.vote_opened_at or _ended(debate)
+
+        debate = await app.store.debates.get(debate_id)
+        if not debate.request.stance or not self._has_people:
             return
-        for hand in hands(parse_votes(self.votes, options)):
-            await cast(hand)
+        await _until(app, debate_id, lambda d: venue.asked(UNSURE) or over(d))
+        async with asyncio.TaskGroup() as group:
+            stood = [move.before for move in self.stances or ()]
+            taking = group.create_task(self._take_stances(venue, stood))
+            await _until(app, debate_id, over)
+            taking.cancel()
+
+    @property
+    def _has_people(self) -> bool:
+        return self.stances is not None or (self.votes is None and has_keyboard())
+
+    async def _take_stances(self, venue: TerminalVenue, stances: Sequence[str]) -> None:
+        if self.stances is None:
+            await _by_keys(venue, STANCES)
+        else:
+            await _cast(venue, [Hand(f"{GUEST}{n}", up) for n, up in enumerate(stances, start=1)])
+
+
+async def _by_keys(venue: TerminalVenue, options: tuple[str, ...], before: int = 0) -> None:
+    venue.note(key_hint(options))
+    await vote_by_keys(
+        sys.stdin.fileno(), options, lambda hand: _cast(venue, [hand]), before=before
+    )
+
+
+async def _cast(venue: TerminalVenue, given: Iterable[Hand]) -> None:
+    for hand in given:
+        act = venue.hold if hand.added else venue.drop
+        try:
+            await act(hand.user, hand.option)
+        except VenueError as error:  # the vote closed in this moment
+            venue.note(str(error))
 
 
 async def _until(app: App, debate_id: str, done: Callable[[Debate], object]) -> Debate:

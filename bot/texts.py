@@ -16,6 +16,7 @@ VOTES_BY_KEY = "When the vote opens, each key you press is one person's vote."
 VOTES_GIVEN = (
     "These votes are cast when it opens: {votes} (choose with --votes, or run it in a terminal)."
 )
+STANCES_GIVEN = "Where people stand before and after: {stances} (choose with --stances).\n"
 NOBODY = "Nobody can vote here (no terminal and no --votes), so the vote is closed at once."
 STOPPING = (
     "Stopping: calls that are out are finished and kept (Ctrl-C again stops at once).\n"
@@ -40,12 +41,15 @@ SERVER = """
 TOPIC = "Remote work is more productive than working from an office"
 
 
-def demo_intro(topic: str, format: str, language: str, votes: str | None) -> str:
+def demo_intro(
+    topic: str, format: str, language: str, votes: str | None, stances: str | None
+) -> str:
     """Say what the demo stands for, and that its model is none."""
     quoted = topic.replace('"', "'")
     command = f'/debate start topic:"{quoted}" format:{format} language:{language}'
     voting = VOTES_BY_KEY if votes is None else VOTES_GIVEN.format(votes=votes)
-    return f"> {command}\n\n{REHEARSAL}\n{voting}\n"
+    standing = STANCES_GIVEN.format(stances=stances) if stances else ""
+    return f"> {command}\n\n{REHEARSAL}\n{voting}\n{standing}"
 
 
 def remarks(started: Started) -> str:

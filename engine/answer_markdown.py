@@ -6,7 +6,7 @@ Every sentence of an answer is written here, ready for translation, but for thos
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from engine.answers import (
     AgreementAnswer,
@@ -22,6 +22,8 @@ from engine.answers import (
     OptedAnswer,
     PrivacyAnswer,
     ResultAnswer,
+    ReviewAnswer,
+    RevisedAnswer,
     SettingsAnswer,
     StartedAnswer,
     StatusAnswer,
@@ -31,6 +33,7 @@ from engine.answers import (
 from engine.debate import TIE, WEAK, Estimate, Persuasion, Status, Tally, Verdict
 from engine.invocation import USAGES
 from engine.messages import JurorLine, Reveal
+from engine.review_markdown import review_lines, revised_lines
 from engine.stats.markdown import agreement_lines, leaderboard_lines
 from engine.store import Traces
 from engine.text import headline
@@ -39,12 +42,17 @@ from engine.topics import Topic
 TOPIC_LENGTH = 200  # characters
 
 
-def to_markdown(answer: Answer, prefix: str = "/debate") -> str:
-    """Write an answer as Markdown; `prefix` is how this platform's commands begin."""
-    return "\n".join(_lines(answer, prefix))
+def to_markdown(answer: Answer, prefix: str = "/debate", link: Callable[[str], str] = str) -> str:
+    """Write an answer as Markdown; `prefix` is how this platform's commands begin.
+
+    `link` returns a thread as this platform shows a link to it.
+    """
+    return "\n".join(_lines(answer, prefix, link))
 
 
-def _lines(answer: Answer, prefix: str) -> Iterator[str]:  # noqa: C901 - one case an answer
+def _lines(  # noqa: C901 - one case an answer
+    answer: Answer, prefix: str, link: Callable[[str], str]
+) -> Iterator[str]:
     match answer:
         case StartedAnswer():
             yield from _started(answer)
@@ -72,6 +80,10 @@ def _lines(answer: Answer, prefix: str) -> Iterator[str]:  # noqa: C901 - one ca
             yield from agreement_lines(answer.agreement)
         case LeaderboardAnswer():
             yield from leaderboard_lines(answer.leaderboard)
+        case ReviewAnswer():
+            yield from review_lines(answer, prefix, link)
+        case RevisedAnswer():
+            yield from revised_lines(answer)
         case HelpAnswer():
             yield from _help(answer, prefix)
         case PrivacyAnswer():
@@ -108,6 +120,7 @@ STATUSES = {
     Status.CANCELLED: "It was stopped.",
     Status.FAILED: "It could not go on; whoever runs Rostrum can see why, and resume it.",
 }
+RUNS_BY_THE_CLOCK = "It runs: {turns} turns are held."
 JUDGING = "All {total} turns are held; the jury reads them."
 VOTE_LEFT = "The vote is open for {minutes}."
 VOTE_DUE = "The vote is being closed."
@@ -163,6 +176,7 @@ ABOUT_COMMANDS = {
     "export": "hands over the data of the revealed debates held here (managers)",
     "agreement": "says how far jury and people agree here",
     "leaderboard": "shows how people and jury rate the models here",
+    "review": "offers revealed debates whose outcome is unclear, to say who debated better",
     "privacy": "says what is stored of you",
     "forget": "has you forgotten, at once and for good",
     "optout": "leaves you out of exports",
@@ -179,6 +193,7 @@ YOU_ARE_FORGOTTEN = (
 TRACES = {
     "votes": ("a vote on {n} debate", "votes on {n} debates"),
     "stances": ("{n} stance on a topic", "{n} stances on topics"),
+    "revisions": ("an answer after {n} reveal", "answers after {n} reveals"),
     "thumbs": ("thumbs on {n} turn", "thumbs on {n} turns"),
     "started": ("{n} debate that you started", "{n} debates that you started"),
 }
@@ -287,6 +302,8 @@ def _status(answer: StatusAnswer) -> Iterator[str]:
     yield ABOUT.format(code=debate.code, topic=_headline(debate.topic))
     if debate.status is Status.VOTING and answer.minutes_left is not None:
         yield _vote_left(answer.minutes_left)
+    elif debate.status is Status.RUNNING and not answer.turns_total:
+        yield RUNS_BY_THE_CLOCK.format(turns=answer.turns)
     elif debate.status is Status.RUNNING and answer.turns >= answer.turns_total:
         yield JUDGING.format(total=answer.turns_total)
     else:
@@ -346,9 +363,13 @@ def _settings(answer: SettingsAnswer) -> Iterator[str]:
         yield CHANGED.format(names=", ".join(answer.changed))
     for setting in answer.settings:
         template = SETTING_OWN if setting.own else SETTING
-        value = setting.value or UNSET.get(setting.name, NO_CAP)
-        yield template.format(name=setting.name, value=value)
+        yield template.format(name=setting.name, value=setting.value or unset(setting.name))
     yield SETTINGS_HOW
+
+
+def unset(name: str) -> str:
+    """Say what applies while nobody has set a setting."""
+    return UNSET.get(name, NO_CAP)
 
 
 def _no_file(answer: NoFileAnswer) -> str:

@@ -15,6 +15,7 @@ from engine.stats.agreement import Agreement
 from engine.stats.ratings import Leaderboard
 from engine.store import Traces
 from engine.topics import Topic
+from engine.votes.review import Why
 
 
 class DebateLine(Value):
@@ -72,7 +73,10 @@ class StoppedAnswer(Value):
 
 
 class StatusAnswer(Value):
-    """How far a debate is: `turns` of `turns_total` are held; `minutes_left` of an open vote."""
+    """How far a debate is: `turns` of `turns_total` are held, 0 where nobody knows yet.
+
+    `minutes_left` are those of an open vote.
+    """
 
     debate: DebateLine
     turns: int
@@ -178,6 +182,29 @@ class LeaderboardAnswer(Value):
     private: bool = True
 
 
+class ReviewLine(Value):
+    """A revealed debate to answer by one of `options`, and why; None: it was asked for."""
+
+    debate: DebateLine
+    options: tuple[str, ...]
+    why: Why | None = None
+
+
+class ReviewAnswer(Value):
+    """The revealed debates that want more answers; none that whoever asks has answered."""
+
+    lines: tuple[ReviewLine, ...]
+    private: bool = True
+
+
+class RevisedAnswer(Value):
+    """What somebody answered after the reveal is kept; None: it was taken back."""
+
+    debate: DebateLine
+    option: str | None
+    private: bool = True
+
+
 class HelpAnswer(Value):
     """How a command is written; None is all of them."""
 
@@ -227,6 +254,8 @@ Answer = (
     | NoFileAnswer
     | AgreementAnswer
     | LeaderboardAnswer
+    | ReviewAnswer
+    | RevisedAnswer
     | HelpAnswer
     | PrivacyAnswer
     | ForgottenAnswer

@@ -7,7 +7,9 @@ A turn has up to 100 points: logic 40 (a chain of four components of 10), rhetor
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import Field, model_validator
 
 from engine.debate import Value
 
@@ -109,28 +111,53 @@ def loser_of(outcomes: Mapping[str, Outcome]) -> Outcome | None:
 # --- debaters that adapt ---------------------------------------------------------------
 
 
+TRAITS = {
+    "cognitive": ("analytical_depth", "abstraction", "evidence_appetite", "flexibility"),
+    "emotional": ("composure", "intensity", "empathy", "confidence"),
+    "rhetorical": ("directness", "aggression", "figurativeness", "concision"),
+}
+PRESSURES = ("cognitive", "emotional", "strategic", "credibility")
+Trait = Annotated[float, Field(ge=1, le=10)]
+
+
 class Archetypes(Value):
     """The data file of archetypes: twelve traits from 1 to 10 by name, and what moves them.
 
-    `pressures` gives each pressure the traits it moves, and with which sign and weight.
+    `pressures` gives each pressure the traits that it moves, and which way.
     """
 
-    archetypes: dict[str, dict[str, float]]
-    pressures: dict[str, dict[str, float]]
+    archetypes: dict[str, dict[str, Trait]]
+    pressures: dict[str, dict[str, Literal[-1, 1]]]
+
+    @model_validator(mode="after")
+    def _is_complete(self) -> Archetypes:
+        every = [trait for group in TRAITS.values() for trait in group]
+        for name, traits in self.archetypes.items():
+            if set(traits) != set(every):
+                raise ValueError(f"{name} has to have the traits {', '.join(every)}")
+        if set(self.pressures) != set(PRESSURES):
+            raise ValueError(f"pressures has to hold {', '.join(PRESSURES)}")
+        strange = {trait for moved in self.pressures.values() for trait in moved} - set(every)
+        if strange:
+            raise ValueError(f"pressures names {', '.join(sorted(strange))}, which is no trait")
+        return self
 
 
 def move_traits(
     traits: Mapping[str, float],
     signals: Mapping[str, float],
-    pressures: Mapping[str, Mapping[str, float]],
+    pressures: Mapping[str, Mapping[str, int]],
     elasticity: float,
 ) -> dict[str, float]:
-    """Return the traits after pressure: each moves by signal × weight × elasticity, within 1–10."""
+    """Return the traits after pressure: each moves by pressure × elasticity, within 1–10.
+
+    Several pressures on one trait add up before it is kept within.
+    """
     moved = dict(traits)
     for pressure, signal in signals.items():
-        for trait, weight in pressures[pressure].items():
-            moved[trait] = min(max(moved[trait] + signal * weight * elasticity, 1.0), 10.0)
-    return moved
+        for trait, way in pressures[pressure].items():
+            moved[trait] += signal * way * elasticity
+    return {trait: min(max(value, 1.0), 10.0) for trait, value in moved.items()}
 
 
 def direct(before: Mapping[str, float], after: Mapping[str, float]) -> str:

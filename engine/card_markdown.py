@@ -6,11 +6,11 @@ chat puts around it (colours, marks, buttons, small print) is its adapter's.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from engine.debate import Violation
 from engine.markdown_tables import closing_fence
-from engine.messages import Announcement, TurnPost, VoteInvite
+from engine.messages import AgainInvite, Announcement, Phase, Progress, TurnPost, VoteInvite
 
 DEBATE = "Debate {code}"
 CONDITIONS = "**Conditions:** {conditions}"
@@ -37,10 +37,30 @@ VIOLATIONS = {
     "missing_synthesis": "no synthesis",
     "overtime": "{measured:g} words where the time allows {limit:g}",
     "unreadable": "not in the form that was asked for",
+    "too_few_arguments": "{measured:g} arguments where {limit:g} are needed",
+    "short_claim": "a claim of {measured:g} characters where {limit:g} are needed",
+    "short_reasoning": "reasoning of {measured:g} characters where {limit:g} are needed",
+    "short_evidence": "evidence of {measured:g} characters where {limit:g} are needed",
 }
 OTHER_VIOLATION = "{kind} ({measured:g}, at most {limit:g})"
+COUNTED_VIOLATION = "{kind} ({measured:g})"
 ESTIMATE = "It takes about {calls} model calls (at most {most}), {minutes}, {cost}"
+STATE = "State"
+STATES: Mapping[Phase, str] = {
+    "queued": "⏳ waits for its turn",
+    "running": "🗣️ {round}{turns} of {total} turns held in {thread}",
+    "judging": "⚖️ all {total} turns held, the jury reads, in {thread}",
+    "voting": "🗳️ the vote is open in {thread} until {until}",
+    "closed": "✅ over, the models are named in {thread}",
+    "partial": "🟠 stopped at its cap before its end",
+    "cancelled": "⏹️ stopped",
+    "failed": "❌ it could not go on",
+    "gone": "❌ ended: its thread is gone, or Rostrum may not post there. {reason}",
+}
+RUNS_BY_THE_CLOCK = "🗣️ {round}{turns} turns held in {thread}"
+IN_ROUND = "{round}: "
 TURN = "{seat} · {round} · turn {number} of {total}"
+TURN_OF_UNKNOWN = "{seat} · {round} · turn {number}"
 STANCE_LASTS = ("The debate begins in {n} second.", "The debate begins in {n} seconds.")
 INVITE = "Vote"
 INVITE_ASKS = "**Who debated better?**"
@@ -51,6 +71,15 @@ WITHDRAW = "Take my vote back"
 STANCE_BEFORE = "Before the debate"
 STANCE_AFTER = "After the debate"
 STANCE_ASKS = "**{topic}**\nWhat do you think? {options}"
+REVIEW_HINT = "{code}: who debated better?"
+AGAIN = "And now that you know?"
+AGAIN_ASKS = (
+    "**Who debated better?** You have read who they were and what others said. Answer again, "
+    "whether or not you change your mind: your vote above stays as it is."
+)
+AGAIN_LASTS = "Answers are taken for {lasts}."
+HOURS = ("{n} hour", "{n} hours")
+MINUTES_LEFT = ("{n} minute", "{n} minutes")
 CLOSED = "The vote is closed"
 CLOSED_EARLY = "The vote was closed early"
 CLOSED_WITH = ("{n} vote was cast.", "{n} votes were cast.")
@@ -113,9 +142,30 @@ def estimated(debate: Announcement) -> str:
     )
 
 
+def stoppable(debate: Announcement) -> bool:
+    """Tell whether an announced debate can still be stopped, by what is known of it."""
+    progress = debate.progress
+    return progress is None or progress.phase in ("queued", "running", "judging")
+
+
+def progressed(progress: Progress, *, thread: str, until: str = "") -> str:
+    """Return how far a debate is; `thread` and `until` are written as the chat shows them."""
+    by_the_clock = progress.phase == "running" and not progress.total
+    template = RUNS_BY_THE_CLOCK if by_the_clock else STATES[progress.phase]
+    return template.format(
+        turns=progress.turns,
+        total=progress.total or progress.turns,
+        round=IN_ROUND.format(round=progress.round) if progress.round else "",
+        thread=thread,
+        until=until,
+        reason=progress.reason,
+    )
+
+
 def turn_title(turn: TurnPost) -> str:
     """Return whose turn it is, and which."""
-    return TURN.format(seat=turn.seat, round=turn.round, number=turn.number, total=turn.total)
+    template = TURN if turn.total else TURN_OF_UNKNOWN
+    return template.format(seat=turn.seat, round=turn.round, number=turn.number, total=turn.total)
 
 
 def turn_used(turn: TurnPost) -> str:
@@ -136,10 +186,24 @@ def turn_text(turn: TurnPost) -> str:
 
 
 def _violation(broken: Violation) -> str:
-    template = VIOLATIONS.get(broken.kind, OTHER_VIOLATION)
+    return VIOLATION.format(rule=broken_rule(broken))
+
+
+def broken_rule(broken: Violation) -> str:
+    """Return which rule a turn broke, and by how much."""
+    other = OTHER_VIOLATION if broken.limit else COUNTED_VIOLATION
     kind = broken.kind.replace("_", " ")
-    rule = template.format(kind=kind, measured=broken.measured, limit=broken.limit)
-    return VIOLATION.format(rule=rule)
+    template = VIOLATIONS.get(broken.kind, other)
+    return template.format(kind=kind, measured=broken.measured, limit=broken.limit)
+
+
+def again_lasts(invite: AgainInvite) -> str:
+    """Return how long it is asked again."""
+    return AGAIN_LASTS.format(lasts=_span(invite.minutes))
+
+
+def _span(minutes: float) -> str:
+    return plural(HOURS, minutes / 60) if minutes >= 60 else plural(MINUTES_LEFT, minutes)
 
 
 def invite_terms(invite: VoteInvite) -> str:

@@ -41,12 +41,11 @@ class Channels:
         """Say something in a channel."""
         self._entries.append(Entry(channel, label, text))
 
-    def read(self, reader: str, *channels: str, last: int | None = None) -> str:
-        """Return what a reader may read, in order: of some channels, and only the last so many."""
-        heard = [
-            entry
-            for entry in self._entries
-            if may_read(reader, entry.channel) and (not channels or entry.channel in channels)
-        ]
+    def read(self, reader: str, channel: str, *, last: int | None = None) -> str:
+        """Return what was said in a channel, in order, or only the last so many things.
+
+        Empty for whoever may not read it.
+        """
+        heard = [e for e in self._entries if e.channel == channel and may_read(reader, channel)]
         recent = heard if last is None else heard[-last:] if last else []
         return "\n\n".join(f"[{entry.label}]\n{entry.text}" for entry in recent)

@@ -30,6 +30,7 @@ from engine.invocation import (
     OptOutCommand,
     PrivacyCommand,
     ResultCommand,
+    ReviewCommand,
     SettingsCommand,
     StartCommand,
     StatusCommand,
@@ -83,7 +84,12 @@ def parse_command(text: str, prefix: str = "/debate") -> Command:
     try:
         return _READERS[name](split_words(rest))
     except UsageError as error:
-        raise UsageError(f"{error} Write it as: {prefix} {USAGES[name]}") from None
+        raise with_usage(error, name, prefix) from None
+
+
+def with_usage(error: UsageError, name: str, prefix: str = "/debate") -> UsageError:
+    """Return an error that also says how the command of that name is written."""
+    return UsageError(f"{error} Write it as: {prefix} {USAGES[name.casefold()]}")
 
 
 # --- words -------------------------------------------------------------------------------
@@ -220,6 +226,13 @@ def _settings(words: Sequence[Word]) -> SettingsCommand:
     return SettingsCommand(changes={word.option: word.text.strip() for word in words})
 
 
+def _review(words: Sequence[Word]) -> ReviewCommand:
+    _nothing_after(words[2:])
+    _nothing_after([word for word in words if word.option])
+    debate, vote = (*(word.text.strip() for word in words), "", "")[:2]
+    return ReviewCommand(debate=debate.lstrip("#") or None, vote=vote or None)
+
+
 def _forget(words: Sequence[Word]) -> ForgetCommand:
     _nothing_after([word for word in words if word.option != CONFIRM] + list(words[1:]))
     return ForgetCommand(confirm=any(parse_switch(CONFIRM, word.text) for word in words))
@@ -266,6 +279,7 @@ _READERS: Mapping[str, Callable[[Sequence[Word]], Command]] = {
     "export": _none(ExportCommand),
     "agreement": _none(AgreementCommand),
     "leaderboard": _none(LeaderboardCommand),
+    "review": _review,
     "privacy": _none(PrivacyCommand),
     "forget": _forget,
     "optout": _none(OptOutCommand),

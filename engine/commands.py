@@ -29,6 +29,8 @@ from engine.answers import (
     OptedAnswer,
     PrivacyAnswer,
     ResultAnswer,
+    ReviewAnswer,
+    RevisedAnswer,
     SettingsAnswer,
     StartedAnswer,
     StatusAnswer,
@@ -67,6 +69,7 @@ from engine.invocation import (
     OptOutCommand,
     PrivacyCommand,
     ResultCommand,
+    ReviewCommand,
     SettingsCommand,
     StartCommand,
     StatusCommand,
@@ -74,6 +77,7 @@ from engine.invocation import (
 )
 from engine.messages import Reveal
 from engine.privacy import forget
+from engine.review import find_offers, line_of, revise
 from engine.service import Service
 from engine.stats.agreement import measure_agreement
 from engine.stats.ratings import rank_models
@@ -88,6 +92,7 @@ T = TypeVar("T")
 
 LISTED = 20
 LOOKED_THROUGH = 100  # debates, for the one that is meant
+REVIEWED = 200  # of the newest, which are read whole
 LIVE = (Status.QUEUED, Status.RUNNING)
 BY_STARTER = "Whoever started it stopped it."
 BY_MANAGER = "A manager stopped it."
@@ -96,8 +101,9 @@ BY_MANAGER = "A manager stopped it."
 class Person(Value):
     """Who asks, and where: ids are the platform's own.
 
-    `place` is the channel, `thread` the thread of it that was asked in, if any. A manager is
-    whom the platform says so (`manager`), or who holds the community's manager role.
+    `place` is the channel, `thread` the thread of it that was asked in, if any; `channel` is what
+    settings call the place, if that is another name. A manager is whom the platform says so
+    (`manager`), or who holds the community's manager role.
     """
 
     platform: str
@@ -105,6 +111,7 @@ class Person(Value):
     place: str
     user: str
     thread: str | None = None
+    channel: str | None = None
     manager: bool = False
     roles: frozenset[str] = frozenset()
     locale: str = "en"
@@ -151,6 +158,8 @@ class Commands:
                 return await self.agreement(person)
             case LeaderboardCommand():
                 return await self.leaderboard(person)
+            case ReviewCommand():
+                return await self.review(person, command.debate, command.vote)
             case PrivacyCommand():
                 return await self.privacy(person)
             case ForgetCommand():
@@ -170,7 +179,7 @@ class Commands:
         Raises NotAllowedError for a channel that is not allowed, UsageError and BudgetError.
         """
         settings = await self._settings_of(person)
-        check_channel(settings, person.place)
+        check_channel(settings, person.channel or person.place)
         defaults = overlay(self.defaults, settings)
         order = _order(person, command, defaults)
         started = await self.service.start(order, defaults)
@@ -208,7 +217,7 @@ class Commands:
         return StatusAnswer(
             debate=DebateLine.of(found),
             turns=await self.store.journal.turns_held(found.id),
-            turns_total=script.turns(found.request),
+            turns_total=script.length(found.request),
             minutes_left=self._minutes_left(found),
         )
 
@@ -312,6 +321,24 @@ class Commands:
     async def leaderboard(self, person: Person) -> LeaderboardAnswer:
         """Rate the models of the debates revealed here."""
         return LeaderboardAnswer(leaderboard=await self._work_out(person, rank_models))
+
+    async def review(
+        self, person: Person, code: str | None = None, vote: str | None = None
+    ) -> ReviewAnswer | RevisedAnswer:
+        """Offer revealed debates to be answered once more, or take such an answer: all may."""
+        now = self.service.clock.now()
+        if code is None:
+            revealed = await self._held(person, (Status.CLOSED,), REVIEWED)
+            platform, user = person.platform, person.user
+            async with self._reading:
+                lines = await find_offers(self.store, platform, user, revealed, now)
+            return ReviewAnswer(lines=lines)
+        debate = await self._named(person, code)
+        if debate.revealed_at is None:
+            raise UsageError(f"Debate {debate.code} is not revealed; vote on it in its thread.")
+        if vote is None:
+            return ReviewAnswer(lines=(line_of(debate),))
+        return await revise(self.store, debate, person.user, vote, now)
 
     async def joined(self, platform: str, community: str) -> None:
         """Note that a community has Rostrum."""

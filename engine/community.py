@@ -7,13 +7,16 @@ from pydantic import Field
 from engine.debate import BallotKind, Model, Value
 
 LONGEST_VOTE = 10_080.0  # minutes: a week
+MOST_QUORUM = 1_000_000
 
 
 class CommunitySettings(Value):
     """What a community has set; None and empty are “as the operator has it”.
 
     `models` may debate and `jurors` judge; debates start only in `channels`, if there are
-    any. Money is USD. Who holds `manager_role` is a manager.
+    any. Money is USD. Who holds `manager_role` is a manager. `broadcast` shows reveals in the
+    channel itself too, where a platform has that, and `again` asks in each thread below the reveal
+    who debated better once that is known.
     """
 
     models: tuple[Model, ...] = ()
@@ -26,7 +29,10 @@ class CommunitySettings(Value):
     user_daily_debates: int | None = Field(None, ge=0)
     max_live: int | None = Field(None, ge=0)
     vote_minutes: float | None = Field(None, gt=0, le=LONGEST_VOTE)
+    quorum: int | None = Field(None, ge=0, le=MOST_QUORUM)
     ballot: BallotKind | None = None
+    broadcast: bool | None = None
+    again: bool | None = None
     manager_role: str | None = None
 
 

@@ -189,8 +189,8 @@ class JurorHistory(Value):
     """What past ballots say of a juror, frozen when a debate starts by engine/jury/history.py.
 
     `pos` is the lean towards the side shown first and `sd` the spread, both in points of
-    the 1–10 scale; `weight` has mean 1 over jurors; `correlation` is the mean correlation of
-    this juror's signal with the others' (None without data).
+    the 1–10 scale; `weight` has mean 1 over jurors; `correlation` is that of this juror's signal
+    with what all jurors see (None without data).
     """
 
     ballots: int = 0
@@ -228,6 +228,8 @@ class Request(Value):
     at random; `seats` gives single seats (`A1`) a model of their own; `judges` are the format's
     own; `options` are the format's, complete. `quorum` counts gold votes. `stance` asks people
     what they think of the topic for `stance_seconds` before the first turn, and with the vote.
+    `again` asks once more who debated better, below the reveal and for `again_minutes`.
+    `broadcast` shows the reveal in the channel too, where a platform has that.
     """
 
     topic: str
@@ -249,6 +251,9 @@ class Request(Value):
     extend: bool = True
     stance: bool = False
     stance_seconds: float = Field(60, gt=0, le=86400)
+    again: bool = False
+    again_minutes: float = Field(1440, gt=0, le=10080)
+    broadcast: bool = False
 
     def model_of(self, seat: str) -> Model:
         """Return the model that speaks for a seat: its own, or that of its contender."""
@@ -296,7 +301,8 @@ class Debate(Value):
 
     `reason` says why it ended as it did, or what it waits for; `place` is the channel it was
     started in, `thread` the thread once there is one, both as opaque platform references;
-    `gone` says that the thread was lost.
+    `gone` says that the thread was lost. `mirror_revealed_at` is when the same debate with sides
+    exchanged named the models, and so this one's.
     """
 
     id: str
@@ -320,6 +326,7 @@ class Debate(Value):
     vote_extended: bool = False
     closed_early: bool = False
     revealed_at: datetime | None = None
+    mirror_revealed_at: datetime | None = None
 
     @property
     def code(self) -> str:
@@ -330,6 +337,12 @@ class Debate(Value):
     def request(self) -> Request:
         """What was asked for."""
         return self.setup.request
+
+    @property
+    def told_at(self) -> datetime | None:
+        """When it could first be known who debates: by its own reveal, or by its mirror's."""
+        told = (self.revealed_at, self.mirror_revealed_at)
+        return min((moment for moment in told if moment is not None), default=None)
 
 
 def short_code(debate_id: str) -> str:
@@ -409,6 +422,11 @@ class Question(StrEnum):
     STANCE_BEFORE = "stance_before"
     STANCE_AFTER = "stance_after"
     TURN = "turn"
+    AGAIN = "again"
+
+
+REVEALED = (Question.TURN, Question.AGAIN)
+"""What may be answered when the models are named; the reveal ends the other questions."""
 
 
 class VoteEvent(Value):
@@ -416,7 +434,8 @@ class VoteEvent(Value):
 
     `person` is a surrogate id. `option` is one of engine/votes/options.py. An event that adds
     is a choice made, one that does not is a choice withdrawn. `votes_seen_before` counts the
-    others who had answered the same question until then.
+    others who had answered the same question until then. `mirror_revealed` says that the debate's
+    mirror had named the models by then.
     """
 
     number: int
@@ -427,6 +446,7 @@ class VoteEvent(Value):
     received_at: datetime
     late_seen: bool = False
     votes_seen_before: int = 0
+    mirror_revealed: bool = False
     question: Question = Question.VOTE
 
 
@@ -434,7 +454,8 @@ class Vote(Value):
     """A person's standing vote, derived from the events of that person.
 
     In a question of stance `option` is "for", "against" or "unsure". `votes_seen_before` is 0
-    where the votes of others cannot be seen.
+    where the votes of others cannot be seen. `mirror_revealed` says that the debate's mirror had
+    named the models before the choice, and `fast` that nobody can have read the debate by then.
     """
 
     person: int
@@ -450,10 +471,12 @@ class Vote(Value):
     first_at: datetime
     last_at: datetime
     question: Question = Question.VOTE
+    mirror_revealed: bool = False
+    fast: bool = False
 
 
 class TurnLabel(Value):
-    """What a person's thumb says of a turn; `blind` when it was given before the reveal."""
+    """What a person's thumb says of a turn; `blind` when nothing had named the models by then."""
 
     step: str
     person: int

@@ -16,10 +16,11 @@ from datetime import datetime, timedelta
 import structlog
 
 from engine.bell import Bell
+from engine.board import Board
 from engine.debate import BallotKind, Question, short_code
 from engine.errors import LeaseLostError, StoreError, VenueAwayError, VenueError, VenueGoneError
 from engine.keeper import Keeper
-from engine.messages import Announcement, StanceInvite, VoteInvite
+from engine.messages import AgainInvite, Announcement, StanceInvite, VoteInvite
 from engine.ports import Clock, Part, Venue
 from engine.store import DeliveryState, Intent, Lease, Store
 from engine.text import headline
@@ -30,7 +31,7 @@ UNSEEN = ""  # in place of the reference of a part that may have been posted
 IN_DOUBT = "It may have been posted, and the platform does not let it be looked for."
 TITLE_LENGTH = 100
 ESSENTIAL = Announcement | VoteInvite  # without them no debate is held
-FOLLOWED = ESSENTIAL | StanceInvite  # something has to be done once they are posted
+FOLLOWED = ESSENTIAL | StanceInvite | AgainInvite  # something has to be done once they are posted
 DEFECT = "Rostrum itself failed at this message; the log says where."
 log = structlog.get_logger(__name__)
 
@@ -57,12 +58,18 @@ class Delivery:
             try:
                 async with self.keeper.hold(name) as lease, asyncio.TaskGroup() as group:
                     group.create_task(self._show_typing())
+                    self._show_states(group)
                     await self._deliver_all(lease, group)
             except* LeaseLostError as lost:
                 log.info(
                     "delivery waits", platform=self.venue.platform, why=str(lost.exceptions[0])
                 )
                 await self.clock.sleep(LOOK_SECONDS)
+
+    def _show_states(self, group: asyncio.TaskGroup) -> None:
+        seconds = self.venue.limits.state_seconds
+        if seconds is not None:
+            group.create_task(Board(self.venue, self.store, self.clock).run(seconds))
 
     async def settled(self, debate_id: str) -> None:
         """Wait until everything of a debate is delivered or given up."""
@@ -228,11 +235,11 @@ class Delivery:
             ) from error
 
     async def _edit(self, lease: Lease, intent: Intent) -> Intent | None:
-        refs = await self.store.outbox.reference(intent.debate, intent.target or "")
-        if refs:
+        target = await self.store.outbox.find(intent.debate, intent.target or "")
+        if target is not None and target.refs:
             stem = f"{short_code(intent.debate)}·{intent.number}"
             await self.venue.edit(
-                _place(intent), refs[0], self.venue.render(intent.message, stem)[0]
+                _place(intent), target.refs[0], self.venue.render(intent.message, stem)[0]
             )
         return await self._settle(lease, intent, DeliveryState.SENT)
 
@@ -253,6 +260,8 @@ class Delivery:
             self.bell.ring(f"votes/{self.venue.platform}")
         elif isinstance(message, StanceInvite):
             await self._ask_for_stance(lease, intent, message)
+        elif isinstance(message, AgainInvite):
+            await self._ask_again(lease, intent, message)
 
     async def _ask_for_stance(self, lease: Lease, intent: Intent, invite: StanceInvite) -> None:
         question = Question.STANCE_AFTER if invite.after else Question.STANCE_BEFORE
@@ -263,7 +272,14 @@ class Delivery:
             await self.store.votes.open_stance(lease, intent.debate, deadline)
             self.bell.ring(f"votes/{self.venue.platform}")
 
-    async def _seed(self, intent: Intent, invite: VoteInvite | StanceInvite) -> None:
+    async def _ask_again(self, lease: Lease, intent: Intent, invite: AgainInvite) -> None:
+        await self.store.votes.accept(lease, intent.debate, intent.refs[0], Question.AGAIN)
+        await self._seed(intent, invite)
+        deadline = self.clock.now() + timedelta(minutes=invite.minutes)
+        await self.store.votes.open_again(lease, intent.debate, deadline)
+        self.bell.ring(f"votes/{self.venue.platform}")
+
+    async def _seed(self, intent: Intent, invite: VoteInvite | StanceInvite | AgainInvite) -> None:
         if invite.ballot is not BallotKind.PRIVATE:
             await self.venue.seed(_place(intent), intent.refs[0], invite.options)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.debate import Estimate, Model, PanelMode, Sampling, Setup, Turn
@@ -131,7 +131,7 @@ class DryDesk:
         self.count(model, read, manner.tokens(text), sampling)
         return Reply(text=text, finish="stop", model=model.ref)
 
-    async def publish(self, turn: Turn, post: Post) -> None:
+    async def publish(self, turn: Turn, compose: Callable[[], Post]) -> None:
         """Post nothing; a juror reads it."""
         manner = manner_of(self.setup.request.model_of(turn.seat))
         self.spoken += manner.tokens(turn.text)

@@ -12,6 +12,9 @@ from pydantic import JsonValue
 
 from engine.debate import Value
 
+# The kind of an artifact that says which question of a judge or captain stayed without an answer.
+UNANSWERED = "unanswered"
+
 
 class Artifact(Value):
     """A piece of typed JSON under a name that is unique in its debate; `kind` says which type.

@@ -10,6 +10,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextvars import ContextVar
+from functools import partial
 from typing import Any, Protocol, TypeVar, cast
 
 from pydantic import BaseModel
@@ -25,7 +26,7 @@ from engine.debate import (
     side_of,
 )
 from engine.errors import ModelError, StoppedError
-from engine.findings import Adjustment, Artifact, Score
+from engine.findings import UNANSWERED, Adjustment, Artifact, Score
 from engine.jury.blinding import blind
 from engine.jury.identity import scrub
 from engine.jury.panel import BLINDER
@@ -55,8 +56,8 @@ class Desk(Caller, Protocol):
         """Wait until few enough turns are undelivered."""
         ...
 
-    async def publish(self, turn: Turn, post: Post) -> None:
-        """Keep a turn and queue its post, together."""
+    async def publish(self, turn: Turn, compose: Callable[[], Post]) -> None:
+        """Keep a turn and queue its post, which is composed only where one is queued."""
         ...
 
     async def keep(self, note: Note) -> None:
@@ -67,8 +68,16 @@ class Desk(Caller, Protocol):
 class Floor:
     """The floor of one debate."""
 
-    def __init__(self, setup: Setup, prompts: Prompts, desk: Desk, total: int) -> None:
+    def __init__(
+        self,
+        setup: Setup,
+        prompts: Prompts,
+        desk: Desk,
+        total: int,
+        unanswered: Mapping[str, str] | None = None,
+    ) -> None:
         self._setup = setup
+        self._unanswered = unanswered or {}
         self._prompts = prompts
         self._desk = desk
         self._total = total
@@ -171,11 +180,9 @@ class Floor:
         answer = await self._ask(
             step, self.request.model_of(seat), history, role, shape, _cue("turn", seat, variables)
         )
-        text = clean(answer.raw if answer.value is None else show(answer.value))
-        broken = tuple(
-            Violation(kind=fault.kind, measured=fault.measured, limit=fault.limit)
-            for fault in answer.faults
-        )
+        shown = "" if answer.value is None else show(answer.value)
+        text = clean(shown.strip() or answer.raw)
+        broken = answer.violations
         await self._publish(self._turn(seat, round_name, text, limits, answer.model, broken))
         return answer
 
@@ -228,6 +235,7 @@ class Floor:
         """Ask a judge or a captain, who knows nothing but these two templates.
 
         A model that cannot be asked gives an answer that says so: no value, and never a score.
+        That is kept, as whoever resumes must not ask again: what was said since goes by it.
         """
         variables = self._variables("", TurnLimits(), None, facts | {"side": side})
         messages = [
@@ -235,10 +243,17 @@ class Floor:
             _user(self._prompts.render(template, **variables)),
         ]
         cue = _cue(role, side, variables)
-        try:
-            return await self._ask(step, model, messages, role, shape, cue)
-        except ModelError as error:
-            return unanswered(str(error))
+        problem = self._unanswered.get(step)
+        if problem is None:
+            try:
+                return await self._ask(step, model, messages, role, shape, cue)
+            except ModelError as error:
+                problem = str(error)
+        body = {"problem": problem}
+        await self.keep(
+            artifacts=[Artifact.of(f"{UNANSWERED}/{step}", UNANSWERED, body, valid=False)]
+        )
+        return unanswered(problem)
 
     async def keep(
         self,
@@ -401,6 +416,10 @@ class Floor:
         place, number = self._spoken[turn.round], len(self.turns) + 1
         turn = turn.model_copy(update={"place": place, "number": number})
         self.turns.append(turn)
+        await self._desk.publish(turn, partial(self._compose, turn, words_a_minute))
+        return turn
+
+    def _compose(self, turn: Turn, words_a_minute: float | None) -> Post:
         shown = turn.model_dump(
             include={"side", "seat", "round", "number", "words", "limit", "violations"}
         )
@@ -409,13 +428,7 @@ class Floor:
         if words_a_minute:
             shown["seconds"] = round(60 * turn.words / words_a_minute)
             shown["seconds_limit"] = round(60 * turn.limit / words_a_minute)
-        await self._desk.publish(
-            turn,
-            Post(
-                key=turn.step, message=TurnPost(total=max(self._total, number), text=text, **shown)
-            ),
-        )
-        return turn
+        return Post(key=turn.step, message=TurnPost(total=self._total, text=text, **shown))
 
     def _names(self) -> frozenset[str]:
         return names_of(self.request)

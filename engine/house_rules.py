@@ -9,8 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from engine.answers import SettingLine
-from engine.command_text import choice_of, nearest, parse_list, parse_minutes, parse_number
-from engine.community import LONGEST_VOTE, SETTING_NAMES, CommunitySettings
+from engine.command_text import (
+    choice_of,
+    nearest,
+    parse_list,
+    parse_minutes,
+    parse_number,
+    parse_switch,
+)
+from engine.community import LONGEST_VOTE, MOST_QUORUM, SETTING_NAMES, CommunitySettings
 from engine.debate import BallotKind, Model
 from engine.errors import NotAllowedError, UsageError
 from engine.formats import find_format
@@ -53,7 +60,10 @@ def overlay(defaults: Defaults, settings: CommunitySettings) -> Defaults:
             "format": settings.format or defaults.format,
             "language": settings.language or defaults.language,
             "vote_minutes": settings.vote_minutes or defaults.vote_minutes,
+            "quorum": defaults.quorum if settings.quorum is None else settings.quorum,
             "ballot": settings.ballot or defaults.ballot,
+            "broadcast": defaults.broadcast if settings.broadcast is None else settings.broadcast,
+            "again": defaults.again if settings.again is None else settings.again,
             "caps": _lower_caps(defaults.caps, settings),
         }
     )
@@ -128,6 +138,8 @@ def _write(value: object) -> str:
             return ", ".join(_write(item) for item in value)
         case Model():
             return value.ref
+        case bool():
+            return "on" if value else "off"
         case float():
             return f"{value:g}"
         case _:
@@ -154,6 +166,17 @@ def change_settings(
         unset = said.casefold() in RESET
         values[name] = _UNSET[name] if unset else _READERS[name](name, said, defaults)
     return settings.model_copy(update=values)
+
+
+def find_mistakes(changes: Mapping[str, str], defaults: Defaults) -> dict[str, str]:
+    """Return what is wrong with changes, by setting; empty where all of them can be made."""
+    mistakes = {}
+    for name, text in changes.items():
+        try:
+            change_settings(CommunitySettings(), {name: text}, defaults)
+        except UsageError as error:
+            mistakes[name] = str(error)
+    return mistakes
 
 
 _UNSET = {name: field.default for name, field in CommunitySettings.model_fields.items()}
@@ -220,13 +243,29 @@ def _capped(name: str, value: float, defaults: Defaults) -> float:
     return value
 
 
-def _vote_minutes(name: str, text: str, _: Defaults) -> float:
+def parse_vote_minutes(name: str, text: str) -> float:
+    """Read how long a vote lasts, in minutes. Raises UsageError."""
     minutes = parse_minutes(name, text)
     if not 0 < minutes <= LONGEST_VOTE:
         raise UsageError(
             f"{name} is {minutes:g} minutes; a vote lasts more than 0, at most a week."
         )
     return minutes
+
+
+def _vote_minutes(name: str, text: str, _: Defaults) -> float:
+    return parse_vote_minutes(name, text)
+
+
+def _quorum(name: str, text: str, _: Defaults) -> int:
+    votes = parse_number(name, text)
+    if votes > MOST_QUORUM:
+        raise UsageError(f"{name} is {votes}; at most {MOST_QUORUM} votes can be asked for.")
+    return votes
+
+
+def _switch(name: str, text: str, _: Defaults) -> bool:
+    return parse_switch(name, text)
 
 
 def _ballot(name: str, text: str, _: Defaults) -> BallotKind:
@@ -244,6 +283,9 @@ _READERS: Mapping[str, Callable[[str, str, Defaults], object]] = {
     "user_daily_debates": _number,
     "max_live": _number,
     "vote_minutes": _vote_minutes,
+    "quorum": _quorum,
     "ballot": _ballot,
+    "broadcast": _switch,
+    "again": _switch,
     "manager_role": _manager_role,
 }

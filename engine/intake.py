@@ -86,6 +86,9 @@ class Defaults(Value):
     vote_minutes: float = 30.0
     quorum: int = 5
     extend: bool = True
+    broadcast: bool = False
+    again: bool = False
+    again_minutes: float = 1440.0
     sampling: Mapping[str, Sampling]
     limits: Mapping[str, Mapping[str, float]]
     chars_per_word: float = 1.5
@@ -127,6 +130,9 @@ def complete(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Form
         extend=defaults.extend,
         stance=script.stance or (defaults.stance if order.stance is None else order.stance),
         stance_seconds=defaults.stance_seconds,
+        broadcast=defaults.broadcast,
+        again=defaults.again,
+        again_minutes=defaults.again_minutes,
     )
     return request, script
 

@@ -94,6 +94,16 @@ class LeaderboardCommand(Value):
     """Ask how the models are rated here."""
 
 
+class ReviewCommand(Value):
+    """Ask which revealed debates want more answers, or answer one.
+
+    `vote` is an option of its ballot, or "none" to take an answer back.
+    """
+
+    debate: str | None = None
+    vote: str | None = None
+
+
 class PrivacyCommand(Value):
     """Ask what is stored of oneself."""
 
@@ -132,6 +142,7 @@ Command = (
     | ExportCommand
     | AgreementCommand
     | LeaderboardCommand
+    | ReviewCommand
     | PrivacyCommand
     | ForgetCommand
     | OptOutCommand
@@ -157,6 +168,7 @@ USAGES: Mapping[str, str] = {
     "export": "export",
     "agreement": "agreement",
     "leaderboard": "leaderboard",
+    "review": "review [debate] [A|B|…|tie|weak|none]",
     "privacy": "privacy",
     "forget": "forget [confirm=yes]",
     "optout": "optout",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from base64 import b64decode
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
@@ -23,9 +24,32 @@ from engine.debate import (
     Violation,
 )
 
+Phase = Literal[
+    "queued", "running", "judging", "voting", "closed", "partial", "cancelled", "failed", "gone"
+]
+
+
+class Progress(Value):
+    """How far a debate is: `turns` of `total` (0: nobody knows yet) are held.
+
+    `judging` is a debate whose jury reads, `gone` one whose thread was lost. `round` is the newest
+    turn's, `until` when an open vote closes, `reason` why a debate is gone.
+    """
+
+    phase: Phase
+    turns: int
+    total: int
+    round: str = ""
+    thread: str | None = None
+    until: datetime | None = None
+    reason: str = ""
+
 
 class Announcement(Value):
-    """Posted in the channel; the debate's thread hangs on it. Never names a model."""
+    """Posted in the channel; the debate's thread hangs on it. Never names a model.
+
+    `progress` is None when it is posted; it is edited as the debate goes on.
+    """
 
     kind: Literal["announcement"] = "announcement"
     code: str
@@ -39,10 +63,11 @@ class Announcement(Value):
     blind: bool = True
     vote_minutes: float
     estimate: Estimate
+    progress: Progress | None = None
 
 
 class TurnPost(Value):
-    """One turn; `number` of `total` turns, `limit` in words (0: none).
+    """One turn; `number` of `total` turns (0: nobody knows yet), `limit` in words (0: none).
 
     `seconds` is the time used and `seconds_limit` the time given, where a format counts it.
     """
@@ -90,6 +115,15 @@ class StanceInvite(Value):
     ballot: BallotKind = BallotKind.OPEN
 
 
+class AgainInvite(Value):
+    """Asks once more who debated better, below the reveal; for the rest like the first invite."""
+
+    kind: Literal["again_invite"] = "again_invite"
+    options: tuple[str, ...]
+    minutes: float
+    ballot: BallotKind = BallotKind.OPEN
+
+
 class VoteClosed(Value):
     """Replaces the invitation when the vote has closed."""
 
@@ -114,7 +148,7 @@ class Reveal(Value):
 
     `agree` is None unless both the people and the panel decided; `persuasion` is there when
     people were asked for their stance. `seats` are those with a model of their own, and `judges`
-    the format's own.
+    the format's own. `broadcast` asks to show it in the channel too.
     """
 
     kind: Literal["reveal"] = "reveal"
@@ -130,6 +164,7 @@ class Reveal(Value):
     persuasion: Persuasion | None = None
     seats: Mapping[str, str] = {}
     judges: tuple[str, ...] = ()
+    broadcast: bool = False
 
 
 class Notice(Value):
@@ -214,6 +249,7 @@ Message = Annotated[
     | TurnPost
     | VoteInvite
     | StanceInvite
+    | AgainInvite
     | VoteClosed
     | Reveal
     | Notice

@@ -1,7 +1,8 @@
 """A debate and its mirror: the same one with sides exchanged, so that neither place decides.
 
 Who speaks last cannot be swapped away by a jury; a pair in which each model has had both sides
-can. Pure.
+can. Whichever is revealed first names the models of both: what people choose on the other from
+then on is no label (`Vote.mirror_revealed`). Pure.
 """
 
 from __future__ import annotations

@@ -19,7 +19,9 @@ _UNSPACED = (
     r"\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 )
 _RUN = regex.compile(rf"(?:(?=[\p{{L}}\p{{M}}\p{{N}}])[{_UNSPACED}])+")
-_WORD = regex.compile(r"[\p{L}\p{N}][\p{L}\p{M}\p{N}'’]*")
+_WORD = regex.compile(r"[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}]|'(?=\p{L}))*")
+# Lower-cased, a word that begins a Turkish sentence differs from itself by the dot of its i.
+_FOLD = str.maketrans({"ı": "i", "\u0307": "", "’": "'"})
 
 
 @lru_cache(maxsize=256)
@@ -28,7 +30,7 @@ def tokens(text: str) -> frozenset[str]:
 
     Cached because every draft is compared with every other, and again with the next ones.
     """
-    text = text.lower()
+    text = text.lower().translate(_FOLD)
     found = set(_WORD.findall(_RUN.sub(" ", text)))
     for run in _RUN.findall(text):
         found |= {first + second for first, second in pairwise(run)} or {run}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import structlog
@@ -83,7 +83,7 @@ class Runner:
         steps = Steps(debate, lease, journaled, self.store, self.models, self.keeper, self._pace)
         advance = self.store.debates.advance
         steps.later(advance(lease, debate_id, Status.RUNNING, debate.reason))
-        desk = LiveDesk(debate, lease, steps, self)
+        desk = LiveDesk(debate, lease, steps, self, journaled.unanswered)
         try:
             if journaled.steps:
                 desk.undelivered = await self.store.outbox.undelivered_turns(debate_id)
@@ -101,7 +101,8 @@ class Runner:
         """
         script = format_of(debate.request.format, debate.setup.format_version)
         prompts = await self._load_prompts(debate.setup.templates)
-        floor = Floor(debate.setup, prompts, desk, script.turns(debate.request))
+        total = script.length(debate.request)
+        floor = Floor(debate.setup, prompts, desk, total, desk.unanswered)
         async with Beside() as beside:
             held = beside.start(script.run(floor))
             held.add_done_callback(lambda _: floor.adjourn())
@@ -165,6 +166,7 @@ class LiveDesk:
     lease: Lease
     steps: Steps
     runner: Runner
+    unanswered: Mapping[str, str]
     undelivered: int = 0
     recording: int = 0
     unblinded: list[Turn] = field(default_factory=list)
@@ -209,10 +211,10 @@ class LiveDesk:
         finally:
             drafting.end(spoken=spoken)
 
-    async def publish(self, turn: Turn, post: Post) -> None:
+    async def publish(self, turn: Turn, compose: Callable[[], Post]) -> None:
         """Keep a turn and queue its post, together."""
         self.recording += 1
-        self.steps.later(self._record(turn, post))
+        self.steps.later(self._record(turn, compose()))
         self.unblinded.append(turn)
         asyncio.get_running_loop().call_later(BLIND_AFTER_SECONDS, self.blind_ahead)
 

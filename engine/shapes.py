@@ -6,13 +6,14 @@ that a model can be sent to mend.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from engine.debate import Value
+from engine.debate import Value, Violation
 from engine.findings import Artifact
 from engine.ports import AnswerSchema, Reply
 from engine.structured import UnreadableError, read_object
@@ -26,7 +27,7 @@ T = TypeVar("T", bound=BaseModel)
 class Fault(Value):
     """One thing that is wrong with an answer; `what` is a sentence for whoever gave it.
 
-    As a violation it has been `measured` against a `limit`.
+    As a violation it has been `measured` against a `limit`; without one, it counts.
     """
 
     kind: str
@@ -65,6 +66,24 @@ class Answer(Generic[T]):
     def valid(self) -> bool:
         """Whether nothing is wrong with it."""
         return self.value is not None and not self.faults
+
+    @property
+    def violations(self) -> tuple[Violation, ...]:
+        """The rules that it broke: one that allows nothing once, with how often it was broken."""
+        counted = Counter(fault.kind for fault in self.faults if not fault.limit)
+        return (
+            *(Violation(kind=kind, measured=n, limit=0) for kind, n in counted.items()),
+            *(
+                Violation(kind=fault.kind, measured=fault.measured, limit=fault.limit)
+                for fault in self.faults
+                if fault.limit
+            ),
+        )
+
+    @property
+    def free(self) -> str:
+        """What was written instead, where it cannot be read."""
+        return self.raw if self.value is None else ""
 
     @property
     def problem(self) -> str:

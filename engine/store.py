@@ -31,6 +31,7 @@ from engine.debate import (
 )
 from engine.errors import StoppedError, ThreadGoneError
 from engine.findings import Adjustment, Artifact, Score
+from engine.installs import Installs
 from engine.jury.history import PastDebate
 from engine.messages import Message
 from engine.ports import Attempt, Call, Part, Reply
@@ -146,12 +147,14 @@ class Step(Value):
 class Journaled(Value):
     """What the journal holds of a debate: results, and money settled or still unknown.
 
-    `spent` is USD; an attempt whose cost is unknown counts with its maximum.
+    `spent` is USD; an attempt whose cost is unknown counts with its maximum. `unanswered` says why
+    the script went on without an answer at a step.
     """
 
     steps: dict[str, Step]
     attempts: dict[str, int]
     spent: float
+    unanswered: Mapping[str, str] = {}
 
 
 class AttemptStart(Value):
@@ -165,10 +168,14 @@ class AttemptStart(Value):
 
 
 class Closing(Value):
-    """How a vote ends: the standing votes, what to say about it, what stances decided."""
+    """How a vote ends: the standing votes, what to say about it, what stances decided.
+
+    `last` is queued behind what was held back until the reveal.
+    """
 
     votes: tuple[Vote, ...]
     posts: tuple[Post, ...]
+    last: tuple[Post, ...] = ()
     verdicts: Mapping[str, Verdict] = {}
 
 
@@ -205,6 +212,20 @@ class Press(Value):
     received_at: datetime
 
 
+class Revision(Value):
+    """What somebody answers to who debated better, of a debate whose models they know.
+
+    `option` is None to take an answer back; `ballot` is the debate's.
+    """
+
+    debate: str
+    ballot: BallotKind
+    platform: str
+    user: str
+    option: str | None
+    received_at: datetime
+
+
 class Pressed(Value):
     """What became of a button; `option` is what its person has chosen now, None for nothing."""
 
@@ -215,7 +236,8 @@ class Pressed(Value):
 class Target(Value):
     """A message whose reactions or buttons mean something; `step` is that of a turn.
 
-    `closed` says that its answers are as they will stay: it was deleted, or its time is over.
+    `deadline` is until when one asks again after the reveal. `closed` says that its answers are as
+    they will stay: it was deleted, or its time is over.
     """
 
     debate: str
@@ -226,20 +248,22 @@ class Target(Value):
     ballot: BallotKind
     options: tuple[str, ...]
     step: str = ""
+    deadline: datetime | None = None
     closed: bool = False
 
 
 class Traces(Value):
     """What is stored of a person: how often they answered, and how many debates they started.
 
-    `known` says that their user id is. `votes`, `stances` and `thumbs` count questions, `entries`
-    every choice made or taken back.
+    `known` says that their user id is. `votes`, `stances`, `revisions` (answers after a reveal) and
+    `thumbs` count questions, `entries` every choice made or taken back.
     `since` is when somebody came back who had been forgotten.
     """
 
     known: bool = False
     votes: int = 0
     stances: int = 0
+    revisions: int = 0
     thumbs: int = 0
     entries: int = 0
     started: int = 0
@@ -297,6 +321,8 @@ class Answer(NamedTuple):
     first_at: str
     last_at: str
     question: str = Question.VOTE
+    mirror_revealed: bool = False
+    fast: bool = False
 
     def to_vote(self) -> Vote:
         """Return the same as a Vote."""
@@ -308,9 +334,10 @@ class DebateRecord:
     """Everything kept of one debate, for an export.
 
     `verdict` is the panel's; `verdicts` are those of the format's own judges, by judge.
-    `answers` are all standing votes and stances; `votes` answer the one question of the vote,
-    `stances` those before and after it. `opted_out` are people who count in every tally, and
-    of whom an export may show nothing else: by their own wish, or as they were forgotten.
+    `answers` are all standing votes and stances, and what was answered after the reveal; `votes`
+    answer the one question of the vote, `stances` those before and after it. `opted_out` are people
+    who count in every tally, and of whom an export may show nothing else: by their own wish, or as
+    they were forgotten.
     """
 
     debate: Debate
@@ -493,6 +520,14 @@ class Journal(Protocol):
         """Return how many turns a debate has so far."""
         ...
 
+    async def newest_turn(self, debate_id: str) -> Turn | None:
+        """Return a debate's turn with the highest number, None before the first."""
+        ...
+
+    async def words_spoken(self, debate_id: str) -> int:
+        """Return how many words the turns of a debate have so far."""
+        ...
+
     async def spending(self, debate_id: str) -> tuple[int, float | None]:
         """Return how many tries a debate took and their cost in USD, None if unknown."""
         ...
@@ -543,8 +578,8 @@ class Outbox(Protocol):
         """Finish a message: sent, doubtful or refused. Returns the debate's next one."""
         ...
 
-    async def reference(self, debate_id: str, key: str) -> tuple[str, ...]:
-        """Return the message references of a delivered message."""
+    async def find(self, debate_id: str, key: str) -> Intent | None:
+        """Return a debate's message, whatever has become of it."""
         ...
 
     async def set_thread(self, lease: Lease, debate_id: str, thread: str) -> None:
@@ -580,6 +615,26 @@ class Votes(Protocol):
 
     async def close_stance(self, lease: Lease, debate_id: str, now: datetime) -> None:
         """Take no more first stances."""
+        ...
+
+    async def open_again(self, lease: Lease, debate_id: str, deadline: datetime) -> None:
+        """Say until when it is asked again; a question that has been opened stays as it is."""
+        ...
+
+    async def agains(self, platform: str, channel: str | None = None) -> dict[str, datetime]:
+        """Return when the questions that ask again are due, the first due first."""
+        ...
+
+    async def close_again(self, lease: Lease, debate_id: str, now: datetime) -> None:
+        """Take no more answers on the message that asks again."""
+        ...
+
+    async def revise(self, revision: Revision) -> Pressed:
+        """Keep what somebody answers after the reveal, in place of what they answered before."""
+        ...
+
+    async def revised_by(self, platform: str, user: str, among: Sequence[str]) -> frozenset[str]:
+        """Return those of some debates that somebody has answered after the reveal."""
         ...
 
     async def target(self, platform: str, place: str, message: str) -> Target | None:
@@ -807,6 +862,11 @@ class Store(Protocol):
     @property
     def communities(self) -> Communities:
         """What communities have set."""
+        ...
+
+    @property
+    def installs(self) -> Installs:
+        """What communities gave that installed Rostrum by themselves."""
         ...
 
     @property

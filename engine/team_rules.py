@@ -45,6 +45,11 @@ class Scored(Value):
     violations: tuple[str, ...] = ()
 
     @property
+    def round(self) -> str:
+        """The round that it was given in, such as `cross-2`."""
+        return self.step.split("/")[1]
+
+    @property
     def score(self) -> float | None:
         """The speech's score, 1–10."""
         if self.sheet is None:
@@ -89,8 +94,22 @@ def _penalty(turn: Turn, name: str, subject: str, amount: float, reason: str) ->
     )
 
 
+def sure_speeches(own: int, other: int, most: int, least: int) -> int:
+    """Return how many speeches the team whose turn it is can be sure of in the free debate.
+
+    All are words: what the team and the other one have left, and what a speech has at most and
+    costs at least. Nobody running over time is assumed; and as the first team without time ends
+    it, the other's clock counts too.
+    """
+
+    def full(left: int) -> int:
+        return max(0, (left - least) // most + 1)
+
+    return min(full(own), full(other) + 1)
+
+
 class Totals(Value):
-    """The count: seats and teams, the mean a speech, and the best debater.
+    """The count: seats and teams, the mean a speech of each, and the best debater.
 
     `mean_winner` is who leads by the mean a speech; it is flagged where that is not the winner.
     """
@@ -125,20 +144,21 @@ def count_up(
     for penalty in penalties:
         if penalty.subject in teams:
             teams[penalty.subject] += penalty.amount
-    means = {side: _mean(speeches, penalties, side) for side in "AB"}
+    means = {subject: _mean(speeches, penalties, subject) for subject in (*seats, "A", "B")}
     scored = {speech.seat for speech in speeches if speech.sheet is not None}
     best = min(scored, key=lambda seat: (-round(totals[seat], 9), seat)) if scored else None
     return Totals(seats=totals, teams=teams, means=means, best=best)
 
 
-def _mean(speeches: Sequence[Scored], penalties: Sequence[Adjustment], side: str) -> float:
-    """Return a team's mean a speech, its penalties spread over the speeches."""
-    scores = [s.score for s in speeches if s.side == side and s.score is not None]
-    lost = sum(penalty.amount for penalty in penalties if penalty.side == side)
+def _mean(speeches: Sequence[Scored], penalties: Sequence[Adjustment], subject: str) -> float:
+    """Return the mean a speech of a seat or a team, what it lost spread over its speeches."""
+    own = (speech.score for speech in speeches if speech.seat.startswith(subject))
+    scores = [score for score in own if score is not None]
+    lost = sum(penalty.amount for penalty in penalties if penalty.subject.startswith(subject))
     return fmean(scores) + lost / len(scores) if scores else 0.0
 
 
-def _ahead(by_team: Mapping[str, float]) -> str:
-    if abs(by_team["A"] - by_team["B"]) < 1e-9:
+def _ahead(counted: Mapping[str, float]) -> str:
+    if abs(counted["A"] - counted["B"]) < 1e-9:
         return "tie"
-    return max(by_team, key=lambda side: by_team[side])
+    return max("AB", key=lambda side: counted[side])

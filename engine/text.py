@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 import regex
@@ -24,23 +25,46 @@ _CHARACTER = regex.compile(r"[\p{L}\p{N}]")
 _WORD = regex.compile(r"(?w)\b['’·\p{Pc}\p{M}\p{Cf}\p{Sk}]{0,3}[\p{L}\p{N}]")
 # Flags belong to no word, and finding boundaries among them takes quadratic time.
 _FLAGS = regex.compile(r"[\U0001F1E6-\U0001F1FF]+")
+# In what most texts are made of, letters and digits in a row are a word; `_JOINTS` may join
+# two rows, and everything else parts them.
+_PLAIN = re.compile("[\t\n\r -~À-ÖØ-öø-ɏ‐-‧]*")
+_JOINTS = "'._:,;‘’‧"
+_PARTING = {
+    ord(one): " "
+    for one in map(chr, (*range(0x20, 0x7F), *range(0x2010, 0x2028)))
+    if not one.isalnum() and one not in _JOINTS
+}
 
 
+@lru_cache(maxsize=8)
 def count_words(text: str, chars_per_word: float = 1.5) -> int:
     """Count words by Unicode word segmentation (UAX 29); a word has a letter or a digit.
 
     In Han, kana, Thai, Lao, Khmer and Burmese, letters are counted instead (marks are not)
     and divided by `chars_per_word`, to the nearest whole word; mixed texts add up.
     """
+    if _PLAIN.fullmatch(text):
+        return _count_plain(text)
     characters = 0
     if _MAYBE_UNSPACED.search(text):
         runs = _UNSPACED_RUN.finditer(text)
         characters = sum(len(_CHARACTER.findall(run.group())) for run in runs)
         text = _UNSPACED_RUN.sub(" ", text)
-    words = len(_WORD.findall(_FLAGS.sub(" ", text)))
+    words = _count_spaced(text)
     if characters == 0:
         return words
     return words + max(1, int(characters / chars_per_word + 0.5))
+
+
+def _count_spaced(text: str) -> int:
+    return len(_WORD.findall(_FLAGS.sub(" ", text)))
+
+
+def _count_plain(text: str) -> int:
+    """Count where only what is joined needs segmentation: a fifth of the time."""
+    pieces = [piece.strip(_JOINTS) for piece in text.translate(_PARTING).split()]
+    joined = [piece for piece in pieces if not piece.isalnum()]
+    return len(pieces) - len(joined) + _count_spaced(" ".join(joined))
 
 
 _ITEM = regex.compile(
@@ -88,6 +112,9 @@ _UNSAFE = re.compile(
     "\u202a-\u202e\u2066-\u2069]"  # overrides, embeddings, isolates
 )
 
+# Whatever either of them may change: most texts hold none of it, which one search tells.
+_SUSPECT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
 
 def clean(text: str) -> str:
     r"""Return the text as safe data: newlines are `\n`, control characters are gone.
@@ -97,6 +124,8 @@ def clean(text: str) -> str:
     override makes it read otherwise than it is stored and judged. Right-to-left text needs
     none of them. Emoji, joiners, marks and mentions stay as they are.
     """
+    if _SUSPECT.search(text) is None:
+        return text
     return _UNSAFE.sub("", _NEWLINES.sub("\n", text))
 
 
@@ -169,6 +198,8 @@ def _fences(
     text: str, *, longest: int | None = None, length: Callable[[str], int] = len
 ) -> list[_Block]:
     blocks: list[_Block] = []
+    if "```" not in text and "~~~" not in text:
+        return blocks
     opened: re.Match[str] | None = None
     for line in _FENCE_LINE.finditer(text):
         if longest is not None and length(line.group()) > longest:

@@ -6,23 +6,22 @@ in cross-examination and says so again in its closing.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
+import regex
+
 from engine.debate import Value
-from engine.text import headline
 
 Consensus = Literal["agreed", "claimed", "retracted", "disputed"]
 Standing = Literal["UPHELD", "PARTIALLY_UPHELD", "REFUTED", "UNCERTAIN"]
 STANDINGS: tuple[Standing, ...] = ("UPHELD", "PARTIALLY_UPHELD", "REFUTED", "UNCERTAIN")
-SHOWN_CLAIM = 120  # characters of a claim in the table
 LEVEL, SIGNIFICANT = 1.0, 3.0  # gaps of totals, in points of the 1–10 scale
 
 # A year, a link, a title in quotation marks, or a name of two words: something to look up.
-_SOURCE = re.compile(
-    r"\b(?:1[89]|20)\d\d\b|https?://|doi\b|《[^》]+》|[“«„][^”»“]{6,}[”»“]"
-    r"|\b[A-ZÇĞİÖŞÜÄ][\w.-]+\s+(?:[a-z]{1,3}\s+)?[A-ZÇĞİÖŞÜÄ][\w-]+"
+_SOURCE = regex.compile(
+    r"(?<!\d)(?:1[89]|20)\d\d(?!\d)|https?://|\bdoi\b|《[^》]+》|「[^」]{3,}」"
+    r"|[\"“«„][^\"”»“]{6,}[\"”»“]|\p{Lu}[\w.-]+\s+(?:\p{Ll}{1,3}\s+)?\p{Lu}[\w-]+"
 )
 
 
@@ -41,7 +40,7 @@ class Argument(Value):
 
 
 class Response(Value):
-    """What the other side said to an argument, and what it asked."""
+    """What the other side said to an argument, and what it asked; `type` may be empty."""
 
     type: str
     reasoning: str = ""
@@ -49,10 +48,12 @@ class Response(Value):
 
 
 class Trace(Value):
-    """One argument's course: raised, answered, taken up again, and where it stands.
+    """One argument's course, round by round, and where it stands in the end.
 
-    `response` and `answer` are empty where nothing usable was said; `standing` and `reason` are
-    the judge's, and empty without one.
+    `side` raised it in the opening; in the cross-examination the other side gave its `response`
+    and `reasoning`; in the closing its own side gave its `answer` or had it `withdrawn`, and the
+    other conceded it, which is `confirmed`. Texts are empty where nothing usable was said;
+    `standing` and `reason` are the judge's, and empty without one.
     """
 
     id: str
@@ -60,7 +61,10 @@ class Trace(Value):
     claim: str
     sourced: bool
     response: str = ""
+    reasoning: str = ""
     answer: str = ""
+    withdrawn: bool = False
+    confirmed: bool = False
     consensus: Consensus
     standing: str = ""
     reason: str = ""
@@ -68,18 +72,17 @@ class Trace(Value):
     scores: dict[str, int]
 
 
-def consensus_of(response: Response | None, *, confirmed: bool, withdrawn: bool) -> Consensus:
-    """Say what both sides make of an argument in the end.
+def consensus_of(response: str, *, confirmed: bool, withdrawn: bool) -> Consensus:
+    """Say what both sides make of an argument in the end, given the type of the response to it.
 
     `confirmed` says that the other side's closing concedes it, `withdrawn` that its own side
     gave it up.
     """
     if withdrawn:
         return "retracted"
-    conceded = response is not None and response.type == "concede"
-    if conceded and confirmed:
+    if response == "concede" and confirmed:
         return "agreed"
-    return "claimed" if conceded or confirmed else "disputed"
+    return "claimed" if response == "concede" or confirmed else "disputed"
 
 
 def read_gap(totals: Mapping[str, float]) -> str:
@@ -91,20 +94,41 @@ def read_gap(totals: Mapping[str, float]) -> str:
 
 
 def table(traces: Sequence[Trace]) -> str:
-    """Return the trace table as Markdown."""
-    rows = ["| | claim | response | consensus | standing |", "| --- | --- | --- | --- | --- |"]
+    """Return the trace table as Markdown, its columns as wide as what they hold.
+
+    Chats that draw no tables show it as it is written.
+    """
+    head = ("argument", "cross-examination", "closing", "consensus", "standing")
+    rows = [head, *(_row(trace) for trace in traces)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    rows.insert(1, tuple("-" * width for width in widths))
+    return "\n".join(_line(row, widths) for row in rows)
+
+
+def describe(traces: Sequence[Trace]) -> Iterator[str]:
+    """Yield, for each argument, what it claims and why the judge has it stand where it does."""
     for trace in traces:
-        unsourced = "" if trace.sourced else " (names no source)"
-        cells = (
-            trace.id,
-            headline(trace.claim, SHOWN_CLAIM) + unsourced,
-            trace.response or "none",
-            trace.consensus,
-            trace.standing or "not judged",
-        )
-        rows.append(f"| {' | '.join(_cell(cell) for cell in cells)} |")
-    return "\n".join(rows)
+        marks = [] if trace.sourced else ["names no source"]
+        marks += [fallacy.replace("_", " ") for fallacy in trace.fallacies]
+        marked = f" *({', '.join(marks)})*" if marks else ""
+        reason = f"\n- {' '.join(trace.reason.split())}" if trace.reason else ""
+        yield f"**{trace.id}.** {' '.join(trace.claim.split())}{marked}{reason}"
 
 
-def _cell(text: str) -> str:
-    return " ".join(text.replace("|", "\\|").split())
+def _row(trace: Trace) -> tuple[str, ...]:
+    other = "B" if trace.side == "A" else "A"
+    answered = f"{other}: {trace.response or 'no response'}"
+    return trace.id, answered, _closing(trace, other), trace.consensus, trace.standing or "none"
+
+
+def _closing(trace: Trace, other: str) -> str:
+    if trace.withdrawn:
+        return f"{trace.side}: withdraws"
+    if trace.confirmed:
+        return f"{other}: concedes"
+    return f"{trace.side}: {'answers' if trace.answer else 'no answer'}"
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    padded = (cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
+    return f"| {' | '.join(padded)} |"

@@ -16,6 +16,7 @@ import discord
 import structlog
 
 from adapters.discord import texts
+from adapters.discord.buttons import review_menus
 from adapters.discord.errors import ACKNOWLEDGED, NETWORK
 from adapters.discord.render import shown
 from adapters.discord.venue import DiscordVenue
@@ -26,12 +27,15 @@ from engine.answers import (
     FileAnswer,
     ModelsAnswer,
     NoFileAnswer,
+    ReviewAnswer,
+    ReviewLine,
+    RevisedAnswer,
     SettingsAnswer,
     StartedAnswer,
 )
 from engine.commands import Commands, Person
-from engine.errors import RostrumError
-from engine.invocation import Command
+from engine.errors import RostrumError, UsageError
+from engine.invocation import Command, SettingsCommand
 from engine.ports import ButtonPressed, Listener
 from engine.text import split_markdown
 from engine.votes.hearing import Heard
@@ -51,13 +55,14 @@ Interaction = discord.Interaction[discord.Client]
 class Said:
     """An answer in words: `private` to who asked, `public` None where nobody else may read it.
 
-    `started` is the code of the debate that was just started.
+    `started` is the code of the debate that was just started, `offered` are those to choose on.
     """
 
     private: str
     public: str | None = None
     file: FileAnswer | None = None
     started: str = ""
+    offered: tuple[ReviewLine, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +81,7 @@ class Desk:
 
         async def run() -> Said:
             command = asked() if callable(asked) else asked
+            _refuse_broadcast(command)
             return said_of(await self.commands.run(person_of(interaction), command, MOST_BYTES))
 
         said = await _explained(run)
@@ -129,6 +135,12 @@ class Desk:
             log.warning("answer lost", place=interaction.channel_id, why=str(error))
 
 
+def _refuse_broadcast(command: Command) -> None:
+    """Refuse to show reveals in the channel too: a thread's messages stay in it on Discord."""
+    if isinstance(command, SettingsCommand) and "broadcast" in command.changes:
+        raise UsageError(texts.NO_BROADCAST)
+
+
 async def acknowledge(interaction: Interaction) -> bool:
     """Tell Discord that an answer follows, to one person; False when it is too late for that."""
     try:
@@ -178,10 +190,12 @@ def pressed_of(interaction: Interaction, option: str | None) -> ButtonPressed:
 
 def said_of(answer: Answer) -> Said:
     """Put an answer into words, for who asked and for everybody."""
-    private = to_markdown(answer)
+    private = to_markdown(answer, link=lambda thread: f"<#{thread}>")
     file = answer if isinstance(answer, FileAnswer) else None
     if isinstance(answer, ModelsAnswer | SettingsAnswer | FileAnswer | NoFileAnswer):
         return Said(private, None, file)
+    if isinstance(answer, ReviewAnswer | RevisedAnswer):
+        return Said(private, offered=answer.lines if isinstance(answer, ReviewAnswer) else ())
     if isinstance(answer, StartedAnswer):
         public = to_markdown(answer.model_copy(update={"models": {}, "jurors": ()}))
         return Said(private, public, started=answer.debate.code)
@@ -221,7 +235,8 @@ async def _edit_answer(interaction: Interaction, said: Said) -> bool:
     file = said.file
     files = [discord.File(io.BytesIO(file.content), file.name)] if file else []
     try:
-        await interaction.edit_original_response(embed=first, attachments=files)
+        menus = review_menus(said.offered) if said.offered else None
+        await interaction.edit_original_response(embed=first, attachments=files, view=menus)
         for embed in more:
             await interaction.followup.send(embed=embed, ephemeral=True)
     except (discord.HTTPException, *NETWORK) as error:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
+
+import discord
 
 from adapters.discord.votes import EMOJIS
 from engine import card_markdown
+from engine.answers import ReviewLine
 
 PREFIX = "rostrum"
 ROW = 5  # buttons that Discord puts side by side
@@ -14,7 +18,7 @@ GREY, RED = 2, 4
 
 
 class Pressed(NamedTuple):
-    """What a button asks for: stop, status, vote or withdraw, `of` which debate or option."""
+    """What a button or menu asks for, and `of` which debate or option."""
 
     what: str
     of: str
@@ -23,7 +27,9 @@ class Pressed(NamedTuple):
 def read_button(custom_id: str) -> Pressed | None:
     """Read a custom id, None for one that is not Rostrum's."""
     match custom_id.split(":"):
-        case [prefix, ("stop" | "status" | "vote") as what, of] if prefix == PREFIX and of:
+        case [prefix, ("stop" | "status" | "vote" | "review") as what, of] if (
+            prefix == PREFIX and of
+        ):
             return Pressed(what, of)
         case [prefix, "withdraw"] if prefix == PREFIX:
             return Pressed("withdraw", "")
@@ -43,6 +49,23 @@ def ballot_buttons(options: tuple[str, ...]) -> list[dict[str, Any]]:
         for option in options
     ]
     return _rows([*named, _button(f"{PREFIX}:withdraw", card_markdown.WITHDRAW)])
+
+
+def review_menus(lines: Sequence[ReviewLine]) -> discord.ui.View:
+    """Return a menu for each debate of a review."""
+    # What is chosen is heard by its custom id, for as long as the answer is shown.
+    view = discord.ui.View(timeout=1.0)
+    for line in lines:
+        code = line.debate.code
+        menu: discord.ui.Select[discord.ui.View] = discord.ui.Select(
+            custom_id=f"{PREFIX}:review:{code}",
+            placeholder=card_markdown.REVIEW_HINT.format(code=code),
+        )
+        for option in line.options:
+            name = card_markdown.option_name(option)
+            menu.add_option(label=name, value=option, emoji=EMOJIS[option])
+        view.add_item(menu)
+    return view
 
 
 def _button(

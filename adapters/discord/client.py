@@ -21,7 +21,7 @@ from adapters.discord.identify import Identifies
 from adapters.discord.in_order import InOrder
 from adapters.discord.registration import register
 from adapters.discord.translation import Translator
-from engine.invocation import CancelCommand, StatusCommand
+from engine.invocation import CancelCommand, ReviewCommand, StatusCommand
 from engine.ports import CommunityLost, EventsMissed, ReactionSeen, ThreadDeleted, ThreadShut
 
 log = structlog.get_logger(__name__)
@@ -146,6 +146,9 @@ class Client(discord.AutoShardedClient):
                 await self._desk.carry_out(interaction, CancelCommand(debate=pressed.of))
             case "status":
                 await self._desk.carry_out(interaction, StatusCommand(debate=pressed.of))
+            case "review":
+                chosen = ReviewCommand(debate=pressed.of, vote=data["values"][0])
+                await self._desk.carry_out(interaction, chosen)
             case "vote":
                 await self._desk.vote(interaction, pressed.of)
             case _:

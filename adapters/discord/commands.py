@@ -36,11 +36,14 @@ from engine.invocation import (
     OptOutCommand,
     PrivacyCommand,
     ResultCommand,
+    ReviewCommand,
     SettingsCommand,
     StartCommand,
     StatusCommand,
     TopicsCommand,
 )
+from engine.review import NO_VOTE
+from engine.votes.options import vote_options
 
 LONGEST_CHOICE = 100  # characters
 LONGEST_INPUT = 4000
@@ -59,7 +62,9 @@ PLAIN = (
     "turn_order",
     "blind",
     "stance",
+    "mirror",
 )
+VOTES = (*vote_options(("A", "B", *"123456789")), NO_VOTE)
 DEBATE = "The debate's code; without it, the one of this channel or thread"
 
 
@@ -95,6 +100,7 @@ class DebateCommands(app_commands.Group):
         turn_order="Whether a side sees the other's speech of the same round",
         blind="Whether jurors may not know the models' names",
         stance="Whether people are asked what they think before and after",
+        mirror="Whether it is held a second time with sides exchanged",
         judges="The format's own judges, separated by commas",
         more="Other options of the format, and models of single seats: name=value name=value",
     )
@@ -115,6 +121,7 @@ class DebateCommands(app_commands.Group):
         turn_order: Literal["sequential", "simultaneous"] | None = None,
         blind: bool | None = None,
         stance: bool | None = None,
+        mirror: bool | None = None,
         judges: str | None = None,
         more: str | None = None,
     ) -> None:
@@ -197,6 +204,17 @@ class DebateCommands(app_commands.Group):
         """Rate the models."""
         await self._desk.carry_out(interaction, LeaderboardCommand())
 
+    @app_commands.command(description="Say who debated better, where it is unclear")
+    @app_commands.describe(
+        debate="The code of a revealed debate; without it, some are offered",
+        vote="Who debated better; “none” takes your answer back",
+    )
+    async def review(
+        self, interaction: Interaction, debate: str | None = None, vote: str | None = None
+    ) -> None:
+        """Offer revealed debates, or answer one."""
+        await self._desk.carry_out(interaction, ReviewCommand(debate=debate, vote=vote))
+
     @app_commands.command(description="What is stored of you and of this server")
     async def privacy(self, interaction: Interaction) -> None:
         """Say what is stored."""
@@ -255,8 +273,13 @@ class DebateCommands(app_commands.Group):
     @close.autocomplete("debate")
     @status.autocomplete("debate")
     @result.autocomplete("debate")
+    @review.autocomplete("debate")
     async def _debates(self, interaction: Interaction, typed: str) -> Choices:
         return _listed(await self._desk.commands.match_debates(person_of(interaction), typed))
+
+    @review.autocomplete("vote")
+    async def _votes(self, interaction: Interaction, typed: str) -> Choices:
+        return _listed(matching(typed, [Choice(value=n, label=n) for n in VOTES]))
 
     @settings.autocomplete("setting")
     async def _settings(self, interaction: Interaction, typed: str) -> Choices:

@@ -17,11 +17,13 @@ from engine import card_markdown
 from engine.debate import BallotKind
 from engine.markdown_tables import fence_tables
 from engine.messages import (
+    AgainInvite,
     Announcement,
     Arc,
     File,
     Message,
     Notice,
+    Progress,
     Report,
     Reveal,
     ScoreBoard,
@@ -65,6 +67,7 @@ class Card(NamedTuple):
     text: str
     footer: str = ""
     components: tuple[dict[str, Any], ...] = ()
+    fields: tuple[dict[str, str], ...] = ()
     files: tuple[File, ...] = ()
 
 
@@ -104,6 +107,8 @@ def card_of(message: Message) -> Card:
             return _invite(message)
         case StanceInvite():
             return _stance(message)
+        case AgainInvite():
+            return _again(message)
         case VoteClosed():
             title = card_markdown.CLOSED_EARLY if message.early else card_markdown.CLOSED
             return Card(title, GOLD, card_markdown.plural(card_markdown.CLOSED_WITH, message.votes))
@@ -133,6 +138,8 @@ def _payload(card: Card, piece: str, reference: str, *, first: bool, last: bool)
         embed["author"] = {"name": headline(clean(card.author), AUTHOR) or "…"}
     said = f"{reference} · {card.footer}" if card.footer and last else reference
     embed |= {"color": card.colour, "description": piece, "footer": {"text": said}}
+    if last and card.fields:
+        embed["fields"] = list(card.fields)
     components = list(card.components) if last else []
     return Payload({"embeds": [embed], "components": components}, card.files if last else ())
 
@@ -150,8 +157,16 @@ def _announcement(debate: Announcement) -> Card:
         card_markdown.DEBATE.format(code=debate.code),
         GREY,
         "\n".join((*card_markdown.announced(debate), _small(card_markdown.estimated(debate)))),
-        components=tuple(debate_buttons(debate.code)),
+        components=tuple(debate_buttons(debate.code, stoppable=card_markdown.stoppable(debate))),
+        fields=_state(debate.progress) if debate.progress else (),
     )
+
+
+def _state(progress: Progress) -> tuple[dict[str, str], ...]:
+    thread = f"<#{progress.thread}>" if progress.thread else ""
+    until = f"<t:{int(progress.until.timestamp())}:t>" if progress.until else ""
+    said = card_markdown.progressed(progress, thread=thread, until=until)
+    return ({"name": card_markdown.STATE, "value": said},)
 
 
 def _turn(turn: TurnPost) -> Card:
@@ -170,12 +185,23 @@ def _small(text: str) -> str:
 
 
 def _invite(invite: VoteInvite) -> Card:
-    private, reacting = invite.ballot is BallotKind.PRIVATE, invite.ballot is not BallotKind.PRIVATE
     lines = [card_markdown.INVITE_ASKS, *_options(invite.options)]
     lines += [texts.HOW_TO_VOTE[invite.ballot], _small(card_markdown.invite_terms(invite))]
-    buttons = ballot_buttons(invite.options if private else ())
-    components = () if reacting and invite.ballot is BallotKind.OPEN else tuple(buttons)
-    return Card(card_markdown.INVITE, GOLD, "\n".join(lines), components=components)
+    return Card(card_markdown.INVITE, GOLD, "\n".join(lines), components=_buttons(invite))
+
+
+def _again(invite: AgainInvite) -> Card:
+    lines = [card_markdown.AGAIN_ASKS, *_options(invite.options)]
+    lines += [texts.HOW_TO_VOTE[invite.ballot], _small(card_markdown.again_lasts(invite))]
+    return Card(card_markdown.AGAIN, GOLD, "\n".join(lines), components=_buttons(invite))
+
+
+def _buttons(invite: VoteInvite | StanceInvite | AgainInvite) -> tuple[dict[str, Any], ...]:
+    """Return a ballot's buttons: a private one's options, and a secret one's to take it back."""
+    if invite.ballot is BallotKind.OPEN:
+        return ()
+    private = invite.ballot is BallotKind.PRIVATE
+    return tuple(ballot_buttons(invite.options if private else ()))
 
 
 def _options(options: tuple[str, ...]) -> list[str]:
@@ -191,8 +217,5 @@ def _stance(invite: StanceInvite) -> Card:
     if invite.seconds is not None:
         lasts = card_markdown.plural(card_markdown.STANCE_LASTS, invite.seconds)
         text += f"\n{_small(lasts)}"
-    private = invite.ballot is BallotKind.PRIVATE
-    buttons = ballot_buttons(invite.options if private else ())
-    components = () if invite.ballot is BallotKind.OPEN else tuple(buttons)
     title = card_markdown.STANCE_AFTER if invite.after else card_markdown.STANCE_BEFORE
-    return Card(title, GOLD, text, components=components)
+    return Card(title, GOLD, text, components=_buttons(invite))

@@ -13,19 +13,6 @@ HOW_TO_VOTE = {
     "private": "Press a button; nobody else sees what you chose.",
 }
 
-STATE = "State"
-STATES = {
-    "queued": "⏳ waits for its turn",
-    "running": "🗣️ {turns} of {total} turns held, in <#{thread}>",
-    "judging": "⚖️ all {total} turns held, the jury reads, in <#{thread}>",
-    "voting": "🗳️ the vote is open in <#{thread}> until <t:{until}:t>",
-    "closed": "✅ over, the models are named in <#{thread}>",
-    "partial": "🟠 stopped at its cap before its end",
-    "cancelled": "⏹️ stopped",
-    "failed": "❌ it could not go on",
-    "gone": "❌ ended: its thread is gone, or Rostrum may not post there. {reason}",
-}
-
 THREAD = "It is held in <#{thread}>."
 ASK_AGAIN = (
     "Discord dropped the private answer to your command, and it may not be shown to everybody; "
@@ -33,6 +20,10 @@ ASK_AGAIN = (
 )
 TOO_LATE = "<@{user}>, the answer to your command:\n{answer}"
 NOT_HERE = "Rostrum works in servers only, in a channel or a thread; use the command there."
+NO_BROADCAST = (
+    "Discord shows what is posted in a thread in that thread alone; the announcement says when the "
+    "models are named, and links there."
+)
 MORE_IS_OPTIONS = "“more” takes options only, written as name=value; leave other words out."
 TOPIC_TITLE = "Start a debate"
 TOPIC_FIELD = "Topic"

@@ -27,6 +27,7 @@ PAGE = 100
 REACTION_SHARE = 0.3  # of the gap between messages: Discord takes one reaction in 0.25 s
 MOST_PAGES = 10  # read back in a channel, where it is not known after which message to look
 ARCHIVE_MINUTES = 10080  # the longest that Discord offers, and the longest vote
+LIMITS = VenueLimits(state_seconds=5.0)
 MESSAGE = "/channels/{channel_id}/messages/{message_id}"
 MESSAGES = "/channels/{channel_id}/messages"
 
@@ -40,7 +41,7 @@ class DiscordVenue:
     def __init__(
         self, rest: Rest, *, limits: VenueLimits | None = None, gap: float = GAP_SECONDS
     ) -> None:
-        self.limits = limits or VenueLimits()
+        self.limits = limits or LIMITS
         self._rest = rest
         self._pace = ChannelPace(gap, texts.BUSY)
         self._reacting = ChannelPace(gap * REACTION_SHARE, texts.BUSY)
@@ -60,11 +61,7 @@ class DiscordVenue:
 
     async def edit(self, place: str, message: str, part: Part) -> None:
         """Replace what a message shows."""
-        await self.patch(place, message, Payload.of(part).body)
-
-    async def patch(self, place: str, message: str, body: dict[str, Any]) -> None:
-        """Replace some fields of a message."""
-        said = body | {"allowed_mentions": NOBODY}
+        said = Payload.of(part).body | {"allowed_mentions": NOBODY}
         await self._awake(Act.EDIT, "PATCH", MESSAGE, place=place, message=message, body=said)
 
     async def read(self, place: str, message: str) -> dict[str, Any]:

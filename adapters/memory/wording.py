@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from engine.card_markdown import progressed
 from engine.messages import (
+    AgainInvite,
     Announcement,
     Arc,
     JurorLine,
@@ -34,6 +36,9 @@ def wording(message: Message) -> str:
         case StanceInvite():
             when = "after the debate" if message.after else f"{message.seconds:g} seconds"
             return f"Stance, {when}: {message.topic} {', '.join(message.options)}."
+        case AgainInvite():
+            options = ", ".join(message.options)
+            return f"After the reveal: {options}. {message.minutes:g} minutes."
         case VoteClosed():
             early = " early" if message.early else ""
             return (
@@ -50,7 +55,8 @@ def wording(message: Message) -> str:
 
 def _turn(turn: TurnPost) -> Iterator[str]:
     of = f" of {turn.limit}" if turn.limit else ""
-    yield f"{turn.seat}, {turn.round}, turn {turn.number} of {turn.total}, {turn.words}{of} words"
+    all_turns = f" of {turn.total}" if turn.total else ""
+    yield f"{turn.seat}, {turn.round}, turn {turn.number}{all_turns}, {turn.words}{of} words"
     yield turn.text
     if turn.seconds is not None:
         yield f"Time: {turn.seconds} of {turn.seconds_limit} s"
@@ -65,6 +71,8 @@ def _announcement(debate: Announcement) -> Iterator[str]:
     yield f"Format {debate.format}, language {debate.language}, rounds {', '.join(debate.rounds)}"
     yield f"Contenders {', '.join(debate.contenders)}, {debate.jurors} jurors"
     yield f"About {debate.estimate.calls} calls; the vote takes {debate.vote_minutes:g} minutes"
+    if debate.progress is not None:
+        yield progressed(debate.progress, thread=debate.progress.thread or "")
 
 
 def _reveal(reveal: Reveal) -> Iterator[str]:

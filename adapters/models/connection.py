@@ -1,9 +1,13 @@
-"""The one place that speaks HTTP to backends: one client of the openai SDK for them all.
+"""The one place that speaks HTTP to backends.
 
 ```
-Connection            owns the pool; made on first use, because importing the SDK takes a second
-└── SDK clients       one a backend, sharing the pool (with_options)
+Connection            made on first use, because importing the SDK takes a second
+├── SDK clients       one a backend (with_options): who we are, and the lists of models
+└── aiohttp session   the pool; every call of a model goes over it, with the SDK's headers
 ```
+
+The SDK's own way to `post` costs four times what the exchange itself does (URL, headers and
+options are built anew for each); `rostrum bench live` shows it.
 """
 
 from __future__ import annotations
@@ -11,23 +15,27 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 from adapters.models.backends import Backend
 from adapters.models.faults import broken_fault, deadline_fault, unreachable_fault
 from adapters.models.outcomes import Fault, redact
 
 if TYPE_CHECKING:
-    import httpx2
+    import ssl
+
+    import aiohttp
+    from aiohttp import ClientResponse
     from openai import AsyncOpenAI
 
-KEEPALIVE_S = 75.0  # the SDK's 5 s would make every wave of calls reconnect
+KEEPALIVE_S = 75.0  # with less, every wave of calls would reconnect
 CONNECT_S = 30.0  # counts our own loop's stalls too; the SDK's 5 s is too little for a thousand
-# The SDK leaves the body of an answer unread to a request with this header.
-_UNREAD = {"X-Stainless-Raw-Response": "stream"}
+LISTS = 8  # lists of models are few, and asked for once
 _EVENTS = "text/event-stream"
-_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 class Response(NamedTuple):
@@ -38,22 +46,42 @@ class Response(NamedTuple):
     content: bytes
 
 
+class Line(NamedTuple):
+    """The way to one backend, and what every request there has in common."""
+
+    client: AsyncOpenAI
+    session: aiohttp.ClientSession
+    headers: dict[str, str]
+    timeout: aiohttp.ClientTimeout
+    proxy: str | None
+
+    def post(self, path: str, content: bytes) -> AbstractAsyncContextManager[ClientResponse]:
+        """Send a JSON body."""
+        return self.session.post(
+            f"{self.client.base_url}".rstrip("/") + path,
+            data=content,
+            headers=self.headers,
+            timeout=self.timeout,
+            proxy=self.proxy,
+        )
+
+
 class Connection:
     """The shared pool of connections; `pool` is how many are wanted at most."""
 
     def __init__(self, pool: int) -> None:
         self._pool = pool_size(pool)
         self._root: AsyncOpenAI | None = None
-        self._clients: dict[str, AsyncOpenAI] = {}
+        self._session: aiohttp.ClientSession | None = None
+        self._lines: dict[str, Line] = {}
         self._opening = asyncio.Lock()
 
     async def post(self, backend: Backend, path: str, content: bytes) -> Response | Fault:
         """Send a JSON body within the backend's deadline; every failure is a value."""
 
-        async def ask(client: AsyncOpenAI) -> Response:
-            import httpx2
-
-            return _whole(await client.post(path, cast_to=httpx2.Response, content=content))
+        async def ask(line: Line) -> Response:
+            async with line.post(path, content) as raw:
+                return await _whole(raw)
 
         return await self._exchange(backend, backend.timeout_s, ask)
 
@@ -66,107 +94,122 @@ class Connection:
         answer is whole, and nothing of it is taken. A stream that breaks off is a Fault.
         """
 
-        async def ask(client: AsyncOpenAI) -> Response:
-            import httpx2
-
-            # Not the SDK's own stream: its events cost 0.13 ms each, ours a tenth.
-            raw = await client.post(
-                path, cast_to=httpx2.Response, content=content, options={"headers": _UNREAD}
-            )
-            try:
+        async def ask(line: Line) -> Response:
+            async with line.post(path, content) as raw:
                 return await _taken(raw, take)
-            finally:
-                await raw.aclose()
 
         return await self._exchange(backend, backend.timeout_s, ask)
 
     async def get(self, backend: Backend, path: str, timeout_s: float) -> Response | Fault:
         """Fetch a page within so many seconds; every failure is a value."""
+        import httpx2
+        import openai
 
-        async def ask(client: AsyncOpenAI) -> Response:
-            import httpx2
-
-            return _whole(await client.get(path, cast_to=httpx2.Response))
+        async def ask(line: Line) -> Response:
+            try:
+                raw = await line.client.get(path, cast_to=httpx2.Response)
+            except openai.APIStatusError as error:
+                raw = error.response
+            return Response(raw.status_code, dict(raw.headers), raw.content)
 
         return await self._exchange(backend, timeout_s, ask)
 
     async def aclose(self) -> None:
         """Close the pool; the next call would open a new one."""
         root, self._root = self._root, None
-        self._clients.clear()
+        session, self._session = self._session, None
+        self._lines.clear()
         if root is not None:
             await root.close()
+        if session is not None:
+            await session.close()
 
     async def _exchange(
         self,
         backend: Backend,
         deadline_s: float,
-        ask: Callable[[AsyncOpenAI], Awaitable[Response]],
+        ask: Callable[[Line], Awaitable[Response]],
     ) -> Response | Fault:
-        client = await self._client(backend)
+        line = await self._line(backend)
         import aiohttp
         import httpx2
         import openai
 
         try:
             async with asyncio.timeout(deadline_s):
-                return await ask(client)
-        except openai.APIStatusError as error:
-            return _whole(error.response)
+                return await ask(line)
+        except (aiohttp.ClientError, openai.APIError, httpx2.HTTPError, httpx2.InvalidURL) as error:
+            return _transport_fault(backend, error)
         except TimeoutError:
             return deadline_fault(deadline_s)
-        except (
-            openai.APIError,
-            aiohttp.ClientError,
-            httpx2.HTTPError,
-            httpx2.InvalidURL,
-            OSError,
-        ) as error:
+        except OSError as error:
             return _transport_fault(backend, error)
 
-    async def _client(self, backend: Backend) -> AsyncOpenAI:
-        client = self._clients.get(backend.name)
-        if client is None:
+    async def _line(self, backend: Backend) -> Line:
+        line = self._lines.get(backend.name)
+        if line is None:
             async with self._opening:
                 if self._root is None:
                     # In a thread: the import would stop the loop for a second.
-                    self._root = await asyncio.to_thread(_open_client, self._pool)
-                client = self._clients[backend.name] = _bind(self._root, backend)
-        return client
+                    self._root = await asyncio.to_thread(_open_client)
+                if self._session is None:
+                    self._session = _open_session(self._pool, await asyncio.to_thread(_trust))
+                line = self._lines[backend.name] = _bind(self._root, self._session, backend)
+        return line
 
 
-def _whole(raw: httpx2.Response) -> Response:
-    return Response(raw.status_code, dict(raw.headers), raw.content)
+async def _whole(raw: ClientResponse) -> Response:
+    content = await raw.read()
+    return Response(raw.status, _headers(raw), content)
 
 
-async def _taken(raw: httpx2.Response, take: Callable[[bytes], bool]) -> Response:
+async def _taken(raw: ClientResponse, take: Callable[[bytes], bool]) -> Response:
     if not raw.headers.get("content-type", "").startswith(_EVENTS):
-        await raw.aread()
-        return _whole(raw)
-    async for piece in raw.aiter_bytes():
+        return await _whole(raw)
+    async for piece in raw.content.iter_any():
         if not take(piece):
             break
-    return Response(raw.status_code, dict(raw.headers), b"")
+    return Response(raw.status, _headers(raw), b"")
 
 
-def _open_client(pool: int) -> AsyncOpenAI:
+def _headers(raw: ClientResponse) -> dict[str, str]:
+    return {name.lower(): value for name, value in raw.headers.items()}
+
+
+def _open_client() -> AsyncOpenAI:
     import httpx2
     import openai
 
-    limits = httpx2.Limits(
-        max_connections=pool, max_keepalive_connections=pool, keepalive_expiry=KEEPALIVE_S
-    )
     http_client = openai.DefaultAioHttpClient(
-        limits=limits,
+        limits=httpx2.Limits(max_connections=LISTS),
         # A proxy of the environment is for the world, never for a server on this machine.
-        mounts={f"all://{host}": None for host in _LOOPBACK},
+        mounts={f"all://{_bracketed(host)}": None for host in _LOOPBACK},
     )
     return openai.AsyncOpenAI(
         api_key="unused", base_url="http://127.0.0.1", http_client=http_client, max_retries=0
     )
 
 
-def _bind(root: AsyncOpenAI, backend: Backend) -> AsyncOpenAI:
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def _trust() -> ssl.SSLContext:
+    """Load the authorities that the SDK trusts, also where the system has none."""
+    import httpx2
+
+    return httpx2.create_ssl_context()
+
+
+def _open_session(pool: int, trust: ssl.SSLContext) -> aiohttp.ClientSession:
+    import aiohttp
+
+    connector = aiohttp.TCPConnector(limit=pool, keepalive_timeout=KEEPALIVE_S, ssl=trust)
+    return aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar())
+
+
+def _bind(root: AsyncOpenAI, session: aiohttp.ClientSession, backend: Backend) -> Line:
+    import aiohttp
     import httpx2
 
     # Well before the deadline of the try, which could not tell that nothing was sent.
@@ -178,7 +221,20 @@ def _bind(root: AsyncOpenAI, backend: Backend) -> AsyncOpenAI:
     )
     # The SDK reads these from the environment; they are one provider's, and not ours to send.
     client.organization = client.project = client.admin_api_key = None
-    return client
+    given = {**client.default_headers, **client.auth_headers}
+    headers = {name: value for name, value in given.items() if isinstance(value, str)}
+    timeout = aiohttp.ClientTimeout(total=None, sock_connect=connect_s)
+    return Line(client, session, headers, timeout, _proxy(backend))
+
+
+def _proxy(backend: Backend) -> str | None:
+    """Return the proxy that the environment names for a backend, if any."""
+    parts = urlsplit(backend.base_url)
+    host = parts.hostname or ""
+    if host in _LOOPBACK or proxy_bypass(host):
+        return None
+    proxies = getproxies()
+    return proxies.get(parts.scheme) or proxies.get("all")
 
 
 def _transport_fault(backend: Backend, error: BaseException) -> Fault:

@@ -12,18 +12,22 @@ from dataclasses import dataclass
 import structlog
 
 from adapters.slack import texts
+from adapters.slack.buttons import review_menus
 from adapters.slack.files import hand_over
-from adapters.slack.rest import Rest
-from adapters.slack.venue import Place, SlackVenue
+from adapters.slack.venue import Place
 from adapters.slack.whisper import Asker, Whisper
+from adapters.slack.workspaces import Workspaces
 from engine import card_markdown
 from engine.answer_markdown import to_markdown
-from engine.answers import Answer, FileAnswer, StartedAnswer
+from engine.answers import Answer, FileAnswer, HelpAnswer, ReviewAnswer, StartedAnswer
+from engine.command_text import parse_command, with_usage
 from engine.commands import Commands, Person
 from engine.debate import BallotKind
-from engine.errors import RostrumError, UsageError
+from engine.errors import NotAllowedError, RostrumError, UsageError
+from engine.house_rules import RESET
 from engine.invocation import Command, SettingsCommand, StartCommand
 from engine.ports import ButtonPressed, Listener
+from engine.text import clean
 from engine.votes.hearing import Heard
 
 PLATFORM = "slack"
@@ -39,37 +43,63 @@ class Desk:
 
     commands: Commands
     listener: Listener
-    venue: SlackVenue
-    rest: Rest
+    workspaces: Workspaces
     managers: frozenset[str]
 
     async def carry_out(self, asker: Asker, command: Command) -> None:
         """Carry out a command, and show its answer."""
-        whisper = Whisper(self.rest, asker)
+        whisper = Whisper(self.workspaces, asker)
 
         async def run() -> None:
             await self.finish(whisper, await self.run(asker, command))
 
         await explained(whisper, run)
 
+    async def carry_out_line(self, asker: Asker, line: str) -> None:
+        """Carry out a command as it was typed; what is wrong with it is said with its usage."""
+        whisper = Whisper(self.workspaces, asker)
+
+        async def run() -> None:
+            command = parse_command(line)
+            try:
+                answer = await self.run(asker, command)
+            except UsageError as error:
+                raise with_usage(error, clean(line).split()[0]) from None
+            await self.finish(whisper, answer)
+
+        await explained(whisper, run)
+
     async def run(self, asker: Asker, command: Command) -> Answer:
         """Carry out a command. Raises RostrumError, whose text is for who asked."""
-        _refuse_secret(command)
+        _refuse_what_slack_lacks(command)
         return await self.commands.run(await self.person(asker), command, MOST_BYTES)
 
     async def finish(self, whisper: Whisper, answer: Answer) -> None:
         """Show an answer; of a start also where the debate is held, once it is."""
+        if isinstance(answer, ReviewAnswer):
+            await self._offer(whisper, answer)
+            return
         text = to_markdown(answer)
+        if isinstance(answer, HelpAnswer) and answer.command is None:
+            text = f"{text}\n{texts.FORMS}"
         if isinstance(answer, FileAnswer):
-            await hand_over(self.rest, whisper.asker.user, text, answer)
+            home = await self.workspaces.find(whisper.asker.team)
+            await hand_over(home.rest, whisper.asker.user, text, answer)
             text = f"{text}\n{texts.HANDED_OVER}"
         await whisper.say(text)
         if isinstance(answer, StartedAnswer):
             await self._say_where(whisper, answer.debate.code)
 
+    async def _offer(self, whisper: Whisper, review: ReviewAnswer) -> None:
+        """Show debates to answer, each with a link and a menu."""
+        home = await self.workspaces.find(whisper.asker.team)
+        url = (await home.rest.identity()).url
+        text = to_markdown(review, link=lambda thread: texts.LINK.format(link=link_to(url, thread)))
+        await whisper.say(text, review_menus(review.lines) if review.lines else None)
+
     async def vote(self, asker: Asker, pressed: ButtonPressed) -> None:
         """Take a vote by button, and say what became of it."""
-        whisper = Whisper(self.rest, asker)
+        whisper = Whisper(self.workspaces, asker)
 
         async def run() -> None:
             await whisper.say(vote_answer(await self.listener(pressed)))
@@ -77,14 +107,16 @@ class Desk:
         await explained(whisper, run)
 
     async def person(self, asker: Asker) -> Person:
-        """Return who asks, and where. Raises UsageError outside of a channel."""
+        """Return who asks, and where. Raises NotAllowedError outside of a channel."""
         if asker.direct:
-            raise UsageError(texts.NOT_HERE)
-        profile = await self.venue.people.profile(asker.user)
+            raise NotAllowedError(texts.NOT_HERE)
+        home = await self.workspaces.find(asker.team)
+        profile = await home.people.profile(asker.user)
         return Person(
             platform=PLATFORM,
-            community=asker.team,
-            place=asker.channel,
+            community=home.team,
+            place=str(Place(home.team, asker.channel)),
+            channel=asker.channel,
             thread=asker.thread,
             user=asker.user,
             manager=profile.admin or asker.user in self.managers,
@@ -96,7 +128,8 @@ class Desk:
         for _ in range(round(THREAD_SECONDS / LOOK_SECONDS)):
             debate = (await self.commands.status(person, code)).debate
             if debate.thread is not None:
-                url = (await self.rest.identity()).url
+                home = await self.workspaces.find(whisper.asker.team)
+                url = (await home.rest.identity()).url
                 await whisper.say(texts.THREAD.format(link=link_to(url, debate.thread)))
                 return
             if not debate.status.live:
@@ -136,10 +169,13 @@ def vote_answer(heard: object) -> str:
     return card_markdown.VOTE_UNKNOWN
 
 
-def _refuse_secret(command: Command) -> None:
-    """Refuse a secret ballot, which needs what no bot can do on Slack."""
+def _refuse_what_slack_lacks(command: Command) -> None:
+    """Refuse a secret ballot, which needs what no bot can do on Slack, and a role."""
     secret = BallotKind.SECRET
     if isinstance(command, StartCommand) and command.ballot is secret:
         raise UsageError(texts.NOT_HIDDEN)
-    if isinstance(command, SettingsCommand) and command.changes.get("ballot") == secret:
-        raise UsageError(texts.NOT_HIDDEN)
+    if isinstance(command, SettingsCommand):
+        if command.changes.get("ballot") == secret:
+            raise UsageError(texts.NOT_HIDDEN)
+        if command.changes.get("manager_role", "") not in RESET:
+            raise UsageError(texts.NO_ROLES)

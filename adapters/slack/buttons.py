@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from adapters.slack.votes import NAMES
 from engine import card_markdown
+from engine.answers import ReviewLine
 
 PREFIX = "rostrum"
 ANY = re.compile(rf"^{PREFIX}:")
 
 
 class Pressed(NamedTuple):
-    """What a button asks for: stop, status, vote or withdraw, `of` which debate or option."""
+    """What a button or menu asks for, and `of` which debate or option."""
 
     what: str
     of: str
@@ -22,17 +24,20 @@ class Pressed(NamedTuple):
 def read_button(action_id: str) -> Pressed | None:
     """Read an action id, None for one that no version of Rostrum knows."""
     match action_id.split(":"):
-        case [prefix, ("stop" | "status" | "vote") as what, of] if prefix == PREFIX and of:
+        case [prefix, ("stop" | "status" | "vote" | "review") as what, of] if (
+            prefix == PREFIX and of
+        ):
             return Pressed(what, of)
         case [prefix, "withdraw"] if prefix == PREFIX:
             return Pressed("withdraw", "")
     return None
 
 
-def debate_buttons(code: str) -> dict[str, Any]:
+def debate_buttons(code: str, *, stoppable: bool = True) -> dict[str, Any]:
     """Return the buttons of a debate's announcement."""
     stop = _button(f"{PREFIX}:stop:{code}", card_markdown.STOP) | {"style": "danger"}
-    return _row([stop, _button(f"{PREFIX}:status:{code}", card_markdown.STATUS)])
+    status = _button(f"{PREFIX}:status:{code}", card_markdown.STATUS)
+    return _row([stop, status] if stoppable else [status])
 
 
 def ballot_buttons(options: tuple[str, ...]) -> dict[str, Any]:
@@ -44,9 +49,31 @@ def ballot_buttons(options: tuple[str, ...]) -> dict[str, Any]:
     return _row([*named, _button(f"{PREFIX}:withdraw", card_markdown.WITHDRAW)])
 
 
+def review_menus(lines: Sequence[ReviewLine]) -> dict[str, Any]:
+    """Return a menu for each debate of a review."""
+    return _row([_menu(line) for line in lines])
+
+
+def _menu(line: ReviewLine) -> dict[str, Any]:
+    code = line.debate.code
+    names = {option: card_markdown.option_name(option) for option in line.options}
+    return {
+        "type": "static_select",
+        "action_id": f"{PREFIX}:review:{code}",
+        "placeholder": _plain(card_markdown.REVIEW_HINT.format(code=code)),
+        "options": [
+            {"text": _plain(f":{NAMES[option]}: {name}"), "value": option}
+            for option, name in names.items()
+        ],
+    }
+
+
+def _plain(text: str) -> dict[str, Any]:
+    return {"type": "plain_text", "text": text, "emoji": True}
+
+
 def _button(action_id: str, label: str) -> dict[str, Any]:
-    text = {"type": "plain_text", "text": label, "emoji": True}
-    return {"type": "button", "action_id": action_id, "text": text}
+    return {"type": "button", "action_id": action_id, "text": _plain(label)}
 
 
 def _row(buttons: list[dict[str, Any]]) -> dict[str, Any]:

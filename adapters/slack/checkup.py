@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import NamedTuple
 
 from pydantic import SecretStr
@@ -11,8 +11,11 @@ from pydantic import SecretStr
 from adapters.slack import texts
 from adapters.slack.errors import Act, name_of
 from adapters.slack.manifest import SCOPES
+from adapters.slack.oauth import Credentials
 from adapters.slack.rest import Identity, Rest
-from engine.errors import VenueError
+from adapters.slack.site import INSTALL_PATH
+from engine.errors import VenueAwayError, VenueError
+from engine.installs import Install
 
 MOST_NAMED = 10
 _SECRET = re.compile(r"[0-9a-f]{32}")
@@ -26,31 +29,50 @@ class Checked(NamedTuple):
     text: str
 
 
-async def check(
-    rest: Rest, app_token: SecretStr | None, signing_secret: SecretStr | None
-) -> AsyncIterator[Checked]:
-    """Look at everything that has to be right on Slack's side."""
+async def check_bot(rest: Rest, subject: str = "slack") -> AsyncIterator[Checked]:
+    """Look at what has to be right in one workspace."""
     try:
         identity = await rest.identity()
     except VenueError as error:
-        yield Checked("slack", False, str(error))
+        yield Checked(subject, False, str(error))
         return
-    yield Checked("slack", True, f"the token is {identity.name}'s in {identity.team_name}")
-    yield _check_scopes(identity)
+    yield Checked(subject, True, f"the token is {identity.name}'s in {identity.team_name}")
+    yield _check_scopes(identity, f"{subject} scopes")
+    yield await _check_channels(rest, f"{subject} channels")
+
+
+async def check_installs(app: Rest, installs: Sequence[Install]) -> AsyncIterator[Checked]:
+    """Look at every workspace that installed Rostrum."""
+    if not installs:
+        yield Checked("slack", None, f"no workspace has it yet; an admin opens {INSTALL_PATH}")
+    for install in installs:
+        rest = app.speaking(install.token)
+        async for checked in check_bot(rest, f"slack {install.name} ({install.community})"):
+            yield checked
+
+
+async def check_app(
+    rest: Rest,
+    app_token: SecretStr | None,
+    signing_secret: SecretStr | None,
+    credentials: Credentials | None = None,
+) -> AsyncIterator[Checked]:
+    """Look at what belongs to the app, in whichever workspace it is."""
     if app_token is not None:
         yield await _check_app_token(rest, app_token)
     if signing_secret is not None:
         yield _check_secret(signing_secret)
-    yield await _check_channels(rest)
+    if credentials is not None:
+        yield await _check_credentials(rest, credentials)
 
 
-def _check_scopes(identity: Identity) -> Checked:
+def _check_scopes(identity: Identity, subject: str) -> Checked:
     lacking = [scope for scope in SCOPES if scope not in identity.scopes]
     if not lacking:
-        return Checked("slack scopes", True, "all scopes are there")
+        return Checked(subject, True, "all scopes are there")
     said = "; ".join(f"{scope} ({SCOPES[scope]})" for scope in lacking)
     text = f"lacks {said}; add it to the app and install it anew"
-    return Checked("slack scopes", False, text)
+    return Checked(subject, False, text)
 
 
 async def _check_app_token(rest: Rest, app_token: SecretStr) -> Checked:
@@ -71,16 +93,32 @@ def _check_secret(secret: SecretStr) -> Checked:
     return Checked("slack signing secret", False, text)
 
 
-async def _check_channels(rest: Rest) -> Checked:
+async def _check_credentials(rest: Rest, given: Credentials) -> Checked:
+    """Offer a code that is none: Slack looks at it when it knows whose app it is."""
+    subject = "slack client"
+    try:
+        await rest.exchange(given.client_id, given.client_secret, "none")
+    except VenueAwayError as error:
+        return Checked(subject, None, str(error))
+    except VenueError as error:
+        why = name_of(error)
+        if why not in ("invalid_client_id", "bad_client_secret"):
+            return Checked(subject, True, "id and secret are the app's")
+        text = f"Slack says {why.replace('_', ' ')}; copy both from Basic Information of the app"
+        return Checked(subject, False, text)
+    return Checked(subject, True, "id and secret are the app's")
+
+
+async def _check_channels(rest: Rest, subject: str) -> Checked:
     asked = {"types": "public_channel,private_channel", "exclude_archived": True, "limit": 200}
     try:
         found = await rest.read(Act.ASK, "users.conversations", asked)
     except VenueError as error:
-        return Checked("slack channels", None, str(error))
+        return Checked(subject, None, str(error))
     names = [f"#{channel['name']}" for channel in found["channels"]]
     if not names:
         text = "it is a member of no channel yet; write /invite with its name in one"
-        return Checked("slack channels", None, text)
+        return Checked(subject, None, text)
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
     text = f"a member of {', '.join(names[:MOST_NAMED])}{more}"
-    return Checked("slack channels", True, text)
+    return Checked(subject, True, text)

@@ -14,25 +14,30 @@ from typing import Any
 import structlog
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.authorization import AuthorizeResult
+from slack_bolt.context.async_context import AsyncBoltContext
 
-from adapters.slack.answering import PLATFORM, Desk, explained
+from adapters.slack import texts
+from adapters.slack.answering import PLATFORM, Desk
 from adapters.slack.buttons import ANY, read_button
-from adapters.slack.errors import Act
-from adapters.slack.form import FORM, asker_of, command_of, form_of
+from adapters.slack.form import FORM
 from adapters.slack.in_order import InOrder
 from adapters.slack.markup import typed
-from adapters.slack.rest import Identity
-from adapters.slack.venue import Place
+from adapters.slack.modals import Modals
+from adapters.slack.settings_form import SETTINGS_FORM
+from adapters.slack.venue import Place, SlackVenue
 from adapters.slack.votes import option_of
-from adapters.slack.whisper import Asker, Whisper
-from engine.answers import Answer
-from engine.command_text import parse_command
-from engine.errors import RostrumError, UsageError, VenueAwayError, VenueError
-from engine.invocation import CancelCommand, StatusCommand
+from adapters.slack.whisper import Asker
+from adapters.slack.workspaces import Workspace
+from engine.errors import (
+    RostrumError,
+    VenueAwayError,
+    VenueError,
+    VenueGoneError,
+)
+from engine.invocation import CancelCommand, ReviewCommand, StatusCommand
 from engine.ports import ButtonPressed, CommunityLost, ReactionSeen
 
 COMMAND = "/debate"
-FORM_SECONDS = 2.0  # of the three that Slack waits for a form's answer
 FINISH_SECONDS = 5.0
 log = structlog.get_logger(__name__)
 
@@ -41,33 +46,39 @@ Ack = Callable[..., Awaitable[object]]
 
 
 class Client:
-    """The handlers of everything that Slack sends to the app of one workspace."""
+    """The handlers of everything that Slack sends to the app, from whichever workspace."""
 
-    def __init__(self, desk: Desk, identity: Identity) -> None:
-        self._desk, self._identity = desk, identity
+    def __init__(self, desk: Desk, venue: SlackVenue) -> None:
+        self._desk, self._venue = desk, venue
         self._events = InOrder(desk.listener)
+        self._modals = Modals(desk, self._spawn)
         self._tasks: set[asyncio.Task[None]] = set()
 
     def app(self, signing_secret: str) -> AsyncApp:
         """Return Bolt's application with these handlers."""
-        me = self._identity
+        workspaces = self._desk.workspaces
 
-        async def authorize() -> AuthorizeResult:
-            return AuthorizeResult(
-                enterprise_id=None, team_id=me.team, bot_user_id=me.user, bot_id=me.bot
-            )
+        # None is for a workspace that is not known, which Bolt's types do not say.
+        async def authorize(team_id: str | None) -> Any:
+            try:
+                home = await workspaces.find(team_id or "")
+            except VenueGoneError:
+                return None
+            return AuthorizeResult(enterprise_id=None, team_id=home.team, bot_user_id=home.user)
 
         app = AsyncApp(
             name="rostrum",
-            client=self._desk.rest.web(),
+            client=workspaces.app.web(),
             authorize=authorize,
             signing_secret=signing_secret,
+            user_facing_authorize_error_message=texts.NOT_INSTALLED,
             process_before_response=True,
         )
         app.error(self._on_error)
         app.command(COMMAND)(self._on_command)
         app.action(ANY)(self._on_button)
-        app.view(FORM)(self._on_form)
+        app.view(FORM)(self._modals.on_start)
+        app.view(SETTINGS_FORM)(self._modals.on_settings)
         app.event("reaction_added")(self._on_reaction)
         app.event("reaction_removed")(self._on_reaction)
         app.event("app_uninstalled")(self._on_removal)
@@ -97,53 +108,17 @@ class Client:
         text = str(command.get("text") or "").strip()
         # The settings name channels and people by their ids, topics as people read them.
         line = typed(text, ids=text.casefold().startswith("settings"))
-        if not line.strip():
-            self._spawn(self._open_form(asker, command["trigger_id"]))
-            return
-        try:
-            self._spawn(self._desk.carry_out(asker, parse_command(line)))
-        except UsageError as error:
-            self._spawn(Whisper(self._desk.rest, asker).say(str(error)))
-
-    async def _open_form(self, asker: Asker, trigger: str) -> None:
-        """Open the form at once: a trigger is good for three seconds."""
-
-        async def run() -> None:
-            person = await self._desk.person(asker)
-            view = form_of(asker, await self._desk.commands.models(person))
-            body = {"trigger_id": trigger, "view": view}
-            await self._desk.rest.write(Act.OPEN, "views.open", body, place=asker.channel)
-
-        await explained(Whisper(self._desk.rest, asker), run)
-
-    async def _on_form(self, ack: Ack, view: Json) -> None:
-        """Start what a form asks for; what is wrong with it is shown in it."""
-        asker = asker_of(view)
-        try:
-            command = command_of(view)
-        except UsageError as error:
-            await ack(response_action="errors", errors={"minutes": str(error)})
-            return
-        starting = asyncio.ensure_future(self._desk.run(asker, command))
-        done, _ = await asyncio.wait([starting], timeout=FORM_SECONDS)
-        refusal = starting.exception() if done else None
-        if isinstance(refusal, RostrumError):
-            await ack(response_action="errors", errors={"topic": str(refusal)})
-            return
-        await ack()
-        self._spawn(self._finish_form(asker, starting))
-
-    async def _finish_form(self, asker: Asker, starting: asyncio.Future[Answer]) -> None:
-        whisper = Whisper(self._desk.rest, asker)
-
-        async def run() -> None:
-            await self._desk.finish(whisper, await starting)
-
-        await explained(whisper, run)
+        match line.casefold().split():
+            case []:
+                self._spawn(self._modals.open_start(asker, command["trigger_id"]))
+            case ["settings"]:
+                self._spawn(self._modals.open_settings(asker, command["trigger_id"]))
+            case _:
+                self._spawn(self._desk.carry_out_line(asker, line))
 
     # --- buttons -------------------------------------------------------------------------
 
-    async def _on_button(self, ack: Ack, body: Json) -> None:
+    async def _on_button(self, ack: Ack, body: Json, context: AsyncBoltContext) -> None:
         """Acknowledge a button, and do what its action id says."""
         await ack()
         action = body["actions"][0]
@@ -151,15 +126,25 @@ class Client:
         if pressed is None:
             log.info("unknown button", action=action["action_id"])
             return
-        place, asker = _place_of(body), _asker_of(body)
+        author = (body.get("message") or {}).get("user")
+        home = await self._find_home(author, context.team_id)
+        if home is None:
+            log.info("unknown button", action=action["action_id"])
+            return
+        place = _place_of(home.team, body)
+        asker = _asker_of(place, body)
         match pressed.what:
             case "stop":
                 self._spawn(self._desk.carry_out(asker, CancelCommand(debate=pressed.of)))
             case "status":
                 self._spawn(self._desk.carry_out(asker, StatusCommand(debate=pressed.of)))
+            case "review":
+                chosen = action["selected_option"]["value"]
+                answered = ReviewCommand(debate=pressed.of, vote=chosen)
+                self._spawn(self._desk.carry_out(asker, answered))
             case _:
                 vote = ButtonPressed(
-                    place=place,
+                    place=str(place),
                     message=body["container"]["message_ts"],
                     user=asker.user,
                     option=pressed.of or None,
@@ -169,16 +154,17 @@ class Client:
 
     # --- events --------------------------------------------------------------------------
 
-    async def _on_reaction(self, event: Json, body: Json) -> None:
+    async def _on_reaction(self, event: Json, body: Json, context: AsyncBoltContext) -> None:
         """Store a reaction to one of our messages; raises where Slack has to tell it again."""
         item, option = event["item"], option_of(event["reaction"])
-        author = event.get("item_user") or self._identity.user
-        mine = item.get("type") == "message" and author == self._identity.user
-        if option is None or not mine or event["user"] == self._identity.user:
+        if option is None or item.get("type") != "message":
             return
-        if (await self._desk.venue.people.profile(event["user"])).bot:
+        home = await self._find_home(event.get("item_user"), context.team_id)
+        if home is None or event["user"] == home.user:
             return
-        place = await self._find_place(item["channel"], item["ts"])
+        if (await home.people.profile(event["user"])).bot:
+            return
+        place = await self._find_place(home.team, item["channel"], item["ts"])
         if place is None:
             return
         seen = ReactionSeen(
@@ -191,22 +177,28 @@ class Client:
         )
         await self._events.hear((seen.message, seen.user), seen)
 
-    async def _find_place(self, channel: str, message: str) -> str | None:
+    async def _find_home(self, author: str | None, team: str | None) -> Workspace | None:
+        """Return the workspace whose bot wrote a message: in a shared channel not who tells it."""
+        workspaces = self._desk.workspaces
+        return await (workspaces.of_bot(author) if author else workspaces.find(team or ""))
+
+    async def _find_place(self, team: str, channel: str, message: str) -> str | None:
         try:
-            return await self._desk.venue.place_of(channel, message)
+            return await self._venue.place_of(team, channel, message)
         except VenueAwayError:
             raise
         except VenueError as error:
             log.info("reaction to a message that cannot be read", why=str(error))
             return None
 
-    async def _on_removal(self, event: Json) -> None:
+    async def _on_removal(self, event: Json, body: Json, context: AsyncBoltContext) -> None:
         """Note that a workspace removed Rostrum, or took its token away."""
         if event["type"] == "tokens_revoked" and not event.get("tokens", {}).get("bot"):
             return
-        team = self._identity.team
-        await self._events.hear(team, CommunityLost(team))
-        await self._desk.commands.left(PLATFORM, team)
+        team = context.team_id or ""
+        if await self._desk.workspaces.leave(team, float(body["event_time"])):
+            await self._events.hear(team, CommunityLost(team))
+            await self._desk.commands.left(PLATFORM, team)
 
     # --- inside --------------------------------------------------------------------------
 
@@ -225,10 +217,9 @@ class Client:
         task.add_done_callback(self._tasks.discard)
 
 
-def _asker_of(body: Json) -> Asker:
-    place = Place.parse(_place_of(body))
+def _asker_of(place: Place, body: Json) -> Asker:
     return Asker(
-        team=body["team"]["id"],
+        team=place.team,
         channel=place.channel,
         user=body["user"]["id"],
         response_url=body.get("response_url", ""),
@@ -236,12 +227,12 @@ def _asker_of(body: Json) -> Asker:
     )
 
 
-def _place_of(body: Json) -> str:
+def _place_of(team: str, body: Json) -> Place:
     """Return the place that a button's message is in."""
     container = body["container"]
     root = (body.get("message") or {}).get("thread_ts") or container.get("thread_ts")
     inside = root is not None and root != container["message_ts"]
-    return str(Place(container["channel_id"], root if inside else None))
+    return Place(team, container["channel_id"], root if inside else None)
 
 
 def _event_id(user: str, when: str) -> str:

@@ -1,4 +1,4 @@
-"""Keeps Slack's events coming: introduces the bot, then serves until it is told to end."""
+"""Keeps Slack's events coming, from every workspace, until it is told to end."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 import structlog
+from aiohttp import web
 from slack_bolt.async_app import AsyncApp
 
 from adapters.slack.answering import PLATFORM, Desk
 from adapters.slack.client import Client
-from adapters.slack.rest import Rest
+from adapters.slack.oauth import Installer
+from adapters.slack.site import Site
 from adapters.slack.venue import SlackVenue
+from adapters.slack.workspaces import Workspaces
 from engine.commands import Commands
 from engine.errors import SettingsError, VenueAwayError, VenueGoneError
 from engine.ports import EventsMissed, Listener
@@ -33,6 +36,10 @@ class Transport(Protocol):
         """Whether events come now."""
         ...
 
+    def routes(self, app: AsyncApp) -> list[web.RouteDef]:
+        """Return what has to be served so that events come."""
+        ...
+
     async def serve(self, app: AsyncApp, missed: Missed) -> None:
         """Hand events to Bolt until cancelled; `missed` is called where some may have been lost.
 
@@ -42,17 +49,23 @@ class Transport(Protocol):
 
 
 class Connection:
-    """The bot's connection to one workspace; `managers` are ids of users beside its admins."""
+    """The app's connection to Slack; `managers` are ids of users beside workspaces' admins.
+
+    `site` serves what events need, and the pages of the `installer` if there is one.
+    """
 
     def __init__(
         self,
-        rest: Rest,
+        workspaces: Workspaces,
         transport: Transport,
+        site: Site,
         managers: tuple[str, ...] = (),
         *,
+        installer: Installer | None = None,
         first_pause: float = FIRST_PAUSE,
     ) -> None:
-        self._rest, self._transport = rest, transport
+        self._workspaces, self._transport = workspaces, transport
+        self._site, self._installer = site, installer
         self._managers = frozenset(managers)
         self._first_pause = first_pause
 
@@ -63,11 +76,11 @@ class Connection:
 
     async def run(self, commands: Commands, listener: Listener, venue: SlackVenue) -> None:
         """Serve until cancelled. Raises SettingsError when Slack refuses for good."""
-        desk = Desk(commands, listener, venue, self._rest, self._managers)
+        desk = Desk(commands, listener, self._workspaces, self._managers)
         pause = self._first_pause
         while True:
             try:
-                await self._live(desk)
+                await self._live(desk, venue)
             except VenueGoneError as error:
                 raise SettingsError(str(error)) from error
             except VenueAwayError as error:
@@ -75,12 +88,15 @@ class Connection:
                 await asyncio.sleep(max(pause, error.retry_after))
             pause = min(2 * pause, LONGEST_PAUSE)
 
-    async def _live(self, desk: Desk) -> None:
-        identity = await self._rest.identity()
-        await desk.commands.joined(PLATFORM, identity.team)
-        client = Client(desk, identity)
+    async def _live(self, desk: Desk, venue: SlackVenue) -> None:
+        for team in await self._workspaces.teams():
+            await desk.commands.joined(PLATFORM, team)
+        client = Client(desk, venue)
         try:
             app = client.app(self._transport.signing_secret)
-            await self._transport.serve(app, lambda: desk.listener(EventsMissed()))
+            routes = self._transport.routes(app)
+            routes += self._installer.routes() if self._installer else []
+            async with self._site.serving(routes):
+                await self._transport.serve(app, lambda: desk.listener(EventsMissed()))
         finally:
             await client.finish()

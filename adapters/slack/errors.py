@@ -29,6 +29,7 @@ _GONE = {
     "thread_not_found": texts.THREAD_GONE,
     "cannot_reply_to_message": texts.THREAD_GONE,
 }
+_LATE = frozenset(("exchanged_trigger_id", "expired_trigger_id", "trigger_expired"))
 _LIMITED = frozenset(("ratelimited", "rate_limited", "message_limit_exceeded"))
 _FAILED = frozenset(("fatal_error", "internal_error", "request_timeout", "service_unavailable"))
 
@@ -104,6 +105,8 @@ def _refusal(answered: Answered, act: Act, place: str, message: str) -> VenueErr
         return VenueGoneError(_GONE[name].format(**said))
     if name == "message_not_found":
         return MessageGoneError(texts.MESSAGE_GONE.format(**said))
+    if name in _LATE:
+        return VenueError(texts.FORM_TOO_LATE)
     if name == "missing_scope":
         return VenueError(texts.MISSING_SCOPE.format(needed=answered.needed, **said))
     return VenueError(texts.REFUSED.format(why=name.replace("_", " "), **said))

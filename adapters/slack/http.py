@@ -10,64 +10,52 @@ from pydantic import SecretStr
 from slack_bolt.adapter.aiohttp import to_aiohttp_response
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.request.async_request import AsyncBoltRequest
+from slack_sdk.signature import SignatureVerifier
 
-from adapters.slack import texts
 from adapters.slack.connection import Missed
-from engine.errors import SettingsError
+from adapters.slack.site import EVENTS_PATH, Site
 
-PATH = "/slack/events"
-MOST_BYTES = 2**20
 STAMP_DIGITS = 12  # of seconds since 1970, with room for some millennia
 log = structlog.get_logger(__name__)
 
 
 class HttpTransport:
-    """Events to `host:port`; whoever runs it puts HTTPS in front."""
+    """Events as requests to a site."""
 
-    def __init__(self, signing_secret: SecretStr, host: str, port: int) -> None:
+    def __init__(self, signing_secret: SecretStr, site: Site) -> None:
         self.signing_secret = signing_secret.get_secret_value().strip()
-        self._host, self._port = host, port
-        self.address: tuple[str, int] | None = None
+        self._site = site
 
     @property
     def connected(self) -> bool:
         """Whether requests are taken now."""
-        return self.address is not None
+        return self._site.address is not None
 
-    async def serve(self, app: AsyncApp, missed: Missed) -> None:
-        """Hand requests to Bolt until cancelled. Raises SettingsError for a port in use."""
+    def routes(self, app: AsyncApp) -> list[web.RouteDef]:
+        """Return where requests are taken and handed to Bolt."""
+
+        verifier = SignatureVerifier(self.signing_secret)
 
         async def take(request: web.Request) -> web.Response:
-            return await _take(app, request)
+            return await _take(app, verifier, request)
 
-        served = web.Application(client_max_size=MOST_BYTES)
-        served.add_routes([web.post(PATH, take)])
-        runner = web.AppRunner(served, access_log=None)
-        await runner.setup()
-        try:
-            await self._listen(runner)
-            await missed()
-            await asyncio.Event().wait()
-        finally:
-            self.address = None
-            await runner.cleanup()
+        return [web.post(EVENTS_PATH, take)]
 
-    async def _listen(self, runner: web.AppRunner) -> None:
-        try:
-            await web.TCPSite(runner, self._host, self._port).start()
-        except OSError as error:
-            where = {"host": self._host, "port": self._port, "why": error.strerror}
-            raise SettingsError(texts.PORT_TAKEN.format(**where)) from error
-        self.address = runner.addresses[0][:2]
+    async def serve(self, app: AsyncApp, missed: Missed) -> None:
+        """Wait until cancelled: requests come by themselves."""
+        await missed()
+        await asyncio.Event().wait()
 
 
-async def _take(app: AsyncApp, request: web.Request) -> web.Response:
-    """Answer one request. Bolt itself fails at a timestamp that is no number."""
+async def _take(app: AsyncApp, verifier: SignatureVerifier, request: web.Request) -> web.Response:
+    """Answer one request. Bolt would read it before it looks whose it is, so that is done here."""
     stamp = request.headers.get("X-Slack-Request-Timestamp", "")
     if not (stamp.isascii() and stamp.isdigit() and len(stamp) <= STAMP_DIGITS):
         return _refuse(401, "its timestamp is no number")
     try:
         body = await request.text()
+        if not verifier.is_valid_request(body, dict(request.headers)):
+            return _refuse(401, "its signature is wrong or too old")
         asked = AsyncBoltRequest(
             body=body, query=request.query_string, headers=dict(request.headers)
         )
@@ -75,10 +63,7 @@ async def _take(app: AsyncApp, request: web.Request) -> web.Response:
         return _refuse(413, "it is too large")
     except (ValueError, LookupError):
         return _refuse(400, "it cannot be read")
-    answer = await app.async_dispatch(asked)
-    if answer.status == 401:
-        return _refuse(401, "its signature is wrong or too old")
-    return await to_aiohttp_response(answer)
+    return await to_aiohttp_response(await app.async_dispatch(asked))
 
 
 def _refuse(status: int, why: str) -> web.Response:

@@ -6,7 +6,7 @@ import json
 from typing import Any, Literal
 
 from adapters.slack.client import COMMAND
-from adapters.slack.http import PATH
+from adapters.slack.site import EVENTS_PATH, REDIRECT_PATH
 
 NAME = "Rostrum"
 NO_ADDRESS = "https://rostrum.example.com"
@@ -28,10 +28,20 @@ EVENTS = ("app_uninstalled", "reaction_added", "reaction_removed", "tokens_revok
 Json = dict[str, Any]
 
 
-def manifest(mode: Literal["socket", "http"], name: str = NAME, address: str = NO_ADDRESS) -> Json:
-    """Return the manifest; in HTTP mode `address` is where Slack finds Rostrum."""
-    socket = mode == "socket"
-    url = {} if socket else {"url": f"{address.rstrip('/')}{PATH}"}
+def manifest(
+    mode: Literal["socket", "http"],
+    name: str = NAME,
+    address: str = NO_ADDRESS,
+    *,
+    oauth: bool = False,
+) -> Json:
+    """Return the manifest; `address` is where Slack and browsers find Rostrum.
+
+    It is needed in HTTP mode, and for workspaces to install the app by `oauth`.
+    """
+    socket, address = mode == "socket", address.rstrip("/")
+    url = {} if socket else {"url": f"{address}{EVENTS_PATH}"}
+    redirect = {"redirect_urls": [f"{address}{REDIRECT_PATH}"]} if oauth else {}
     request = {"request_url": url["url"]} if url else {}
     return {
         "display_information": {
@@ -42,7 +52,7 @@ def manifest(mode: Literal["socket", "http"], name: str = NAME, address: str = N
             "bot_user": {"display_name": name, "always_online": True},
             "slash_commands": [_command() | url],
         },
-        "oauth_config": {"scopes": {"bot": list(SCOPES)}},
+        "oauth_config": redirect | {"scopes": {"bot": list(SCOPES)}},
         "settings": {
             "event_subscriptions": request | {"bot_events": list(EVENTS)},
             "interactivity": {"is_enabled": True} | request,

@@ -12,11 +12,15 @@ EVENT_TYPE = "rostrum_post"
 
 
 class Payload(NamedTuple):
-    """A message's blocks, the text that notifications show, and the files that go with it."""
+    """A message's blocks, the text that notifications show, and the files that go with it.
+
+    `broadcast` shows it in the channel too.
+    """
 
     text: str
     blocks: list[dict[str, Any]]
     files: tuple[File, ...] = ()
+    broadcast: bool = False
 
     def part(self, reference: str) -> Part:
         """Freeze it."""
@@ -28,7 +32,7 @@ class Payload(NamedTuple):
         """Read what was frozen."""
         kept = json.loads(part.body)
         files = tuple(File.model_validate(file) for file in kept["files"])
-        return cls(kept["text"], kept["blocks"], files)
+        return cls(kept["text"], kept["blocks"], files, kept.get("broadcast", False))
 
     def body(self, reference: str) -> dict[str, Any]:
         """Return the fields of a request, with the reference where a program reads it."""

@@ -26,10 +26,10 @@ class Profile(NamedTuple):
 
 
 class People:
-    """Looks people up, and remembers them for a while."""
+    """Looks people of one workspace up, and remembers them for a while."""
 
-    def __init__(self, rest: Rest) -> None:
-        self._rest = rest
+    def __init__(self, rest: Rest, team: str) -> None:
+        self._rest, self._team = rest, team
         self._known: dict[str, tuple[float, Profile]] = {}
 
     async def profile(self, user: str) -> Profile:
@@ -60,9 +60,11 @@ class People:
     async def _look(self, user: str) -> Profile:
         asked = {"user": user, "include_locale": True}
         answer = (await self._rest.read(Act.ASK, "users.info", asked, place=user))["user"]
+        # In a channel that workspaces share there are admins of others too.
+        own = answer.get("team_id", self._team) == self._team
         profile = Profile(
             bot=bool(answer.get("is_bot")),
-            admin=bool(answer.get("is_admin") or answer.get("is_owner")),
+            admin=own and bool(answer.get("is_admin") or answer.get("is_owner")),
             locale=str(answer.get("locale") or "en"),
         )
         if len(self._known) >= MOST_REMEMBERED:

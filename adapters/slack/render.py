@@ -15,11 +15,13 @@ from adapters.slack.votes import NAMES
 from engine import card_markdown
 from engine.debate import BallotKind
 from engine.messages import (
+    AgainInvite,
     Announcement,
     Arc,
     File,
     Message,
     Notice,
+    Progress,
     Report,
     Reveal,
     ScoreBoard,
@@ -48,8 +50,10 @@ class Card(NamedTuple):
     title: str
     text: str
     footer: str = ""
+    state: str = ""
     actions: dict[str, Any] | None = None
     files: tuple[File, ...] = ()
+    broadcast: bool = False
 
 
 def parts(message: Message, stem: str) -> tuple[Part, ...]:
@@ -58,9 +62,7 @@ def parts(message: Message, stem: str) -> tuple[Part, ...]:
     pieces = pieces_of(card.text) or ("",)
     of = len(pieces)
     return tuple(
-        _payload(card, piece, f"{stem}·{i}/{of}", first=i == 1, last=i == of).part(
-            f"{stem}·{i}/{of}"
-        )
+        _payload(card, piece, f"{stem}·{i}/{of}", number=i, last=i == of).part(f"{stem}·{i}/{of}")
         for i, piece in enumerate(pieces, start=1)
     )
 
@@ -80,6 +82,10 @@ def line_block(text: str) -> dict[str, Any]:
     return {"type": "context", "elements": [{"type": "mrkdwn", "text": escape(text)}]}
 
 
+def _section(markup: str) -> dict[str, Any]:
+    return {"type": "section", "text": {"type": "mrkdwn", "text": markup}}
+
+
 def card_of(message: Message) -> Card:
     """Return what a message shows."""
     match message:
@@ -91,11 +97,14 @@ def card_of(message: Message) -> Card:
             return _invite(message)
         case StanceInvite():
             return _stance(message)
+        case AgainInvite():
+            return _again(message)
         case VoteClosed():
             title = card_markdown.CLOSED_EARLY if message.early else card_markdown.CLOSED
             return Card(title, card_markdown.plural(card_markdown.CLOSED_WITH, message.votes))
         case Reveal():
-            return Card(card_markdown.REVEAL, "\n".join(reveal_lines(message)))
+            text = "\n".join(reveal_lines(message))
+            return Card(card_markdown.REVEAL, text, broadcast=message.broadcast)
         case Notice():
             return Card(card_markdown.LEVELS[message.level], message.text)
         case Report() | ScoreBoard() | Arc():
@@ -111,18 +120,22 @@ def mark_of(side: str) -> str:
     return MARKS.get(side, NO_MARK)
 
 
-def _payload(card: Card, piece: str, reference: str, *, first: bool, last: bool) -> Payload:
-    """Make one piece: the first says whose it is, the last what belongs to the whole."""
+def _payload(card: Card, piece: str, reference: str, *, number: int, last: bool) -> Payload:
+    """Make one piece: each says whose it is, the last shows what belongs to the whole."""
     title = headline(card.title, LINE) or "…"
-    blocks = [line_block(title)] if first else []
+    if number > 1:
+        title = texts.CONTINUED.format(title=title, number=number)
+    blocks = [line_block(title)]
     if piece.strip():
         blocks.append(markdown_block(piece))
+    if last and card.state:
+        blocks.append(_section(card.state))
     if last and card.actions is not None:
         blocks.append(card.actions)
     footed = last and card.footer
     blocks.append(line_block(f"{reference} · {card.footer}" if footed else reference))
     fallback = escape(f"{title}: {headline(piece, LINE)}")
-    return Payload(fallback, blocks, card.files if last else ())
+    return Payload(fallback, blocks, card.files if last else (), card.broadcast and number == 1)
 
 
 # --- cards -------------------------------------------------------------------------------
@@ -131,7 +144,23 @@ def _payload(card: Card, piece: str, reference: str, *, first: bool, last: bool)
 def _announcement(debate: Announcement) -> Card:
     title = card_markdown.DEBATE.format(code=debate.code)
     text = "\n".join(card_markdown.announced(debate))
-    return Card(title, text, card_markdown.estimated(debate), debate_buttons(debate.code))
+    return Card(
+        title,
+        text,
+        card_markdown.estimated(debate),
+        _state(debate.progress) if debate.progress else "",
+        debate_buttons(debate.code, stoppable=card_markdown.stoppable(debate)),
+    )
+
+
+def _state(progress: Progress) -> str:
+    """Return the state as Slack's own markup; the thread hangs below it, and needs no link."""
+    # Shown at each reader's own time of the day.
+    until = (
+        f"<!date^{int(at.timestamp())}^{{time}}|{at:%H:%M} UTC>" if (at := progress.until) else ""
+    )
+    plain = progress.model_copy(update={"reason": escape(progress.reason)})
+    return card_markdown.progressed(plain, thread=texts.ITS_THREAD, until=until)
 
 
 def _turn(turn: TurnPost) -> Card:
@@ -142,11 +171,16 @@ def _turn(turn: TurnPost) -> Card:
 def _invite(invite: VoteInvite) -> Card:
     terms = card_markdown.invite_terms(invite)
     lines = [card_markdown.INVITE_ASKS, *_options(invite.options), texts.HOW_TO_VOTE[invite.ballot]]
-    buttons = _buttons(invite)
-    return Card(card_markdown.INVITE, "\n".join(lines), terms, buttons)
+    return Card(card_markdown.INVITE, "\n".join(lines), terms, actions=_buttons(invite))
 
 
-def _buttons(invite: VoteInvite | StanceInvite) -> dict[str, Any] | None:
+def _again(invite: AgainInvite) -> Card:
+    lines = [card_markdown.AGAIN_ASKS, *_options(invite.options), texts.HOW_TO_VOTE[invite.ballot]]
+    lasts = card_markdown.again_lasts(invite)
+    return Card(card_markdown.AGAIN, "\n".join(lines), lasts, actions=_buttons(invite))
+
+
+def _buttons(invite: VoteInvite | StanceInvite | AgainInvite) -> dict[str, Any] | None:
     return ballot_buttons(invite.options) if invite.ballot is BallotKind.PRIVATE else None
 
 
@@ -164,4 +198,4 @@ def _stance(invite: StanceInvite) -> Card:
     if invite.seconds is not None:
         lasts = card_markdown.plural(card_markdown.STANCE_LASTS, invite.seconds)
     title = card_markdown.STANCE_AFTER if invite.after else card_markdown.STANCE_BEFORE
-    return Card(title, text, lasts, _buttons(invite))
+    return Card(title, text, lasts, actions=_buttons(invite))

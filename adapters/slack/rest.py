@@ -37,15 +37,19 @@ class Identity(NamedTuple):
 
 
 class Rest:
-    """Slack's Web API with a bot's token."""
+    """Slack's Web API with a bot's token, or without any; `over` lends its connections."""
 
-    def __init__(self, token: SecretStr, api_url: str) -> None:
-        self._token = token.get_secret_value().strip()
-        self._api_url = api_url
+    def __init__(self, token: SecretStr | None, api_url: str, *, over: Rest | None = None) -> None:
+        self._token = token.get_secret_value().strip() if token else None
+        self._api_url, self._over = api_url, over
         self._session: aiohttp.ClientSession | None = None
         self._identity: Identity | None = None
         self._asking = asyncio.Lock()
         self._shut: dict[str, float] = {}  # lanes that Slack closed, until when
+
+    def speaking(self, token: SecretStr) -> Rest:
+        """Return the same with another token, over the same connections."""
+        return Rest(token, self._api_url, over=self)
 
     async def write(
         self, act: Act, method: str, body: Json, *, place: str = "", message: str = ""
@@ -73,6 +77,14 @@ class Rest:
         opened = await self._call(Act.ASK, "apps.connections.open", "", "", sent)
         return str(opened["url"])
 
+    async def exchange(self, client_id: str, client_secret: SecretStr, code: str) -> Json:
+        """Turn the code of an installation into a token; raises as `read` does."""
+        secret = client_secret.get_secret_value().strip()
+        proof = {"client_id": client_id, "client_secret": secret}
+        return await self._call(
+            Act.ASK, "oauth.v2.access", "", "", {"data": {"code": code}, "auth": proof}
+        )
+
     async def upload(self, url: str, content: bytes) -> None:
         """Send a file's bytes to the address that Slack gave for them."""
         try:
@@ -96,6 +108,8 @@ class Rest:
     @property
     def session(self) -> aiohttp.ClientSession:
         """The connections that everything shares."""
+        if self._over is not None:
+            return self._over.session
         if self._session is None:
             timeout = aiohttp.ClientTimeout(total=SECONDS)
             self._session = aiohttp.ClientSession(timeout=timeout)

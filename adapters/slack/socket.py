@@ -1,7 +1,8 @@
 """Socket Mode: Slack's events over a connection that the bot opens, with no public address.
 
 The SDK keeps the connection: it answers refreshes, finds out silent deaths by its pings, and
-connects anew. It would try for ever with a wrong token, so the token is tried first.
+connects anew. It would try for ever with a wrong token, so the token is tried first; and with an
+address that Slack does not know any more, so a connection that stays away is begun anew.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from aiohttp import web
 from pydantic import SecretStr
 from slack_bolt.adapter.socket_mode.async_internals import run_async_bolt_app, send_async_response
 from slack_bolt.async_app import AsyncApp
@@ -23,6 +25,7 @@ from adapters.slack.rest import Rest
 from engine.errors import SettingsError, VenueAwayError, VenueError
 
 PING_SECONDS = 10.0
+PATIENCE = 6  # pings; a silent death is found after four, and a new address is tried with the next
 
 
 class SocketTransport:
@@ -41,6 +44,10 @@ class SocketTransport:
         client = self._client
         session = client.current_session if client else None
         return client is not None and session is not None and not (session.closed or client.stale)
+
+    def routes(self, app: AsyncApp) -> list[web.RouteDef]:
+        """Return nothing: Slack asks for no address."""
+        return []
 
     async def serve(self, app: AsyncApp, missed: Missed) -> None:
         """Hand events to Bolt until cancelled; whenever Slack says hello some may be missed."""
@@ -73,13 +80,21 @@ class SocketTransport:
         return SocketModeClient(token, web_client=self._rest.web(), ping_interval=self._ping)
 
     async def _keep(self, client: Any) -> None:
-        """Stay connected; `client` is the SDK's, whose methods have no types."""
+        """Stay connected; `client` is the SDK's, whose methods have no types.
+
+        Raises VenueAwayError when it does not come back by itself.
+        """
         self._client = client
+        connecting = asyncio.ensure_future(client.connect())
         try:
-            await client.connect()
-            await asyncio.Event().wait()
+            away = 0
+            while away < PATIENCE:
+                await asyncio.sleep(self._ping)
+                away = 0 if self.connected else away + 1
+            raise VenueAwayError(texts.SOCKET_AWAY)
         finally:
             self._client = None
+            connecting.cancel()
             await client.close()
             if self._handling:
                 await asyncio.wait(self._handling)

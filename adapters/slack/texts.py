@@ -12,10 +12,17 @@ HOW_TO_VOTE = {
     "private": "Press a button; nobody else sees what you chose.",
 }
 
+ITS_THREAD = "its thread"
+CONTINUED = "{title} · part {number}"
+LINK = "[in its thread]({link})"
 THREAD = "It is held in [its thread]({link})."
 NO_THREAD = (
     "It could not be announced in this channel. Is Rostrum a member of it? Write /invite with "
     "Rostrum's name there, and start the debate again."
+)
+FORMS = (
+    "`/debate` alone opens a form to start a debate, and `/debate settings` alone one for the "
+    "settings."
 )
 HANDED_OVER = "The file is in your direct messages with Rostrum."
 NOT_HERE = "Rostrum works in channels only; use the command in one that it is a member of."
@@ -29,7 +36,6 @@ NOT_HIDDEN = (
 FORM_TITLE = "Start a debate"
 FORM_SEND = "Start"
 FORM_CLOSE = "Never mind"
-FORM_STARTING = "Your debate is being started."
 FIELDS = {
     "topic": "Topic",
     "conditions": "Conditions that both sides accept",
@@ -41,7 +47,37 @@ FIELDS = {
     "ballot": "How people vote",
     "minutes": "Minutes to vote",
 }
+DRAWN = "Drawn at random"
+AS_USUAL = "As usual here"
+MINUTES_HINT = "As usual here; 30, 1h30m"
 BALLOTS = {"open": "by reactions", "private": "by buttons, nobody sees what others chose"}
+
+SETTINGS_TITLE = "Settings of debates here"
+SETTINGS_SEND = "Save"
+SETTINGS = {
+    "models": "Models that may debate",
+    "jurors": "Models that judge",
+    "format": "Usual format",
+    "language": "Usual language",
+    "channels": "Channels in which debates may start",
+    "vote_minutes": "Usual length of a vote, in minutes",
+    "quorum": "Votes that make a result count",
+    "ballot": "How people usually vote",
+    "broadcast": "Show reveals in the channel as well as in the thread",
+    "again": "Ask again after the reveal who debated better",
+    "debate_usd": "Most that a debate may cost, in USD",
+    "daily_usd": "Most that a day's debates may cost, in USD",
+    "user_daily_debates": "Most debates that one person may start in a day",
+    "max_live": "Most debates at the same time",
+}
+EMPTY_IS = "Empty: {value}."
+EMPTY_UNDOES = "Empty it to undo what is set here."
+USUAL = "as Rostrum is set up: {value}"
+UNDO = "as Rostrum is set up"
+NO_ROLES = (
+    "Slack has no roles that Rostrum could see; admins of the workspace are managers, and whoever "
+    "runs Rostrum names more of them in ROSTRUM_SLACK__MANAGERS."
+)
 
 # --- errors ------------------------------------------------------------------------------
 
@@ -59,16 +95,24 @@ ARCHIVED = "The channel {place} is archived; unarchive it to go on."
 NOT_MEMBER = "Rostrum is no member of {place} any more; write /invite with its name there."
 THREAD_GONE = "The thread of {place} was deleted; nothing can be posted there any more."
 MESSAGE_GONE = "There is no message {message} in {place} any more; it was deleted."
-TOKEN_REFUSED = "Slack refuses the bot's token; copy it anew into ROSTRUM_SLACK__BOT_TOKEN."  # noqa: S105
+TOKEN_REFUSED = (
+    "Slack refuses the bot's token, as Rostrum was removed or the token revoked; have it "  # noqa: S105
+    "installed again, or copy the new token into ROSTRUM_SLACK__BOT_TOKEN."
+)
 APP_REFUSED = (
     "Slack refuses the app token ({why}); make one with the scope connections:write and copy it "
     "into ROSTRUM_SLACK__APP_TOKEN."
 )
+NOT_INSTALLED = (
+    "Rostrum is not installed in this Slack workspace any more; have an admin install it again."
+)
+FORM_TOO_LATE = "Slack waits three seconds for a form, and it took longer; type the command again."
 MISSING_SCOPE = (
     "Rostrum may not {doing} {place}: the scope {needed} is missing; add it to the app and "
     "install it anew (rostrum invite --slack prints the manifest)."
 )
 NO_REMOVAL = "Slack does not let a bot take away the reaction of somebody else."
+SOCKET_AWAY = "Slack's Socket Mode connection stayed away; it is opened anew."
 AWAY = "Slack could not be reached ({why}); check the network if this lasts."
 UNANSWERED = "Slack did not answer ({why}); the request is looked for before it is repeated."
 FAILING = "Slack failed with {why}; if this lasts, look at slack-status.com."
@@ -78,3 +122,38 @@ PORT_TAKEN = (
     "Slack's requests cannot be taken at {host}:{port}: {why}; set ROSTRUM_SLACK__PORT to a free "
     "port."
 )
+
+# --- the pages for installing ------------------------------------------------------------
+
+INSTALLED = (
+    "Rostrum is installed in {team}. Write /invite with its name in a channel there, and then "
+    "/debate."
+)
+NOT_INSTALLED_BECAUSE = {
+    "access_denied": "Nothing was installed, as you asked.",
+    "invalid_browser": (
+        "This page was opened in another browser than the one where installing began; begin again "
+        "at /slack/install in this one, with cookies allowed."
+    ),
+    "invalid_state": (
+        "This page was used before, or more than ten minutes after installing began; begin again "
+        "at /slack/install."
+    ),
+    "missing_code": "Slack sent no code along; begin again at /slack/install.",
+    "invalid_code": (
+        "Slack gave no token for the code that it sent along; begin again at /slack/install, and "
+        "in a while if Slack fails."
+    ),
+}
+SLACK_REFUSED = "Slack refused to install Rostrum; begin again at /slack/install."
+SLACK_AWAY = "Slack cannot be reached now; begin again at /slack/install in a minute."
+NOT_STORED = "Rostrum could not store what Slack gave; whoever runs it finds the reason in its log."
+WHOLE_ORGANISATION = (
+    "Rostrum is installed in one workspace after the other, and not in a whole organisation at "
+    "once; remove it there, and choose a workspace."
+)
+ROTATES = (
+    "This app's tokens expire, which Rostrum does not follow; whoever made the app makes it anew "
+    "from the manifest of rostrum invite --slack, where they do not."
+)
+NO_BOT = "Slack gave no token of a bot; begin again at /slack/install."

@@ -1,4 +1,4 @@
-"""The Venue port on Slack: a place is a channel's id, or `channel/ts` for the thread of a message.
+"""The Venue port on Slack: a place is `team:channel`, or `team:channel/ts` for a message's thread.
 
 A message is its `ts`. Reactions are told without their thread, so the venue knows which message is
 in which one, and asks Slack about those that it does not.
@@ -15,14 +15,16 @@ from adapters.slack import render, texts
 from adapters.slack.errors import Act, name_of
 from adapters.slack.files import share_files
 from adapters.slack.payload import Payload, carries
-from adapters.slack.people import People
-from adapters.slack.rest import Json, Rest
+from adapters.slack.rest import Json
 from adapters.slack.votes import NAMES, by_option, is_whole, option_of
+from adapters.slack.workspaces import Workspace, Workspaces
 from engine.channel_pace import GAP_SECONDS, ChannelPace
 from engine.errors import VenueError
 from engine.messages import Message
 from engine.ports import Part, Reactions, VenueLimits
 
+# Of the fifty edits a minute that Slack takes, some are left to votes that close.
+LIMITS = VenueLimits(state_seconds=5.0, edit_seconds=1.5)
 PAGE = 200  # apps outside of Slack's marketplace are given 15, whatever they ask for
 MOST_PAGES = 20
 MOST_REMEMBERED = 20_000
@@ -30,33 +32,35 @@ log = structlog.get_logger(__name__)
 
 
 class Place(NamedTuple):
-    """A channel, or the thread of one of its messages."""
+    """A channel as one workspace sees it, or the thread of one of its messages."""
 
+    team: str
     channel: str
     root: str | None = None
 
     @classmethod
     def parse(cls, text: str) -> Place:
         """Read a place as the engine holds it."""
-        channel, _, root = text.partition("/")
-        return cls(channel, root or None)
+        team, _, place = text.partition(":")
+        channel, _, root = place.partition("/")
+        return cls(team, channel, root or None)
 
     def __str__(self) -> str:
-        return f"{self.channel}/{self.root}" if self.root else self.channel
+        channel = f"{self.team}:{self.channel}"
+        return f"{channel}/{self.root}" if self.root else channel
 
 
 class SlackVenue:
-    """Slack as a Venue, over a bot's requests; `gap` is seconds between messages of a channel."""
+    """Slack as a Venue, in each workspace by its own bot; `gap` is seconds between messages."""
 
     platform = "slack"
     channel: str | None = None
 
     def __init__(
-        self, rest: Rest, *, limits: VenueLimits | None = None, gap: float = GAP_SECONDS
+        self, workspaces: Workspaces, *, limits: VenueLimits | None = None, gap: float = GAP_SECONDS
     ) -> None:
-        self.limits = limits or VenueLimits()
-        self.people = People(rest)
-        self._rest = rest
+        self.limits = limits or LIMITS
+        self._workspaces = workspaces
         self._pace = ChannelPace(gap)
         self._places: dict[tuple[str, str], Place] = {}
 
@@ -69,11 +73,12 @@ class SlackVenue:
         where, payload = Place.parse(place), Payload.of(part)
         body = payload.body(part.reference) | {"channel": where.channel}
         if where.root:
-            body["thread_ts"] = where.root
+            body |= {"thread_ts": where.root, "reply_broadcast": payload.broadcast}
+        rest = (await self._home(where)).rest
         async with self._pace.turn(where.channel):
-            posted = await self._rest.write(Act.POST, "chat.postMessage", body, place=where.channel)
+            posted = await rest.write(Act.POST, "chat.postMessage", body, place=where.channel)
         ts = str(posted["ts"])
-        self._remember(where.channel, ts, where)
+        self._remember(ts, where)
         if payload.files:
             await self._share(where, payload)
         return ts
@@ -82,42 +87,44 @@ class SlackVenue:
         """Replace what a message shows."""
         where, payload = Place.parse(place), Payload.of(part)
         body = payload.body(part.reference) | {"channel": where.channel, "ts": message}
-        await self._rest.write(Act.EDIT, "chat.update", body, place=where.channel, message=message)
+        rest = (await self._home(where)).rest
+        await rest.write(Act.EDIT, "chat.update", body, place=where.channel, message=message)
 
     async def find(self, place: str, reference: str, after: str | None) -> str | None:
         """Return the bot's own message that carries a reference, posted after `after`."""
-        me = (await self._rest.identity()).user
-        async for message in self._read(Place.parse(place), after):
+        where = Place.parse(place)
+        me = (await self._home(where)).user
+        async for message in self._read(where, after):
             if message.get("user") == me and carries(message, reference):
                 return str(message["ts"])
         return None
 
     async def open_thread(self, channel: str, message: str, title: str) -> str:
         """Return the thread of a message: Slack has one for each, without a title."""
-        return str(Place(channel, message))
+        return str(Place.parse(channel)._replace(root=message))
 
     async def seed(self, place: str, message: str, options: Sequence[str]) -> None:
         """Add the bot's own reactions that are missing, in order."""
-        channel = Place.parse(place).channel
+        where = Place.parse(place)
+        rest, channel = (await self._home(where)).rest, where.channel
         for option in options:
             body = {"channel": channel, "timestamp": message, "name": NAMES[option]}
             try:
-                await self._rest.write(
-                    Act.REACT, "reactions.add", body, place=channel, message=message
-                )
+                await rest.write(Act.REACT, "reactions.add", body, place=channel, message=message)
             except VenueError as error:
                 if name_of(error) != "already_reacted":
                     raise
 
     async def reactions(self, place: str, message: str) -> Reactions:
         """Read who holds which option; incomplete when Slack names fewer than it counts."""
-        me = (await self._rest.identity()).user
-        kept = await self._kept(Place.parse(place).channel, message)
+        where = Place.parse(place)
+        home = await self._home(where)
+        me, kept = home.user, await self._kept(where, message)
         shown = [r for r in kept.get("reactions", ()) if option_of(r["name"]) is not None]
         held = by_option(shown)
         seeded = frozenset(option for option, users in held.items() if me in users)
         everybody = frozenset[str]().union(*held.values()) - {me}
-        bots = await self.people.bots(sorted(everybody)) | {me}
+        bots = await home.people.bots(sorted(everybody)) | {me}
         holders = {option: users - bots for option, users in held.items()}
         return Reactions(holders, seeded, is_whole(shown))
 
@@ -128,36 +135,42 @@ class SlackVenue:
     async def typing(self, place: str, seats: Sequence[str]) -> None:
         """Show nothing: Slack shows no bot typing in a channel."""
 
-    async def place_of(self, channel: str, message: str) -> str:
+    async def place_of(self, team: str, channel: str, message: str) -> str:
         """Return the place that a message is in. Raises VenueError where Slack does not say."""
+        where = Place(team, channel)
         if (channel, message) not in self._places:
-            root = (await self._kept(channel, message)).get("thread_ts")
+            root = (await self._kept(where, message)).get("thread_ts")
             inside = root is not None and root != message
-            self._remember(channel, message, Place(channel, root if inside else None))
+            self._remember(message, where._replace(root=root if inside else None))
         return str(self._places[channel, message])
 
     # --- inside -----------------------------------------------------------------------
+
+    async def _home(self, where: Place) -> Workspace:
+        return await self._workspaces.find(where.team)
 
     async def _share(self, where: Place, payload: Payload) -> None:
         """Add files to what is posted already: a missing one is better than a message twice."""
         try:
             async with self._pace.turn(where.channel):
-                await share_files(self._rest, where.channel, where.root, payload.files)
+                rest = (await self._home(where)).rest
+                await share_files(rest, where.channel, where.root, payload.files)
         except VenueError as error:
             log.warning("file was not shared", place=str(where), why=str(error))
 
-    async def _kept(self, channel: str, message: str) -> Json:
-        asked = {"channel": channel, "timestamp": message, "full": True}
-        found = await self._rest.read(
-            Act.READ, "reactions.get", asked, place=channel, message=message
+    async def _kept(self, where: Place, message: str) -> Json:
+        asked = {"channel": where.channel, "timestamp": message, "full": True}
+        rest = (await self._home(where)).rest
+        found = await rest.read(
+            Act.READ, "reactions.get", asked, place=where.channel, message=message
         )
         kept: Json = found["message"]
         return kept
 
-    def _remember(self, channel: str, message: str, place: Place) -> None:
+    def _remember(self, message: str, place: Place) -> None:
         if len(self._places) >= MOST_REMEMBERED:
             self._places.clear()
-        self._places[channel, message] = place
+        self._places[place.channel, message] = place
 
     async def _read(self, place: Place, after: str | None) -> AsyncIterator[Json]:
         """Read a place's messages, those after one if it is named, in pages."""
@@ -166,8 +179,9 @@ class SlackVenue:
         asked |= {"include_all_metadata": True}
         asked |= {"ts": place.root} if place.root else {}
         asked |= {"oldest": after} if after else {}
+        rest = (await self._home(place)).rest
         for _ in range(MOST_PAGES):
-            page = await self._rest.read(Act.READ, method, asked, place=place.channel)
+            page = await rest.read(Act.READ, method, asked, place=place.channel)
             for message in page["messages"]:
                 if message["ts"] not in (place.root, after):
                     yield message

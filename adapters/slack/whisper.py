@@ -15,7 +15,8 @@ import structlog
 from adapters.slack.errors import Act
 from adapters.slack.markup import escape
 from adapters.slack.render import markdown_block, pieces_of
-from adapters.slack.rest import Json, Rest
+from adapters.slack.rest import Json
+from adapters.slack.workspaces import Workspaces
 from engine.errors import VenueError
 from engine.text import headline
 
@@ -39,15 +40,19 @@ class Asker(NamedTuple):
 class Whisper:
     """Says something to whoever asked, and to nobody else."""
 
-    rest: Rest
+    workspaces: Workspaces
     asker: Asker
     _uses: int = 0
     _began: float = field(default_factory=time.monotonic)
 
-    async def say(self, text: str) -> None:
-        """Say Markdown, in as many messages as it takes."""
-        for piece in pieces_of(text) or ("…",):
-            said = {"text": escape(headline(piece, FALLBACK)), "blocks": [markdown_block(piece)]}
+    async def say(self, text: str, actions: Json | None = None) -> None:
+        """Say Markdown, in as many messages as it takes; `actions` are put below the last."""
+        pieces = pieces_of(text) or ("…",)
+        for left, piece in zip(range(len(pieces) - 1, -1, -1), pieces, strict=True):
+            blocks = [markdown_block(piece)]
+            if actions is not None and not left:
+                blocks.append(actions)
+            said: Json = {"text": escape(headline(piece, FALLBACK)), "blocks": blocks}
             if not await self._respond(said):
                 await self._show(said)
 
@@ -57,11 +62,12 @@ class Whisper:
             return False
         self._uses += 1
         body = {"response_type": "ephemeral", "replace_original": False, **said}
-        return await self.rest.respond(self.asker.response_url, body)
+        return await self.workspaces.app.respond(self.asker.response_url, body)
 
     async def _show(self, said: Json) -> None:
         body = {"channel": self.asker.channel, "user": self.asker.user, **said}
         try:
-            await self.rest.write(Act.ASK, "chat.postEphemeral", body, place=self.asker.channel)
+            rest = (await self.workspaces.find(self.asker.team)).rest
+            await rest.write(Act.ASK, "chat.postEphemeral", body, place=self.asker.channel)
         except VenueError as error:
             log.warning("answer lost", place=self.asker.channel, why=str(error))

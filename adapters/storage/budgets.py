@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import Connection, bindparam, func, select, update
+from sqlalchemy import Connection, Float, bindparam, func, or_, select, update
 from sqlalchemy.dialects.sqlite import insert
 
-from adapters.storage.prepared import Prepared
+from adapters.storage.prepared import Prepared, one_of
 from adapters.storage.tables import calls, debates, usage
 from engine.debate import Debate, Status
 from engine.errors import BudgetError
@@ -38,6 +38,29 @@ SETTLE_USAGE = Prepared(
 )
 SETTLE = Prepared(
     update(debates).where(debates.c.id == bindparam("of")), ("reserved_usd", "settled_usd")
+)
+LIVE = Prepared(
+    select(func.count().label("debates")).where(
+        debates.c.platform == bindparam("on"),
+        debates.c.community == bindparam("in"),
+        one_of(debates.c.status, (Status.QUEUED, Status.RUNNING)),
+    )
+)
+ENSURE = Prepared(
+    insert(usage).on_conflict_do_nothing(),
+    ("scope", "day", "reserved_usd", "spent_usd", "debates"),
+)
+_CAP, _AMOUNT = bindparam("cap", type_=Float), bindparam("amount", type_=Float)
+_ONE_MORE = (
+    update(usage)
+    .where(usage.c.scope == bindparam("in"), usage.c.day == bindparam("at"))
+    .values(debates=usage.c.debates + 1)
+)
+RESERVE_TURN = Prepared(_ONE_MORE.where(or_(_CAP.is_(None), usage.c.debates < _CAP)))
+RESERVE_MONEY = Prepared(
+    _ONE_MORE.where(
+        or_(_CAP.is_(None), usage.c.reserved_usd + usage.c.spent_usd + _AMOUNT <= _CAP + 1e-9)
+    ).values(reserved_usd=usage.c.reserved_usd + _AMOUNT)
 )
 
 
@@ -96,16 +119,8 @@ def _day(moment: datetime) -> str:
 def _reserve_place(connection: Connection, platform: str, community: str, caps: Caps) -> None:
     if caps.max_live_per_community is None:
         return
-    live = connection.scalar(
-        select(func.count())
-        .select_from(debates)
-        .where(
-            debates.c.platform == platform,
-            debates.c.community == community,
-            debates.c.status.in_([Status.QUEUED, Status.RUNNING]),
-        )
-    )
-    if (live or 0) >= caps.max_live_per_community:
+    live = LIVE.rows(connection, {"on": platform, "in": community})[0].debates
+    if live >= caps.max_live_per_community:
         raise BudgetError(
             f"{live} debates are running here already, and the cap is "
             f"{caps.max_live_per_community}; wait for one to end."
@@ -114,10 +129,7 @@ def _reserve_place(connection: Connection, platform: str, community: str, caps: 
 
 def _reserve_turn(connection: Connection, scope: str, day: str, cap: int | None) -> None:
     _ensure_row(connection, scope, day)
-    statement = update(usage).where(usage.c.scope == scope, usage.c.day == day)
-    if cap is not None:
-        statement = statement.where(usage.c.debates < cap)
-    if not connection.execute(statement.values(debates=usage.c.debates + 1)).rowcount:
+    if not RESERVE_TURN.run(connection, {"in": scope, "at": day, "cap": cap}):
         raise BudgetError(
             f"You have started {cap} debates today, which is the cap; start again tomorrow (UTC)."
         )
@@ -127,13 +139,8 @@ def _reserve_money(
     connection: Connection, scope: str, day: str, amount: float, cap: float | None
 ) -> None:
     _ensure_row(connection, scope, day)
-    statement = update(usage).where(usage.c.scope == scope, usage.c.day == day)
-    if cap is not None:
-        statement = statement.where(usage.c.reserved_usd + usage.c.spent_usd + amount <= cap + 1e-9)
-    reserved = statement.values(
-        reserved_usd=usage.c.reserved_usd + amount, debates=usage.c.debates + 1
-    )
-    if not connection.execute(reserved).rowcount:
+    values = {"in": scope, "at": day, "cap": cap, "amount": amount}
+    if not RESERVE_MONEY.run(connection, values):
         raise BudgetError(
             f"This debate may cost up to {amount:.2f} USD, more than is left of today's "
             f"{cap:.2f} USD here; start again tomorrow (UTC) or choose cheaper models."
@@ -141,5 +148,5 @@ def _reserve_money(
 
 
 def _ensure_row(connection: Connection, scope: str, day: str) -> None:
-    row = insert(usage).values(scope=scope, day=day, reserved_usd=0.0, spent_usd=0.0, debates=0)
-    connection.execute(row.on_conflict_do_nothing())
+    zero = {"reserved_usd": 0.0, "spent_usd": 0.0, "debates": 0}
+    ENSURE.run(connection, {"scope": scope, "day": day, **zero})

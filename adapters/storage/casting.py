@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, select
 from sqlalchemy.dialects.sqlite import insert
 
 from adapters.storage.people import Known, ensure_person, find_key
-from adapters.storage.tables import turn_reactions, vote_events
+from adapters.storage.tables import debates, turn_reactions, vote_events
 from adapters.storage.targets import Found, find_question
 from engine.debate import BallotKind, How, Question, VoteEvent
-from engine.store import Cast, Outcome, Press, Pressed
-from engine.votes.tally import chosen_in_secret
+from engine.store import Cast, Outcome, Press, Pressed, Revision
+from engine.votes.tally import chosen_option
 
 # Statements of the hot path are built once: that costs twice what running them does.
 OWN_EVENTS = (
@@ -34,7 +35,7 @@ KNOWN_THUMB = select(turn_reactions.c.number).where(
 )
 INSERT_EVENT = insert(vote_events).on_conflict_do_nothing()
 INSERT_THUMB = insert(turn_reactions)
-EVENT_FIELDS = tuple(set(VoteEvent.model_fields) - {"votes_seen_before"})
+EVENT_FIELDS = tuple(set(VoteEvent.model_fields) - {"votes_seen_before", "mirror_revealed"})
 
 
 def cast_all(connection: Connection, casts: Sequence[Cast]) -> list[Outcome]:
@@ -124,7 +125,8 @@ def press_one(connection: Connection, press: Press) -> Pressed:
     if person is None or not person.may_answer(found.began):
         return Pressed(outcome="forgotten")
     own = {"of": found.debate, "who": person.id, "asked": found.question}
-    chosen = chosen_in_secret(read_log(connection.execute(OWN_EVENTS, own)))
+    log = read_log(connection.execute(OWN_EVENTS, own))
+    chosen = chosen_option(log, tally_visible=False)
     if found.closed:
         return Pressed(outcome="closed", option=chosen)
     withdrawn = press.option is None or press.option == chosen
@@ -151,11 +153,39 @@ def append(connection: Connection, row: dict[str, Any]) -> Outcome:
     return "stored" if connection.execute(INSERT_EVENT, row).rowcount else "duplicate"
 
 
-def read_log(rows: Iterable[Row[Any]]) -> Iterator[VoteEvent]:
-    """Read a log, saying with each event how many others had answered its question before."""
+def revise_one(connection: Connection, revision: Revision) -> Pressed:
+    """Answer after the reveal, or take that back; the same answer again changes nothing."""
+    began = select(debates.c.created_at).where(debates.c.id == revision.debate)
+    person = ensure_person(connection, revision.platform, revision.user, find_key(connection))
+    if person is None or not person.may_answer(connection.scalars(began).one()):
+        return Pressed(outcome="forgotten")
+    own = {"of": revision.debate, "who": person.id, "asked": Question.AGAIN}
+    events = read_log(connection.execute(OWN_EVENTS, own))
+    held = chosen_option(events, tally_visible=revision.ballot is BallotKind.OPEN)
+    if revision.option == held:
+        return Pressed(outcome="duplicate", option=held)
+    row = {
+        "debate": revision.debate,
+        "person": person.id,
+        "option": revision.option or held,
+        "added": revision.option is not None,
+        "how": How.BUTTON,
+        "received_at": revision.received_at,
+        "question": Question.AGAIN,
+    }
+    append(connection, row)
+    return Pressed(outcome="stored", option=revision.option)
+
+
+def read_log(
+    rows: Iterable[Row[Any]], mirror_revealed_at: datetime | None = None
+) -> Iterator[VoteEvent]:
+    """Read a debate's log, with what its voters could know: others' answers, and its mirror."""
     known: dict[str, set[int]] = defaultdict(set)
     for row in rows:
         others = known[row.question]
         plain = {name: getattr(row, name) for name in EVENT_FIELDS}
-        yield VoteEvent(**plain, votes_seen_before=len(others) - (row.person in others))
+        told = mirror_revealed_at is not None and row.received_at >= mirror_revealed_at
+        seen = len(others) - (row.person in others)
+        yield VoteEvent(**plain, votes_seen_before=seen, mirror_revealed=told)
         others.add(row.person)

@@ -38,7 +38,7 @@ class CommunityTable:
 
         def store(connection: Connection) -> CommunitySettings:
             changed = make(_get(connection, platform, community))
-            _join(connection, platform, community, now)
+            join(connection, platform, community, now)
             row = update(communities).where(_is(platform, community))
             settings = changed.model_dump_json(exclude_defaults=True)
             connection.execute(row.values(settings=settings))
@@ -48,7 +48,7 @@ class CommunityTable:
 
     async def joined(self, platform: str, community: str, now: datetime) -> None:
         """Note that a community has Rostrum; one that is known stays as it is."""
-        await self._database.write(lambda connection: _join(connection, platform, community, now))
+        await self._database.write(lambda connection: join(connection, platform, community, now))
 
     async def left(self, platform: str, community: str, now: datetime) -> None:
         """Note that a community removed Rostrum, and delete its settings."""
@@ -74,7 +74,7 @@ def _get(connection: Connection, platform: str, community: str) -> CommunitySett
     return CommunitySettings.model_validate_json(connection.scalar(query) or NOTHING_SET)
 
 
-def _join(connection: Connection, platform: str, community: str, now: datetime) -> None:
+def join(connection: Connection, platform: str, community: str, now: datetime) -> None:
     """Make a community's row, or bring back the one of a community that had left."""
     row = insert(communities).values(
         platform=platform, community=community, settings=NOTHING_SET, joined_at=now

@@ -7,7 +7,19 @@ from datetime import datetime
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, and_, bindparam, case, func, or_, select, update
+from sqlalchemy import (
+    Connection,
+    Integer,
+    Text,
+    and_,
+    bindparam,
+    case,
+    cast,
+    func,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.dialects.sqlite import insert
 
 from adapters.storage import budgets
@@ -16,7 +28,7 @@ from adapters.storage.installation import find_secret, make_secret
 from adapters.storage.leases import guard
 from adapters.storage.outbox import insert_posts, reopen
 from adapters.storage.people import ensure_starter
-from adapters.storage.prepared import Prepared
+from adapters.storage.prepared import Prepared, one_of
 from adapters.storage.tables import debates, installation, people, templates
 from engine.debate import TRANSITIONS, Debate, Setup, Status
 from engine.errors import NotFoundError, StoreError
@@ -50,6 +62,30 @@ BY_CODE = Prepared(
     .order_by(debates.c.number.desc())
     .limit(1)
 )
+INSERT = Prepared(
+    insert(debates),
+    (
+        *("id", "number", "platform", "community", "place", "starter", "status", "reason", "gone"),
+        *("format", "language", "setup", "reserved_usd", "settled_usd", "budget_day", "created_at"),
+        *("vote_extended", "closed_early", "mirror"),
+    ),
+)
+STOPS = Prepared(
+    select(debates.c.id, debates.c.stop, debates.c.gone).where(
+        one_of(debates.c.status, [status for status in Status if status.live]),
+        debates.c.stop.is_not(None),
+    )
+)
+COUNT = Prepared(
+    insert(installation)
+    .values(name="debates", value="1")
+    .on_conflict_do_update(
+        index_elements=["name"],
+        set_={"value": cast(cast(installation.c.value, Integer) + 1, Text)},
+    )
+    .returning(installation.c.value)
+)
+TEMPLATES = Prepared(insert(templates).on_conflict_do_nothing(), ("digest", "texts"))
 DEBATE_FIELDS = tuple(name for name in Debate.model_fields if name != "setup")
 
 
@@ -64,6 +100,7 @@ class DebateTable:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._kept: set[str] = set()  # digests of templates that are stored
 
     async def next_number(self) -> int:
         """Count one more debate and return its number, from 1."""
@@ -172,11 +209,7 @@ class DebateTable:
 
     async def stops(self) -> dict[str, Stop]:
         """Return the live debates that were asked to stop."""
-        live = [status for status in Status if status.live]
-        query = select(debates.c.id, debates.c.stop, debates.c.gone).where(
-            debates.c.status.in_(live), debates.c.stop.is_not(None)
-        )
-        rows = await self._database.read(lambda connection: connection.execute(query).all())
+        rows = await self._database.fetch(STOPS, {})
         return {row.id: Stop(reason=row.stop, gone=row.gone) for row in rows}
 
     async def set_waiting(self, debate_id: str, reason: str) -> None:
@@ -195,9 +228,12 @@ class DebateTable:
 
     async def keep_templates(self, digest: str, texts: Mapping[str, str]) -> None:
         """Keep a set of template texts under its hash."""
+        if digest in self._kept:
+            return
         body = orjson.dumps(dict(texts), option=orjson.OPT_SORT_KEYS).decode()
-        statement = insert(templates).values(digest=digest, texts=body).on_conflict_do_nothing()
-        await self._database.write(lambda connection: connection.execute(statement))
+        row = {"digest": digest, "texts": body}
+        await self._database.write(lambda connection: TEMPLATES.run(connection, row))
+        self._kept.add(digest)
 
     async def templates(self, digest: str) -> dict[str, str]:
         """Return the template texts that were kept under a hash."""
@@ -221,30 +257,31 @@ def _create(connection: Connection, new: NewDebate, caps: Caps, posts: Sequence[
     starter = new.user and ensure_starter(connection, new.platform, new.user, new.created_at)
     budgets.reserve(connection, new, starter or None, caps)
     request = new.setup.request
-    connection.execute(
-        insert(debates).values(
-            **new.model_dump(include={"id", "number", "platform", "community", "place"}),
-            starter=starter or None,
-            status=Status.QUEUED,
-            format=request.format,
-            language=request.language,
-            setup=new.setup.model_dump_json(),
-            reserved_usd=new.setup.reserved_usd,
-            budget_day=new.created_at.date().isoformat(),
-            created_at=new.created_at,
-        )
-    )
+    row = {
+        **new.model_dump(include={"id", "number", "platform", "community", "place", "created_at"}),
+        "starter": starter or None,
+        "status": Status.QUEUED,
+        "reason": "",
+        "format": request.format,
+        "language": request.language,
+        "setup": new.setup.model_dump_json(),
+        "reserved_usd": new.setup.reserved_usd,
+        "settled_usd": 0.0,
+        "budget_day": new.created_at.date().isoformat(),
+        "mirror": new.setup.mirror_of,
+        **dict.fromkeys(("gone", "vote_extended", "closed_early"), False),
+    }
+    INSERT.run(connection, row)
+    if new.setup.mirror_of is not None:
+        mirrored = update(debates).where(debates.c.id == new.setup.mirror_of)
+        connection.execute(mirrored.values(mirror=new.id))
     insert_posts(connection, new.id, posts)
     return _get(connection, new.id)
 
 
 def _count_debate(connection: Connection) -> int:
-    row = insert(installation).values(name="debates", value="0")
-    connection.execute(row.on_conflict_do_nothing())
-    counter = installation.c.name == "debates"
-    number = int(connection.scalars(select(installation.c.value).where(counter)).one()) + 1
-    connection.execute(update(installation).where(counter).values(value=str(number)))
-    return number
+    [row] = COUNT.rows(connection, {})
+    return int(row.value)
 
 
 def _get(connection: Connection, debate_id: str) -> Debate:

@@ -13,7 +13,7 @@ from adapters.storage.outbox import insert_held, insert_posts
 from adapters.storage.prepared import Prepared
 from adapters.storage.tables import adjustments, artifacts, scores, verdicts
 from engine.debate import Verdict
-from engine.findings import Adjustment, Artifact, Score
+from engine.findings import UNANSWERED, Adjustment, Artifact, Score
 from engine.store import Note
 
 PANEL = "panel"
@@ -44,6 +44,11 @@ def insert_note(connection: Connection, debate_id: str, note: Note) -> None:
         insert_verdict(connection, debate_id, judge, verdict)
     insert_posts(connection, debate_id, note.posts)
     insert_held(connection, debate_id, note.held)
+
+
+def to_unanswered(row: Row[Any]) -> tuple[str, str]:
+    """Return the step that an artifact says stayed unanswered, and why."""
+    return row.name.removeprefix(f"{UNANSWERED}/"), orjson.loads(row.body)["problem"]
 
 
 def insert_verdict(connection: Connection, debate_id: str, judge: str, verdict: Verdict) -> None:

@@ -13,12 +13,13 @@ from sqlalchemy.dialects.sqlite import insert
 
 from adapters.storage.database import Database
 from adapters.storage.debates import move
-from adapters.storage.findings import insert_note
+from adapters.storage.findings import insert_note, to_unanswered
 from adapters.storage.leases import NEWEST, guard, update_guarded
-from adapters.storage.outbox import count_undelivered, in_channel, insert_posts
+from adapters.storage.outbox import IN_CHANNEL, count_undelivered, insert_posts
 from adapters.storage.prepared import Prepared
-from adapters.storage.tables import ballots, calls, debates, turns, verdicts, votes
+from adapters.storage.tables import artifacts, ballots, calls, debates, turns, verdicts, votes
 from engine.debate import Ballot, Setup, Status, Turn, Verdict, Vote, utc_now
+from engine.findings import UNANSWERED
 from engine.jury.history import PastDebate
 from engine.ports import Attempt, Call, Reply
 from engine.store import AttemptStart, Journaled, Lease, Note, Post, Step, Stop
@@ -50,7 +51,18 @@ LOSE_CALLS = Prepared(
 CALLS = Prepared(
     select(calls).where(calls.c.debate == bindparam("of")).order_by(calls.c.started_at)
 )
+MISSING = Prepared(
+    select(artifacts.c.name, artifacts.c.body).where(
+        artifacts.c.debate == bindparam("of"), artifacts.c.kind == UNANSWERED
+    )
+)
 STOP = Prepared(select(debates.c.stop, debates.c.gone).where(debates.c.id == bindparam("of")))
+THINKING = Prepared(
+    select(debates.c.id, debates.c.thread, calls.c.step)
+    .join_from(calls, debates, calls.c.debate == debates.c.id)
+    .where(calls.c.state == "out", debates.c.status == Status.RUNNING)
+    .where(debates.c.platform == bindparam("on"), debates.c.thread.is_not(None), IN_CHANNEL)
+)
 INSERT_TURN = Prepared(insert(turns).on_conflict_do_nothing(), ("debate", "step", "number", "body"))
 ANSWERED = Prepared(
     select(calls.c.step).where(calls.c.debate == bindparam("of"), calls.c.state == "done")
@@ -106,7 +118,13 @@ class JournalTable:
             if row.state == "done"
         }
         spent = sum(row.cost_max if row.cost is None else row.cost for row in rows)
-        return Journaled(steps=steps, attempts=attempts, spent=spent)
+        missing = await self._database.fetch(MISSING, {"of": debate_id}) if rows else []
+        return Journaled(
+            steps=steps,
+            attempts=attempts,
+            spent=spent,
+            unanswered=dict(map(to_unanswered, missing)),
+        )
 
     async def began(self, lease: Lease, start: AttemptStart, call: Call) -> None:
         """Write down a try before it is sent. Raises StoppedError for a debate asked to stop."""
@@ -224,10 +242,23 @@ class JournalTable:
 
         return await self._database.read(load)
 
+    async def words_spoken(self, debate_id: str) -> int:
+        """Return how many words the turns of a debate have so far."""
+        query = select(turns.c.body).where(turns.c.debate == debate_id)
+        bodies = await self._database.read(lambda connection: connection.scalars(query).all())
+        return sum(Turn.model_validate_json(body).words for body in bodies)
+
     async def turns_held(self, debate_id: str) -> int:
         """Return how many turns a debate has so far."""
         query = select(func.count()).select_from(turns).where(turns.c.debate == debate_id)
         return await self._database.read(lambda connection: connection.scalars(query).one())
+
+    async def newest_turn(self, debate_id: str) -> Turn | None:
+        """Return a debate's turn with the highest number, None before the first."""
+        query = select(turns.c.body).where(turns.c.debate == debate_id)
+        newest = query.order_by(turns.c.number.desc()).limit(1)
+        body = await self._database.read(lambda connection: connection.scalar(newest))
+        return Turn.model_validate_json(body) if body else None
 
     async def spending(self, debate_id: str) -> tuple[int, float | None]:
         """Return how many tries a debate took and their cost in USD, None if unknown."""
@@ -241,14 +272,7 @@ class JournalTable:
         self, platform: str, channel: str | None = None
     ) -> list[tuple[str, str, str]]:
         """Return (debate, thread, step) of every call that is out now on open threads."""
-        query = (
-            select(debates.c.id, debates.c.thread, calls.c.step)
-            .join_from(calls, debates, calls.c.debate == debates.c.id)
-            .where(calls.c.state == "out", debates.c.status == Status.RUNNING)
-            .where(debates.c.platform == platform, debates.c.thread.is_not(None))
-            .where(in_channel(channel))
-        )
-        rows = await self._database.read(lambda connection: connection.execute(query).all())
+        rows = await self._database.fetch(THINKING, {"on": platform, "channel": channel})
         return [(row.id, row.thread, row.step) for row in rows]
 
     async def past(self, limit: int) -> list[PastDebate]:

@@ -7,13 +7,13 @@ from datetime import datetime
 from typing import Any
 
 import orjson
-from sqlalchemy import ColumnElement, Connection, bindparam, case, func, or_, select, true, update
+from sqlalchemy import Connection, bindparam, case, func, or_, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from adapters.storage.database import Database
 from adapters.storage.leases import NEWEST, guard, update_guarded
-from adapters.storage.prepared import Prepared
-from adapters.storage.tables import debates, outbox
+from adapters.storage.prepared import Prepared, one_of
+from adapters.storage.tables import Utc, debates, outbox
 from adapters.storage.targets import add_target
 from engine.debate import BallotKind, Question, Status, utc_now
 from engine.messages import MESSAGE, TurnPost
@@ -22,8 +22,7 @@ from engine.store import DeliveryState, Intent, Lease, Post, Target
 from engine.votes.options import THUMBS
 
 OPEN = (DeliveryState.PENDING, DeliveryState.SENDING)
-IS_OPEN = or_(*(outbox.c.state == state for state in OPEN))
-
+IS_OPEN = one_of(outbox.c.state, OPEN)
 
 _earlier = outbox.alias()
 INSERT_POST = Prepared(
@@ -39,13 +38,13 @@ INSERT_POST = Prepared(
     .on_conflict_do_nothing(),
     ("debate", "key", "kind", "target", "message", "refs", "error", "state"),
 )
-NEXT = Prepared(
+_OF_DEBATE = (
     select(outbox, debates.c.place, debates.c.thread)
     .join_from(outbox, debates, outbox.c.debate == debates.c.id)
-    .where(outbox.c.debate == bindparam("of"), IS_OPEN)
-    .order_by(outbox.c.number)
-    .limit(1)
+    .where(outbox.c.debate == bindparam("of"))
 )
+NEXT = Prepared(_OF_DEBATE.where(IS_OPEN).order_by(outbox.c.number).limit(1))
+FIND = Prepared(_OF_DEBATE.where(outbox.c.key == bindparam("named")))
 UNDELIVERED = Prepared(
     select(func.count().label("turns"))
     .select_from(outbox)
@@ -57,9 +56,21 @@ POSTED = Prepared(_CHANGE, ("refs", "state", "deadline"))
 SETTLED = Prepared(_CHANGE, ("refs", "state", "deadline", "error"))
 
 
-def in_channel(channel: str | None) -> ColumnElement[bool]:
-    """Return the condition that a debate is held in a channel; None: in any."""
-    return true() if channel is None else debates.c.place == channel
+_CHANNEL = bindparam("channel", type_=debates.c.place.type)
+# That a debate is held in the channel given; None: in any.
+IN_CHANNEL = or_(_CHANNEL.is_(None), debates.c.place == _CHANNEL)
+WAITING = Prepared(
+    select(outbox.c.debate)
+    .join_from(outbox, debates, outbox.c.debate == debates.c.id)
+    .where(IS_OPEN, outbox.c.platform == bindparam("on"), IN_CHANNEL)
+    .distinct()
+)
+SET_THREAD = Prepared(
+    update(debates)
+    .where(debates.c.id == bindparam("of"))
+    .values(opened_at=func.coalesce(debates.c.opened_at, bindparam("now", type_=Utc))),
+    ("thread",),
+)
 
 
 def insert_posts(
@@ -174,11 +185,8 @@ class OutboxTable:
 
     async def waiting(self, platform: str, channel: str | None = None) -> list[str]:
         """Return the debates with something to deliver on a platform, or one channel of it."""
-        query = select(outbox.c.debate).where(IS_OPEN, outbox.c.platform == platform).distinct()
-        if channel is not None:
-            query = query.join(debates, debates.c.id == outbox.c.debate)
-            query = query.where(in_channel(channel))
-        return await self._database.read(lambda connection: list(connection.scalars(query)))
+        rows = await self._database.fetch(WAITING, {"on": platform, "channel": channel})
+        return [row.debate for row in rows]
 
     async def next(self, debate_id: str) -> Intent | None:
         """Return the first message of a debate that is not settled yet."""
@@ -186,7 +194,8 @@ class OutboxTable:
 
     async def undelivered_turns(self, debate_id: str) -> int:
         """Return how many turns are not settled yet."""
-        return await self._database.read(lambda c: count_undelivered(c, debate_id))
+        [row] = await self._database.fetch(UNDELIVERED, {"of": debate_id})
+        return int(row.turns)
 
     async def sending(
         self, lease: Lease, intent: Intent, parts: Sequence[Part], deadline: datetime
@@ -228,20 +237,16 @@ class OutboxTable:
 
         return await self._database.write(store)
 
-    async def reference(self, debate_id: str, key: str) -> tuple[str, ...]:
-        """Return the message references of a delivered message."""
-        query = select(outbox.c.refs).where(outbox.c.debate == debate_id, outbox.c.key == key)
-        refs = await self._database.read(lambda connection: connection.scalar(query))
-        return tuple(orjson.loads(refs)) if refs else ()
+    async def find(self, debate_id: str, key: str) -> Intent | None:
+        """Return a debate's message, whatever has become of it."""
+        return _first(await self._database.fetch(FIND, {"of": debate_id, "named": key}))
 
     async def set_thread(self, lease: Lease, debate_id: str, thread: str) -> None:
         """Note the thread that a debate is held in."""
 
         def store(connection: Connection) -> None:
             guard(connection, lease)
-            opened = func.coalesce(debates.c.opened_at, utc_now())
-            row = update(debates).where(debates.c.id == debate_id)
-            connection.execute(row.values(thread=thread, opened_at=opened))
+            SET_THREAD.run(connection, {"of": debate_id, "thread": thread, "now": utc_now()})
 
         await self._database.write(store)
 

@@ -243,6 +243,7 @@ def _traces(connection: Connection, platform: str, user: str) -> Traces:
         known=True,
         votes=counts.get(Question.VOTE, (0, 0))[0],
         stances=sum(counts.get(question, (0, 0))[0] for question in stances),
+        revisions=counts.get(Question.AGAIN, (0, 0))[0],
         thumbs=len(thumbs),
         entries=sum(entries for _, entries in counts.values()) + sum(t.entries for t in thumbs),
         started=connection.scalars(held).one(),

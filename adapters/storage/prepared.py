@@ -11,12 +11,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from sqlalchemy import Connection, Delete, Insert, Select, Update
+from sqlalchemy import ColumnElement, Connection, Delete, Insert, Select, Update, or_
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.types import TypeEngine
 
 Convert = Callable[[Any], Any]
 DIALECT = sqlite.dialect(paramstyle="named")
+
+
+def one_of(column: ColumnElement[Any], values: Iterable[Any]) -> ColumnElement[bool]:
+    """Return the condition that a column has one of some values: `IN`, but of fixed length."""
+    return or_(*(column == value for value in values))
 
 
 class Prepared:

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from adapters.storage.archive import ArchiveTable
 from adapters.storage.communities import CommunityTable
 from adapters.storage.database import Database
 from adapters.storage.debates import DebateTable
+from adapters.storage.installs import InstallTable
 from adapters.storage.journal import JournalTable
 from adapters.storage.leases import LeaseTable
 from adapters.storage.outbox import OutboxTable
 from adapters.storage.people import PeopleTable
+from adapters.storage.vault import Vault
 from adapters.storage.votes import VoteTable
 
 
 class SqlStore:
-    """The Store port. Open it after the database is migrated; close it at the end."""
+    """The Store port, `keys` being those of its vault, the newest first.
 
-    def __init__(self, database: Database) -> None:
+    Open it after the database is migrated; close it at the end.
+    """
+
+    def __init__(self, database: Database, keys: Sequence[str] = ()) -> None:
         self.leases = LeaseTable(database)
         self.debates = DebateTable(database)
         self.journal = JournalTable(database)
@@ -24,6 +31,7 @@ class SqlStore:
         self.votes = VoteTable(database)
         self.people = PeopleTable(database)
         self.communities = CommunityTable(database)
+        self.installs = InstallTable(database, Vault(keys))
         self.archive = ArchiveTable(database)
         self._database = database
 

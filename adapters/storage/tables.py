@@ -111,6 +111,26 @@ communities = Table(
     comment="What communities have set for their debates",
 )
 
+installs = Table(
+    "installs",
+    metadata,
+    Column("platform", String(32), primary_key=True),
+    Column("community", String(128), primary_key=True),
+    Column("name", String(255), nullable=False),
+    Column("account", String(128), nullable=False, comment="the bot's own user there"),
+    Column("token", Text, nullable=False, comment="encrypted with ROSTRUM_SECRET_KEY"),
+    Column("installed_at", Utc, nullable=False),
+    comment="What communities gave that installed Rostrum by themselves",
+)
+
+install_states = Table(
+    "install_states",
+    metadata,
+    Column("digest", String(64), primary_key=True, comment="of the state that comes back"),
+    Column("until", Utc, nullable=False),
+    comment="Who has begun to install Rostrum",
+)
+
 debates = Table(
     "debates",
     metadata,
@@ -141,9 +161,12 @@ debates = Table(
     Column("vote_extended", Boolean, nullable=False, default=False),
     Column("closed_early", Boolean, nullable=False, default=False),
     Column("revealed_at", Utc),
+    Column("mirror", String(26), comment="the debate that is this one with sides exchanged"),
+    Column("mirror_revealed_at", Utc, comment="when that one named the models"),
     Index(None, "status", "platform"),
     Index(None, "platform", "thread"),
     Index(None, "community", "created_at"),
+    Index(None, "mirror"),
 )
 
 calls = Table(
@@ -235,7 +258,7 @@ vote_events = Table(
     "vote_events",
     metadata,
     Column("number", Integer, primary_key=True),
-    Column("debate", ForeignKey("debates.id"), nullable=False, index=True),
+    Column("debate", ForeignKey("debates.id"), nullable=False),
     Column("person", ForeignKey("people.id"), nullable=False),
     Column("option", String(8), nullable=False),
     Column("added", Boolean, nullable=False),
@@ -245,6 +268,7 @@ vote_events = Table(
     Column("late_seen", Boolean, nullable=False, default=False),
     Column("question", String(16), nullable=False, default="vote"),
     UniqueConstraint("debate", "event"),
+    Index(None, "debate", "question"),
     comment="Append-only; number is the order of receipt",
 )
 
@@ -274,7 +298,9 @@ targets = Table(
     Column("step", String(255), nullable=False, default="", comment="of a turn"),
     Column("ballot", String(8), nullable=False),
     Column("options", String(64), nullable=False, comment="with spaces between"),
+    Column("deadline", Utc, comment="until when it asks again after the reveal"),
     Column("closed_at", Utc, comment="since when its answers stay as they are"),
+    Index(None, "question", "closed_at"),
     comment="The messages whose reactions and buttons mean something",
 )
 

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Row, bindparam, select
 from sqlalchemy.dialects.sqlite import insert
 
 from adapters.storage.tables import debates, targets
-from engine.debate import BallotKind, Question
+from engine.debate import REVEALED, BallotKind, Question
 from engine.store import Target
 
 # Built once, as each vote runs them: that costs twice what running them does.
@@ -55,7 +55,7 @@ def find_question(connection: Connection, platform: str, place: str, message: st
     if row is None:
         return None
     question = Question(row.question)
-    ended = row.revealed_at is not None and question is not Question.TURN
+    ended = row.revealed_at is not None and question not in REVEALED
     closed = ended or row.closed_at is not None
     return Found(row.debate, question, row.step, BallotKind(row.ballot), closed, row.created_at)
 

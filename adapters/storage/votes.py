@@ -6,17 +6,25 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 
 import orjson
-from sqlalchemy import Connection, Update, select, update
+from sqlalchemy import ColumnElement, Connection, Integer, Update, and_, bindparam, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from adapters.storage.ballot_box import BallotBox
-from adapters.storage.casting import append, press_one, read_log
+from adapters.storage.casting import append, press_one, read_log, revise_one
 from adapters.storage.database import Database
 from adapters.storage.findings import insert_verdict
 from adapters.storage.leases import guard
-from adapters.storage.outbox import in_channel, insert_posts, release
+from adapters.storage.outbox import IN_CHANNEL, insert_posts, release
 from adapters.storage.people import barred, ensure_person, find_key
-from adapters.storage.tables import debates, interventions, targets, vote_events, votes
+from adapters.storage.prepared import Prepared, one_of
+from adapters.storage.tables import (
+    debates,
+    interventions,
+    people,
+    targets,
+    vote_events,
+    votes,
+)
 from adapters.storage.targets import add_target, to_target
 from engine.debate import BallotKind, Question, Status, VoteEvent
 from engine.store import (
@@ -28,12 +36,36 @@ from engine.store import (
     Post,
     Press,
     Pressed,
+    Revision,
     Target,
 )
 from engine.votes.options import options_of
 from engine.votes.recovery import NewEvent
 
 GOING = (Status.QUEUED, Status.RUNNING, Status.VOTING)
+ALL = 2**31 - 1
+DEADLINES = Prepared(
+    select(debates.c.id, debates.c.vote_deadline)
+    .where(debates.c.status == Status.VOTING, debates.c.platform == bindparam("on"))
+    .where(debates.c.vote_deadline.is_not(None), IN_CHANNEL)
+    .order_by(debates.c.vote_deadline)
+    .limit(bindparam("most", type_=Integer))
+)
+STANCES = Prepared(
+    select(debates.c.id, debates.c.stance_deadline)
+    .where(one_of(debates.c.status, GOING), debates.c.platform == bindparam("on"))
+    .where(debates.c.stance_deadline.is_not(None), debates.c.stance_closed_at.is_(None))
+    .where(IN_CHANNEL)
+    .order_by(debates.c.stance_deadline)
+)
+AGAINS = Prepared(
+    select(targets.c.debate, targets.c.deadline)
+    .join_from(targets, debates, targets.c.debate == debates.c.id)
+    .where(targets.c.question == Question.AGAIN, targets.c.closed_at.is_(None))
+    .where(targets.c.platform == bindparam("on"), targets.c.deadline.is_not(None))
+    .where(IN_CHANNEL)
+    .order_by(targets.c.deadline)
+)
 
 
 def _log(
@@ -43,7 +75,8 @@ def _log(
     if question is not None:
         query = query.where(vote_events.c.question == question)
     rows = connection.execute(query.order_by(vote_events.c.number))
-    return tuple(read_log(rows))
+    mirror = select(debates.c.mirror_revealed_at).where(debates.c.id == debate_id)
+    return tuple(read_log(rows, connection.scalar(mirror)))
 
 
 class VoteTable:
@@ -112,6 +145,36 @@ class VoteTable:
             .values(closed_at=now)
         )
         await self._guarded(lease, ended, shut)
+
+    async def open_again(self, lease: Lease, debate_id: str, deadline: datetime) -> None:
+        """Say until when it is asked again; a question that has been opened stays as it is."""
+        opened = update(targets).where(_asks_again(debate_id), targets.c.deadline.is_(None))
+        await self._guarded(lease, opened.values(deadline=deadline))
+
+    async def agains(self, platform: str, channel: str | None = None) -> dict[str, datetime]:
+        """Return when the questions that ask again are due, the first due first."""
+        rows = await self._database.fetch(AGAINS, {"on": platform, "channel": channel})
+        return {row.debate: row.deadline for row in rows}
+
+    async def close_again(self, lease: Lease, debate_id: str, now: datetime) -> None:
+        """Take no more answers on the message that asks again."""
+        shut = update(targets).where(_asks_again(debate_id), targets.c.closed_at.is_(None))
+        await self._guarded(lease, shut.values(closed_at=now))
+
+    async def revise(self, revision: Revision) -> Pressed:
+        """Keep what somebody answers after the reveal, in place of what they answered before."""
+        return await self._database.write(lambda connection: revise_one(connection, revision))
+
+    async def revised_by(self, platform: str, user: str, among: Sequence[str]) -> frozenset[str]:
+        """Return those of some debates that somebody has answered after the reveal."""
+        own = (people.c.platform == platform, people.c.user == user)
+        query = (
+            select(vote_events.c.debate)
+            .join_from(vote_events, people, vote_events.c.person == people.c.id)
+            .where(*own, vote_events.c.question == Question.AGAIN)
+            .where(vote_events.c.debate.in_(among))
+        )
+        return await self._database.read(lambda c: frozenset(c.scalars(query)))
 
     async def target(self, platform: str, place: str, message: str) -> Target | None:
         """Return what a message asks, None for one that asks nothing."""
@@ -221,26 +284,13 @@ class VoteTable:
         self, platform: str, channel: str | None = None, limit: int | None = None
     ) -> dict[str, datetime]:
         """Return when each open vote of a platform is due, the first due first."""
-        query = (
-            select(debates.c.id, debates.c.vote_deadline)
-            .where(debates.c.status == Status.VOTING, debates.c.platform == platform)
-            .where(debates.c.vote_deadline.is_not(None), in_channel(channel))
-            .order_by(debates.c.vote_deadline)
-            .limit(limit)
-        )
-        rows = await self._database.read(lambda connection: connection.execute(query).all())
+        values = {"on": platform, "channel": channel, "most": ALL if limit is None else limit}
+        rows = await self._database.fetch(DEADLINES, values)
         return {row.id: row.vote_deadline for row in rows}
 
     async def stances(self, platform: str, channel: str | None = None) -> dict[str, datetime]:
         """Return when the first stances that are asked for now are due, the first due first."""
-        query = (
-            select(debates.c.id, debates.c.stance_deadline)
-            .where(debates.c.status.in_(GOING), debates.c.platform == platform)
-            .where(debates.c.stance_deadline.is_not(None), debates.c.stance_closed_at.is_(None))
-            .where(in_channel(channel))
-            .order_by(debates.c.stance_deadline)
-        )
-        rows = await self._database.read(lambda connection: connection.execute(query).all())
+        rows = await self._database.fetch(STANCES, {"on": platform, "channel": channel})
         return {row.id: row.stance_deadline for row in rows}
 
     async def held_in(
@@ -287,11 +337,17 @@ class VoteTable:
             .where(debates.c.id == debate_id, debates.c.status == Status.VOTING)
             .values(status=Status.CLOSED, revealed_at=now, closed_early=early)
         )
+        mirrored = (
+            update(debates)
+            .where(debates.c.mirror == debate_id, debates.c.revealed_at.is_(None))
+            .values(mirror_revealed_at=now)
+        )
 
         def store(connection: Connection) -> None:
             guard(connection, lease)
             if not connection.execute(ended).rowcount:
                 return
+            connection.execute(mirrored)
             closing = conclude(_log(connection, debate_id))
             rows = [
                 {
@@ -309,6 +365,7 @@ class VoteTable:
                 insert_verdict(connection, debate_id, judge, verdict)
             if closing.posts:  # none: its thread is gone
                 release(connection, debate_id)
+            insert_posts(connection, debate_id, closing.last)
 
         await self._database.write(store)
 
@@ -319,6 +376,10 @@ class VoteTable:
                 connection.execute(statement)
 
         await self._database.write(store)
+
+
+def _asks_again(debate_id: str) -> ColumnElement[bool]:
+    return and_(targets.c.debate == debate_id, targets.c.question == Question.AGAIN)
 
 
 def _listen(connection: Connection, debate_id: str, message: str) -> None:

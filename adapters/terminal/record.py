@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -11,6 +12,7 @@ from pydantic import ValidationError
 from adapters.terminal import texts
 from engine.debate import Value
 from engine.errors import VenueError
+from engine.messages import File
 
 
 class Act(Value):
@@ -64,3 +66,21 @@ class Record:
         except OSError as error:
             why = error.strerror
             raise VenueError(texts.RECORD_UNWRITABLE.format(path=self.path, why=why)) from error
+
+    def folder(self, code: str) -> Path | None:
+        """Return where a debate's files are, None where nothing is kept."""
+        return self.path.parent / code if self.path else None
+
+    def file(self, code: str, files: Sequence[File]) -> None:
+        """Write a debate's files. Raises VenueError when they cannot be written."""
+        folder = self.folder(code)
+        if folder is None or not files:
+            return
+        try:
+            folder.mkdir(exist_ok=True)
+            for file in files:
+                (folder / file.name).write_bytes(file.data())
+        except OSError as error:
+            raise VenueError(
+                texts.FILES_UNWRITABLE.format(folder=folder, why=error.strerror)
+            ) from error

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 from markdown_it import MarkdownIt
@@ -21,6 +22,7 @@ from engine import card_markdown
 from engine.debate import TIE, Tally, Verdict, Violation
 from engine.messages import (
     MESSAGE,
+    AgainInvite,
     Announcement,
     Arc,
     JurorLine,
@@ -66,18 +68,23 @@ def parts(message: Message, stem: str) -> tuple[Part, ...]:
     return (Part(reference=f"{stem}·1/1", body=MESSAGE.dump_json(message).decode()),)
 
 
-def plain(message: Message, reference: str) -> str:
-    """Return a message as plain lines, the reference in the first."""
-    card = card_of(message)
+def plain(message: Message, reference: str, folder: Path | None = None) -> str:
+    """Return a message as plain lines, the reference in the first.
+
+    Its files are in `folder`, where they are kept.
+    """
+    card = card_of(message, folder)
     head = f"[{card.title}] {card.footer}".rstrip()
     body = [card.markdown] if card.markdown else []
     rows = [f"{head} ({reference})", *body, *(line.text for line in card.lines)]
     return clean("\n".join(rows)) + "\n"
 
 
-def pretty(message: Message, reference: str, *, dim: bool = False) -> RenderableType:
+def pretty(
+    message: Message, reference: str, folder: Path | None = None, *, dim: bool = False
+) -> RenderableType:
     """Return a message as a panel in the colour of its side; `dim` for one shown before."""
-    card = card_of(message)
+    card = card_of(message, folder)
     rows: list[RenderableType] = [_markdown(card.markdown)] if card.markdown else []
     rows += [Text(clean(line.text), style=line.style) for line in card.lines]
     return Panel(
@@ -91,7 +98,7 @@ def pretty(message: Message, reference: str, *, dim: bool = False) -> Renderable
     )
 
 
-def card_of(message: Message) -> Card:
+def card_of(message: Message, folder: Path | None = None) -> Card:  # noqa: C901 - one case a message
     """Return what a message shows, for either look."""
     match message:
         case Announcement():
@@ -102,6 +109,8 @@ def card_of(message: Message) -> Card:
             return _invite(message)
         case StanceInvite():
             return _stance(message)
+        case AgainInvite():
+            return _again(message)
         case VoteClosed():
             title = texts.CLOSED_EARLY if message.early else texts.CLOSED
             said = texts.plural(texts.CLOSED_WITH, message.votes)
@@ -112,12 +121,9 @@ def card_of(message: Message) -> Card:
             title, colour = texts.LEVELS[message.level], LEVEL_COLOURS[message.level]
             return Card(title, colour, (Line(message.text),))
         case Report():
-            return Card(
-                message.title,
-                colour_of(message.side),
-                tuple(Line(texts.FILE.format(name=file.name), "dim") for file in message.files),
-                message.text,
-            )
+            paths = [folder / file.name if folder else file.name for file in message.files]
+            lines = tuple(Line(texts.FILE.format(name=path), "dim") for path in paths)
+            return Card(message.title, colour_of(message.side), lines, message.text)
         case ScoreBoard() | Arc():
             return Card(message.title, JURY_COLOUR, markdown=markdown_of(message))
 
@@ -184,9 +190,7 @@ def _duration(minutes: float) -> str:
 
 
 def _turn(turn: TurnPost) -> Card:
-    title = texts.TURN.format(
-        seat=turn.seat, round=turn.round, number=turn.number, total=turn.total
-    )
+    title = card_markdown.turn_title(turn)
     counted = texts.WORDS_OF if turn.limit else texts.WORDS
     footer = counted.format(words=turn.words, limit=turn.limit)
     if turn.seconds is not None:
@@ -206,10 +210,7 @@ def _clock(seconds: int) -> str:
 
 
 def _violation(broken: Violation) -> str:
-    template = card_markdown.VIOLATIONS.get(broken.kind, card_markdown.OTHER_VIOLATION)
-    kind = broken.kind.replace("_", " ")
-    rule = template.format(kind=kind, measured=broken.measured, limit=broken.limit)
-    return texts.VIOLATION.format(rule=rule)
+    return texts.VIOLATION.format(rule=card_markdown.broken_rule(broken))
 
 
 def _stance(invite: StanceInvite) -> Card:
@@ -220,6 +221,12 @@ def _stance(invite: StanceInvite) -> Card:
         lines.append(Line(texts.STANCE_WAITS.format(seconds=invite.seconds)))
     title = texts.STANCE_AFTER if invite.after else texts.STANCE
     return Card(title, JURY_COLOUR, tuple(lines))
+
+
+def _again(invite: AgainInvite) -> Card:
+    options = " · ".join(texts.option_name(option) for option in invite.options)
+    asks = Line(texts.INVITE_ASKS.format(options=options), "bold")
+    return Card(texts.AGAIN, JURY_COLOUR, (asks,))
 
 
 def _invite(invite: VoteInvite) -> Card:

@@ -20,7 +20,6 @@ MINUTES = "{n:.3g} minutes"
 COST = "{usd:.2f} USD (at most {most:.2f})"
 COST_UNKNOWN = "at a cost that nobody knows"
 
-TURN = "{seat} · {round} · turn {number} of {total}"
 WORDS = "{words} words"
 TIME = "{used} of {given}"
 DRAFT = "{seat} · {round}"
@@ -34,6 +33,7 @@ INVITE_TERMS = "{lasts}; {quorum} make it count"
 QUORUM = ("{n} vote", "{n} votes")
 STANCE = "Before the debate"
 STANCE_AFTER = "And now?"
+AGAIN = "And now that you know?"
 STANCE_ASKS = "Where do you stand? {options}"
 STANCE_WAITS = "The debate begins in {seconds:g} seconds"
 STANCES = {"up": "for it", "down": "against it", "unsure": "unsure"}
@@ -41,12 +41,12 @@ MOVED = "{moved} of {people} people were moved: {counts}"
 CLOSED = "The vote is closed"
 CLOSED_EARLY = "The vote was closed early"
 CLOSED_WITH = ("{n} vote was cast", "{n} votes were cast")
-OPTIONS = {"tie": "tie", "weak": "both weak"}
+OPTIONS = {"tie": "tie", "weak": "both weak", **STANCES}
 
 REVEAL = "Reveal"
 MODEL = "{side} was {model}"
 DRAWN = "{side} was {model}, drawn at random"
-OWN_JUDGES = "The format's own judge was {judges}"
+OWN_JUDGES = "Judged beside the jury by {judges}"
 PEOPLE = "People: {counts}"
 SHARE = "{side}'s share {share:.0f} % ({low:.0f}–{high:.0f} %)"
 GOLD = "Independent votes: {counts}"
@@ -78,6 +78,7 @@ THINK = "{seats} are thinking…"
 EDITED = "{reference} was edited"
 EARLIER = "Earlier in this debate:"
 CAST = "{user} votes: {option}"
+STOOD = "{user} is {option}"
 WITHDRAWN = "{user} takes back: {option}"
 
 NOTHING_HIDDEN = "A vote in a terminal cannot be secret; start the debate with an open ballot."
@@ -89,13 +90,15 @@ BODY_UNREADABLE = (
 )
 RECORD_UNREADABLE = "The transcript {path} cannot be read: {why}. Move it away or repair it."
 RECORD_UNWRITABLE = "The transcript {path} cannot be written: {why}. Free space or permit it."
-VOTES_EMPTY = "--votes names no vote; write it as {example}."
-VOTES_FORM = "“{entry}” in --votes is not OPTION=NUMBER; write it as {example}."
-VOTES_OPTION = "“{option}” in --votes is not on this ballot; choose from {options}."
-VOTES_TWICE = "“{option}” is in --votes twice; give each option once."
-VOTES_NUMBER = "“{number}” in --votes is not a number from 0 to {most}."
+FILES_UNWRITABLE = "Files cannot be written to {folder}: {why}. Free space or permit it."
+VOTES_EMPTY = "{given} names no vote; write it as {example}."
+VOTES_FORM = "“{entry}” in {given} is not OPTION=NUMBER; write it as {example}."
+VOTES_OPTION = "“{option}” in {given} is not on this ballot; choose from {options}."
+VOTES_TWICE = "“{option}” is in {given} twice; give each option once."
+VOTES_NUMBER = "“{number}” in {given} is not a number from 0 to {most}."
 NO_KEYBOARD = "Keys cannot be read here; give the votes with --votes."
 KEYS = "Keys: {options} · u = take the last vote back · Enter = close the vote"
+STANCE_KEYS = "Keys: {options} · u = take the last one back · Enter = go on"
 KEY = "{key} = {option}"
 
 
@@ -107,3 +110,9 @@ def plural(forms: tuple[str, str], n: float, **more: object) -> str:
 def option_name(option: str) -> str:
     """Return how people read an option of a ballot."""
     return OPTIONS.get(option, option)
+
+
+def hand_text(user: str, option: str, *, raised: bool) -> str:
+    """Return what is said of a hand: a vote, a stance, or one that is taken back."""
+    template = (STOOD if option in STANCES else CAST) if raised else WITHDRAWN
+    return template.format(user=user, option=option_name(option))

@@ -20,7 +20,7 @@ from adapters.terminal import render, texts
 from adapters.terminal.record import Act, Record
 from adapters.terminal.stage import Stage
 from engine.errors import MessageGoneError, VenueError
-from engine.messages import MESSAGE, Message, TurnPost, VoteClosed
+from engine.messages import MESSAGE, Message, Report, TurnPost, VoteClosed
 from engine.ports import Draft, Listener, Part, Reactions, ReactionSeen, VenueLimits
 from engine.text import clean
 
@@ -166,6 +166,11 @@ class TerminalVenue:
         """Let somebody take a hand down again."""
         await self._vote("drop", user, option)
 
+    def asked(self, option: str) -> int:
+        """Return how many questions with this option were asked in what is shown here."""
+        shown = (self._posted[each] for each in self._ballots)
+        return sum(option in each.seeded for each in shown if self._is_shown(each.place))
+
     def replay(self, *places: str) -> None:
         """Show again, dimmed, what was posted in these places; in all of them for none."""
         earlier = [p for p in self._posted.values() if not places or p.place in places]
@@ -225,9 +230,15 @@ class TerminalVenue:
         choice = ", ".join(self._posted[ballots[-1]].seeded)
         raise VenueError(texts.NO_SUCH_OPTION.format(option=option, options=choice))
 
+    def _write(self, act: Act) -> None:
+        message = _message(act.body) if act.kind == "post" else None
+        if isinstance(message, Report):
+            self._record.file(_code(act), message.files)
+        self._record.append(act)
+
     async def _do(self, act: Act) -> None:
         """Write an act down, then let it be so and show it."""
-        writing = asyncio.ensure_future(asyncio.to_thread(self._record.append, act))
+        writing = asyncio.ensure_future(asyncio.to_thread(self._write, act))
         try:
             await asyncio.shield(writing)
         finally:
@@ -270,22 +281,22 @@ class TerminalVenue:
             case "edit":
                 self.note(texts.EDITED.format(reference=posted.reference))
             case "hold" | "drop":
-                said = texts.CAST if act.kind == "hold" else texts.WITHDRAWN
-                self.note(said.format(user=act.user, option=texts.option_name(act.options[0])))
+                self.note(texts.hand_text(act.user, act.options[0], raised=act.kind == "hold"))
 
     def _is_shown(self, place: str) -> bool:
         return self._thread is None or "/" not in place or place == self._thread
 
     def _show(self, posted: Posted, *, dim: bool = False) -> None:
         self._hush()
-        message = _message(posted.body)
+        message, folder = _message(posted.body), self._record.folder(_code(posted))
         if not self._console.is_terminal:
-            self._console.out(render.plain(message, posted.reference), highlight=False)
+            shown = render.plain(message, posted.reference, folder)
+            self._console.out(shown, highlight=False)
             return
         if isinstance(message, TurnPost):
             self._stage.drop(_code(posted), message.seat, message.round)
         with self._stage.aside():
-            self._console.print(render.pretty(message, posted.reference, dim=dim))
+            self._console.print(render.pretty(message, posted.reference, folder, dim=dim))
 
     def _hush(self) -> None:
         """Take away the line that says who thinks."""
@@ -314,7 +325,7 @@ class TerminalVenue:
         return self._posted[message]
 
 
-def _code(posted: Posted) -> str:
+def _code(posted: Posted | Act) -> str:
     return posted.reference.partition("·")[0]
 
 

@@ -1,4 +1,4 @@
-"""Votes in a terminal: from `--votes A=3,B=2,tie=1`, or a key for each person."""
+"""Votes and stances in a terminal: from options such as `--votes A=3,tie=1`, or by keys."""
 
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ import sys
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import permutations
 from typing import NamedTuple
 
 from adapters.terminal import texts
 from engine.errors import UsageError
+from engine.votes.options import DOWN, STANCE_NAMES, STANCES, UNSURE, UP
 
 EXAMPLE = "A=3,B=2,tie=1"
+STANCES_EXAMPLE = "against>for=2,for=1"
+KEYS = {UP: "+", DOWN: "-", UNSURE: "?"}  # whose first letters mean something else, or the same
 MOST_VOTES = 1000
 GUEST = "guest-"
 TAKE_BACK = "u"
@@ -30,33 +34,54 @@ class Hand(NamedTuple):
     added: bool = True
 
 
-def parse_votes(text: str, options: Sequence[str]) -> dict[str, int]:
+class Move(NamedTuple):
+    """Where one person stands before a debate and after it."""
+
+    before: str
+    after: str
+
+
+def parse_votes(
+    text: str, options: Sequence[str], option: str = "--votes", example: str = EXAMPLE
+) -> dict[str, int]:
     """Read `A=3,B=2,tie=1` into votes by option; case does not matter.
 
     Raises UsageError for anything that is not on the ballot, not a number, or twice.
     """
     entries = [entry.strip() for entry in text.split(",") if entry.strip()]
     if not entries:
-        raise UsageError(texts.VOTES_EMPTY.format(example=EXAMPLE))
+        raise UsageError(texts.VOTES_EMPTY.format(given=option, example=example))
     votes: dict[str, int] = {}
-    for option, number in (_entry(entry, options) for entry in entries):
-        if option in votes:
-            raise UsageError(texts.VOTES_TWICE.format(option=option))
-        votes[option] = number
+    for entry in entries:
+        name, equals, number = (piece.strip() for piece in entry.partition("="))
+        if not equals or not name:
+            raise UsageError(texts.VOTES_FORM.format(given=option, entry=entry, example=example))
+        known = {known.lower(): known for known in options}
+        if name.lower() not in known:
+            choice = ", ".join(options)
+            raise UsageError(texts.VOTES_OPTION.format(given=option, option=name, options=choice))
+        if not re.fullmatch("[0-9]{1,9}", number) or int(number) > MOST_VOTES:
+            raise UsageError(
+                texts.VOTES_NUMBER.format(given=option, number=number, most=MOST_VOTES)
+            )
+        if known[name.lower()] in votes:
+            raise UsageError(texts.VOTES_TWICE.format(given=option, option=known[name.lower()]))
+        votes[known[name.lower()]] = int(number)
     return votes
 
 
-def _entry(entry: str, options: Sequence[str]) -> tuple[str, int]:
-    name, equals, number = (piece.strip() for piece in entry.partition("="))
-    if not equals or not name:
-        raise UsageError(texts.VOTES_FORM.format(entry=entry, example=EXAMPLE))
-    known = {option.lower(): option for option in options}
-    if name.lower() not in known:
-        choice = ", ".join(options)
-        raise UsageError(texts.VOTES_OPTION.format(option=name, options=choice))
-    if not re.fullmatch("[0-9]{1,9}", number) or int(number) > MOST_VOTES:
-        raise UsageError(texts.VOTES_NUMBER.format(number=number, most=MOST_VOTES))
-    return known[name.lower()], int(number)
+def parse_stances(text: str) -> tuple[Move, ...]:
+    """Read `against>for=2,for=1` into where each person stands before and after.
+
+    Raises UsageError as for votes.
+    """
+    known = {name: Move(stance, stance) for stance, name in STANCE_NAMES.items()}
+    known |= {
+        f"{first}>{last}": Move(known[first].before, known[last].after)
+        for first, last in permutations(STANCE_NAMES.values(), 2)
+    }
+    counted = parse_votes(text, tuple(known), "--stances", STANCES_EXAMPLE)
+    return tuple(known[name] for name, number in counted.items() for _ in range(number))
 
 
 def hands(votes: Mapping[str, int]) -> tuple[Hand, ...]:
@@ -72,8 +97,8 @@ def guests_among(users: Iterable[str]) -> int:
 
 
 def keys_of(options: Sequence[str]) -> dict[str, str]:
-    """Return the key of each option: its first letter or digit."""
-    return {option[0].lower(): option for option in options}
+    """Return the key of each option: its first letter or digit, or a sign for a stance."""
+    return {KEYS.get(option, option[0].lower()): option for option in options}
 
 
 def key_hint(options: Sequence[str]) -> str:
@@ -82,7 +107,8 @@ def key_hint(options: Sequence[str]) -> str:
         texts.KEY.format(key=key, option=texts.option_name(option))
         for key, option in keys_of(options).items()
     ]
-    return texts.KEYS.format(options=" · ".join(named))
+    template = texts.STANCE_KEYS if tuple(options) == STANCES else texts.KEYS
+    return template.format(options=" · ".join(named))
 
 
 class People:

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import math
-import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from multiprocessing import get_context
 from statistics import fmean, stdev
 from typing import NamedTuple
 
@@ -24,8 +22,9 @@ from rich.progress import Progress
 from bot.bench.jury_panels import Call, Panel, Product, ask_naive, ask_swapped, make_oracle
 from bot.bench.jury_world import WORLDS, Case, World, make_case, make_court, make_rng
 from bot.bench.machine import describe_machine
+from bot.bench.workers import open_workers, submit
 from engine.debate import TIE
-from engine.errors import UsageError
+from engine.errors import RostrumError, UsageError
 
 ORACLE, NAIVE, SWAPPED = "oracle", "naive majority", "strict swap"
 UNLABELLED, LABELLED = "rostrum, no labels", "rostrum, 200 labels"
@@ -77,26 +76,29 @@ async def run_jury(debates: int, seeds: int, first_seed: int, learning: int) -> 
             f"--learning is {learning}; it has to be at least {LABELS}, to be voted on."
         )
     plan = Plan(range(first_seed, first_seed + seeds), debates, learning)
-    found = await _simulate(plan)
+    try:
+        found = await _simulate(plan)
+    except (asyncio.CancelledError, BrokenProcessPool):
+        raise RostrumError("The benchmark was stopped before it could tell anything.") from None
     lines = {world: tuple(_summarise(scores)) for world, scores in found.items()}
     print(render(lines), file=sys.stderr)
     print(orjson.dumps(_report(plan, lines), option=orjson.OPT_INDENT_2).decode())
 
 
 async def _simulate(plan: Plan) -> dict[str, list[Scores]]:
-    """Measure every world and seed, each in a process of its own."""
-    loop = asyncio.get_running_loop()
+    """Measure every world and seed, as many at once as there are cores."""
     jobs = [(world, seed) for world in WORLDS for seed in plan.seeds]
     console = Console(stderr=True)
     with (
-        ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as workers,
+        open_workers() as workers,
         Progress(console=console, disable=not console.is_terminal, transient=True) as progress,
     ):
         bar = progress.add_task("Simulating", total=len(jobs))
-        futures = [loop.run_in_executor(workers, measure, *job, plan) for job in jobs]
+        futures = [submit(workers, measure, *job, plan) for job in jobs]
         for future in futures:
             future.add_done_callback(lambda _: progress.advance(bar))
-        scores = await asyncio.gather(*futures)
+        # Not awaited one by one: the pool fails over futures that are cancelled while it ends.
+        scores = await asyncio.to_thread(lambda: [future.result() for future in futures])
     named: dict[str, list[Scores]] = {world.name: [] for world in WORLDS}
     for (world, _), found in zip(jobs, scores, strict=True):
         named[world.name].append(found)
@@ -164,10 +166,13 @@ def _summarise(installations: Sequence[Scores]) -> Iterator[Line]:
 def _over_worlds(lines: Mapping[str, Sequence[Line]]) -> Iterator[dict[str, float | str]]:
     """Return each panel's share on average and in its worst world, and the rest at its worst."""
     for one in zip(*lines.values(), strict=True):
+        worst = min(one, key=lambda line: line.share)
         yield {
             "panel": one[0].panel,
             "share_average": fmean(line.share for line in one),
-            "share_worst": min(line.share for line in one),
+            "interval_average": math.hypot(*(line.interval for line in one)) / len(one),
+            "share_worst": worst.share,
+            "interval_worst": worst.interval,
             "calls": fmean(line.calls for line in one),
             "audit_calls": fmean(line.audits for line in one),
             "lean_worst": max((line.lean for line in one), key=abs),
@@ -196,11 +201,12 @@ def _rounded(row: Mapping[str, float | str]) -> dict[str, float | str]:
 
 def render(lines: Mapping[str, Sequence[Line]]) -> str:
     """Lay the table out as text: a panel a row, a world a column."""
-    heads = ["average", "worst", *lines, "calls", "audits", "lean"]
-    rows = [f"{'share of the gain, %':22}" + "".join(f"{head:>10}" for head in heads)]
+    heads = ["average", "±", "worst", "±", *lines, "calls", "audits", "lean"]
+    rows = [f"{'share of the gain, %':22}" + "".join(f"{head:>9}" for head in heads)]
     for row, one in zip(_over_worlds(lines), zip(*lines.values(), strict=True), strict=True):
-        shares = [row["share_average"], row["share_worst"], *(line.share for line in one)]
-        cells = [f"{share:>10.1f}" for share in shares]
-        cells += [f"{row[name]:>10.2f}" for name in ("calls", "audit_calls", "lean_worst")]
+        names = ("share_average", "interval_average", "share_worst", "interval_worst")
+        cells = [f"{row[name]:>9.1f}" for name in names]
+        cells += [f"{line.share:>9.1f}" for line in one]
+        cells += [f"{row[name]:>9.2f}" for name in ("calls", "audit_calls", "lean_worst")]
         rows.append(f"{row['panel']:22}" + "".join(cells))
     return "\n".join(rows)

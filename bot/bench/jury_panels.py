@@ -20,7 +20,7 @@ from engine.jury.roster import seat_panel
 
 NAIVE_JURORS = 6
 SWAPPED_JURORS = 3
-REFIT = 50  # debates between two fits; the product fits once a minute
+REFIT = 100  # debates between two fits; the product fits once a minute
 
 
 class Call(NamedTuple):

@@ -28,6 +28,7 @@ from engine.store import Caps
 
 JURORS = 3
 ALONE = 5  # debates, one after another
+STANCE_SECONDS = 0.001  # nobody is there, and waiting for people is not what is measured
 TOPIC = "Remote work is more productive than working from an office"
 
 
@@ -123,5 +124,6 @@ def _defaults(seconds: float) -> Defaults:
             "models": (model("maple"), model("cedar")),
             "jurors": tuple(map(model, ("birch", "elm", "rowan"))),
             "caps": Caps(user_daily_debates=None, max_live_per_community=None),
+            "stance_seconds": STANCE_SECONDS,
         }
     )

@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from textwrap import dedent
 
 from engine.dataset.columns import SCHEMA_VERSION, Column
-from engine.dataset.figures import FEWEST, Figures
+from engine.dataset.figures import Figures
 from engine.dataset.rowfiles import FileFormat
 from engine.dataset.tables import TABLES, Table
+from engine.stats.figure import FEWEST
 
 CARD = "README.md"
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
@@ -34,11 +35,19 @@ _GOLD = """\
 
     A vote is **gold** when it was cast before the reveal, by somebody who had not started the
     debate, while no judge's scores could be read, and when it is known which choice was the
-    last. The quorum counts gold votes, ties and “both weak” included. The human winner is the
-    side with the most gold votes; it is a tie when the first two are equal, or when the votes
-    for a tie are at least as many as those for the first. Below the quorum there is no human
-    winner, and a debate that ended before its vote has none either. `share_a` is gold A over
-    gold A and B, with its Wilson 95 % interval.
+    last. Of two debates that mirror each other, the reveal of one names the models of both: what
+    is chosen on the other from then on is not gold (`mirror_revealed`). The quorum counts gold
+    votes, ties and “both weak” included. The human winner is the side with the most gold votes;
+    it is a tie when the first two are equal, or when the votes for a tie are at least as many as
+    those for the first. Below the quorum there is no human winner, and a debate that ended before
+    its vote has none either. `share_a` is gold A over gold A and B, with its Wilson 95 % interval.
+
+    A vote is `fast` when it came sooner than the debate can be read at 1,000 words a minute by
+    somebody who began when its thread was opened. That is our own choice: some four times what
+    people read silently (238 words a minute: Brysbaert, Journal of Memory and Language 109,
+    2019). It changes no count, and a vote without it may be as hasty: nobody knows when its voter
+    came. Answers in the phase `after_reveal` were given by people who could know who debated, what
+    others voted and what the jury said. They tell how far that moves people, and are never gold.
     """
 
 _LIMITS = """\
@@ -185,9 +194,9 @@ def _counts(rows: Mapping[str, Mapping[str, int]], figures: Figures) -> str:
     ended = ", ".join(f"{number} {status}" for status, number in sorted(figures.statuses.items()))
     lines += [
         "",
-        f"- {figures.debates} debates{f' ({ended})' if ended else ''}",
-        f"- {figures.votes} votes, {figures.gold} of them gold",
-        f"- {figures.ballots} jurors' ballots, {figures.invalid} of them invalid",
+        f"- debates: {figures.debates}{f' ({ended})' if ended else ''}",
+        f"- votes: {figures.votes}, {figures.gold} of them gold",
+        f"- jurors' ballots: {figures.ballots}, {figures.invalid} of them invalid",
         "",
     ]
     return "\n".join(lines)
@@ -197,9 +206,9 @@ def _agreement(figures: Figures) -> str:
     lines = [
         "## Agreement of people and jury",
         "",
-        f"- decided by people (quorum met, ties included): {figures.by_people} debates",
-        f"- decided by the jury (ties included): {figures.by_panel} debates",
-        f"- decided by both: {figures.compared} debates",
+        f"- debates decided by people (quorum met, ties included): {figures.by_people}",
+        f"- debates decided by the jury (ties included): {figures.by_panel}",
+        f"- debates decided by both: {figures.compared}",
         f"- agreement: {_share(figures)}",
         "",
     ]
@@ -207,11 +216,12 @@ def _agreement(figures: Figures) -> str:
 
 
 def _share(figures: Figures) -> str:
-    share, bounds = figures.agreement, figures.agreement_bounds
-    if share is None:
+    share = figures.agreement
+    if share.value is None:
         return f"too few debates to say (fewer than {FEWEST} decided by both)"
-    interval = f"{bounds.low:.1%} to {bounds.high:.1%}"
-    return f"{share:.1%} ({figures.agreed} of {figures.compared}; Wilson 95 % interval {interval})"
+    interval = f"{share.low:.1%} to {share.high:.1%}"
+    counts = f"{figures.agreed} of {figures.compared}"
+    return f"{share.value:.1%} ({counts}; Wilson 95 % interval {interval})"
 
 
 def _rehearsal(figures: Figures) -> str:

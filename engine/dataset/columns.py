@@ -200,7 +200,7 @@ _VOTED = (
     Column("share_low", REAL, "lower Wilson 95 % bound of `share_a`; null with it", unit="share"),
     Column("share_high", REAL, "upper Wilson 95 % bound of `share_a`; null with it", unit="share"),
     Column("quorum_met", FLAG, "whether the gold votes reached the quorum; null without a vote"),
-    Column("opted_out", WHOLE, "voters who are counted but have no row in `votes`", unit="people"),
+    Column("opted_out", WHOLE, "people who answered but have no row in `votes`", unit="people"),
     Column(
         "persuaded",
         (SIDE, Column("moved", WHOLE, "people who moved towards it", "people", "people")),
@@ -372,8 +372,9 @@ VOTES = (
     Column(
         "phase",
         TEXT,
-        "`before_reveal`: on the debate, while the models were unknown; `stance_before` and "
-        "`stance_after`: on the topic, before the first turn and with the vote",
+        "`before_reveal`: on the debate, while the models were unknown; `after_reveal`: the same "
+        "asked again when they were named; `stance_before` and `stance_after`: on the topic, "
+        "before the first turn and with the vote",
     ),
     Column(
         "option",
@@ -386,6 +387,8 @@ VOTES = (
     Column("gold", FLAG, "whether it counts as a label; see below"),
     Column("starter", FLAG, "whether the voter had started the debate"),
     Column("judge_visible", FLAG, "whether a judge's scores could be read before"),
+    Column("mirror_revealed", FLAG, "whether the debate's mirror had named the models before"),
+    Column("fast", FLAG, "whether nobody can have read the debate before it; see below"),
     Column("late_seen", FLAG, "whether it was found only after a deadline that the bot missed"),
     Column("tally_visible", FLAG, "whether others' votes could be seen"),
     Column("votes_seen_before", WHOLE, "how many others had voted before", unit="votes"),

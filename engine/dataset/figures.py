@@ -6,10 +6,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from engine.dataset.entry import Entry
-from engine.stats.wilson import Interval, wilson
+from engine.stats.figure import Figure, estimate_share
 
 REHEARSAL = "rehearsal"  # the built-in backend, which is no language model
-FEWEST = 30  # debates below which a share of agreement says too little
 
 
 @dataclass(slots=True)
@@ -34,14 +33,9 @@ class Figures:
         return self.statuses.total()
 
     @property
-    def agreement(self) -> float | None:
-        """The share of compared debates in which people and panel agree; None for too few."""
-        return self.agreed / self.compared if self.compared >= FEWEST else None
-
-    @property
-    def agreement_bounds(self) -> Interval:
-        """The share's Wilson 95 % interval."""
-        return wilson(self.agreed, self.compared)
+    def agreement(self) -> Figure:
+        """The share of compared debates in which people and panel agree."""
+        return estimate_share(self.agreed, self.compared)
 
     def count(self, entry: Entry) -> None:
         """Add a debate."""

@@ -21,7 +21,6 @@ class Staging:
         self.folder = folder
         self._open: dict[str, _Measured] = {}
         self._adopted: list[ExportedFile] = []
-        self._stack = ExitStack()
 
     def place(self, path: str) -> Path:
         """Return where a file goes, given by its path within the folder, which is made."""
@@ -32,8 +31,16 @@ class Staging:
     def append(self, path: str, text: bytes) -> None:
         """Add to a file, given by its path within the folder."""
         if path not in self._open:
-            self._open[path] = _Measured(self._stack.enter_context(self.place(path).open("wb")))
+            self._open[path] = _Measured(self.place(path).open("wb"))
         self._open[path].write(text)
+
+    def take(self, path: str) -> Path | None:
+        """Return the place of a file that was appended to, None without; it is listed no more."""
+        measured = self._open.pop(path, None)
+        if measured is None:
+            return None
+        measured.file.close()
+        return self.place(path)
 
     def adopt(self, path: str) -> None:
         """List a file that somebody else has written to its place, whole."""
@@ -52,20 +59,22 @@ class Staging:
         return tuple(sorted((*measured, *self._adopted), key=lambda file: file.path))
 
     def close(self) -> None:
-        """Finish every file."""
-        self._stack.close()
+        """Finish every file, whichever of them cannot be."""
+        with ExitStack() as stack:
+            for measured in self._open.values():
+                stack.callback(measured.file.close)
 
 
 class _Measured:
     """A file that counts and hashes what is written to it."""
 
     def __init__(self, file: BinaryIO) -> None:
-        self._file = file
+        self.file = file
         self.size = 0
         self.sha256 = hashlib.sha256()
 
     def write(self, text: bytes) -> None:
-        self._file.write(text)
+        self.file.write(text)
         self.sha256.update(text)
         self.size += len(text)
 

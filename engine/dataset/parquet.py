@@ -5,29 +5,18 @@ The schema is the columns', so that a column which is null throughout a file has
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
+
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.json as pa_json  # type: ignore[import-untyped]
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 from engine.dataset.columns import FLAG, MOMENT, REAL, TEXT, WHOLE, Column
-from engine.dataset.folder import Staging
-from engine.dataset.rowfiles import FileFormat
 from engine.dataset.tables import Table
-from engine.errors import UsageError
 
-try:
-    import pyarrow as pa  # type: ignore[import-untyped]
-    import pyarrow.json as pa_json  # type: ignore[import-untyped]
-    import pyarrow.parquet as pq  # type: ignore[import-untyped]
-except ImportError:
-    raise UsageError(
-        "Parquet is written with pyarrow, which is not installed; install it with "
-        "pip install 'pyarrow>=22', or export as jsonl."
-    ) from None
-
-ROW_GROUP = 4 * 2**20  # bytes of lines
+ROW_GROUP = 2**20  # bytes of lines
 TYPES = {
     TEXT: pa.string(),
     FLAG: pa.bool_(),
@@ -37,60 +26,23 @@ TYPES = {
 }
 
 
-@dataclass(slots=True)
-class ParquetFiles:
-    """Parquet files in the making: lines in files of their own until all of them are there.
-
-    Row by row they would leave row groups of a few rows, or wait in memory for one another.
-    """
-
-    staging: Staging
-    _tables: dict[Path, Table] = field(default_factory=dict)
-    _lines: dict[Path, BinaryIO] = field(default_factory=dict)
-
-    def append(self, table: Table, split: str, lines: bytes) -> None:
-        """Add rows to a table's split."""
-        place = self.staging.place(FileFormat.JSONL.path(table.name, split))
-        if place not in self._lines:
-            self._tables[place] = table
-            self._lines[place] = place.open("wb")
-        self._lines[place].write(lines)
-
-    def finish(self) -> None:
-        """Turn the lines into Parquet, a file after another, and list those."""
-        self.close()
-        for place, table in self._tables.items():
-            path = FileFormat.PARQUET.path(table.name, place.stem)
-            _convert(place, self.staging.place(path), table)
-            place.unlink()
-            self.staging.adopt(path)
-
-    def close(self) -> None:
-        """Close every file of lines."""
-        for file in self._lines.values():
-            file.close()
-
-
-@contextmanager
-def open_parquet(staging: Staging) -> Iterator[ParquetFiles]:
-    """Open the Parquet files of an export, which are complete when the block has ended."""
-    files = ParquetFiles(staging)
-    try:
-        yield files
-        files.finish()
-    finally:
-        files.close()
-
-
-def _convert(lines: Path, target: Path, table: Table) -> None:
-    # Statistics would keep texts of every row group in memory until the file is closed.
+def convert(lines: Path, target: Path, table: Table, go_on: Callable[[], None]) -> None:
+    """Write a file of lines as Parquet; `go_on` is called for each row group, and may raise."""
+    # Dictionaries keep a row group's texts in memory once more, and statistics those of every
+    # row group until the file is closed; zstd finds what is repeated without them.
     writer = pq.ParquetWriter(
-        target, schema_of(table.columns), compression="zstd", write_statistics=False
+        target,
+        schema_of(table.columns),
+        compression="zstd",
+        use_dictionary=False,
+        write_statistics=False,
     )
+    # Once a file: after every row group it would take a third of the time.
+    pa.default_memory_pool().release_unused()
     with lines.open("rb") as file, writer:
-        while group := file.readlines(ROW_GROUP):
-            writer.write_table(read_lines(b"".join(group), table))
-            pa.default_memory_pool().release_unused()
+        while group := file.read(ROW_GROUP):
+            writer.write_table(read_lines(group + file.readline(), table))
+            go_on()
 
 
 def schema_of(columns: tuple[Column, ...]) -> Any:

@@ -113,6 +113,7 @@ PHASES: dict[str, str] = {
     Question.VOTE: "before_reveal",
     Question.STANCE_BEFORE: "stance_before",
     Question.STANCE_AFTER: "stance_after",
+    Question.AGAIN: "after_reveal",
 }
 SAME_SIDE = Table(
     "preference_same_side",
@@ -389,6 +390,8 @@ def _vote(voter: str, answer: Answer, held: Row) -> Row:
         "gold": answer.gold,
         "starter": answer.starter,
         "judge_visible": answer.judge_visible,
+        "mirror_revealed": answer.mirror_revealed,
+        "fast": answer.fast,
         "late_seen": answer.late_seen,
         "tally_visible": answer.tally_visible,
         "votes_seen_before": answer.votes_seen_before,

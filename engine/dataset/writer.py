@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -17,10 +18,10 @@ from engine.dataset.card import CARD, write_card
 from engine.dataset.columns import SCHEMA_VERSION
 from engine.dataset.entry import Entry, make_entry, may_be_read, newest_moment
 from engine.dataset.figures import Figures
-from engine.dataset.folder import staged
+from engine.dataset.folder import Staging, staged
 from engine.dataset.manifest import MANIFEST, Filters, Manifest
 from engine.dataset.mirrors import Mirrors, Pair
-from engine.dataset.rowfiles import FileFormat, RowFiles, open_row_files
+from engine.dataset.rowfiles import FileFormat, turn_into_parquet
 from engine.dataset.tables import SAME_SIDE, Table, choose_tables
 from engine.dataset.topics import SPLITS
 from engine.dataset.voters import Keys, Pseudonyms
@@ -98,12 +99,14 @@ def write_export(
     """
     asked = Wanted(wanted) if isinstance(wanted, ExportFilter) else wanted
     tables, report = choose_tables(asked.tables), progress or _say_nothing
+    asked.file_format.check()
     with staged(out) as staging:
         cutoff = archive.newest(asked.where)
         voters = Pseudonyms(keys.master, asked.where, cutoff, asked.tables)
-        with open_row_files(asked.file_format, staging) as files:
-            writing = _Writing(archive, files, tables, voters, keys.splits)
-            done = writing.write(asked.where, cutoff, report)
+        writing = _Writing(archive, staging, tables, voters, keys.splits)
+        done = writing.write(asked.where, cutoff, report)
+        if asked.file_format is FileFormat.PARQUET:
+            turn_into_parquet(staging, tables, SPLITS, partial(report, done))
         report(done)
         rows, figures = _without_empty_splits(writing.rows), writing.figures
         card = write_card(rows, figures, version, asked.file_format)
@@ -125,7 +128,7 @@ class _Writing:
     """One way through the archive, and what has come of it so far."""
 
     archive: Archive
-    files: RowFiles
+    staging: Staging
     tables: tuple[Table, ...]
     voters: Pseudonyms
     salt: bytes
@@ -181,7 +184,8 @@ class _Writing:
             made = table.rows(entry)
             if made:
                 lines = [orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in made]
-                self.files.append(table, entry.split, b"".join(lines))
+                path = FileFormat.JSONL.path(table.name, entry.split)
+                self.staging.append(path, b"".join(lines))
                 self.rows[table.name][entry.split] += len(made)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict
 
-from engine.audit import BESIDE, COMPONENTS, DROPPED, SCALES, SUSPECT
+from engine.audit import BESIDE, COMPONENTS, DROPPED, PRESSURES, SCALES, SUSPECT
 from engine.schema import TEXT, by_key, choice, named, number, one_of, record, several, whole
 from engine.shapes import Fault, Shape
 
@@ -14,7 +14,6 @@ RANGES: dict[str, float] = {
     "tactics": SCALES["tactics"],
     **dict.fromkeys(BESIDE, 10.0),
 }
-PRESSURES = ("cognitive", "emotional", "strategic", "credibility")
 PRESSURE_MOST = 3
 OUTCOMES = ("previous", "latest", "draw")
 PATTERNS = ("coherence_collapse", "asymmetric_depth", "convergence_failure", "none")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from engine.audit import (
+    DROPPED,
     SCALES,
     UNCALIBRATED,
     Archetypes,
@@ -222,9 +223,17 @@ class Audit:
             if number <= UNCALIBRATED:
                 text += " Early turns are less calibrated."
         entries = [entry for entry in self.register if entry.exposed_by == number]
-        notices = "\n".join(f"- Turn {e.turn}, {e.side}: {e.kind}, “{e.text}”" for e in entries)
+        notices = "\n".join(tell_entry(entry) for entry in entries)
         report = Report(title=f"Turn {number}", text=f"{text}\n\n{notices}".strip(), side="judge")
         return [Post(key=f"score/{number}", message=report)]
+
+
+def tell_entry(entry: Entry) -> str:
+    """Return a line of the register as people read it."""
+    told = f"- Turn {entry.turn}, {entry.side}: {entry.kind.replace('_', ' ')}, “{entry.text}”"
+    if entry.exposed_by != entry.turn:
+        told += f", {'in' if entry.kind in DROPPED else 'shown by'} turn {entry.exposed_by}"
+    return f"{told} ({entry.penalty:g} logic)" if entry.penalty else told
 
 
 def _outcomes(pairwise: Answer[Pairwise] | None) -> dict[str, Outcome]:

@@ -16,7 +16,7 @@ from engine.formats.audited_answers import (
     convergence_shape,
     narrative_shape,
 )
-from engine.formats.audited_audit import NAME, Audit
+from engine.formats.audited_audit import NAME, Audit, tell_entry
 from engine.messages import Arc, ArcPoint, BoardRow, Report, ScoreBoard
 from engine.shapes import Answer, kept
 from engine.store import Post
@@ -45,7 +45,7 @@ async def conclude(floor: Floor, audit: Audit) -> None:
         Artifact.of("traits", "traits", {"begun": audit.begun, "ended": audit.traits}),
     ]
     reports = [
-        Post(key="audited/board", message=_board(floor, audit)),
+        Post(key="audited/board", message=_board(floor, audit, card.winner)),
         Post(key="audited/arc", message=_arc(floor, audit)),
         Post(key="audited/register", message=_register(audit)),
         Post(key="audited/narrative", message=_story(narrative, conflict, convergence)),
@@ -124,18 +124,18 @@ async def _resolve(
 # --- what the thread gets --------------------------------------------------------------
 
 
-def _board(floor: Floor, audit: Audit) -> ScoreBoard:
+def _board(floor: Floor, audit: Audit, winner: str | None) -> ScoreBoard:
     rows = []
     for turn in floor.turns:
         points = audit.points.get(turn.number)
         total = audit.total(turn.number)
-        cells = ["–"] * (len(SCALES) + 1)
+        cells = ["–"] * (len(SCALES) + 2)
         if points is not None and total is not None:
             marked = [
                 f"{points.values[name]:.1f}{'*' if name in points.originals else ''}"
                 for name in SCALES
             ]
-            cells = [*marked, f"{total:.1f}"]
+            cells = [*marked, f"{audit.docked(turn.number):g}", f"{total:.1f}"]
         early = " (early)" if turn.number <= UNCALIBRATED else ""
         name = f"{turn.number} · {turn.side}{early}"
         rows.append(BoardRow(side=turn.side, name=name, cells=tuple(cells)))
@@ -143,8 +143,24 @@ def _board(floor: Floor, audit: Audit) -> ScoreBoard:
         f"{side} {'–' if mean is None else f'{mean:.1f}'}"
         for side, mean in side_means(floor, audit).items()
     )
-    notes = (f"Mean of 100: {means}.", "* moved into its calibration band.", WEAKNESSES)
-    return ScoreBoard(title="Scorecard", columns=(*SCALES, "total"), rows=tuple(rows), notes=notes)
+    notes = (
+        f"Mean of 100: {means}. {_ahead(winner)}.",
+        "“docked” is what the register took; * moved into its calibration band.",
+        WEAKNESSES,
+    )
+    columns = (*SCALES, "docked", "total")
+    return ScoreBoard(title="Scorecard", columns=columns, rows=tuple(rows), notes=notes)
+
+
+def _ahead(winner: str | None) -> str:
+    """Say who is ahead on the scorecard."""
+    match winner:
+        case None:
+            return "One side has no score, so nobody is ahead"
+        case "tie":
+            return "That is level"
+        case side:
+            return f"{side} is ahead"
 
 
 def _arc(floor: Floor, audit: Audit) -> Arc:
@@ -166,12 +182,7 @@ def _arc(floor: Floor, audit: Audit) -> Arc:
 
 
 def _register(audit: Audit) -> Report:
-    lines = [
-        f"- Turn {entry.turn}, {entry.side}: {entry.kind.replace('_', ' ')}, “{entry.text}”"
-        + (f", shown by turn {entry.exposed_by}" if entry.exposed_by != entry.turn else "")
-        + (f" ({entry.penalty:+g} logic)" if entry.penalty else "")
-        for entry in audit.register
-    ]
+    lines = [tell_entry(entry) for entry in audit.register]
     return Report(title="Register", text="\n".join(lines) or "Nothing was entered.", side="judge")
 
 
@@ -196,7 +207,8 @@ def _chapters(
         yield "The judge told no story that could be read."
     else:
         yield narrative.value.narrative
-        yield f"**Held in the end:** {narrative.value.winner}"
+        winner = narrative.value.winner
+        yield f"**Held in the end:** {'neither' if winner == TIE else winner}"
     if conflict is not None and conflict.value is not None and conflict.valid:
         pattern = conflict.value.pattern.replace("_", " ")
         named = "" if pattern == "none" else f" ({pattern})"

@@ -52,7 +52,8 @@ class Format(ABC):
 
     `contenders` are those of a debate without options; `turn_order` is the only one that the
     format knows, None where people may choose; `default_rounds` stands for a number of rounds
-    that nobody asked for; `stance` says that people are asked for theirs in any case.
+    that nobody asked for; `stance` says that people are asked for theirs in any case; `clocked`
+    that a clock decides how many turns there are.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Format(ABC):
     turn_order: TurnOrder | None = None
     default_rounds: int = 1
     stance: bool = False
+    clocked: bool = False
 
     def roles(self, options: Mapping[str, object]) -> Roles:
         """Return who takes part, given complete options."""
@@ -74,6 +76,10 @@ class Format(ABC):
     @abstractmethod
     def turns(self, request: Request) -> int:
         """Return how many turns a debate has: at most, or usually."""
+
+    def length(self, request: Request) -> int:
+        """Return how many turns a debate surely has; 0 where a clock decides."""
+        return 0 if self.clocked else self.turns(request)
 
     @abstractmethod
     def waves(self, request: Request) -> int:

@@ -74,26 +74,32 @@ class Oxford(Format):
             for question in (Question.STANCE_BEFORE, Question.STANCE_AFTER)
         )
         both = before.keys() & after.keys()
-        if len(both) < max(1, request.quorum):
+        needed = max(1, request.quorum)
+        answered = f"People who answered both times: {len(both)}"
+        if len(both) < needed:
             verdict = panel.model_copy(update={"rubric": "panel_for_stance"})
-            told = f"{len(both)} people answered both times, too few to decide: the jury does."
-            return Decision(verdict, _title(verdict.winner), told)
-        gains = {
-            side: _share(after, both, stance) - _share(before, both, stance)
+            told = f"{answered}; the room decides from {needed} on."
+            return Decision(verdict, _title("The jury", verdict.winner), told)
+        shares = {
+            side: (_share(before, both, stance), _share(after, both, stance))
             for side, stance in STANCE_OF.items()
         }
+        gains = {side: last - first for side, (first, last) in shares.items()}
         level = abs(gains["A"] - gains["B"]) < 1e-9
         winner = TIE if level else max(gains, key=lambda side: gains[side])
         verdict = Verdict(winner=winner, valid=len(both), invalid=0, rubric="stance", blind=True)
-        told = ", ".join(f"{side} {gain:+.0%}" for side, gain in gains.items())
-        return Decision(verdict, _title(winner), f"Gain in share among {len(both)} people: {told}.")
+        moved = ", ".join(
+            f"{side} {first:.0%} → {last:.0%}" for side, (first, last) in shares.items()
+        )
+        told = f"Share of each side, before → after: {moved}. {answered}."
+        return Decision(verdict, _title("The room", winner), told)
 
 
 def _share(stances: Mapping[int, str], people: set[int], stance: str) -> float:
     return Counter(stances[person] for person in people)[stance] / len(people)
 
 
-def _title(winner: str | None) -> str:
+def _title(who: str, winner: str | None) -> str:
     if winner is None:
-        return "Nobody wins the room"
-    return "The room is undecided" if winner == TIE else f"{winner} wins the room"
+        return f"{who} has no winner"
+    return f"{who} is undecided" if winner == TIE else f"{who} chooses {winner}"

@@ -145,10 +145,12 @@ async def _say_saved(floor: Floor, planned: int, overlap: float) -> None:
 
 async def _converge(floor: Floor, drafts: Mapping[str, str]) -> None:
     """Name the final draft that is most like the others; computed, asked of nobody."""
-    winner, overlaps = most_central(drafts), mean_overlaps(drafts)
-    shares = ", ".join(f"{agent}: {share:.2f}" for agent, share in overlaps.items())
-    note = f"Mean overlap of each final draft with the others: {shares}."
-    await _conclude(floor, drafts, winner, note, {"overlaps": overlaps}, valid=0, invalid=0)
+    overlaps = mean_overlaps(drafts)
+    shares = ", ".join(f"agent {agent} {share:.2f}" for agent, share in overlaps.items())
+    note = f"The final draft that shares most of its words with the others wins: {shares}."
+    winner = most_central(drafts)
+    verdict = Verdict(winner=winner, valid=0, invalid=0, rubric="convergence", blind=True)
+    await _conclude(floor, drafts, verdict, note, {"overlaps": overlaps})
 
 
 async def _judge(floor: Floor, drafts: Mapping[str, str]) -> None:
@@ -163,16 +165,20 @@ async def _judge(floor: Floor, drafts: Mapping[str, str]) -> None:
     most = max(counted.values(), default=0)
     ahead = [best for best, votes in counted.items() if votes == most]
     winner = TIE if len(ahead) > 1 else next(iter(ahead), None)
-    said = "\n\n".join(f"Judge {number}: {text}" for number, (_, text) in enumerate(picks, 1))
-    picked: dict[str, int] = dict(counted)
-    invalid = sum(not best for best, _ in picks)
-    await _conclude(
-        floor, drafts, winner, said, {"picks": picked}, valid=len(picks) - invalid, invalid=invalid
+    verdict = Verdict(
+        winner=winner,
+        problem="" if winner else "no judge gave an answer that could be read",
+        valid=counted.total(),
+        invalid=len(picks) - counted.total(),
+        rubric="best_draft",
+        blind=True,
     )
+    note = "\n\n".join(f"Judge {number} {text}" for number, (_, text) in enumerate(picks, 1))
+    await _conclude(floor, drafts, verdict, note, {"picks": counted})
 
 
 async def _pick(floor: Floor, number: int, drafts: Mapping[str, str]) -> tuple[str | None, str]:
-    """Return the agent that a judge picked, or a tie, and why; None for an unusable answer."""
+    """Return the agent that a judge picked, or a tie, and what to say of it; None for neither."""
     agents = tuple(drafts)
     turned = agents[number % len(agents) :] + agents[: number % len(agents)]
     shown = {floor.names[agent]: drafts[agent] for agent in turned}
@@ -192,8 +198,16 @@ async def _pick(floor: Floor, number: int, drafts: Mapping[str, str]) -> tuple[s
     artifact = Artifact(name=f"judge/{number + 1}", kind="pick", body=body, valid=best is not None)
     await floor.keep(artifacts=[artifact])
     if answer.value is None or best is None:
-        return None, "its answer could not be read."
-    return best, f"{best}. {answer.value.reasons}"
+        return None, "gave no answer that could be read."
+    picked = "calls it a tie" if best == TIE else f"picks agent {best}"
+    return best, f"{picked}: {_renamed(floor, answer.value.reasons)}"
+
+
+def _renamed(floor: Floor, reasons: str) -> str:
+    """Return a judge's reasons with the agents' numbers for the names that it read."""
+    for agent, name in floor.names.items():
+        reasons = reasons.replace(name, f"agent {agent}")
+    return reasons
 
 
 def _best(pick: Pick | None) -> str:
@@ -202,7 +216,7 @@ def _best(pick: Pick | None) -> str:
 
 def _shape_of(names: tuple[str, ...]) -> Shape[Pick]:
     def check(pick: Pick) -> tuple[Fault, ...]:
-        if pick.best in (*names, TIE):
+        if _best(pick) in (*names, TIE):
             return ()
         known = ", ".join((*names, TIE))
         return (Fault(kind="unknown_draft", what=f"best is none of {known}"),)
@@ -213,31 +227,22 @@ def _shape_of(names: tuple[str, ...]) -> Shape[Pick]:
 async def _conclude(
     floor: Floor,
     drafts: Mapping[str, str],
-    winner: str | None,
+    verdict: Verdict,
     note: str,
-    detail: dict[str, dict[str, float]] | dict[str, dict[str, int]],
-    *,
-    valid: int,
-    invalid: int,
+    detail: Mapping[str, object],
 ) -> None:
     """Keep the result, and show it with the reveal."""
-    decided = winner if winner in drafts else None
-    verdict = Verdict(
-        winner=winner,
-        problem="" if winner else "no judge gave an answer that could be read",
-        valid=valid,
-        invalid=invalid,
-        rubric="best_draft" if floor.request.judges else "convergence",
-        blind=True,
-    )
-    body = {"winner": winner, "note": note, "final": drafts.get(decided or "")} | detail
+    final = drafts.get(verdict.winner or "")
     label = {None: "No draft was picked", TIE: "The judges call it a tie"}.get(
-        winner, f"Agent {winner} has the winning draft"
+        verdict.winner, f"Agent {verdict.winner} has the winning draft"
     )
-    final = f"\n\n{drafts[decided]}" if decided else ""
-    report = Report(title=label, text=f"{note}{final}", side=decided or "judge")
+    text = f"{note}\n\n{final}" if final else note
+    side = verdict.winner if verdict.winner in drafts else None
+    report = Report(title=label, text=text, side=side or "judge")
+    body = {"winner": verdict.winner, "note": note, "final": final, **detail}
+    body["personas"] = deal_personas(floor)
     await floor.keep(
         Post(key="roundtable/result", message=report),
-        artifacts=[Artifact(name="result", kind="roundtable", body=body)],
+        artifacts=[Artifact.of("result", NAME, body)],
         verdict=verdict,
     )

@@ -9,6 +9,7 @@ from engine.debate import Request, TurnOrder, Value
 from engine.floor import Floor
 from engine.formats.format import Format, Roles
 from engine.formats.structured_answers import (
+    RESPONSES,
     Closing,
     Cross,
     Judgment,
@@ -77,12 +78,14 @@ class Structured(Format):
         crossed = await floor.all_at_once(
             *(_cross(floor, side, arguments[_other(side)], labels) for side in "AB")
         )
-        responses = {
-            _other(side): _responses(cross) for side, cross in zip("AB", crossed, strict=True)
-        }
+        heard = dict(zip("BA", crossed, strict=True))
+        responses = {side: _responses(heard[side], arguments[side]) for side in "AB"}
 
         closed = await floor.all_at_once(
-            *(_close(floor, side, arguments, responses, limits, labels) for side in "AB")
+            *(
+                _close(floor, side, arguments, responses[side], heard[side].free, limits, labels)
+                for side in "AB"
+            )
         )
         closings = {
             side: closing.value or Closing() for side, closing in zip("AB", closed, strict=True)
@@ -130,25 +133,28 @@ async def _cross(
 async def _close(
     floor: Floor,
     side: str,
-    arguments: Mapping[str, Sequence[Argument]],
-    responses: Mapping[str, Mapping[str, Response]],
+    arguments: Arguments,
+    responses: Mapping[str, Response],
+    free: str,
     limits: StructuredLimits,
     labels: Mapping[str, str],
 ) -> Answer[Closing]:
     own = tuple(argument.id for argument in arguments[side])
     opposing = tuple(argument.id for argument in arguments[_other(side)])
-    asked = responses[side]
+    asked = tuple(name for name, response in responses.items() if response.questions)
     measure: Callable[[str], int] = floor.count
     return await floor.state(
         side,
         "closing",
         template=f"{NAME}/closing",
-        shape=closing_shape(own, opposing, tuple(asked), limits, measure),
+        shape=closing_shape(own, opposing, asked, limits, measure),
         show=lambda closing: show_closing(closing, labels),
         limits=TurnLimits(),
         role="closing",
         arguments=arguments[side],
-        responses=asked,
+        responses=responses,
+        free=free,
+        asked=asked,
         opposing_ids=opposing,
         numbers=limits,
     )
@@ -169,12 +175,17 @@ def _arguments(side: str, opening: Answer[Opening]) -> tuple[Argument, ...]:
     return numbered or (Argument(id=f"{side}-1", claim=claim),)
 
 
-def _responses(cross: Answer[Cross]) -> dict[str, Response]:
-    if cross.value is None:
-        return {}
+def _responses(cross: Answer[Cross], arguments: Sequence[Argument]) -> dict[str, Response]:
+    """Return what was said to each argument that there is, and leave out what is no type."""
+    given = cross.value.responses if cross.value else {}
     return {
-        name: Response(type=said.type, reasoning=said.reasoning, questions=said.questions)
-        for name, said in cross.value.responses.items()
+        argument.id: Response(
+            type=said.type if said.type in RESPONSES else "",
+            reasoning=said.reasoning.strip(),
+            questions=tuple(question for question in said.questions if question.strip()),
+        )
+        for argument in arguments
+        if (said := given.get(argument.id))
     }
 
 

@@ -97,7 +97,7 @@ class Closing(Said):
     standing: Ids = ()
     withdrawn: Ids = ()
     position: str = ""
-    moved: bool = False
+    moved: bool | None = None
 
 
 class Sheet(BaseModel):
@@ -217,7 +217,12 @@ def closing_shape(
             if not closing.answers.get(name, "").strip()
         ]
         faults += _strangers(closing.concessions, opposing)
-        faults += _strangers((*closing.standing, *closing.withdrawn), own)
+        faults += _strangers((*closing.answers, *closing.standing, *closing.withdrawn), own)
+        for part in ("concessions", "standing"):
+            if part not in closing.model_fields_set:
+                faults.append(_fault(f"missing_{part}", f"the list “{part}” is missing"))
+        if closing.moved is None:
+            faults.append(_fault("missing_moved", "whether your position moved is missing"))
         if not closing.position.strip():
             faults.append(_fault("missing_position", "the final position is missing"))
         words = count(closing.position)
@@ -259,6 +264,11 @@ def judgment_shape(ids: tuple[str, ...], rubric: str) -> Shape[Judgment]:
         faults += _strangers(judgment.arguments, ids)
         for name, given in judgment.arguments.items():
             faults += _misjudged(name, given, criteria)
+        for part in ("key_insight", "recommendation"):
+            if not getattr(judgment, part).strip():
+                faults.append(_fault(f"missing_{part}", f"“{part}” is missing"))
+        if "unresolved" not in judgment.model_fields_set:
+            faults.append(_fault("missing_unresolved", "the list “unresolved” is missing"))
         return tuple(faults)
 
     return Shape(Judgment, schema, check)
@@ -274,6 +284,8 @@ def _misjudged(name: str, sheet: Sheet, criteria: Sequence[str]) -> list[Fault]:
         faults.append(
             _fault("wrong_standing", f"the standing of {name} is none of {', '.join(STANDINGS)}")
         )
+    if not sheet.reason.strip():
+        faults.append(_fault("missing_reason", f"the reason for the standing of {name} is missing"))
     if strange := [fallacy for fallacy in sheet.fallacies if fallacy not in FALLACIES]:
         faults.append(
             _fault(
@@ -324,5 +336,6 @@ def show_closing(closing: Closing, labels: Mapping[str, str]) -> str:
     for key in ("concessions", "standing", "withdrawn"):
         if named_ids := getattr(closing, key):
             parts.append(f"*{labels[key]}:* {', '.join(named_ids)}")
-    parts.append(f"*{labels['moved' if closing.moved else 'unmoved']}*")
+    if closing.moved is not None:
+        parts.append(f"*{labels['moved' if closing.moved else 'unmoved']}*")
     return "\n\n".join(part for part in parts if part)

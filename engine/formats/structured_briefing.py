@@ -15,7 +15,7 @@ from engine.jury.rubric import find_rubric
 from engine.messages import File, Report
 from engine.shapes import Answer
 from engine.store import Post
-from engine.trace import LEVEL, Argument, Response, Trace, consensus_of, read_gap, table
+from engine.trace import LEVEL, Argument, Response, Trace, consensus_of, describe, read_gap, table
 
 Arguments = Mapping[str, Sequence[Argument]]
 Responses = Mapping[str, Mapping[str, Response]]
@@ -28,6 +28,7 @@ class Briefing(Value):
     """A structured debate in one page; totals are empty where the judge was not readable."""
 
     topic: str
+    conditions: str = ""
     totals: dict[str, float]
     traces: tuple[Trace, ...]
     key_insight: str = ""
@@ -50,12 +51,16 @@ async def conclude(
     totals = total_sides(traces, rubric) if judgment else {}
     briefing = Briefing(
         topic=floor.request.topic,
+        conditions=floor.request.conditions,
         totals=totals,
         traces=traces,
         key_insight=judgment.key_insight if judgment else "",
         recommendation=judgment.recommendation if judgment else "",
         unresolved=judgment.unresolved if judgment else (),
-        concessions={side: closing.concessions for side, closing in closings.items()},
+        concessions={
+            side: tuple(trace.id for trace in traces if trace.confirmed and trace.side != side)
+            for side in closings
+        },
     )
     body = briefing.model_dump(mode="json")
     raw = {"raw": answer.raw, "problem": answer.problem}
@@ -82,20 +87,21 @@ def trace_arguments(
     for side, stated in arguments.items():
         other = "B" if side == "A" else "A"
         for argument in stated:
-            response = responses[side].get(argument.id)
+            response = responses[side].get(argument.id) or Response(type="")
+            withdrawn = argument.id in closings[side].withdrawn
+            confirmed = argument.id in closings[other].concessions
             sheet = judgment.arguments[argument.id] if judgment else None
             yield Trace(
                 id=argument.id,
                 side=side,
                 claim=argument.claim,
                 sourced=argument.sourced,
-                response=response.type if response else "",
-                answer=closings[side].answers.get(argument.id, ""),
-                consensus=consensus_of(
-                    response,
-                    confirmed=argument.id in closings[other].concessions,
-                    withdrawn=argument.id in closings[side].withdrawn,
-                ),
+                response=response.type,
+                reasoning=response.reasoning,
+                answer=closings[side].answers.get(argument.id, "").strip(),
+                withdrawn=withdrawn,
+                confirmed=confirmed,
+                consensus=consensus_of(response.type, confirmed=confirmed, withdrawn=withdrawn),
                 standing=sheet.standing if sheet else "",
                 reason=sheet.reason if sheet else "",
                 fallacies=sheet.fallacies if sheet else (),
@@ -140,20 +146,15 @@ def _report(briefing: Briefing) -> Report:
 
 def _pages(briefing: Briefing) -> Iterator[str]:
     yield f"**{briefing.topic}**"
+    if briefing.conditions:
+        yield f"**Conditions.** {briefing.conditions}"
     if briefing.totals:
         totals = ", ".join(f"{side} {total:.2f}" for side, total in briefing.totals.items())
-        yield f"Totals out of 10: {totals}: {read_gap(briefing.totals)}."
+        yield f"**Totals.** {totals} of 10: {read_gap(briefing.totals)}."
     else:
         yield UNJUDGED
     yield table(briefing.traces)
-    reasons = [
-        f"- {trace.id}: {trace.reason}"
-        + (f" ({', '.join(trace.fallacies)})" if trace.fallacies else "")
-        for trace in briefing.traces
-        if trace.reason
-    ]
-    if reasons:
-        yield "\n".join(reasons)
+    yield from describe(briefing.traces)
     if briefing.key_insight:
         yield f"**Key insight.** {briefing.key_insight}"
     if briefing.recommendation:
@@ -163,5 +164,5 @@ def _pages(briefing: Briefing) -> Iterator[str]:
     conceded = [
         f"{side} concedes {', '.join(ids)}" for side, ids in briefing.concessions.items() if ids
     ]
-    yield f"**Concessions.** {'; '.join(conceded) if conceded else 'None.'}"
+    yield f"**Concessions.** {'; '.join(conceded) if conceded else 'None'}."
     yield f"*{AID}*"

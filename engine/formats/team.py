@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping
 
 from engine.beside import Beside
 from engine.debate import Request, TurnOrder, Value
-from engine.errors import UsageError
 from engine.floor import Floor
 from engine.formats.format import Format, Names, Roles
-from engine.formats.team_bench import NAME, Bench, TeamLimits, read_personalities
+from engine.formats.team_bench import Bench, TeamLimits
 from engine.formats.team_judge import Judge
+from engine.formats.team_manual import NAME, SEATS, Manual, read_personalities
 
-SEATS = tuple(f"{side}{number}" for side in "AB" for number in range(1, 5))
 EXCHANGES = ("A2", "B2", "A3", "B3")  # who asks, in order
 FREE_SPEECHES = 18  # of both teams, as many as the default clock usually allows
 
@@ -32,13 +30,12 @@ class Team(Format):
     version = 1
     options = TeamOptions
     turn_order = TurnOrder.SEQUENTIAL
+    clocked = True
 
     def roles(self, options: Mapping[str, object]) -> Roles:
         """Return both teams, their seats, and one judge. Raises UsageError for a strange seat."""
         given = TeamOptions.model_validate(options)
-        for seat in read_personalities(given.personalities):
-            if seat not in SEATS:
-                raise UsageError(f"There is no seat “{seat}” in team; it has {', '.join(SEATS)}.")
+        read_personalities(given.personalities)
         return Roles(self.contenders, seats=SEATS, judges=1, one_model=given.one_model)
 
     def rounds(self, request: Request) -> tuple[str, ...]:
@@ -67,9 +64,11 @@ class Team(Format):
         """Hold the debate."""
         options = TeamOptions.model_validate(floor.request.options)
         limits = TeamLimits.model_validate(floor.limits)
+        manual = floor.prompts.data(f"{NAME}/manual", Manual)
+        personalities = manual.deal(read_personalities(options.personalities))
         async with Beside() as beside:
-            judge = Judge(floor, beside)
-            bench = Bench(floor, judge, limits, read_personalities(options.personalities))
+            judge = Judge(floor, beside, manual)
+            bench = Bench(floor, judge, limits, manual, personalities)
             await _opening(bench, limits)
             await _cross_examination(bench, limits)
             await _free_debate(bench, limits)
@@ -98,21 +97,15 @@ async def _cross_examination(bench: Bench, limits: TeamLimits) -> None:
 
 
 async def _free_debate(bench: Bench, limits: TeamLimits) -> None:
-    """Let teams alternate until the one whose turn it is has no time left for a speech.
-
-    A third of a speech is the least that one takes: a few words cost as much, so that nobody
-    spins the debate out, and less time than that is none.
-    """
+    """Let teams alternate until the one whose turn it is has no time left for a speech."""
     await bench.begin("free debate")
     left = dict.fromkeys("AB", limits.minutes(limits.free_minutes))
-    speech = limits.minutes(limits.free_speech_minutes)
-    least = math.ceil(speech / 3)
     number, side = 1, "A"
-    while left[side] >= least:
-        most = min(speech, left[side])
-        seat = await bench.choose_speaker(side, f"free-{number}", left[side])
+    while left[side] >= limits.least_speech:
+        most = min(limits.free_speech, left[side])
+        seat = await bench.choose_speaker(side, f"free-{number}", left)
         turn = await bench.speak(seat, f"free-{number}", "free", most)
-        left[side] -= max(turn.words, least)
+        left[side] -= max(turn.words, limits.least_speech)
         number, side = number + 1, "B" if side == "A" else "A"
     await bench.report_unused(left)
     bench.end("free debate")

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from engine.channels import PUBLIC, Channels, team_channel
 from engine.debate import Turn, Value
-from engine.errors import UsageError
 from engine.findings import Artifact
 from engine.floor import Floor
 from engine.formats.team_judge import Judge
+from engine.formats.team_manual import NAME, SEATS, Manual, Personality
 from engine.limits import TurnLimits
 from engine.schema import TEXT, choice, named
 from engine.shapes import Answer, Fault, Shape
+from engine.team_rules import sure_speeches
 
-NAME = "team"
 RECENT = 6  # public speeches that a captain goes by
-DEFAULT_PERSONALITIES = ("logical", "data_driven", "aggressive", "diplomatic")
 
 
 class TeamLimits(Value):
@@ -33,21 +33,18 @@ class TeamLimits(Value):
         """Return how many words fit into so many minutes."""
         return max(1, round(minutes * self.words_a_minute))
 
+    @property
+    def free_speech(self) -> int:
+        """Words of a speech in the free debate."""
+        return self.minutes(self.free_speech_minutes)
 
-class Personality(Value):
-    """One way of arguing: its name for prompts, its traits, and how it shows."""
+    @property
+    def least_speech(self) -> int:
+        """Words that a speech in the free debate costs at least, and without which there is none.
 
-    name: str
-    traits: str
-    manner: str
-
-
-class Manual(Value):
-    """The data file: duties by position, personalities and violations by name."""
-
-    positions: dict[str, str]
-    personalities: dict[str, Personality]
-    violations: dict[str, str]
+        A third of its time: a few words cost as much, so that nobody spins the debate out.
+        """
+        return math.ceil(self.free_speech / 3)
 
 
 class Choice(BaseModel):
@@ -59,41 +56,26 @@ class Choice(BaseModel):
     direction: str = ""
 
 
-def read_personalities(given: Sequence[str]) -> dict[str, str]:
-    """Read `seat=personality` items. Raises UsageError for one of another form."""
-    pairs = [item.partition("=") for item in given]
-    for seat, equals, name in pairs:
-        if not equals or not name.strip():
-            raise UsageError(f"“{seat}” gives no personality; write for example A1=logical.")
-    return {seat.strip().upper(): name.strip().lower() for seat, _, name in pairs}
-
-
 class Bench:
     """Both teams at work; whatever they know is in the channels."""
 
     def __init__(
-        self, floor: Floor, judge: Judge, limits: TeamLimits, personalities: Mapping[str, str]
+        self,
+        floor: Floor,
+        judge: Judge,
+        limits: TeamLimits,
+        manual: Manual,
+        personalities: Mapping[str, Personality],
     ) -> None:
         self._floor = floor
         self._judge = judge
         self._limits = limits
-        self._manual = floor.prompts.data(f"{NAME}/manual", Manual)
-        self._personalities = self._deal(personalities)
+        self._manual = manual
+        self._personalities = personalities
         self._channels = Channels()
         self._answered: Counter[str] = Counter()
         self._spoken: Counter[str] = Counter()
         self._stage = ""
-
-    def _deal(self, asked: Mapping[str, str]) -> dict[str, Personality]:
-        dealt = {}
-        for side in "AB":
-            for number, usual in enumerate(DEFAULT_PERSONALITIES, 1):
-                name = asked.get(f"{side}{number}", usual)
-                if name not in self._manual.personalities:
-                    known = ", ".join(self._manual.personalities)
-                    raise UsageError(f"There is no personality “{name}”; choose from {known}.")
-                dealt[f"{side}{number}"] = self._manual.personalities[name]
-        return dealt
 
     async def begin(self, stage: str) -> None:
         """Head a stage."""
@@ -116,8 +98,10 @@ class Bench:
             limits=TurnLimits(words=words),
             role=role,
             words_a_minute=self._limits.words_a_minute,
-            record=self._channels.read(seat),
+            record=self._channels.read(seat, PUBLIC),
+            directions=self._channels.read(seat, team_channel(seat[0])),
             duty=duty,
+            task=self._manual.tasks[duty],
             stage=self._stage,
             position=self._manual.positions[seat[1:]],
             personality=self._personalities[seat],
@@ -138,26 +122,28 @@ class Bench:
         fewest = min(seats, key=lambda seat: (self._answered[seat], seat))
         return await self._choose(side, round_name, seats, fewest, counts=self._answered)
 
-    async def choose_speaker(self, side: str, round_name: str, left: int) -> str:
-        """Return who speaks next in the free debate.
+    async def choose_speaker(self, side: str, round_name: str, left: Mapping[str, int]) -> str:
+        """Return who speaks next in the free debate, `left` being each team's words.
 
         The captain chooses; but a seat that has not spoken goes first when the time left would
         otherwise not reach it, and an invalid choice falls to whoever has spoken least.
         """
-        seats = tuple(f"{side}{number}" for number in range(1, 5))
+        seats = tuple(seat for seat in SEATS if seat[0] == side)
         silent = [seat for seat in seats if not self._spoken[seat]]
-        speech = self._limits.minutes(self._limits.free_speech_minutes)
-        due = silent[0] if silent and left <= len(silent) * speech else None
+        other = left["B" if side == "A" else "A"]
+        limits = self._limits
+        sure = sure_speeches(left[side], other, limits.free_speech, limits.least_speech)
+        due = silent[0] if len(silent) >= max(1, sure) else None
         fewest = min(seats, key=lambda seat: (self._spoken[seat], seat))
         return await self._choose(
-            side, round_name, seats, fewest, counts=self._spoken, left=left, due=due
+            side, round_name, seats, fewest, counts=self._spoken, left=left[side], due=due
         )
 
     async def report_unused(self, left: Mapping[str, int]) -> None:
         """Say how much time each team has left when the free debate ends."""
         rate = self._limits.words_a_minute
         unused = ", ".join(f"{side} {_clock(max(0, left[side]) / rate)}" for side in "AB")
-        silent = [f"{s}{n}" for s in "AB" for n in range(1, 5) if not self._spoken[f"{s}{n}"]]
+        silent = [seat for seat in SEATS if not self._spoken[seat]]
         missed = f" {', '.join(silent)} did not speak." if silent else ""
         await self._floor.tell(
             "free-debate/unused", f"The free debate ends. Unused time: {unused}.{missed}"
@@ -222,7 +208,8 @@ class Bench:
             "raw": "" if value else answer.raw,
             "problem": answer.problem,
         }
-        self._judge.note_choice(side, round_name, chosen, how, str(body["direction"]))
+        said = str(body["direction"]) if chosen == body["wanted"] else ""
+        self._judge.note_choice(side, round_name, chosen, how, said)
         name = f"captain/{round_name}/{side}"
         artifact = Artifact.of(name, "captain", body, valid=value is not None)
         await self._floor.keep(artifacts=[artifact])

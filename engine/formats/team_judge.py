@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterator
 
 from pydantic import BaseModel, ConfigDict
@@ -12,7 +13,9 @@ from engine.channels import JUDGE, JUDGE_NOTES, PUBLIC, Channels
 from engine.debate import Turn, Verdict
 from engine.findings import Adjustment, Artifact, Score
 from engine.floor import Floor
-from engine.messages import BoardRow, Report, ScoreBoard
+from engine.formats.team_board import draw_board, write_review
+from engine.formats.team_manual import NAME, SEATS, Manual
+from engine.messages import Report
 from engine.schema import TEXT, choice, named, record, several, whole
 from engine.shapes import Answer, Fault, Shape, kept
 from engine.store import Post
@@ -27,9 +30,8 @@ from engine.team_rules import (
     twice_running,
 )
 
-NAME = "team"
-SEATS = tuple(f"{side}{number}" for side in "AB" for number in range(1, 5))
 BEFORE = 3  # speeches before the one that is scored, which the judge reads with it
+SUMMED_UP = 9  # those before a summary: the cross-examination, and the other team's summary
 LOWEST, HIGHEST = 1, 10
 
 
@@ -62,8 +64,9 @@ class Review(BaseModel):
 class Judge:
     """Works beside the debate: nothing of it reaches a debater, and no speech waits for it."""
 
-    def __init__(self, floor: Floor, beside: Beside) -> None:
+    def __init__(self, floor: Floor, beside: Beside, manual: Manual) -> None:
         self._floor = floor
+        self._manual = manual
         self._beside = beside
         self._channels = Channels()
         self._last: asyncio.Task[None] | None = None
@@ -71,19 +74,21 @@ class Judge:
         self._penalties: list[Adjustment] = []
         self._summaries: dict[str, str] = {}
         self._choices: list[str] = []
-        self._violations: dict[str, list[str]] = {}
+        self._stages: Counter[str] = Counter()
 
     def score(self, turn: Turn, stage: str, duty: str) -> None:
         """Begin to score a speech; the debate goes on meanwhile."""
-        before = self._channels.read(JUDGE, PUBLIC, last=BEFORE)
+        before = self._channels.read(JUDGE, PUBLIC, last=SUMMED_UP if duty == "summary" else BEFORE)
         self._channels.write(PUBLIC, f"{turn.seat}, {stage}", turn.text)
+        self._stages[stage] += 1
         previous = self._last
         self._last = self._beside.start(self._score(turn, stage, duty, before, previous))
 
     def sum_up(self, stage: str) -> None:
         """Begin to sum a stage up."""
-        record_so_far = self._channels.read(JUDGE, PUBLIC)
-        self._beside.start(self._sum_up(stage, record_so_far))
+        said = self._channels.read(JUDGE, PUBLIC, last=self._stages[stage])
+        self._summaries[stage] = ""  # in the order of the stages, whichever is summed up first
+        self._beside.start(self._sum_up(stage, said))
 
     def note_choice(self, side: str, where: str, chosen: str, how: str, direction: str) -> None:
         """Remember a captain's choice for after the vote."""
@@ -96,9 +101,10 @@ class Judge:
         totals = count_up(self._speeches, self._penalties, SEATS)
         review = await self._review(totals)
         said = review.value.review if review.valid and review.value else ""
-        posts = [] if self._floor.live else [Post(key="scoreboard", message=self._board())]
+        board = Post(key="scoreboard", message=draw_board(self._speeches, self._penalties))
+        posts = [] if self._floor.live else [board]
         posts += [
-            Post(key="team/review", message=self._report(said)),
+            Post(key="team/review", message=write_review(totals, said, self._told())),
             Post(key="team/captains", message=_captains(self._choices)),
         ]
         body = totals.model_dump() | {"winner": totals.winner, "mean_winner": totals.mean_winner}
@@ -125,7 +131,8 @@ class Judge:
             speech=turn.text,
             seat=turn.seat,
             stage=stage,
-            duty=duty,
+            task=self._manual.tasks[duty],
+            violations=self._manual.violations,
             words=turn.words,
             limit=turn.limit,
         )
@@ -142,7 +149,7 @@ class Judge:
         penalties = [*overtime(turn), *reported(turn, stage, speech.violations)]
         self._speeches.append(speech)
         self._penalties += penalties
-        self._take_note(speech)
+        self._take_note(speech, sheet.note if sheet else "")
         await self._floor.keep(
             *self._live_board(turn),
             artifacts=[kept(answer, f"judge/{turn.step}", "speech_score")],
@@ -150,19 +157,20 @@ class Judge:
             adjustments=penalties,
         )
 
-    def _take_note(self, speech: Scored) -> None:
-        told = "not scored" if speech.score is None else f"{speech.score:.2f}"
-        if speech.violations:
-            told += f"; {', '.join(speech.violations)}"
-        self._channels.write(JUDGE_NOTES, f"{speech.seat}, {speech.step}", told)
+    def _take_note(self, speech: Scored, note: str) -> None:
+        score = "not scored" if speech.score is None else f"{speech.score:.2f}"
+        told = "; ".join(filter(None, (score, *speech.violations, note)))
+        self._channels.write(JUDGE_NOTES, f"{speech.seat}, {speech.round}", told)
 
     def _live_board(self, turn: Turn) -> list[Post]:
         if not self._floor.live:
             return []
         if len(self._speeches) == 1:
-            return [Post(key="scoreboard", message=self._board())]
+            return [Post(key="scoreboard", message=draw_board(self._speeches, self._penalties))]
         key = f"scoreboard/{turn.step}"
-        return [Post(key=key, message=self._board(), target="scoreboard")]
+        return [
+            Post(key=key, message=draw_board(self._speeches, self._penalties), target="scoreboard")
+        ]
 
     async def _sum_up(self, stage: str, said: str) -> None:
         answer = await self._floor.consult(
@@ -188,11 +196,12 @@ class Judge:
             template=f"{NAME}/review",
             shape=Shape(Review, named("Review", {"review": TEXT})),
             notes=self._channels.read(JUDGE, JUDGE_NOTES),
-            summaries=self._summaries,
+            summaries=self._told(),
             totals=totals,
         )
 
-    # --- what the thread gets -----------------------------------------------------------
+    def _told(self) -> dict[str, str]:
+        return {stage: said for stage, said in self._summaries.items() if said}
 
     @property
     def _scored(self) -> int:
@@ -208,62 +217,6 @@ class Judge:
             rubric=NAME,
             blind=False,
         )
-
-    def _board(self) -> ScoreBoard:
-        totals = count_up(self._speeches, self._penalties, SEATS)
-        rows = [
-            BoardRow(
-                side=seat[0],
-                name=seat,
-                cells=(str(self._count(seat)), f"{self._lost(seat):+g}", f"{total:.2f}"),
-            )
-            for seat, total in totals.seats.items()
-        ]
-        rows += [
-            BoardRow(
-                side=side,
-                name=f"Team {side}",
-                cells=(
-                    str(sum(self._count(seat) for seat in SEATS if seat[0] == side)),
-                    f"{self._lost(side):+g}",
-                    f"{total:.2f}",
-                ),
-            )
-            for side, total in totals.teams.items()
-        ]
-        columns = ("speeches", "penalties", "total")
-        return ScoreBoard(
-            title="Scoreboard", columns=columns, rows=tuple(rows), notes=tuple(self._notes(totals))
-        )
-
-    def _count(self, seat: str) -> int:
-        return sum(speech.seat == seat for speech in self._speeches)
-
-    def _lost(self, subject: str) -> float:
-        return sum(p.amount for p in self._penalties if p.subject == subject)
-
-    def _notes(self, totals: Totals) -> Iterator[str]:
-        means = ", ".join(f"{side} {mean:.2f}" for side, mean in totals.means.items())
-        yield f"Mean a speech: {means}."
-        if totals.winner != totals.mean_winner:
-            yield (
-                "Sum and mean a speech disagree: a team that speaks more often gains by it in "
-                "the sum alone."
-            )
-        unread = len(self._speeches) - self._scored
-        if unread:
-            yield f"{unread} speeches could not be scored."
-        for speech in self._speeches:
-            if speech.violations:
-                yield f"{speech.seat}, {speech.step}: {', '.join(speech.violations)}."
-
-    def _report(self, review: str) -> Report:
-        totals = count_up(self._speeches, self._penalties, SEATS)
-        parts = [review or "The judge gave no review that could be read."]
-        if totals.best:
-            parts.append(f"**Best debater:** {totals.best}, {totals.seats[totals.best]:.2f}")
-        parts += [f"**{stage.capitalize()}.** {said}" for stage, said in self._summaries.items()]
-        return Report(title="The judge's review", text="\n\n".join(parts), side="judge")
 
 
 def _sheet_shape() -> Shape[Sheet]:

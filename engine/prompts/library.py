@@ -41,7 +41,10 @@ ENVIRONMENT = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_bl
 @lru_cache(maxsize=1024)
 def _compile(text: str) -> Template:
     """Compile a template once for all debates: that costs far more than filling it in."""
-    return ENVIRONMENT.from_string(text)
+    template = ENVIRONMENT.from_string(text)
+    # Each rendering copies them, and the chain of maps that they come as is slow to walk.
+    template.globals = dict(template.globals)
+    return template
 
 
 class _Table(BaseModel, extra="allow"):

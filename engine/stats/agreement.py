@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from engine.debate import TIE, Value
 from engine.stats.alpha import alpha_of, alpha_sums
+from engine.stats.anchoring import Anchoring, measure_anchoring
 from engine.stats.bootstrap import mean_of
 from engine.stats.calibration import Bin, Forecast, brier_sums, reliability
 from engine.stats.figure import Figure, Observation, estimate, estimate_share
@@ -79,6 +80,7 @@ class Agreement(Value):
     jury_shares: Shares
     brier: Figure
     reliability: tuple[Bin, ...]
+    anchoring: Anchoring
     models: tuple[ModelFigures, ...]
     jurors: tuple[JurorFigures, ...]
     languages: tuple[GroupFigures, ...]
@@ -101,6 +103,7 @@ def measure_agreement(rows: Sequence[Row]) -> Agreement:
         jury_shares=_shares(rows, lambda row: row.jury),
         brier=estimate((Observation(t, brier_sums(f)) for t, f in forecasts), mean_of),
         reliability=reliability(forecast for _, forecast in forecasts),
+        anchoring=measure_anchoring(rows),
         models=_model_figures(rows),
         jurors=juror_figures(rows),
         languages=_by_group(rows, lambda row: row.language),

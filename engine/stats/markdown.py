@@ -29,6 +29,10 @@ AGREEMENT = (
     "- Of decided debates A wins {a_people} by people and {a_jury} by the jury; the last to speak "
     "{last_people} and {last_jury}",
 )
+ANCHORING = (
+    "- Asked again after the reveal: of people who had chosen otherwise than the jury, {toward} "
+    "came round to its choice; of those who had chosen as it did, {away} left it"
+)
 BIASES = "**What the jury gives a model beyond people, in points of its win rate**"
 BIAS = "- `{model}`: {bias}"
 JUROR_FIGURES = "**Jurors**"
@@ -72,6 +76,9 @@ def agreement_lines(found: Agreement) -> Iterator[str]:
         "last_jury": tell_share(jury.closer),
     }
     yield from (line.format_map(told) for line in AGREEMENT)
+    if found.anchoring.toward.n or found.anchoring.away.n:
+        toward, away = tell_share(found.anchoring.toward), tell_share(found.anchoring.away)
+        yield ANCHORING.format(toward=toward, away=away)
     yield from _biases(found)
     yield INTERVALS.format(fewest=FEWEST)
 

@@ -35,7 +35,8 @@ class Row:
     `people` is the winner by gold votes, `jury` that of a blind panel (a contender or "tie"),
     None without one; `gold` counts gold votes, where “both weak” is a tie, as it prefers nobody;
     `p_a` is the panel's, for two contenders; `closer` had the last word, None when nobody heard
-    the other's last speech.
+    the other's last speech. `revised` is what each person who cast a gold vote chose then and
+    answered after the reveal.
     """
 
     topic: str
@@ -51,6 +52,7 @@ class Row:
     closer: str | None
     blind: bool
     readings: tuple[Reading, ...]
+    revised: tuple[tuple[str, str], ...] = ()
 
     @property
     def compared(self) -> bool:
@@ -93,13 +95,28 @@ def row_of(record: DebateRecord) -> Row | None:
         closer=_closer(record),
         blind=record.debate.setup.panel.blind,
         readings=tuple(_reading(ballot) for ballot in record.ballots),
+        revised=_revised(record),
     )
+
+
+def _revised(record: DebateRecord) -> tuple[tuple[str, str], ...]:
+    voted = {vote.person: vote.option for vote in record.asked(Question.VOTE) if vote.gold}
+    return tuple(
+        (_plain(voted[again.person]), _plain(again.option))
+        for again in record.asked(Question.AGAIN)
+        if again.person in voted and not again.ambiguous
+    )
+
+
+def _plain(option: str) -> str:
+    """Return a choice, where “both weak” prefers nobody as a tie does."""
+    return TIE if option == WEAK else option
 
 
 def _count_choices(tally: Tally) -> dict[str, int]:
     choices: Counter[str] = Counter()
     for option, number in tally.gold.items():
-        choices[TIE if option == WEAK else option] += number
+        choices[_plain(option)] += number
     return {option: number for option, number in choices.items() if number}
 
 

@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
-from engine.debate import TIE, Persuasion, Question, TurnLabel, Vote, VoteEvent
-from engine.votes.options import THUMBS, UP
-from engine.votes.tally import Standing, hands_held, standing_option
+from engine.debate import (
+    TIE,
+    BallotKind,
+    Debate,
+    Persuasion,
+    Question,
+    TurnLabel,
+    Vote,
+    VoteEvent,
+)
+from engine.votes.options import THUMBS, UP, vote_options
+from engine.votes.tally import Standing, hands_held, standing_option, standing_votes
 
 LEANING = {"for": 1, "unsure": 0, "against": -1}
 
@@ -27,6 +36,17 @@ def turn_labels(
             if standing is not None:
                 labels.append(_label(step, person, standing, revealed_at))
     return tuple(labels)
+
+
+def revised_votes(debate: Debate, events: Iterable[VoteEvent]) -> tuple[Vote, ...]:
+    """Return what people answer to who debated better when they know the models; never gold."""
+    options = vote_options(tuple(debate.request.sides))
+    return standing_votes(
+        [event for event in events if event.option in options],
+        starter=debate.starter,
+        judge_visible=True,
+        tally_visible=debate.request.ballot is BallotKind.OPEN,
+    )
 
 
 def persuasion(

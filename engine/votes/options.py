@@ -23,7 +23,7 @@ def stance_name(option: str) -> str:
 def options_of(question: Question, contenders: tuple[str, ...]) -> tuple[str, ...]:
     """Return what can be answered to a question."""
     match question:
-        case Question.VOTE:
+        case Question.VOTE | Question.AGAIN:
             return vote_options(contenders)
         case Question.TURN:
             return THUMBS

@@ -105,6 +105,11 @@ def _cleared(target: Target, interventions: Sequence[Intervention]) -> dict[str,
 
 
 def _deadline_passed(debate: Debate, target: Target, since: datetime) -> bool:
-    first = target.question is Question.STANCE_BEFORE
-    deadline = debate.stance_deadline if first else debate.vote_deadline
+    match target.question:
+        case Question.STANCE_BEFORE:
+            deadline = debate.stance_deadline
+        case Question.AGAIN:
+            deadline = target.deadline
+        case _:
+            deadline = debate.vote_deadline
     return deadline is not None and deadline < since

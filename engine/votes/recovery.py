@@ -44,8 +44,8 @@ def reconcile(
     option was cleared, and there nobody withdrew anything. Neither did anybody when the
     reading is incomplete or the ballot secret; a choice made by button, what was received
     before its option was `cleared`, and whatever was received after the reading began, is never
-    touched. In a secret ballot a reaction that is in the log, and not yet taken away, is the
-    one that is still there.
+    touched. A reaction that is in the log, and not taken away since, is the one that is still
+    there, whether it was left by the bot (in a secret ballot) or by a choice made by button.
     """
     if ballot is BallotKind.PRIVATE:
         return ()
@@ -57,9 +57,7 @@ def reconcile(
     }
     held = _held(events, ballot)
     fresh = _received_since(events, read_began_at)
-    added = {h for h in seen - held.keys() if not fresh.touches(h)}
-    if ballot is BallotKind.SECRET:
-        added -= _left_there(events)
+    added = {h for h in seen - held.keys() if not fresh.touches(h)} - _left_there(events)
     gone = {h for h in held.keys() - seen if not fresh.touches(h)}
     if ballot is BallotKind.SECRET or not reactions.complete:
         gone = set()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from itertools import groupby
 from typing import Protocol
 
@@ -59,8 +60,11 @@ def standing_votes(
     starter: int | None,
     judge_visible: bool,
     tally_visible: bool,
+    readable_at: datetime | None = None,
 ) -> tuple[Vote, ...]:
     """Derive the standing vote of everybody who has one, ordered by person.
+
+    A choice that was made before `readable_at` is `fast`; None: no choice is.
 
     Of several options held, the one last received live stands; where none was received
     live the vote is ambiguous, and its option names all that are held, as in `A+tie`.
@@ -77,7 +81,9 @@ def standing_votes(
         course = _follow(own, tally_visible)
         if course.hands:
             is_starter = person == starter
-            votes.append(_vote(person, course, is_starter, judge_visible, tally_visible))
+            vote = _vote(person, course, is_starter, judge_visible, tally_visible)
+            fast = readable_at is not None and vote.last_at < readable_at
+            votes.append(vote.model_copy(update={"fast": True}) if fast else vote)
     return tuple(votes)
 
 
@@ -89,11 +95,11 @@ def standing_option(hands: Hands) -> VoteEvent | None:
     return max(seen, key=_order, default=None)
 
 
-def chosen_in_secret(events: Iterable[VoteEvent]) -> str | None:
-    """Return what a person's own events leave chosen where the tally is not visible."""
+def chosen_option(events: Iterable[VoteEvent], *, tally_visible: bool) -> str | None:
+    """Return what a person's own events leave chosen."""
     held: Hands = {}
     for event in events:
-        _apply(event, held, tally_visible=False)
+        _apply(event, held, tally_visible)
     standing = standing_option(held)
     return None if standing is None else standing.option
 
@@ -188,7 +194,7 @@ def _vote(
         person=person,
         option="+".join(sorted(course.hands)) if holding is None else holding.option,
         ambiguous=ambiguous,
-        gold=not (judge_visible or starter or ambiguous),
+        gold=not (judge_visible or starter or ambiguous or turned.mirror_revealed),
         starter=starter,
         judge_visible=judge_visible,
         late_seen=latest.late_seen,
@@ -198,6 +204,7 @@ def _vote(
         first_at=first.received_at,
         last_at=turned.received_at,
         question=latest.question,
+        mirror_revealed=turned.mirror_revealed,
     )
 
 

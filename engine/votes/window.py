@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import structlog
 
@@ -30,7 +30,7 @@ from engine.errors import LeaseLostError, RostrumError
 from engine.formats import FORMATS
 from engine.formats.format import Decision
 from engine.keeper import Keeper
-from engine.messages import JurorLine, Notice, Report, Reveal, VoteClosed
+from engine.messages import AgainInvite, JurorLine, Notice, Report, Reveal, VoteClosed
 from engine.ports import Clock, Venue
 from engine.store import Closing, Lease, Post, Store
 from engine.votes.hearing import MISSED, Hearing
@@ -44,6 +44,7 @@ LOOK_SECONDS = 1.0
 LONGEST_WAIT = 60.0
 MOST_AT_A_LOOK = 50
 AT_ONCE = 10
+WORDS_A_MINUTE = 1000
 NO_VERDICT = Verdict(winner=None, problem="the panel gave no verdict", valid=0, invalid=0)
 log = structlog.get_logger(__name__)
 
@@ -91,17 +92,21 @@ class VoteWindow:
         self.bell.ring(f"outbox/{self.venue.platform}", debate_id)
 
     async def _open_votes(self) -> Iterable[str]:
-        return await self.store.votes.deadlines(self.venue.platform, self.venue.channel)
+        served = (self.venue.platform, self.venue.channel)
+        votes = await self.store.votes.deadlines(*served)
+        return [*votes, *await self.store.votes.agains(*served)]
 
     async def _close_due(self) -> float:
         """Close what is due, and return how many seconds later the next look is."""
         served = (self.venue.platform, self.venue.channel)
         stances = await self.store.votes.stances(*served)
         deadlines = await self.store.votes.deadlines(*served, MOST_AT_A_LOOK)
+        agains = await self.store.votes.agains(*served)
         now = self.clock.now()
         await self._at_once(self._close_stance, [d for d, due in stances.items() if due <= now])
         await self._at_once(self._close, [d for d, due in deadlines.items() if due <= now])
-        dues = [*stances.values(), *deadlines.values()]
+        await self._at_once(self._close_again, [d for d, due in agains.items() if due <= now])
+        dues = [*stances.values(), *deadlines.values(), *agains.values()]
         left = min(((due - now).total_seconds() for due in dues), default=LONGEST_WAIT)
         # A vote that could not be closed just now is due still: look again, but not at once.
         return min(max(left, 0.0), LONGEST_WAIT) or LOOK_SECONDS
@@ -148,8 +153,18 @@ class VoteWindow:
             await self.store.votes.close_stance(lease, debate_id, self.clock.now())
         self.bell.ring(f"stance/{debate_id}")
 
+    async def _close_again(self, debate_id: str) -> None:
+        """End the question that was asked again after the reveal; its log says what stands."""
+        async with self.keeper.hold(f"debate/{debate_id}") as lease:
+            debate = await self.store.debates.get(debate_id)
+            await self._reader.recover(debate, lease, Question.AGAIN)
+            await self.store.votes.close_again(lease, debate_id, self.clock.now())
+
     async def _recover(self, debate: Debate, lease: Lease) -> None:
-        await self._reader.recover(debate, lease, Question.VOTE, Question.STANCE_AFTER)
+        """Recover what is asked now: what a reveal ends before it, and what follows it after."""
+        questions = (Question.VOTE, Question.STANCE_AFTER)
+        asked = questions if debate.revealed_at is None else (Question.AGAIN,)
+        await self._reader.recover(debate, lease, *asked)
 
     async def _say_waiting(self, debate_id: str, why: str) -> None:
         await self.store.debates.set_waiting(debate_id, f"Waiting to close the vote: {why}")
@@ -163,6 +178,7 @@ class VoteWindow:
         verdict, ballots = await self.store.journal.judged(debate.id)
         calls, usd = await self.store.journal.spending(debate.id)
         verdict = verdict or NO_VERDICT
+        words = await self.store.journal.words_spoken(debate.id)
 
         def conclude(cast: tuple[VoteEvent, ...]) -> Closing:
             tally, stances = tally_of(debate, cast), stances_of(debate, cast)
@@ -172,8 +188,9 @@ class VoteWindow:
             decided = _decide(debate, stances, verdict)
             posts = () if debate.gone else (closed, reveal, *_tell(decided))
             return Closing(
-                votes=(*standing(debate, cast), *stances),
+                votes=(*standing(debate, cast, readable_from(debate, words)), *stances),
                 posts=posts,
+                last=_ask_again(debate),
                 verdicts={debate.request.format: decided.verdict} if decided else {},
             )
 
@@ -197,9 +214,32 @@ def _tell(decided: Decision | None) -> tuple[Post, ...]:
     return (Post(key="decision", message=Report(title=decided.title, text=decided.text)),)
 
 
-def standing(debate: Debate, events: tuple[VoteEvent, ...]) -> tuple[Vote, ...]:
+def _ask_again(debate: Debate) -> tuple[Post, ...]:
+    request = debate.request
+    if debate.gone or not request.again:
+        return ()
+    invite = AgainInvite(
+        options=vote_options(tuple(request.sides)),
+        minutes=request.again_minutes,
+        ballot=request.ballot,
+    )
+    return (Post(key="again", message=invite),)
+
+
+def readable_from(debate: Debate, words: int) -> datetime | None:
+    """Return before when nobody can have read a debate of so many words as it was posted.
+
+    That is 1,000 words a minute from when its thread was opened, our own choice: some four times
+    what people read silently (238 words a minute; M. Brysbaert, J. Memory and Language 109, 2019).
+    """
+    return debate.opened_at and debate.opened_at + timedelta(minutes=words / WORDS_A_MINUTE)
+
+
+def standing(
+    debate: Debate, events: tuple[VoteEvent, ...], readable_at: datetime | None = None
+) -> tuple[Vote, ...]:
     """Return the votes that stand in a debate's log; what is not on the ballot is no choice."""
-    return _standing(debate, events, Question.VOTE)
+    return _standing(debate, events, Question.VOTE, readable_at)
 
 
 def stances_of(debate: Debate, events: tuple[VoteEvent, ...]) -> tuple[Vote, ...]:
@@ -212,7 +252,10 @@ def stances_of(debate: Debate, events: tuple[VoteEvent, ...]) -> tuple[Vote, ...
 
 
 def _standing(
-    debate: Debate, events: tuple[VoteEvent, ...], question: Question
+    debate: Debate,
+    events: tuple[VoteEvent, ...],
+    question: Question,
+    readable_at: datetime | None = None,
 ) -> tuple[Vote, ...]:
     options = options_of(question, tuple(debate.request.sides))
     shown = debate.request.scores is Scores.LIVE and question is not Question.STANCE_BEFORE
@@ -221,6 +264,7 @@ def _standing(
         starter=debate.starter,
         judge_visible=shown,
         tally_visible=debate.request.ballot is BallotKind.OPEN,
+        readable_at=readable_at,
     )
 
 
@@ -273,6 +317,7 @@ def reveal_of(
         usd=usd,
         calls=calls,
         persuasion=_persuasion(debate, stances),
+        broadcast=debate.request.broadcast,
     )
 
 

@@ -34,6 +34,34 @@ def upgrade() -> None:
         comment="What is fixed for this installation: secrets by name (hex), the debate counter",
     )
     op.create_table(
+        "install_states",
+        sa.Column(
+            "digest",
+            sa.String(length=64),
+            nullable=False,
+            comment="of the state that comes back",
+        ),
+        sa.Column("until", sa.DateTime(timezone=True), nullable=False),
+        sa.PrimaryKeyConstraint("digest", name=op.f("pk_install_states")),
+        comment="Who has begun to install Rostrum",
+    )
+    op.create_table(
+        "installs",
+        sa.Column("platform", sa.String(length=32), nullable=False),
+        sa.Column("community", sa.String(length=128), nullable=False),
+        sa.Column("name", sa.String(length=255), nullable=False),
+        sa.Column(
+            "account",
+            sa.String(length=128),
+            nullable=False,
+            comment="the bot's own user there",
+        ),
+        sa.Column("token", sa.Text(), nullable=False, comment="encrypted with ROSTRUM_SECRET_KEY"),
+        sa.Column("installed_at", sa.DateTime(timezone=True), nullable=False),
+        sa.PrimaryKeyConstraint("platform", "community", name=op.f("pk_installs")),
+        comment="What communities gave that installed Rostrum by themselves",
+    )
+    op.create_table(
         "leases",
         sa.Column("name", sa.String(length=80), nullable=False),
         sa.Column("epoch", sa.Integer(), nullable=False),
@@ -130,6 +158,18 @@ def upgrade() -> None:
         sa.Column("vote_extended", sa.Boolean(), nullable=False),
         sa.Column("closed_early", sa.Boolean(), nullable=False),
         sa.Column("revealed_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column(
+            "mirror",
+            sa.String(length=26),
+            nullable=True,
+            comment="the debate that is this one with sides exchanged",
+        ),
+        sa.Column(
+            "mirror_revealed_at",
+            sa.DateTime(timezone=True),
+            nullable=True,
+            comment="when that one named the models",
+        ),
         sa.ForeignKeyConstraint(["starter"], ["people.id"], name=op.f("fk_debates_starter")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_debates")),
         sa.UniqueConstraint("number", name=op.f("uq_debates_number")),
@@ -140,6 +180,7 @@ def upgrade() -> None:
         ["community", "created_at"],
         unique=False,
     )
+    op.create_index(op.f("ix_debates_mirror"), "debates", ["mirror"], unique=False)
     op.create_index(
         op.f("ix_debates_platform_thread"), "debates", ["platform", "thread"], unique=False
     )
@@ -274,6 +315,12 @@ def upgrade() -> None:
         sa.Column("ballot", sa.String(length=8), nullable=False),
         sa.Column("options", sa.String(length=64), nullable=False, comment="with spaces between"),
         sa.Column(
+            "deadline",
+            sa.DateTime(timezone=True),
+            nullable=True,
+            comment="until when it asks again after the reveal",
+        ),
+        sa.Column(
             "closed_at",
             sa.DateTime(timezone=True),
             nullable=True,
@@ -284,6 +331,9 @@ def upgrade() -> None:
         comment="The messages whose reactions and buttons mean something",
     )
     op.create_index(op.f("ix_targets_debate"), "targets", ["debate"], unique=False)
+    op.create_index(
+        op.f("ix_targets_question_closed_at"), "targets", ["question", "closed_at"], unique=False
+    )
     op.create_table(
         "turn_reactions",
         sa.Column("number", sa.Integer(), nullable=False),
@@ -336,7 +386,9 @@ def upgrade() -> None:
         sa.UniqueConstraint("debate", "event", name=op.f("uq_vote_events_debate_event")),
         comment="Append-only; number is the order of receipt",
     )
-    op.create_index(op.f("ix_vote_events_debate"), "vote_events", ["debate"], unique=False)
+    op.create_index(
+        op.f("ix_vote_events_debate_question"), "vote_events", ["debate", "question"], unique=False
+    )
     op.create_table(
         "votes",
         sa.Column("debate", sa.String(length=26), nullable=False),

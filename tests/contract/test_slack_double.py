@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import aiohttp
 import pytest
@@ -28,6 +29,7 @@ from tests.doubles.slack import (
     refused,
     status,
 )
+from tests.doubles.slack.oauth import CLIENT_ID, CLIENT_SECRET
 
 
 @pytest.fixture
@@ -43,6 +45,63 @@ def web(slack: SlackServer) -> AsyncWebClient:
 
 def client_of(slack: SlackServer) -> AsyncWebClient:
     return AsyncWebClient(token=slack.bot_token, base_url=slack.api_url, retry_handlers=[])
+
+
+async def test_a_token_is_good_in_its_own_workspace_alone(slack: SlackServer) -> None:
+    lounge = slack.add_team("bay")
+    token = installed(slack, "T0BAY")["access_token"]
+    bay = AsyncWebClient(token=token, base_url=slack.api_url, retry_handlers=[])
+    assert (await bay.auth_test())["team_id"] == "T0BAY"
+    await bay.chat_postMessage(channel=lounge.id, text="here")
+    for channel, web in ((slack.channel, bay), (lounge, client_of(slack))):
+        with pytest.raises(SlackApiError, match="channel_not_found"):
+            await web.chat_postMessage(channel=channel.id, text="there")
+    with pytest.raises(SlackApiError, match="user_not_found"):
+        await bay.users_info(user=slack.users["ada"].id)
+    slack.uninstall("T0BAY")
+    with pytest.raises(SlackApiError, match="account_inactive"):
+        await bay.auth_test()
+    assert (await client_of(slack).auth_test())["team_id"] == "T0HALL"
+
+
+async def test_a_code_is_exchanged_once_by_the_app_that_it_is_for(slack: SlackServer) -> None:
+    code = granted(slack, "T0HALL")
+    web = AsyncWebClient(base_url=slack.api_url, retry_handlers=[])
+    for name, secret, error in (
+        ("another", CLIENT_SECRET, "invalid_client_id"),
+        (CLIENT_ID, "another", "bad_client_secret"),
+    ):
+        with pytest.raises(SlackApiError, match=error):
+            await web.oauth_v2_access(client_id=name, client_secret=secret, code=code)
+    proof = {"client_id": CLIENT_ID, "client_secret": CLIENT_SECRET}
+    given = await web.oauth_v2_access(**proof, code=code)
+    assert given["access_token"] == slack.bot_token
+    with pytest.raises(SlackApiError, match="code_already_used"):
+        await web.oauth_v2_access(**proof, code=code)
+
+
+@pytest.mark.parametrize(
+    "asked", ["client_id=x&state=s&scope=commands", f"client_id={CLIENT_ID}&scope=commands"]
+)
+async def test_an_address_that_slack_would_not_show_is_refused(
+    slack: SlackServer, asked: str
+) -> None:
+    slack.oauth.redirect_urls = ("http://127.0.0.1/back",)
+    with pytest.raises(Refusal):
+        slack.oauth.approve(f"{slack.origin}/oauth/v2/authorize?{asked}", "T0HALL")
+
+
+def granted(slack: SlackServer, team: str) -> str:
+    """Return a code that a workspace's admin gave."""
+    slack.oauth.redirect_urls = ("http://127.0.0.1/back",)
+    asked = f"client_id={CLIENT_ID}&state=s&scope=commands"
+    back = slack.oauth.approve(f"{slack.origin}/oauth/v2/authorize?{asked}", team)
+    return parse_qs(urlsplit(back).query)["code"][0]
+
+
+def installed(slack: SlackServer, team: str) -> dict[str, Any]:
+    proof = {"client_id": CLIENT_ID, "client_secret": CLIENT_SECRET}
+    return slack.oauth.access(proof | {"code": granted(slack, team)})
 
 
 class Bot:

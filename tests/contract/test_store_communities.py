@@ -105,10 +105,12 @@ async def test_only_who_started_a_debate_is_its_starter(store: Store) -> None:
 async def test_turns_are_counted_once_each(store: Store) -> None:
     running = await run(store)
     assert await store.journal.turns_held(running.id) == 0
+    assert await store.journal.newest_turn(running.id) is None
     for number in (1, 2, 2):
         said, post = turn(number), turn_post(number)
         await store.journal.record_turn(running.lease, running.id, said, post)
     assert await store.journal.turns_held(running.id) == 2
+    assert await store.journal.newest_turn(running.id) == turn(2)
 
 
 async def test_an_export_may_cover_revealed_debates_of_one_platform(store: Store) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from engine.debate import Status, Verdict, VoteEvent
 from engine.errors import LeaseLostError
-from engine.findings import Adjustment, Artifact, Score
+from engine.findings import UNANSWERED, Adjustment, Artifact, Score
 from engine.store import Closing, DebateRecord, DeliveryState, ExportFilter, Lease, Note, Store
 from tests.contract.sample import NOW, Running, notice, run, verdict
 
@@ -36,6 +36,15 @@ async def close(store: Store, r: Running, *, gone: bool = False) -> None:
         return Closing(votes=(), posts=() if gone else (notice("reveal"),))
 
     await store.votes.close(r.lease, r.id, NOW + timedelta(minutes=1), False, conclude)
+
+
+async def test_what_is_asked_last_comes_behind_what_was_held_back(store: Store) -> None:
+    r = await run(store)
+    await r.open_vote()
+    await store.journal.note(r.lease, r.id, HELD)
+    closing = Closing(votes=(), posts=(notice("reveal"),), last=(notice("again"),))
+    await store.votes.close(r.lease, r.id, NOW, False, lambda _: closing)
+    assert await queued(store, r) == ["reveal", "briefing", "review", "again"]
 
 
 async def record(store: Store, debate_id: str) -> DebateRecord:
@@ -81,6 +90,16 @@ async def test_a_note_stored_again_changes_nothing(store: Store) -> None:
     await close(store, r)
     assert (await record(store, r.id)).scores == NOTE.scores
     assert (await queued(store, r)).count("briefing") == 1
+
+
+async def test_a_question_that_stayed_unanswered_is_known_to_whoever_resumes(store: Store) -> None:
+    r = await run(store)
+    await r.call("captain/free-1/A", text=None)
+    body = {"problem": "The backend is down."}
+    missing = Artifact(name="unanswered/captain/free-1/A", kind=UNANSWERED, body=body, valid=False)
+    await store.journal.note(r.lease, r.id, Note(artifacts=(missing, *NOTE.artifacts)))
+    journaled = await store.journal.load(r.id)
+    assert journaled.unanswered == {"captain/free-1/A": "The backend is down."}
 
 
 async def test_the_format_judges_verdict_is_not_the_panels(store: Store) -> None:

@@ -108,9 +108,12 @@ async def test_parts_are_frozen_and_their_references_kept(store: Store) -> None:
     assert following == await first(r)
     assert following is not None
     assert following.key == "b"
-    assert await store.outbox.reference(r.id, "a") == ("message-1", "message-2")
-    assert await store.outbox.reference(r.id, "b") == ()
-    assert await store.outbox.reference(r.id, "unknown") == ()
+    sent, waiting = await store.outbox.find(r.id, "a"), await store.outbox.find(r.id, "b")
+    assert sent is not None
+    assert sent.refs == ("message-1", "message-2")
+    assert waiting is not None
+    assert waiting.refs == ()
+    assert await store.outbox.find(r.id, "unknown") is None
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,13 @@ import pytest
 from engine.debate import BallotKind, How, Question, Status
 from engine.errors import LeaseLostError
 from engine.store import (
+    Closing,
     DeliveryState,
     ExportFilter,
     Intervention,
     Press,
     Pressed,
+    Revision,
     Store,
     Target,
 )
@@ -63,6 +65,83 @@ async def test_a_vote_message_asks_its_debates_question(store: Store, ballot: Ba
         assert await store.votes.target(*elsewhere, "vote-message") is None
 
 
+# --- asked again after the reveal --------------------------------------------------------
+
+
+async def asked_again(store: Store) -> Running:
+    """Bring a debate to its reveal, below which it is asked again until LATER."""
+    r = await voting(store)
+    await store.votes.close(r.lease, r.id, NOW, False, lambda _: Closing(votes=(), posts=()))
+    await store.votes.accept(r.lease, r.id, "again", Question.AGAIN)
+    await store.votes.open_again(r.lease, r.id, LATER)
+    return r
+
+
+def revision(r: Running, option: str | None, user: str = "user-1") -> Revision:
+    return Revision(
+        debate=r.id,
+        ballot=BallotKind.OPEN,
+        platform="chat",
+        user=user,
+        option=option,
+        received_at=SOON,
+    )
+
+
+async def test_it_is_asked_again_until_its_own_deadline(store: Store) -> None:
+    r = await asked_again(store)
+    assert await store.votes.agains("chat") == {r.id: LATER}
+    assert await store.votes.agains("elsewhere") == await store.votes.agains("chat", "attic") == {}
+    assert await store.votes.agains("chat", "lobby") == {r.id: LATER}
+    await store.votes.open_again(r.lease, r.id, LATER + timedelta(hours=1))
+    assert await store.votes.agains("chat") == {r.id: LATER}
+    assert await store.votes.cast(cast(message="again")) == "stored"
+    assert await store.votes.cast(cast()) == "closed"
+    await store.votes.close_again(r.lease, r.id, LATER)
+    assert await store.votes.agains("chat") == {}
+    assert await store.votes.cast(cast("user-2", message="again")) == "closed"
+    target = await store.votes.target("chat", "thread", "again")
+    assert target is not None
+    assert (target.deadline, target.closed) == (LATER, True)
+
+
+async def test_only_the_leases_holder_asks_again(store: Store) -> None:
+    r = await asked_again(store)
+    stale = r.lease.model_copy(update={"epoch": r.lease.epoch - 1})
+    with pytest.raises(LeaseLostError):
+        await store.votes.open_again(stale, r.id, SOON)
+    with pytest.raises(LeaseLostError):
+        await store.votes.close_again(stale, r.id, SOON)
+
+
+async def test_a_revision_takes_the_place_of_what_was_answered(store: Store) -> None:
+    r = await asked_again(store)
+    await store.votes.cast(cast(message="again"))
+    steps = (("B", "stored"), ("B", "duplicate"), (None, "stored"), (None, "duplicate"))
+    for option, outcome in steps:
+        told = await store.votes.revise(revision(r, option))
+        assert (told.option, told.outcome) == (option, outcome)
+    await store.votes.close_again(r.lease, r.id, LATER)  # which ends the reactions alone
+    assert (await store.votes.revise(revision(r, "tie"))).outcome == "stored"
+    events = await store.votes.events(r.id, Question.AGAIN)
+    assert [(event.option, event.added, event.how) for event in events] == [
+        ("A", True, How.LIVE),
+        ("B", True, How.BUTTON),
+        ("B", False, How.BUTTON),
+        ("tie", True, How.BUTTON),
+    ]
+
+
+async def test_who_has_revised_what_is_known(store: Store) -> None:
+    r, other = await asked_again(store), await run(store)
+    await store.votes.revise(revision(r, "A"))
+    among = (r.id, other.id)
+    assert await store.votes.revised_by("chat", "user-1", among) == {r.id}
+    assert await store.votes.revised_by("chat", "user-1", (other.id,)) == frozenset()
+    for platform, user in (("chat", "user-2"), ("elsewhere", "user-1")):
+        assert await store.votes.revised_by(platform, user, among) == frozenset()
+
+
 async def test_answers_to_each_question_are_logged_apart(store: Store) -> None:
     r = await voting(store)
     for question in (Question.STANCE_BEFORE, Question.STANCE_AFTER):
@@ -71,7 +150,7 @@ async def test_answers_to_each_question_are_logged_apart(store: Store) -> None:
             await store.votes.cast(cast("user-2", "up", message=f"message of {question}"))
     await store.votes.cast(cast("user-1", "A"))
     logs = {question: await store.votes.events(r.id, question) for question in Question}
-    assert [len(logs[question]) for question in Question] == [1, 2, 2, 0]
+    assert [len(logs[question]) for question in Question] == [1, 2, 2, 0, 0]
     assert {event.question for event in logs[Question.STANCE_AFTER]} == {Question.STANCE_AFTER}
     assert len(await store.votes.events(r.id)) == 5
     # Who answered another question was not seen before in this one.

@@ -24,10 +24,12 @@ from adapters.memory.venue import Fault, MemoryVenue
 from adapters.slack import votes as slack_votes
 from adapters.slack.rest import Rest as SlackRest
 from adapters.slack.venue import SlackVenue
+from adapters.slack.workspaces import OneWorkspace
 from adapters.terminal.venue import TerminalVenue
 from engine.debate import Estimate
 from engine.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
 from engine.messages import (
+    AgainInvite,
     Announcement,
     Message,
     Notice,
@@ -47,6 +49,7 @@ from engine.ports import (
 )
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.slack import Rules, SlackServer
+from tests.doubles.slack.state import TEAM
 
 OPTIONS = ("A", "B", "tie", "weak")
 REFERENCE = re.compile(r"k7f2qz·\d+·\d+/\d+")
@@ -116,7 +119,7 @@ async def slack() -> AsyncIterator[Stage]:
         for name in ("bob", "cy", "ann"):
             server.add_user(name)
         rest = SlackRest(SecretStr(server.bot_token), server.api_url)
-        venue = SlackVenue(rest, gap=0.0)
+        venue = SlackVenue(OneWorkspace(rest), gap=0.0)
 
         async def react(user: str, place: str, message: str, option: str) -> None:
             name = slack_votes.NAMES[option]
@@ -133,7 +136,8 @@ async def slack() -> AsyncIterator[Stage]:
         def user_id(name: str) -> str:
             return server.users[name].id
 
-        yield Stage(venue, server.channel.id, react, unreact, seen, "404.000404", user_id)
+        channel = f"{TEAM}:{server.channel.id}"
+        yield Stage(venue, channel, react, unreact, seen, "404.000404", user_id)
         await rest.close()
 
 
@@ -197,7 +201,8 @@ def test_rendering_is_pure_and_numbers_its_parts(stage: Stage) -> None:
 def test_every_kind_of_message_has_a_part(stage: Stage) -> None:
     closed = VoteClosed(options=OPTIONS, votes=0)
     stance = StanceInvite(topic="T", after=False, options=("up", "down", "unsure"), seconds=60)
-    for message in (announcement("T"), turn(""), INVITE, stance, closed, Notice(text="")):
+    again = AgainInvite(options=OPTIONS, minutes=60)
+    for message in (announcement("T"), turn(""), INVITE, stance, again, closed, Notice(text="")):
         assert stage.venue.render(message, "k7f2qz·1")
 
 

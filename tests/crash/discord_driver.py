@@ -25,7 +25,7 @@ from tests.doubles.discord.server import TOKEN
 from tests.scenario.discord_stage import process, settings_of
 
 LIVES, CONNECTED, OVER = "lives", "connected", "over"
-LIMITS = VenueLimits(typing_seconds=60, send_seconds=0.4)
+LIMITS = VenueLimits(typing_seconds=60, send_seconds=0.4, state_seconds=0.05)
 
 
 async def serve(folder: Path, api_url: str) -> None:

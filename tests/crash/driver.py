@@ -73,7 +73,7 @@ async def hold(folder: Path, order: Order, *, shared: bool) -> None:
     fate = Fate(folder)
     url = f"sqlite+aiosqlite:///{folder / 'debate.db'}"
     await age(url)
-    store = FatedStore(Database(url, writable=not shared), fate)
+    store = FatedStore(Database(url, writable=not shared), fate=fate)
     venue = SurvivingVenue(folder / "platform.jsonl", fate)
     await venue.remember()
     begun = await find(store)

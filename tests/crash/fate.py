@@ -32,7 +32,7 @@ WRITES = {
     "debates": ("advance",),
     "journal": ("began", "ended", "record_turn", "note", "record_verdict"),
     "outbox": ("publish", "sending", "posted", "settle", "set_thread"),
-    "votes": ("open", "cast", "close"),
+    "votes": ("open", "cast", "close", "open_again"),
 }
 
 
@@ -104,8 +104,8 @@ class FatedPart:
 class FatedStore(SqlStore):
     """A store each of whose writes is a point."""
 
-    def __init__(self, database: Database, fate: Fate) -> None:
-        super().__init__(database)
+    def __init__(self, database: Database, keys: Sequence[str] = (), *, fate: Fate) -> None:
+        super().__init__(database, keys)
         for name in WRITES:
             setattr(self, name, FatedPart(getattr(self, name), name, fate))
 

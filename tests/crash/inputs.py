@@ -47,6 +47,7 @@ FIRST = Inputs(
             "sampling": dict.fromkeys(ROLES, Sampling(temperature=0.5, max_tokens=1000)),
             "limits": LIMITS,
             "stance_seconds": 0.01,
+            "again": True,
         }
     ),
     Price(usd_in=0, usd_out=0),

@@ -18,6 +18,7 @@ import structlog
 from pydantic import SecretStr
 
 from adapters.slack.rest import Rest
+from adapters.slack.site import Site
 from adapters.slack.socket import SocketTransport
 from tests.crash.discord_driver import CONNECTED, LIMITS, LIVES, OVER
 from tests.crash.driver import warm_up
@@ -33,7 +34,7 @@ async def serve(folder: Path, api_url: str) -> None:
     rest = Rest(SecretStr(BOT_TOKEN), api_url)
     transport = SocketTransport(rest, SecretStr(APP_TOKEN))
     with patch("bot.app.SqlStore", partial(FatedStore, fate=Fate(folder))):
-        async with process(settings, rest, transport, limits=LIMITS):
+        async with process(settings, rest, transport, Site("127.0.0.1", 0), limits=LIMITS):
             append(folder / CONNECTED, str(os.getpid()))
             await asyncio.Event().wait()
 

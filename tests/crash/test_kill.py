@@ -13,7 +13,7 @@ from tests.crash.driver import PEOPLE
 from tests.crash.inputs import CHANGED, ORDER, PAST_DEBATES
 
 # Raise or lower it knowingly: each is a write, a send or a vote of one debate.
-POINTS = 190
+POINTS = 200
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +42,13 @@ def test_a_process_died_at_every_point_and_many_in_one_debate(
 def test_people_read_the_same(clean: Scene, killed: list[Scene]) -> None:
     for scene in killed:
         assert scene.transcript() == clean.transcript()
+
+
+def test_it_is_asked_again_below_the_reveal_whenever_it_died(killed: list[Scene]) -> None:
+    for scene in killed:
+        [asked] = [row for row in scene.tables()["targets"] if row["question"] == "again"]
+        assert asked["deadline"] is not None
+        assert scene.transcript()[-1][1].startswith("After the reveal: A, B, tie, weak.")
 
 
 def test_nothing_is_posted_twice(killed: list[Scene]) -> None:

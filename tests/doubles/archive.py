@@ -91,7 +91,14 @@ def make_label(
     return TurnLabel(step=step, person=person, up=up, blind=blind, received_at=NOON)
 
 
-def make_debate(number: int = 1, status: Status = Status.CLOSED, **asked: Any) -> Debate:
+def id_of(number: int) -> str:
+    """The id of the debate of that number."""
+    return f"01JCANARY{number:017d}"
+
+
+def make_debate(
+    number: int = 1, status: Status = Status.CLOSED, *, mirror_of: str | None = None, **asked: Any
+) -> Debate:
     """A debate of a community; a closed one was revealed `number` hours after noon."""
     request = Request(
         **{"topic": f"Topic {number}", "sides": {"A": MAPLE, "B": BIRCH}, "quorum": 3} | asked
@@ -106,10 +113,11 @@ def make_debate(number: int = 1, status: Status = Status.CLOSED, **asked: Any) -
         limits={},
         seed=number,
         ordinal=number,
+        mirror_of=mirror_of,
     )
     closed = status is Status.CLOSED
     return Debate(
-        id=f"01JCANARY{number:017d}",
+        id=id_of(number),
         number=number,
         platform="discord",
         community="700000000000000001",

@@ -81,10 +81,10 @@ class ScriptedDesk:
         self.stored[step] = Reply(text=answer, finish="stop", model=model.name)
         return self.stored[step]
 
-    async def publish(self, turn: Turn, post: Post) -> None:
+    async def publish(self, turn: Turn, compose: Callable[[], Post]) -> None:
         """Keep a turn and its post."""
         self.turns.append(turn)
-        self.posts.append(post)
+        self.posts.append(compose())
 
     async def keep(self, note: Note) -> None:
         """Keep what the format found out."""

@@ -11,7 +11,7 @@ from adapters.models.attempts import Patience
 from adapters.models.rehearsal import RehearsalModels
 from engine.debate import Model, Sampling, Setup, Turn
 from engine.errors import ModelError, RostrumError
-from engine.findings import Artifact, Score
+from engine.findings import UNANSWERED, Artifact, Score
 from engine.floor import Floor
 from engine.formats import find_format
 from engine.intake import Defaults, Order, complete, freeze
@@ -106,10 +106,10 @@ class RehearsedDesk:
         self.stored[step] = reply
         return reply
 
-    async def publish(self, turn: Turn, post: Post) -> None:
+    async def publish(self, turn: Turn, compose: Callable[[], Post]) -> None:
         """Keep a turn and its post."""
         self.turns.append(turn)
-        self.posts.append(post)
+        self.posts.append(compose())
 
     async def keep(self, note: Note) -> None:
         """Keep a note, and what it shows."""
@@ -140,10 +140,16 @@ class RehearsedDesk:
 async def hold(setup: Setup, desk: RehearsedDesk | None = None) -> RehearsedDesk:
     """Hold a debate before a desk, from the top, as a process does that begins or resumes it."""
     desk = desk or RehearsedDesk()
+    unanswered = {
+        name.removeprefix(f"{UNANSWERED}/"): str(artifact.body["problem"])
+        for name, artifact in desk.artifacts.items()
+        if artifact.kind == UNANSWERED
+    }
     for kept in (desk.turns, desk.posts, desk.held, desk.notes):
         kept.clear()
     script = find_format(setup.request.format)
-    await script.run(Floor(setup, load_prompts(), desk, script.turns(setup.request)))
+    total = script.length(setup.request)
+    await script.run(Floor(setup, load_prompts(), desk, total, unanswered))
     return desk
 
 

@@ -19,7 +19,7 @@ from adapters.storage.migrate import migrate
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.discord.refusals import Json
 from tests.doubles.discord.state import Message
-from tests.pages.discord_markdown import to_html
+from tests.pages.chat_markdown import to_html
 from tests.scenario.discord_stage import OPTIONS, DiscordStage, ended, until, voting
 
 TOPIC = "Remote work is more productive than working from an office"

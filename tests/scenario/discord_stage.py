@@ -28,7 +28,7 @@ from tests.doubles.discord import DiscordServer, Interaction
 from tests.doubles.discord.state import Channel, Message
 
 T = TypeVar("T")
-SWIFT = VenueLimits(typing_seconds=0.1, send_seconds=1.0)
+SWIFT = VenueLimits(typing_seconds=0.1, send_seconds=1.0, state_seconds=0.05)
 OPTIONS = {"A": "🅰️", "B": "🅱️", "tie": "🤝", "weak": "🚫"}
 MODELS = "rehearsal/maple, rehearsal/willow"
 JURORS = "rehearsal/oak, rehearsal/elm, rehearsal/ash, rehearsal/fir"
@@ -111,8 +111,7 @@ async def process(
     venue = DiscordVenue(rest, limits=limits, gap=gap)
     identifies = Identifies(gap=0.0)
     connection = Connection(secret, (), rest, identifies=identifies, first_pause=0.05)
-    joined = Discord(rest, venue, connection, board_seconds=0.05)
-    async with serving(settings, joined) as app:
+    async with serving(settings, Discord(rest, venue, connection)) as app:
         await until(lambda: connection.connected)
         yield app
 

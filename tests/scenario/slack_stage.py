@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -17,8 +18,10 @@ from pydantic import SecretStr
 from adapters.slack.connection import Connection, Transport
 from adapters.slack.http import HttpTransport
 from adapters.slack.rest import Rest
+from adapters.slack.site import Site
 from adapters.slack.socket import SocketTransport
 from adapters.slack.venue import SlackVenue
+from adapters.slack.workspaces import OneWorkspace
 from bot.app import App
 from bot.platforms import Platform, Slack
 from bot.run import serving
@@ -29,7 +32,7 @@ from tests.doubles.slack import Asked, SlackServer
 from tests.doubles.slack.state import Message
 from tests.scenario.discord_stage import settings_of, state, until
 
-SWIFT = VenueLimits(typing_seconds=0.1, send_seconds=1.0)
+SWIFT = VenueLimits(typing_seconds=0.1, send_seconds=1.0, state_seconds=0.05)
 OPTIONS = ("a", "b", "handshake", "no_entry_sign")
 _REFERENCE = re.compile(r"\w+·\d+·\d+/\d+")
 
@@ -51,13 +54,14 @@ class SlackStage:
         """Run a process until the body ends, connected."""
         bot_token, app_token = self.tokens or (self.slack.bot_token, self.slack.app_token)
         rest = Rest(SecretStr(bot_token), self.slack.api_url)
-        transport = self._transport(rest, app_token)
+        site = Site("127.0.0.1", 0)
+        transport = self._transport(rest, app_token, site)
         limits, gap = self.limits, self.gap
-        async with process(self._settings(), rest, transport, limits=limits, gap=gap) as app:
+        async with process(self._settings(), rest, transport, site, limits=limits, gap=gap) as app:
             if not self.http:
                 await self.slack.socket.until_connected()
-            if isinstance(transport, HttpTransport) and transport.address:
-                host, port = transport.address
+            if site.address:
+                host, port = site.address
                 self.slack.deliveries.request_url = f"http://{host}:{port}/slack/events"
             yield app
 
@@ -68,9 +72,9 @@ class SlackStage:
             await asyncio.sleep(10)
             yield app
 
-    def _transport(self, rest: Rest, app_token: str) -> Transport:
+    def _transport(self, rest: Rest, app_token: str, site: Site) -> Transport:
         if self.http:
-            return HttpTransport(SecretStr(self.slack.signing_secret), "127.0.0.1", 0)
+            return HttpTransport(SecretStr(self.slack.signing_secret), site)
         return SocketTransport(rest, SecretStr(app_token), ping=0.2)
 
     def _settings(self) -> Settings:
@@ -134,16 +138,25 @@ async def process(
     settings: Settings,
     rest: Rest,
     transport: Transport,
+    site: Site,
     *,
     limits: VenueLimits = SWIFT,
     gap: float = 0.0,
 ) -> AsyncIterator[App]:
     """Run a process until the body ends, connected."""
-    venue = SlackVenue(rest, limits=limits, gap=gap)
-    connection = Connection(rest, transport, first_pause=0.05)
-    async with serving(settings, Slack(rest, venue, connection)) as app:
+    workspaces = OneWorkspace(rest)
+    venue = SlackVenue(workspaces, limits=limits, gap=gap)
+    connection = Connection(workspaces, transport, site, first_pause=0.05)
+    async with serving(settings, Slack(workspaces, venue, connection)) as app:
         await until(lambda: connection.connected)
         yield app
+
+
+def free_port() -> int:
+    """Return a port on loopback that nothing listens on."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return int(taken.getsockname()[1])
 
 
 async def voting(app: App) -> Debate:
@@ -162,6 +175,12 @@ def title(message: Message) -> str:
     """Return the line above a message."""
     first = message.blocks[0] if message.blocks else {}
     return str(first["elements"][0]["text"]) if first.get("type") == "context" else ""
+
+
+def buttons(message: Message) -> list[str]:
+    """Return the labels of a message's buttons."""
+    rows = [block["elements"] for block in message.blocks if block["type"] == "actions"]
+    return [button["text"]["text"] for row in rows for button in row]
 
 
 def counted(reveal: Message) -> dict[str, int]:

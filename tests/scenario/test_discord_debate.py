@@ -186,6 +186,16 @@ async def test_settings_and_exports_are_for_managers(
         assert "set here" in asked.text
 
 
+async def test_reveals_stay_in_their_threads_as_discord_has_it(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    async with stage.process():
+        change = {"setting": "broadcast", "value": "on"}
+        asked = await discord.slash("olga", "debate settings", change).finished()
+        assert "in that thread alone" in asked.text
+        assert "set here" not in (await discord.slash("olga", "debate settings").finished()).text
+
+
 async def test_only_the_channels_that_were_allowed_hold_debates(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
-from engine.ports import VenueLimits
+from adapters.discord.venue import LIMITS
 from tests.doubles.discord import DiscordServer
 from tests.scenario.discord_stage import DiscordStage, reference, until
 
 
 async def test_discords_rates_are_kept_without_a_single_429(database_url: str) -> None:
     async with DiscordServer() as discord:
-        stage = DiscordStage(database_url, discord, limits=VenueLimits(), gap=1.0)
+        stage = DiscordStage(database_url, discord, limits=LIMITS, gap=1.0)
         async with stage.process():
             for _ in range(2):
                 await stage.start(topic="A sentence of a certain length. " * 120)

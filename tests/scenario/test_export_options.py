@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime, timedelta
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
 from adapters.storage.store import SqlStore
+from bot import exporting
 from bot.exporting import Chosen
 from engine.dataset.rowfiles import FileFormat
 from engine.dataset.writer import Wanted, export
@@ -62,6 +64,28 @@ class TestDatabase:
         assert await ids(store, tmp_path / "out", ids=(held[0], held[2])) == [held[0], held[2]]
 
 
+class Screen(StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+class TestProgress:
+    def draw(self, stderr: StringIO, monkeypatch: pytest.MonkeyPatch) -> str:
+        monkeypatch.setattr(exporting, "PATIENCE_SECONDS", 0.0)
+        monkeypatch.setattr("sys.stderr", stderr)
+        with exporting._progress(4) as report:
+            report(3)
+        return stderr.getvalue()
+
+    def test_a_terminal_shows_how_far_it_is(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        shown = self.draw(Screen(), monkeypatch)
+        assert "Exporting" in shown
+        assert "75%" in shown
+
+    def test_a_pipe_gets_nothing(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        assert self.draw(StringIO(), monkeypatch) == ""
+
+
 class TestTyped:
     def test_lists_have_commas_between(self) -> None:
         chosen = Chosen(formats="classic, team", languages="en,tr", tables="votes,debates")
@@ -93,8 +117,9 @@ class TestTyped:
             (Chosen(until="31.3.2026"), "--until is “31.3.2026”"),
             (Chosen(tables="votes,voters"), "There is no table “voters”; choose from debates"),
             (Chosen(formats="classical"), "There is no format “classical”"),
+            (Chosen(languages="en,in Turkish"), "“in Turkish” is not a language code"),
         ],
-        ids=["format", "since", "until", "tables", "debate-format"],
+        ids=["format", "since", "until", "tables", "debate-format", "language"],
     )
     def test_what_cannot_be_read_is_refused_with_what_to_write(
         self, chosen: Chosen, told: str

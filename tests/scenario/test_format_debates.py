@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
+import sys
+from pathlib import Path
 
+import orjson
 import pytest
 
 from adapters.memory.venue import StoredMessage
@@ -199,3 +204,27 @@ async def test_live_scores_are_read_before_the_reveal_and_name_no_model(
     assert told in before
     for model in (*debate.request.speakers, *debate.request.judges):
         assert model.name not in before
+
+
+@pytest.mark.parametrize("other", [0, 1])
+async def test_the_same_model_on_both_sides_is_warned_of(line: Running, other: int) -> None:
+    models = {"A": MODELS[0], "B": MODELS[other]}
+    started = await line.start(SHORT, format="structured", topic=TOPICS["en"], models=models)
+    told = [warning for warning in started.warnings if "The same model argues" in warning]
+    assert bool(told) is (other == 0)
+    await line.ended(started.debate.id)
+
+
+def test_a_bench_waits_for_nobody_where_a_format_asks_people_first(tmp_path: Path) -> None:
+    command = "from bot.cli import main; main()"
+    asked = ["bench", "overhead", "--format", "oxford", "--crowd", "0", "--seconds", "0.01"]
+    kept = {name: value for name, value in os.environ.items() if "ROSTRUM" not in name}
+    ended = subprocess.run(
+        [sys.executable, "-c", command, *asked],
+        cwd=tmp_path,
+        env=kept | {"PYTHONPATH": str(Path(__file__).parents[2])},
+        capture_output=True,
+        timeout=40,  # it waited a minute before each of its dozen debates
+        check=True,
+    )
+    assert orjson.loads(ended.stdout)["format"] == "oxford"

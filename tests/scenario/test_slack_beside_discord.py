@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from pydantic import SecretStr
+from pydantic import SecretStr, TypeAdapter
 
 from adapters.discord.connection import Connection as DiscordConnection
 from adapters.discord.identify import Identifies
@@ -12,16 +13,41 @@ from adapters.discord.rest import Rest as DiscordRest
 from adapters.discord.venue import DiscordVenue
 from adapters.slack.connection import Connection as SlackConnection
 from adapters.slack.rest import Rest as SlackRest
+from adapters.slack.site import Site
 from adapters.slack.socket import SocketTransport
 from adapters.slack.venue import SlackVenue
-from bot.app import App
+from adapters.slack.votes import NAMES
+from adapters.slack.workspaces import OneWorkspace
 from bot.platforms import Discord, Slack
 from bot.run import serving
-from engine.debate import Debate
+from engine.store import DebateRecord, ExportFilter
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.slack import Rules, SlackServer
-from tests.scenario.discord_stage import DiscordStage, settings_of, until
+from tests.scenario.discord_stage import OPTIONS, DiscordStage, settings_of, until
 from tests.scenario.slack_stage import SlackStage
+
+VOTES = (("ada", "B"), ("ben", "A"), ("cleo", "tie"))
+OWN = frozenset(
+    (
+        "id",
+        "number",
+        "ordinal",
+        "platform",
+        "community",
+        "place",
+        "thread",
+        "vote_message",
+        "person",
+        "latency",
+        "created_at",
+        "opened_at",
+        "vote_opened_at",
+        "vote_deadline",
+        "revealed_at",
+        "first_at",
+        "last_at",
+    )
+)
 
 
 def joined_discord(discord: DiscordServer) -> Discord:
@@ -34,10 +60,13 @@ def joined_discord(discord: DiscordServer) -> Discord:
 def joined_slack(slack: SlackServer) -> Slack:
     rest = SlackRest(SecretStr(slack.bot_token), slack.api_url)
     transport = SocketTransport(rest, SecretStr(slack.app_token))
-    return Slack(rest, SlackVenue(rest, gap=0.0), SlackConnection(rest, transport))
+    workspaces = OneWorkspace(rest)
+    venue = SlackVenue(workspaces, gap=0.0)
+    connection = SlackConnection(workspaces, transport, Site("127.0.0.1", 0))
+    return Slack(workspaces, venue, connection)
 
 
-async def test_the_same_request_is_the_same_debate(database_url: str) -> None:
+async def test_the_same_request_is_the_same_record(database_url: str) -> None:
     sides = {"model_a": "rehearsal/maple", "model_b": "rehearsal/willow"}
     async with (
         DiscordServer(rates=Rates.generous()) as discord,
@@ -49,19 +78,41 @@ async def test_the_same_request_is_the_same_debate(database_url: str) -> None:
         )
         platforms = (joined_discord(discord), joined_slack(slack))
         async with serving(settings_of(database_url), *platforms) as app:
+            app.service.new_seed = lambda: 7
             await until(lambda: all(platform.is_connected() for platform in platforms))
             await on_discord.start(topic="Tea & <coffee>", **sides)
+            # Every other debate is read in the other order, so the third is compared to the first.
+            await app.store.debates.next_number()
             await on_slack.start('"Tea & <coffee>" a=rehearsal/maple b=rehearsal/willow')
-            await on_discord.ballot()
-            await on_slack.ballot()
-            found = {debate.platform: debate for debate in await app.store.debates.recent(limit=2)}
-            first = await recorded(app, found["discord"])
-            second = await recorded(app, found["slack"])
-    assert first == second
+            ballot, beside = await on_discord.ballot(), await on_slack.ballot()
+            for user, option in VOTES:
+                discord.react(user, ballot.id, OPTIONS[option])
+                await slack.react(user, beside.ts, NAMES[option])
+            await on_discord.close()
+            await on_slack.close()
+            with app.store.archive.reading(ExportFilter()) as records:
+                held = {record.debate.platform: comparable(record) for record in records}
+    assert held["discord"] == held["slack"]
+    assert len(held["slack"]["turns"]) == 8
+    assert sorted(answer["option"] for answer in held["slack"]["answers"]) == ["A", "B", "tie"]
 
 
-async def recorded(app: App, debate: Debate) -> dict[str, Any]:
-    """Return what was asked and how far it came, without ids, draws and moments."""
-    turns = await app.store.journal.turns_held(debate.id)
-    request = debate.request.model_dump(mode="json")
-    return {"request": request, "status": debate.status, "turns": turns}
+def comparable(record: DebateRecord) -> dict[str, Any]:
+    """Return everything of a record but the platform's ids, counters and moments."""
+    answers = [answer._asdict() for answer in record.answers]
+    debate = record.debate.model_copy(update={"starter": None})
+    record = replace(record, debate=debate, answers=())
+    shown = TypeAdapter(DebateRecord).dump_python(record, mode="json")
+    whole: dict[str, Any] = without(shown | {"answers": answers}, OWN)
+    return whole
+
+
+def without(value: Any, names: frozenset[str]) -> Any:
+    """Return a JSON value without the fields of these names, and lists in a fixed order."""
+    match value:
+        case dict():
+            return {k: without(v, names) for k, v in value.items() if k not in names}
+        case list() | tuple():
+            return sorted((without(one, names) for one in value), key=repr)
+        case _:
+            return value

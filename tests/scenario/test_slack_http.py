@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 from collections.abc import AsyncIterator
 
 import aiohttp
 import pytest
+from structlog.testing import capture_logs
 
 from bot.platforms import open_platforms
+from bot.run import serving
 from bot.settings import Settings
 from engine.errors import SettingsError
 from tests.doubles.slack import Rules, SlackServer
-from tests.scenario.slack_stage import SlackStage, counted, voting
+from tests.scenario.slack_stage import SlackStage, counted, free_port, voting
 
+STAMP = "X-Slack-Request-Timestamp"
 BODY = json.dumps({"type": "url_verification", "challenge": "c1"}).encode()
+CHALLENGED = (200, '{"challenge": "c1"}')
+SECRET = b'{"type": "event_callback", "secret": "not-to-be-logged"}'
 
 
 @pytest.fixture
@@ -41,29 +47,92 @@ async def test_only_slacks_own_requests_are_taken(
 ) -> None:
     slack = stage.slack
     signed = slack.deliveries.sign
-    old = signed(BODY, str(int(slack.clock.now()) - 301))
-    words = signed(BODY) | {"X-Slack-Request-Timestamp": "yesterday"}
-    secret = b'{"type": "event_callback", "secret": "not-to-be-logged"}'
+    old = signed(SECRET, str(int(slack.clock.now()) - 301))
+    words = signed(SECRET) | {STAMP: "yesterday"}
     async with stage.process():
-        assert await send(slack, BODY, signed(BODY)) == (200, '{"challenge": "c1"}')
-        refused = [
-            await send(slack, secret, headers)
-            for headers in (
-                {},
-                signed(BODY),
-                old,
-                words,
-                words | {"X-Slack-Request-Timestamp": "9" * 400},
-                {"X-Slack-Request-Timestamp": "٣"},
-                signed(secret) | {"X-Slack-Signature": "v0=00"},
-            )
-        ]
+        assert await send(slack, BODY, signed(BODY)) == CHALLENGED
+        with capture_logs() as logs:
+            refused = [
+                await send(slack, SECRET, headers)
+                for headers in (
+                    {},
+                    {STAMP: signed(SECRET)[STAMP]},
+                    signed(BODY),
+                    old,
+                    words,
+                    words | {STAMP: "9" * 400},
+                    {STAMP: "٣"},
+                    {STAMP: "-1"},
+                    signed(SECRET) | {"X-Slack-Signature": "v0=00"},
+                )
+            ]
         assert refused == [(401, "")] * len(refused)
-        large = b"x" * (2**20 + 1)
-        assert (await send(slack, large, signed(large))) == (413, "")
-        for garbage in (b"{not json", b"\xff\xfe"):
-            assert (await send(slack, garbage, signed(garbage))) == (400, "")
-    assert "not-to-be-logged" not in caplog.text
+    said = [(log["event"], log["status"], log["log_level"]) for log in logs]
+    assert said == [("request refused", 401, "warning")] * len(refused)
+    assert "not-to-be-logged" not in f"{logs}{caplog.text}"
+
+
+@pytest.mark.parametrize(
+    ("body", "slacks_own", "status"),
+    [
+        (SECRET + b" " * 2**20, False, 413),
+        (SECRET + b" " * 2**20, True, 413),
+        (b"\xff\xfe not-to-be-logged", False, 400),
+        (b"{not-to-be-logged", True, 400),
+        (b"payload=not-to-be-logged", True, 400),
+        (b"{not-to-be-logged", False, 401),
+        (b'["not-to-be-logged"]', False, 401),
+        (b'{"not-to-be-logged":' * 40_000, False, 401),
+    ],
+    ids=["large", "large own", "bytes", "cut own", "form own", "cut", "list", "deep"],
+)
+async def test_a_body_that_cannot_be_read_is_refused_and_not_logged(
+    stage: SlackStage,
+    caplog: pytest.LogCaptureFixture,
+    body: bytes,
+    slacks_own: bool,
+    status: int,
+) -> None:
+    headers = stage.slack.deliveries.sign(body if slacks_own else BODY)
+    async with stage.process():
+        with capture_logs() as logs:
+            assert await send(stage.slack, body, headers) == (status, "")
+        assert [log["status"] for log in logs] == [status]
+        assert "not-to-be-logged" not in f"{logs}{caplog.text}"
+        assert await send(stage.slack, BODY, stage.slack.deliveries.sign(BODY)) == CHALLENGED
+
+
+async def test_whoever_calls_learns_nothing_of_a_defect(
+    stage: SlackStage, caplog: pytest.LogCaptureFixture
+) -> None:
+    slack = stage.slack
+    event = {"type": "reaction_added", "reaction": "a", "user": "not-to-be-logged"}
+    told = {"type": "event_callback", "team_id": "T0HALL", "event_id": "E1", "event": event}
+    body = json.dumps(told).encode()
+    async with stage.process():
+        with capture_logs() as logs:
+            status, said = await send(slack, body, slack.deliveries.sign(body))
+    assert status == 500
+    assert "Traceback" not in said
+    assert "KeyError" not in said
+    assert [log["event"] for log in logs] == ["event failed by a defect"]
+    assert "not-to-be-logged" not in f"{logs}{caplog.text}"
+
+
+async def test_requests_are_taken_on_loopback_unless_told_otherwise(stage: SlackStage) -> None:
+    port = free_port()
+    taken = {"bot_token": stage.slack.bot_token, "signing_secret": stage.slack.signing_secret}
+    slack = taken | {"mode": "http", "port": port, "api_url": stage.slack.api_url}
+    settings = Settings.model_validate({"slack": slack, "database_url": stage.url})
+    (platform,) = open_platforms(settings)
+    async with serving(settings, platform):
+        async with asyncio.timeout(10):
+            while not platform.is_connected():  # noqa: ASYNC110 - it is looked at
+                await asyncio.sleep(0.01)
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.close()
+        with pytest.raises(OSError, match=r"refused|Connect call failed"):
+            await asyncio.open_connection("127.0.0.2", port)  # only who listens everywhere answers
 
 
 async def test_votes_come_over_http_too(stage: SlackStage) -> None:

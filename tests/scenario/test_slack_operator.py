@@ -4,19 +4,35 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 
 import pytest
 from pydantic import SecretStr
 from typer.testing import CliRunner
 
-from adapters.slack.checkup import Checked, check
+from adapters.slack.checkup import Checked, check_app, check_bot, check_installs
 from adapters.slack.manifest import SCOPES
+from adapters.slack.oauth import Credentials
 from adapters.slack.rest import Rest
+from adapters.storage.database import Database
+from adapters.storage.store import SqlStore
 from bot import cli
+from bot.doctor import run_check
+from bot.operate import disconnect_community
 from bot.platforms import open_platforms
 from bot.settings import Settings
-from engine.errors import SettingsError
+from engine.errors import NotFoundError, RostrumError, SettingsError
+from engine.installs import Install
 from tests.doubles.slack import SlackServer, status
+from tests.doubles.slack.oauth import CLIENT_ID, CLIENT_SECRET
+
+OAUTH = {
+    "ROSTRUM_SECRET_KEY": "a-new-key-of-the-operator",
+    "ROSTRUM_SLACK__APP_TOKEN": "xapp-1",
+    "ROSTRUM_SLACK__CLIENT_ID": CLIENT_ID,
+    "ROSTRUM_SLACK__CLIENT_SECRET": CLIENT_SECRET,
+    "ROSTRUM_SLACK__PUBLIC_URL": "https://agora.example.com/",
+}
 
 
 @pytest.fixture
@@ -31,8 +47,9 @@ async def look(
     rest = Rest(SecretStr(bot or slack.bot_token), slack.api_url)
     app_token = SecretStr(app or slack.app_token)
     try:
-        found = check(rest, app_token, SecretStr(secret or slack.signing_secret))
-        return {checked.subject: checked async for checked in found}
+        found = {checked.subject: checked async for checked in check_bot(rest)}
+        of_app = check_app(rest, app_token, SecretStr(secret or slack.signing_secret))
+        return found | {checked.subject: checked async for checked in of_app}
     finally:
         await rest.close()
 
@@ -57,12 +74,11 @@ async def test_each_failure_says_what_to_do(slack: SlackServer) -> None:
 
 
 async def test_a_wrong_token_or_an_absent_slack_is_one_line(slack: SlackServer) -> None:
-    (wrong,) = (await look(slack, bot="xoxb-wrong")).values()
+    wrong = (await look(slack, bot="xoxb-wrong"))["slack"]
     assert wrong.good is False
     assert "ROSTRUM_SLACK__BOT_TOKEN" in wrong.text
     slack.fail(status(503), "auth.test")
-    (away,) = (await look(slack)).values()
-    assert "status 503" in away.text
+    assert "status 503" in (await look(slack))["slack"].text
 
 
 @pytest.mark.parametrize("mode", ["socket", "http"])
@@ -78,17 +94,74 @@ def test_the_manifest_is_printed_for_the_mode_that_is_set(
     assert ("https://agora.example.com/slack/events" in printed.stdout) == (mode == "http")
 
 
+def test_the_manifest_of_an_app_to_install_says_where_slack_sends_people_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, value in OAUTH.items():
+        monkeypatch.setenv(name, value)
+    printed = CliRunner().invoke(cli.app, ["invite", "--slack"])
+    made = json.loads(printed.stdout)
+    assert made["settings"]["socket_mode_enabled"]
+    assert made["oauth_config"]["redirect_urls"] == [
+        "https://agora.example.com/slack/oauth_redirect"
+    ]
+
+
+async def test_every_workspace_that_installed_it_is_looked_at(slack: SlackServer) -> None:
+    slack.add_team("bay")
+    app = Rest(None, slack.api_url)
+    given = [install_of(slack.bot_token, "Hall"), install_of("xoxb-revoked", "Bay")]
+    credentials = Credentials(CLIENT_ID, SecretStr(CLIENT_SECRET))
+    wrong = Credentials(CLIENT_ID, SecretStr("wrong"))
+    try:
+        found = {checked.subject: checked async for checked in check_installs(app, given)}
+        (right,) = [c async for c in check_app(app, None, None, credentials)]
+        (refused,) = [c async for c in check_app(app, None, None, wrong)]
+        (nobody,) = [c async for c in check_installs(app, [])]
+    finally:
+        await app.close()
+    assert found["slack Hall (T0HALL)"].good
+    assert found["slack Hall (T0HALL) scopes"].good
+    assert found["slack Bay (T0BAY)"].good is False
+    assert (right.good, refused.good, nobody.good) == (True, False, None)
+    assert "bad client secret" in refused.text
+    assert "/slack/install" in nobody.text
+
+
+def install_of(token: str, name: str) -> Install:
+    return Install(
+        platform="slack",
+        community=f"T0{name.upper()}",
+        name=name,
+        account="U0ROSTRUM",
+        token=SecretStr(token),
+        installed_at=datetime.now(UTC),
+    )
+
+
+async def test_the_check_and_disconnecting_read_what_is_stored(
+    slack: SlackServer,
+    database: Database,
+    database_url: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    keyed = SqlStore(database, ["an-old-key-of-the-operator"])
+    await keyed.installs.keep(install_of(slack.bot_token, "Hall"))
+    given = {"ROSTRUM_DATABASE_URL": database_url, "ROSTRUM_SLACK__API_URL": slack.api_url}
+    for name, value in (OAUTH | given).items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(RostrumError):
+        await run_check()
+    shown = capsys.readouterr().out
+    assert "ROSTRUM_SECRET_KEY does not open" in shown
+    assert "rostrum disconnect" in shown
+    await disconnect_community("slack", "T0HALL")
+    assert await keyed.installs.every("slack") == []
+    with pytest.raises(NotFoundError):
+        await disconnect_community("slack", "T0HALL")
+
+
 def test_nothing_set_says_what_to_set() -> None:
     with pytest.raises(SettingsError, match="ROSTRUM_SLACK__BOT_TOKEN"):
         open_platforms(Settings())
-
-
-def test_installing_by_oauth_alone_is_refused_in_a_sentence() -> None:
-    slack = {
-        "client_id": "1.2",
-        "client_secret": "s",
-        "app_token": "xapp-1",
-    }
-    settings = Settings.model_validate({"slack": slack, "secret_key": "k" * 44})
-    with pytest.raises(SettingsError, match="one workspace"):
-        open_platforms(settings)

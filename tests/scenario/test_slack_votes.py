@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from bot.app import App
 from engine.store import ExportFilter
 from tests.doubles.slack import Rules, SlackServer, limited, status
 from tests.scenario.slack_stage import SlackStage, counted, ended, voting
@@ -24,6 +25,13 @@ async def stage(database_url: str) -> AsyncIterator[SlackStage]:
 @pytest.fixture
 def slack(stage: SlackStage) -> SlackServer:
     return stage.slack
+
+
+async def cast(app: App) -> list[tuple[str, bool]]:
+    """Return what the newest debate's log of votes says, in the order of receipt."""
+    (debate,) = await app.store.debates.recent(limit=1)
+    events = await app.store.votes.events(debate.id)
+    return [(event.option, event.added) for event in events]
 
 
 async def test_doubled_late_and_backward_events_change_nothing(
@@ -45,6 +53,7 @@ async def test_doubled_late_and_backward_events_change_nothing(
         await slack.deliveries.heard()
         for retry in (1, 2, 3):
             await slack.deliveries.repeat(3, retry)
+        assert len(await cast(app)) == 6
         assert counted(await stage.close()) == NOBODY | {"A": 1, "a tie": 1}
 
 
@@ -55,10 +64,26 @@ async def test_a_late_retry_may_be_the_only_telling(stage: SlackStage, slack: Sl
         slack.deliveries.held = True
         await slack.react("ben", ballot.ts, "a")
         await slack.deliveries.repeat(1, retry=3)
-        (debate,) = await app.store.debates.recent(limit=1)
-        events = await app.store.votes.events(debate.id)
-        assert [(event.option, event.added) for event in events] == [("A", True)]
+        assert await cast(app) == [("A", True)]
         slack.deliveries.flow()
+        await slack.deliveries.heard()
+        assert await cast(app) == [("A", True)]
+
+
+async def test_what_is_told_again_after_a_restart_is_still_the_same(
+    stage: SlackStage, slack: SlackServer
+) -> None:
+    async with stage.process() as app:
+        ballot = await stage.vote()
+        await voting(app)
+        await slack.react("ben", ballot.ts, "a")
+        await slack.unreact("ben", ballot.ts, "a")
+        await slack.deliveries.heard()
+    async with stage.process() as app:
+        await slack.deliveries.repeat(2, retry=3)
+        assert await cast(app) == [("A", True), ("A", False)]
+        await slack.deliveries.repeat(1, retry=3)
+        assert await cast(app) == [("A", True), ("A", False)]
 
 
 async def test_seeds_bots_and_other_emojis_are_nobodys_vote(
@@ -73,6 +98,7 @@ async def test_seeds_bots_and_other_emojis_are_nobodys_vote(
         await slack.react("ben", ballot.ts, "b")
         await slack.react("cleo", stage.root.ts, "a")
         await slack.deliveries.heard()
+        assert await cast(app) == [("B", True)]
         assert counted(await stage.close()) == NOBODY | {"B": 1}
 
 

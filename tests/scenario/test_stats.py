@@ -88,7 +88,7 @@ def office(stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
 
 
 async def stats(**options: Any) -> None:
-    plain = {"community": None, "format": None, "language": None, "as_json": False, "out": None}
+    plain = {"community": None, "formats": None, "languages": None, "as_json": False, "out": None}
     await run_stats(**plain | options)
 
 
@@ -128,7 +128,7 @@ async def test_stats_beside_a_running_process(
     assert "\x1b" not in text.out
     for said in ("Krippendorff's α of people", "Topic 0", "near/j1", "near/ana", "en "):
         assert said in text.out
-    await stats(community="club", format="classic", as_json=True)
+    await stats(community="club", formats="classic", as_json=True)
     report = orjson.loads(capsys.readouterr().out)
     assert report["filters"] == {"community": "club", "formats": ["classic"], "languages": []}
     agreement, [ana, ben] = report["agreement"], report["leaderboard"]["standings"]
@@ -166,9 +166,9 @@ async def test_pictures_that_cannot_be_written_say_so(tmp_path: Path) -> None:
 async def test_stats_of_nothing_and_of_what_does_not_exist(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    await stats(language="tr")
+    await stats(languages="tr")
     assert "nothing to tell" in capsys.readouterr().out
     with pytest.raises(UsageError, match="There is no format “duel”"):
-        await stats(format="duel")
+        await stats(formats="duel")
     with pytest.raises(UsageError, match="is not a language code"):
-        await stats(language="x" * 50)
+        await stats(languages="x" * 50)

@@ -191,6 +191,54 @@ def test_votes_that_cannot_be_cast_stop_it_before_anything_starts(
     assert not desk.database.exists()
 
 
+# --- stances ------------------------------------------------------------------------------
+
+
+OXFORD = ("demo", "--format", "oxford", "--topic", TOPIC)
+
+
+def test_given_stances_decide_the_format_that_goes_by_them(desk: Desk) -> None:
+    code, out, err = desk.run(*OXFORD, "--stances", "against>for=2,for=1,unsure>against=2")
+    assert (code, err) == (0, "")
+    assert out.index("guest-1 is against it") < out.index("A1 · opening")
+    assert out.index("[And now?]") < out.index("guest-1 is for it")
+    assert "4 of 5 people were moved: A 2 · B 2" in out
+    assert "[The room chooses A]" in out
+    assert "A 20% → 60%, B 40% → 40%. People who answered both times: 5." in out
+
+
+def test_people_at_the_keyboard_say_where_they_stand_before_and_after(desk: Desk) -> None:
+    with seated(desk, *OXFORD) as seat:
+        seat.screen.until("Enter = go on")
+        time.sleep(0.3)
+        seat.screen.press("--?+-")
+        seat.screen.until("guest-5 is against it")
+        seat.screen.until_vote()
+        seat.screen.press("AB\n")
+        seat.screen.shown = ""
+        seat.screen.until("Enter = go on")
+        time.sleep(0.3)
+        seat.screen.press("++++-\n")
+        seat.screen.rest()
+        assert seat.process.wait(20) == 0
+    assert "The room chooses A" in seat.screen.shown
+
+
+@pytest.mark.parametrize(
+    ("stances", "sentence"),
+    [
+        ("for=many", "“many” in --stances is not a number from 0 to 1000."),
+        ("", "--stances names no vote; write it as against>for=2,for=1."),
+    ],
+)
+def test_stances_that_nobody_can_take_stop_it_before_anything_starts(
+    desk: Desk, stances: str, sentence: str
+) -> None:
+    code, out, err = desk.run("debate", TOPIC, "--stances", stances)
+    assert (code, out, err) == (2, "", f"rostrum: {sentence}\n")
+    assert not desk.database.exists()
+
+
 # --- stops -------------------------------------------------------------------------------
 
 

@@ -289,7 +289,7 @@ async def test_a_premise_that_is_given_up_is_entered_with_both_turns(kind: str) 
 # --- debaters that adapt ---------------------------------------------------------------
 
 TRAITS = {"evidence": 5.0, "intensity": 9.0, "calm": 2.0}
-PRESSURES = {"cognitive": {"evidence": 1.0}, "emotional": {"intensity": 1.0, "calm": -1.0}}
+PRESSURES = {"cognitive": {"evidence": 1}, "emotional": {"intensity": 1, "calm": -1}}
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 from statistics import fmean, pvariance
 
 import pytest
@@ -35,6 +41,7 @@ from engine.debate import TIE
 from engine.errors import UsageError
 
 DEFAULT, MILD, HARSH, HERD = WORLDS
+CHILDREN = Path("/proc/thread-self/children")
 MANY = 300
 
 
@@ -132,13 +139,36 @@ def test_the_others_are_what_they_say() -> None:
 
 
 def test_the_table_has_a_row_for_each_panel_and_a_column_for_each_world() -> None:
-    line = Line(UNLABELLED, 80.0, 93.25, 1.0, -0.25, 4.0, 0.4)
-    worse = line._replace(share=88.0, lean=0.5)
-    table = render({"mild": [line], "herd": [worse]}).splitlines()
-    assert table[0].split()[-7:] == ["average", "worst", "mild", "herd", "calls", "audits", "lean"]
-    assert table[1].split()[-7:] == ["90.6", "88.0", "93.2", "88.0", "4.00", "0.40", "0.50"]
+    line = Line(UNLABELLED, 80.0, 93.25, 3.0, -0.25, 4.0, 0.4)
+    worse = line._replace(share=88.0, interval=4.0, lean=0.5)
+    heads, row = (line.split() for line in render({"mild": [line], "herd": [worse]}).splitlines())
+    assert heads[-9:] == ["average", "±", "worst", "±", "mild", "herd", "calls", "audits", "lean"]
+    assert row[-9:] == ["90.6", "2.5", "88.0", "4.0", "93.2", "88.0", "4.00", "0.40", "0.50"]
 
 
 async def test_too_few_debates_to_label_are_refused() -> None:
     with pytest.raises(UsageError, match="at least 200"):
         await run_jury(debates=1, seeds=1, first_seed=0, learning=199)
+
+
+@pytest.mark.skipif(not CHILDREN.exists(), reason="needs Linux")
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_stopped_it_ends_with_one_line_and_leaves_no_process(stop: signal.Signals) -> None:
+    """As a terminal does: everybody in the group is told."""
+    running = subprocess.Popen(
+        [sys.executable, "-c", "from bot.cli import main; main()", "bench", "jury"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        text=True,
+    )
+    children = Path(f"/proc/{running.pid}/task/{running.pid}/children")
+    deadline = time.monotonic() + 60
+    while len(children.read_text().split()) < 2:  # the first keeps account of the others
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    os.killpg(running.pid, stop)
+    # Whoever is left would keep these pipes open, and this would not return.
+    out, err = running.communicate(timeout=30)
+    assert (running.returncode, out) == (1, "")
+    assert err == "rostrum: The benchmark was stopped before it could tell anything.\n"

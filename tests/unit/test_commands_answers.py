@@ -102,6 +102,12 @@ def test_a_status_says_how_far_it_is(
     assert said in to_markdown(answer)
 
 
+def test_a_debate_by_the_clock_has_no_number_of_turns_to_reach() -> None:
+    running = line(Status.RUNNING)
+    answer = StatusAnswer(debate=running, turns=34, turns_total=0, minutes_left=None)
+    assert "It runs: 34 turns are held." in to_markdown(answer)
+
+
 def test_every_status_has_its_words() -> None:
     assert set(STATUSES) == set(STATES) == set(Status)
 

@@ -13,6 +13,7 @@ from engine.house_rules import (
     change_settings,
     check_channel,
     choose_model,
+    find_mistakes,
     overlay,
     setting_lines,
 )
@@ -50,7 +51,10 @@ def test_what_is_set_applies() -> None:
         format="classic",
         language="tr",
         vote_minutes="1h",
+        quorum="3",
         ballot="secret",
+        broadcast="on",
+        again="on",
         debate_usd="0.5",
         daily_usd="3",
     )
@@ -58,6 +62,7 @@ def test_what_is_set_applies() -> None:
     assert here.models == (BEN, CAM)
     assert here.jurors == (ANA,)
     assert (here.format, here.language, here.vote_minutes) == ("classic", "tr", 60)
+    assert (here.quorum, here.broadcast, here.again) == (3, True, True)
     assert here.ballot is BallotKind.SECRET
     assert here.caps == Caps(debate_usd=0.5, community_daily_usd=3, user_daily_debates=10)
 
@@ -141,6 +146,9 @@ def test_default_or_nothing_undoes_a_setting() -> None:
         ("max_live", "many", "max_live is “many”; write a whole number."),
         ("vote_minutes", "0", "vote_minutes is 0 minutes; a vote lasts more than 0"),
         ("vote_minutes", "8d", "vote_minutes is 11520 minutes; a vote lasts more than 0, at most"),
+        ("quorum", "1000001", "quorum is 1000001; at most 1000000 votes can be asked for."),
+        ("quorum", "a few", "quorum is “a few”; write a whole number."),
+        ("broadcast", "loudly", "broadcast is “loudly”; write on or off."),
         ("ballot", "loud", "ballot is “loud”; it has to be open or secret or private."),
     ],
 )
@@ -148,6 +156,13 @@ def test_a_wrong_value_is_refused_with_what_is_right(name: str, text: str, why: 
     with pytest.raises(UsageError) as told:
         change(**{name: text})
     assert why in str(told.value)
+
+
+def test_every_mistake_of_several_changes_is_found() -> None:
+    changes = {"quorum": "3", "max_live": "many", "models": "near/anna", "language": ""}
+    mistakes = find_mistakes(changes, DEFAULTS)
+    assert set(mistakes) == {"max_live", "models"}
+    assert "did you mean near/ana?" in mistakes["models"]
 
 
 def test_models_are_found_whatever_their_case_and_keep_the_operators_family() -> None:
@@ -178,7 +193,10 @@ def test_what_is_shown_can_be_given_back() -> None:
         debate_usd="0.25",
         max_live="2",
         vote_minutes="90s",
+        quorum="0",
         ballot="private",
+        broadcast="off",
+        again="off",
         manager_role="r1",
     )
     shown = {line.name: line.value for line in setting_lines(settings, DEFAULTS) if line.own}

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import orjson
 import pytest
@@ -27,6 +27,7 @@ from tests.doubles.archive import (
     MAPLE,
     NOON,
     MemoryArchive,
+    id_of,
     make_ballot,
     make_debate,
     make_record,
@@ -187,12 +188,16 @@ class TestFilters:
 
 
 class TestMirrors:
-    def mirrored(self, number: int, topic: str = "Is tea good?", **asked: Any) -> DebateRecord:
-        """A debate with the sides of the one before it exchanged."""
-        models = (MAPLE, BIRCH) if number % 2 else (BIRCH, MAPLE)
-        sides = dict(zip("AB", models, strict=True))
-        votes = [make_vote(n, option) for n, option in enumerate("AAAAB" if number % 2 else "ABB")]
-        return make_record(make_debate(number, topic=topic, sides=sides, **asked), votes=votes)
+    def held(self, number: int, mirror_of: int | None = None, **asked: Any) -> DebateRecord:
+        """A debate, or the mirror of another, with the sides exchanged."""
+        models = (MAPLE, BIRCH) if mirror_of is None else (BIRCH, MAPLE)
+        asked = {"topic": "Is tea good?", "sides": dict(zip("AB", models, strict=True))} | asked
+        votes = "AAAAB" if mirror_of is None else "ABB"
+        linked = None if mirror_of is None else id_of(mirror_of)
+        return make_record(
+            make_debate(number, mirror_of=linked, **asked),
+            votes=[make_vote(n, option) for n, option in enumerate(votes)],
+        )
 
     def pairs(self, out: Path) -> list[tuple[str, str, str]]:
         rows = table(out, "preference_same_side")
@@ -201,39 +206,33 @@ class TestMirrors:
         ]
 
     def test_each_side_of_a_pair_is_a_row_in_the_split_of_both(self, tmp_path: Path) -> None:
-        records = [self.mirrored(1), *RECORDS[4:9], self.mirrored(2, topic="  is TEA good ")]
+        records = [self.held(1), *RECORDS[4:9], self.held(2, 1)]
         write(tmp_path / "out", *records)
         assert self.pairs(tmp_path / "out") == [("A", "01", "02"), ("B", "02", "01")]
         splits = {row["debate_id"]: row["split"] for row in table(tmp_path / "out", "debates")}
         (split,) = {row["split"] for row in table(tmp_path / "out", "preference_same_side")}
         assert split == splits[records[0].debate.id] == splits[records[-1].debate.id]
 
-    def test_a_debate_has_one_mirror_at_most(self, tmp_path: Path) -> None:
-        write(tmp_path / "out", *(self.mirrored(number) for number in (1, 2, 3, 4, 5)))
-        assert [side for side, *_ in self.pairs(tmp_path / "out")] == ["A", "B", "A", "B"]
+    def test_it_does_not_matter_which_of_the_two_is_read_first(self, tmp_path: Path) -> None:
+        write(tmp_path / "out", self.held(1, 2), self.held(2))
+        assert self.pairs(tmp_path / "out") == [("A", "02", "01"), ("B", "01", "02")]
 
-    @pytest.mark.parametrize(
-        "other",
-        [{"topic": "Is coffee good?"}, {"language": "tr"}, {"conditions": "x"}, {"quorum": 9}],
-        ids=str,
-    )
-    def test_what_differs_otherwise_or_is_undecided_is_no_mirror(
-        self, tmp_path: Path, other: dict[str, Any]
-    ) -> None:
-        write(tmp_path / "out", self.mirrored(1), self.mirrored(2, **other))
+    def test_the_same_debate_held_again_by_chance_is_no_mirror(self, tmp_path: Path) -> None:
+        swapped = self.held(3, sides={"A": BIRCH, "B": MAPLE})
+        write(tmp_path / "out", self.held(1), swapped)
         assert self.pairs(tmp_path / "out") == []
 
-    def test_a_debate_is_paired_with_the_one_that_it_was_held_as_the_mirror_of(
-        self, tmp_path: Path
-    ) -> None:
-        one, other, mirror = (self.mirrored(number) for number in (1, 3, 4))
-        setup = mirror.debate.setup.model_copy(update={"mirror_of": other.debate.id})
-        debate = mirror.debate.model_copy(update={"setup": setup})
-        write(tmp_path / "out", one, other, replace(mirror, debate=debate))
-        assert self.pairs(tmp_path / "out") == [("A", "03", "04"), ("B", "04", "03")]
+    def test_a_mirror_that_people_did_not_decide_makes_no_pair(self, tmp_path: Path) -> None:
+        write(tmp_path / "out", self.held(1), self.held(2, 1, quorum=9))
+        assert self.pairs(tmp_path / "out") == []
+
+    def test_a_mirror_whose_other_half_is_not_exported_makes_no_pair(self, tmp_path: Path) -> None:
+        write(tmp_path / "out", self.held(1), self.held(2, 1), since=NOON + timedelta(hours=1))
+        assert self.pairs(tmp_path / "out") == []
 
     def test_many_pairs_are_all_written(self, tmp_path: Path) -> None:
-        manifest = write(tmp_path / "out", *(self.mirrored(number) for number in range(1, 91)))
+        records = [self.held(n) if n % 2 else self.held(n, n - 1) for n in range(1, 91)]
+        manifest = write(tmp_path / "out", *records)
         assert sum(manifest.rows["preference_same_side"].values()) == 90
 
 
@@ -393,7 +392,7 @@ class TestInterruption:
         before = contents(tmp_path / "out")
 
         class Full(folder._Measured):
-            def __init__(self, file: BinaryIO) -> None:
+            def write(self, text: bytes) -> None:
                 raise OSError(errno.ENOSPC, "No space left on device")
 
         monkeypatch.setattr(folder, "_Measured", Full)
@@ -496,7 +495,7 @@ class TestCard:
         records.append(make_record(make_debate(50), votes=[make_vote(1)]))
         write(tmp_path / "out", *records)
         card = self.card(tmp_path / "out")
-        assert "decided by both: 40 debates" in card
+        assert "decided by both: 40\n" in card
         assert "agreement: 75.0% (30 of 40; Wilson 95 % interval 59.8% to 85.8%)" in card
 
     def test_says_how_many_debates_are_no_language_models(self, tmp_path: Path) -> None:

@@ -20,11 +20,13 @@ from engine.dataset.tables import TABLES
 from engine.dataset.voters import Keys
 from engine.dataset.writer import Wanted, write_export
 from engine.debate import Status
+from engine.errors import StoppedError
 from engine.store import DebateRecord
 from tests.doubles.archive import (
     BIRCH,
     MAPLE,
     MemoryArchive,
+    id_of,
     make_debate,
     make_label,
     make_record,
@@ -34,7 +36,7 @@ from tests.doubles.archive import (
 
 KEYS = Keys(splits=b"splits", master=b"master")
 SAID = 'A "quote", a \\ and\na line\u2028ünïcode 猫 \U0001f600'
-MIRROR = make_debate(41, topic="Topic 1", sides={"A": BIRCH, "B": MAPLE})
+MIRROR = make_debate(41, mirror_of=id_of(1), topic="Topic 1", sides={"A": BIRCH, "B": MAPLE})
 RECORDS = (
     make_record(labels=[make_label("turn/opening/A")]),
     make_record(MIRROR, votes=[make_vote(n, option) for n, option in enumerate("ABB")]),
@@ -131,16 +133,26 @@ def test_an_export_that_breaks_off_leaves_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_it_can_be_stopped_while_rows_become_parquet(tmp_path: Path) -> None:
+    def stop(done: int) -> None:
+        if list(tmp_path.rglob("*.parquet")):
+            raise StoppedError("Stopped.")
+
+    wanted, archive = Wanted(file_format=FileFormat.PARQUET), MemoryArchive(*RECORDS)
+    with pytest.raises(StoppedError):
+        write_export(archive, wanted, tmp_path / "out", KEYS, stop, version="1")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_without_pyarrow_a_sentence_says_what_to_install() -> None:
     code = """
 import sys
 sys.modules["pyarrow"] = None
-from pathlib import Path
-from engine.dataset.folder import Staging
-from engine.dataset.rowfiles import FileFormat, open_row_files
+from engine.dataset.rowfiles import FileFormat
 from engine.errors import UsageError
+FileFormat.JSONL.check()
 try:
-    open_row_files(FileFormat.PARQUET, Staging(Path("nowhere")))
+    FileFormat.PARQUET.check()
 except UsageError as error:
     print(error)
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "team": {"limits": {"free_minutes": 1.2}},
     "roundtable": {"options": {"judges": 2}},
 }
+ENGINE = Path(__file__).parents[2] / "engine"
 GARBAGE = "~~ %% 0x1F no answer {[ ~~"
 
 
@@ -83,5 +85,13 @@ def test_each_has_its_templates_and_a_name_of_its_own(format: str) -> None:
 
 
 def test_a_small_format_is_small() -> None:
-    source = Path(__file__).parents[2] / "engine/formats/oxford.py"
+    source = ENGINE / "formats/oxford.py"
     assert len(source.read_text(encoding="utf-8").splitlines()) < 150
+
+
+def test_no_format_knows_where_it_is_held() -> None:
+    platforms = re.compile(r"discord|slack|terminal|telegram", re.IGNORECASE)
+    for folder in ("formats", "prompts"):
+        for path in (ENGINE / folder).rglob("*.*"):
+            if path.suffix in (".py", ".jinja", ".toml"):
+                assert not platforms.search(path.read_text(encoding="utf-8")), path

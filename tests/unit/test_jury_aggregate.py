@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from engine.debate import Ballot, JurorHistory, PanelMode
 from engine.jury.aggregate import aggregate
 from engine.jury.ballot import Reading
+from engine.jury.history import PastDebate, fit
 from tests.unit.jury_cases import AB, BA, SIDES, ballot, hold, jurors, leaning, panel, spoilt
 
 KNOWN = {juror.ref: JurorHistory(ballots=10) for juror in jurors(6)}
@@ -41,6 +42,23 @@ def test_jurors_that_prefer_a_place_never_decide(
         assert verdict.valid == size
         ties += verdict.winner == "tie" and abs(verdict.p["A"] - 0.5) < 0.05
     assert ties >= 190
+
+
+def test_jurors_whose_preference_of_a_place_was_learnt_never_decide() -> None:
+    rng = Random(4)
+    seated = panel(6)
+    past = []
+    for debate in range(60):
+        setup = seated.model_copy(update={"first_order": "BA" if debate % 2 else "AB"})
+        judge = partial(_first_shown, sign=1, strength=lambda _: 3, rng=rng)
+        past.append(PastDebate(hold(setup, judge)[1]))
+    known = panel(6, history=fit(past).history)
+    for size in (3, 4, 5, 6):
+        ballots = [
+            _first_shown(Reading(juror, order), 1, lambda _: 3, rng)
+            for juror, order in zip(known.roster[:size], (AB, BA) * 3, strict=False)
+        ]
+        assert aggregate(known, SIDES, ballots).verdict.winner == "tie"
 
 
 @pytest.mark.parametrize("size", [2, 3, 4, 5, 6])
@@ -177,6 +195,25 @@ BALLOTS = st.lists(
     ]
 )
 HISTORIES = st.sampled_from([{}, KNOWN])
+
+
+@given(
+    ballots=BALLOTS,
+    history=HISTORIES,
+    orders=st.lists(st.sampled_from([AB, BA]), min_size=1, max_size=6),
+    seed=st.randoms(),
+)
+def test_a_reply_that_cannot_be_read_moves_nothing(
+    ballots: list[Ballot],
+    history: dict[str, JurorHistory],
+    orders: list[tuple[str, ...]],
+    seed: Random,
+) -> None:
+    setup = panel(history=history)
+    mixed = [*ballots, *(spoilt(order, f"online/spoilt-{n}") for n, order in enumerate(orders))]
+    seed.shuffle(mixed)
+    clean, spoiled = (aggregate(setup, SIDES, items).verdict for items in (ballots, mixed))
+    assert spoiled == clean.model_copy(update={"invalid": len(orders)})
 
 
 def _swap(item: Ballot) -> Ballot:

@@ -99,6 +99,22 @@ def test_people_outweigh_a_herd() -> None:
     assert taught["true"].weight > 2 * taught["one"].weight
 
 
+def test_votes_weigh_jurors_from_a_hundred_and_fifty_ballots_on() -> None:
+    past = _world(400)
+    unlabelled = [debate._replace(human=None) for debate in past]
+
+    def weigh(labelled: int) -> list[float]:
+        history = fit([*unlabelled[labelled:], *past[:labelled]]).history
+        return [history[juror].weight for juror in ("good", "fair", "noise", "first")]
+
+    def weigh_without(labelled: int) -> list[float]:
+        history = fit([*unlabelled[labelled:], *unlabelled[:labelled]]).history
+        return [history[juror].weight for juror in ("good", "fair", "noise", "first")]
+
+    assert weigh(37) == weigh_without(37), "148 ballots"
+    assert weigh(38) != weigh_without(38), "152 ballots"
+
+
 def test_the_slope_is_fitted_on_labelled_debates_within_bounds() -> None:
     assert fit(_world(29)).slope == 0.9
     sharp = [

@@ -189,3 +189,13 @@ def test_escaped_text_is_one_line_and_readable_text_is_untouched(text: str) -> N
     escaped.encode("utf-8")
     if text.isprintable():
         assert escaped == text
+
+
+def test_a_token_that_came_while_it_runs_is_hidden_by_its_form() -> None:
+    read = start(level="debug")
+    logging.getLogger("slack_sdk.web").debug("body: {'access_token': 'xoxb-1-canary'}")
+    logging.getLogger("slack_sdk.web").warning("refused: xoxe.xoxp-1-canary, xapp-1-canary")
+    structlog.get_logger("bot").info("told", why="invalid xoxb-12-canary-x", place="xoxo")
+    (warned, told) = read()
+    assert "canary" not in warned + told
+    assert "place=xoxo" in told

@@ -376,6 +376,27 @@ async def test_connections_are_reused(server: ModelServer) -> None:
     assert len(server.peers) == 1
 
 
+async def test_a_proxy_of_the_environment_is_for_the_world_and_never_for_this_machine(
+    server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = server.base_url.removesuffix("/v1")
+    monkeypatch.setenv("http_proxy", address)
+    await ask(server, RecordedAttempts())
+    assert server.headers[-1]["Host"] in address
+    async with opened(server, base_url="http://models.example/v1") as models:
+        reply = await models.complete(call_of(), RecordedAttempts())
+    assert reply.text
+    assert server.headers[-1]["Host"] == "models.example"
+
+
+async def test_a_backend_that_moved_is_followed_without_its_key(server: ModelServer) -> None:
+    async with ModelServer() as elsewhere:
+        moved = acts.Act(status=307, headers={"Location": f"{elsewhere.base_url}/chat/completions"})
+        server.always(moved)
+        await ask(server, RecordedAttempts())
+        assert "Authorization" not in elsewhere.headers[-1]
+
+
 def test_the_sdk_is_not_imported_until_a_real_backend_is_used() -> None:
     code = (
         "import sys, adapters.models.router as r; r.open_models({});"

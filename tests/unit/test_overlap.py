@@ -13,6 +13,20 @@ def test_words_are_lower_cased_and_counted_once() -> None:
     assert tokens("Tea, tea and TEA!") == {"tea", "and"}
 
 
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("İYİ ÇAY ISITIR", "iyi çay ısıtır"),
+        ("Isınmak iyidir", "ısınmak İyidir"),
+        ("don’t say ‘tea’", "Don't say 'tea'"),
+        ("Die STRASSE, im Café", "die strasse im café"),
+    ],
+)
+def test_a_word_is_the_same_however_it_is_written_in_its_language(text: str, same: str) -> None:
+    assert tokens(text) == tokens(same)
+    assert len(tokens(text)) == len(text.split())
+
+
 def test_scripts_without_spaces_count_pairs_of_characters() -> None:
     assert tokens("远程办公") == {"远程", "程办", "办公"}
     assert tokens("茶 tea") == {"茶", "tea"}

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from engine.debate import Question, Verdict, Vote
+from engine.formats.format import Decision
 from engine.formats.oxford import Oxford
 from tests.doubles.rehearsed import hold, setup_for, survives_every_death
 
@@ -45,12 +46,18 @@ def room(*moves: tuple[str, str]) -> list[Vote]:
     ]
 
 
+def decided(*moves: tuple[str, str], quorum: int = 3, panel: Verdict = PANEL) -> Decision:
+    """Return what these people's stances decide."""
+    request = setup_for("oxford", quorum=quorum).request
+    decision = Oxford().decide(request, room(*moves), panel)
+    assert decision is not None
+    return decision
+
+
 def decide(*moves: tuple[str, str], quorum: int = 3) -> str:
     """Return how the winner was found, and who it is."""
-    request = setup_for("oxford", quorum=quorum).request
-    decision = Oxford().decide(request, room(*moves), PANEL)
-    assert decision is not None
-    return f"{decision.verdict.rubric}: {decision.verdict.winner}"
+    verdict = decided(*moves, quorum=quorum).verdict
+    return f"{verdict.rubric}: {verdict.winner}"
 
 
 async def test_two_seats_a_side_alternate() -> None:
@@ -92,6 +99,28 @@ def test_the_larger_gain_in_share_wins_from_the_quorum_on(
     moves: list[tuple[str, str]], expected: str
 ) -> None:
     assert decide(*moves) == expected
+
+
+def test_a_stance_that_contradicts_itself_counts_for_nobody() -> None:
+    moves = [("against", "for"), ("unsure", "for"), ("for", "for")]
+    stances = room(*moves)
+    stances[0] = stances[0].model_copy(update={"ambiguous": True})
+    decision = Oxford().decide(setup_for("oxford", quorum=3).request, stances, PANEL)
+    assert decision is not None
+    assert decision.verdict.rubric == "panel_for_stance"
+
+
+def test_people_are_told_the_shares_and_who_decided() -> None:
+    moved = decided(("against", "for"), ("for", "for"), ("unsure", "unsure"), ("for", "for"))
+    assert (moved.title, moved.verdict.valid) == ("The room chooses A", 4)
+    assert "A 50% → 75%, B 25% → 0%" in moved.text
+    few = decided(("against", "for"))
+    assert few.title == "The jury chooses B"
+    assert few.text == "People who answered both times: 1; the room decides from 3 on."
+    level = decided(("for", "for"), quorum=1)
+    assert level.title == "The room is undecided"
+    none = Verdict(winner=None, problem="nobody could be read", valid=0, invalid=3)
+    assert decided(panel=none).title == "The jury has no winner"
 
 
 def test_nobody_at_all_leaves_it_to_the_panel() -> None:

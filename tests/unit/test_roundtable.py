@@ -11,8 +11,6 @@ from engine.formats import find_format
 from engine.messages import Notice, Report
 from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for, survives_every_death
 
-NAMES = {"1": "Avocet", "2": "Dunlin", "3": "Curlew"}
-
 
 def draft_of(step: str) -> str | None:
     """Say something of each agent's own in every round."""
@@ -116,6 +114,58 @@ async def test_drafts_that_overlap_less_than_the_limit_are_revised() -> None:
     assert (await hold(setup_for("roundtable"), strict)).calls == 9
 
 
+@pytest.mark.parametrize(
+    ("overlap", "calls"),
+    [(0.8, 2), (0.81, 6)],  # four words of five are shared
+)
+async def test_drafts_that_overlap_as_much_as_the_limit_are_final(
+    overlap: float, calls: int
+) -> None:
+    said = {"1": "tea warms cold hands", "2": "tea warms cold hands well"}
+    setup = setup_for("roundtable", options={"agents": 2}, limits={"overlap": overlap})
+    desk = await hold(setup, RehearsedDesk(twist=lambda step: said[step.split("/")[2]]))
+    assert desk.calls == calls
+
+
+async def test_one_pair_that_differs_keeps_all_of_them_revising() -> None:
+    said = {"1": "tea warms hands", "2": "tea warms hands", "3": "coffee wakes people"}
+    desk = RehearsedDesk(twist=lambda step: said[step.split("/")[2]])
+    assert (await hold(setup_for("roundtable"), desk)).calls == 9
+
+
+@pytest.mark.parametrize(
+    ("language", "drafts"),
+    [
+        ("en", ("Tea is warm.", "Tea is warm and good.", "Coffee is good.")),
+        ("tr", ("Çay sıcaktır.", "ÇAY SICAKTIR, İYİDİR.", "Kahve iyidir.")),
+        ("zh", ("茶很暖和。", "茶很暖和，也很好喝。", "咖啡很好喝。")),
+    ],
+)
+async def test_the_draft_most_like_the_others_wins_in_any_script(
+    language: str, drafts: tuple[str, ...]
+) -> None:
+    desk = RehearsedDesk(twist=lambda step: drafts[int(step.split("/")[2]) - 1])
+    await hold(setup_for("roundtable", language=language), desk)
+    assert desk.calls == 9
+    assert desk.artifacts["result"].body["winner"] == "2"
+
+
+@pytest.mark.parametrize(
+    ("drafts", "winner"),
+    [
+        (("one two", "three four", "five six seven"), "3"),
+        (("one two", "three four", "five six"), "2"),
+        (("one four", "six five", "ten nine"), "1"),
+    ],
+)
+async def test_drafts_equally_alike_are_told_apart_by_length_and_then_by_number(
+    drafts: tuple[str, ...], winner: str
+) -> None:
+    desk = RehearsedDesk(twist=lambda step: drafts[int(step.split("/")[2]) - 1])
+    await hold(setup_for("roundtable", rounds=1), desk)
+    assert desk.artifacts["result"].body["winner"] == winner
+
+
 async def test_without_judges_the_draft_most_like_the_others_wins_after_the_vote() -> None:
     said = {"1": "tea is warm", "2": "tea is warm and good", "3": "coffee is good"}
     desk = RehearsedDesk(twist=lambda step: said[step.split("/")[2]])
@@ -127,7 +177,11 @@ async def test_without_judges_the_draft_most_like_the_others_wins_after_the_vote
     assert "winning" not in desk.shown
     verdict = desk.notes[-1].verdicts["roundtable"]
     assert (verdict.winner, verdict.rubric, verdict.valid) == ("2", "convergence", 0)
-    assert desk.artifacts["result"].body["final"] == "tea is warm and good"
+    result = desk.artifacts["result"].body
+    assert result["final"] == "tea is warm and good"
+    assert "agent 1 0.40, agent 2 0.47, agent 3 0.27" in str(result["note"])
+    assert "make it work on Monday" in str(result["personas"])
+    assert not [step for step in desk.asked if step.startswith("judge")]
 
 
 def picking(agent: str) -> RehearsedDesk:
@@ -166,6 +220,41 @@ async def test_a_judges_words_wait_for_the_vote_unless_scores_are_live() -> None
     live = await hold(live_setup, picking("2"))
     assert "CANARY" in live.shown
     assert live.held == []
+
+
+async def test_readers_are_told_agents_and_not_the_names_that_judges_read() -> None:
+    setup = setup_for("roundtable", options={"judges": 1})
+    told = f"{setup.names['2']} is clearer than {setup.names['1']}."
+    answer = orjson.dumps({"reasons": told, "best": setup.names["2"]}).decode()
+    desk = RehearsedDesk(twist=lambda step: answer if "judge" in step else draft_of(step))
+    await hold(setup, desk)
+    (post,) = desk.held
+    assert isinstance(post.message, Report)
+    assert "Judge 1 picks agent 2: agent 2 is clearer than agent 1." in post.message.text
+
+
+@pytest.mark.parametrize("best", [("1", "2"), ("tie", "tie")])
+async def test_judges_who_are_divided_call_it_a_tie(best: tuple[str, str]) -> None:
+    setup = setup_for("roundtable", options={"judges": 2})
+
+    def twist(step: str) -> str | None:
+        if not step.startswith("judge/"):
+            return draft_of(step)
+        picked = best[int(step.split("/")[1]) - 1]
+        return orjson.dumps({"reasons": "x", "best": setup.names.get(picked, picked)}).decode()
+
+    desk = await hold(setup, RehearsedDesk(twist=twist))
+    verdict = desk.notes[-1].verdicts["roundtable"]
+    assert (verdict.winner, verdict.valid, verdict.invalid) == ("tie", 2, 0)
+    assert desk.artifacts["result"].body["final"] is None
+
+
+async def test_more_judges_than_agents_begin_again_with_the_first_draft() -> None:
+    setup = setup_for("roundtable", options={"agents": 2, "judges": 5})
+    desk = await hold(setup, RehearsedDesk(twist=lambda s: None if "judge" in s else draft_of(s)))
+    prompts = [desk.said_to(f"judge/{number}") for number in range(1, 6)]
+    turned = [prompt.index(setup.names["1"]) < prompt.index(setup.names["2"]) for prompt in prompts]
+    assert turned == [True, False, True, False, True]
 
 
 @pytest.mark.parametrize("answer", ["no json", '{"reasons": "x", "best": "Nobody"}', "{}"])

@@ -393,6 +393,23 @@ CONTRADICTIONS = [
     ({"SLACK__BOT_TOKEN": SECRET, "SLACK__MODE": "http"}, "Slack", "ROSTRUM_SLACK__SIGNING_SECRET"),
     ({"SLACK__APP_TOKEN": SECRET}, "Slack", "ROSTRUM_SLACK__BOT_TOKEN"),
     ({"SLACK__CLIENT_SECRET": SECRET}, "Installing on Slack", "ROSTRUM_SLACK__CLIENT_ID"),
+    ({"SLACK__CLIENT_ID": "1"}, "Installing on Slack", "ROSTRUM_SLACK__CLIENT_SECRET"),
+    (
+        {"SLACK__BOT_TOKEN": SECRET, "SLACK__CLIENT_ID": "1", "SLACK__CLIENT_SECRET": SECRET},
+        "Slack is served either",
+        "unset ROSTRUM_SLACK__BOT_TOKEN or ROSTRUM_SLACK__CLIENT_ID",
+    ),
+    (
+        {
+            "SLACK__CLIENT_ID": "1",
+            "SLACK__CLIENT_SECRET": SECRET,
+            "SECRET_KEY": SECRET,
+            "SLACK__MODE": "http",
+        },
+        "Slack with ROSTRUM_SLACK__MODE=http",
+        "ROSTRUM_SLACK__SIGNING_SECRET",
+    ),
+    ({"SECRET_KEY": "0123456789abcdef,short"}, "ROSTRUM_SECRET_KEY has a key", "openssl rand"),
     (
         {"SLACK__CLIENT_ID": "1", "SLACK__CLIENT_SECRET": SECRET},
         "Installing on Slack",
@@ -433,10 +450,12 @@ def test_secrets_are_listed_for_redaction_and_never_printed(place: Place) -> Non
         BACKENDS__BOX__BASE_URL="http://127.0.0.1:9/v1",
         DISCORD__TOKEN="discord-token",
         EXPORT__HMAC_KEY="hmac-key",
+        SECRET_KEY="a-newer-secret-key, an-older-secret-key",
         DATABASE_URL="postgresql+psycopg://me:p%40ss@db/x?sslmode=require",
     )
     settings = load_settings()
     keys = {"box-key", "discord-token", "hmac-key", "p%40ss", "p@ss"}
+    keys |= {"a-newer-secret-key", "an-older-secret-key"}
     assert settings.secrets() == keys
     printed = repr(settings.discord) + repr(settings.export) + repr(settings.database_url)
     assert not any(key in printed for key in keys)

@@ -17,15 +17,29 @@ from adapters.slack.buttons import read_button
 from adapters.slack.manifest import manifest, to_json
 from adapters.slack.markup import escape, markdown, typed
 from adapters.slack.payload import Payload, carries
-from adapters.slack.venue import Place
+from adapters.slack.settings_form import settings_form
+from adapters.slack.venue import LIMITS, Place
 from adapters.slack.votes import NAMES, by_option, is_whole, option_of
+from engine.answers import SettingLine, SettingsAnswer
 from engine.channel_pace import ChannelPace
-from engine.debate import BallotKind, Violation
+from engine.community import SETTING_NAMES
+from engine.debate import BallotKind, Estimate, Violation
 from engine.errors import VenueAwayError
-from engine.messages import Arc, ArcPoint, File, Report, TurnPost, VoteInvite
+from engine.messages import (
+    Announcement,
+    Arc,
+    ArcPoint,
+    File,
+    Progress,
+    Report,
+    TurnPost,
+    VoteInvite,
+)
 from engine.text import clean
 from engine.votes.options import vote_options
-from tests.doubles.slack.checks import check_message
+from tests.doubles.hall import DEFAULTS
+from tests.doubles.slack.checks import check_message, check_view
+from tests.doubles.slack.rates import METHODS, TIERS
 from tests.doubles.slack.state import Message
 
 MODES = ("socket", "http")
@@ -44,6 +58,24 @@ def turn(text: str, **more: object) -> TurnPost:
         "limit": 5,
     }
     return TurnPost.model_validate(fields | more)
+
+
+def announced(progress: Progress | None = None) -> Announcement:
+    estimate = Estimate(
+        calls=9, calls_max=12, tokens_in=1, tokens_out=1, minutes=2, usd=None, usd_max=None
+    )
+    return Announcement(
+        code="k7f2qz",
+        topic="Tea",
+        format="classic",
+        language="en",
+        rounds=("opening",),
+        contenders=("A", "B"),
+        jurors=3,
+        vote_minutes=30,
+        estimate=estimate,
+        progress=progress,
+    )
 
 
 @given(st.text())
@@ -90,6 +122,38 @@ def test_a_turn_says_whose_it_is_and_how_long() -> None:
     assert "```\nopen\n```\n\n⚠️" in seen
 
 
+def test_every_piece_of_a_long_turn_says_whose_it_is() -> None:
+    pieces = [Payload.of(part) for part in render.parts(turn("word " * 5000), "k7f2qz·3")]
+    assert len(pieces) == 3
+    above = [piece.blocks[0]["elements"][0]["text"] for piece in pieces]
+    assert above[0] == "🔵 A · opening · turn 1 of 8"
+    assert above[1:] == [f"{above[0]} · part {number}" for number in (2, 3)]
+    assert all(piece.text.startswith("🔵 A · opening") for piece in pieces)
+
+
+def test_an_announcement_shows_its_state_and_lets_nobody_stop_what_is_over() -> None:
+    gone = Progress(phase="gone", turns=3, total=8, reason="<!channel> was deleted & lost")
+    payload = Payload.of(render.parts(announced(gone), "k7f2qz·1")[-1])
+    check_message(payload.text, payload.blocks, None)
+    message = Message("C1", "1", "U1", blocks=payload.blocks)
+    assert "ended: its thread is gone" in message.text
+    assert message.pings == set()
+    (actions,) = [block for block in payload.blocks if block["type"] == "actions"]
+    assert [element["text"]["text"] for element in actions["elements"]] == ["Status"]
+
+
+def test_edits_of_announcements_leave_some_to_votes() -> None:
+    assert 60 / LIMITS.edit_seconds <= 0.8 * TIERS[METHODS["chat.update"]]
+
+
+def test_every_setting_that_slack_has_is_in_the_form() -> None:
+    lines = [SettingLine(name=name, value="", own=False) for name in SETTING_NAMES]
+    view = settings_form(SettingsAnswer(settings=tuple(lines)), DEFAULTS)
+    check_view(view)
+    fields = {block["block_id"] for block in view["blocks"]}
+    assert fields == set(SETTING_NAMES) - {"manager_role"}
+
+
 def test_every_contender_has_a_mark_of_its_own() -> None:
     assert len({render.mark_of(str(n)) for n in range(1, 10)}) == 9
     assert render.mark_of("A") != render.mark_of("B") != render.mark_of("judge")
@@ -128,7 +192,7 @@ def test_reactions_are_options_whatever_their_tone() -> None:
     assert not is_whole(told)
 
 
-@pytest.mark.parametrize("text", ["C1", "C1/17.5"])
+@pytest.mark.parametrize("text", ["T1:C1", "T1:C1/17.5"])
 def test_a_place_reads_back(text: str) -> None:
     assert str(Place.parse(text)) == text
 

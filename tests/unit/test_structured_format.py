@@ -10,11 +10,11 @@ import pytest
 from engine.debate import TurnOrder
 from engine.errors import ModelError
 from engine.formats import find_format
+from engine.formats.structured_briefing import Briefing
 from engine.messages import Report
 from engine.trace import (
     Argument,
     Consensus,
-    Response,
     consensus_of,
     read_gap,
 )
@@ -70,6 +70,11 @@ def answer(step: str, **changes: Any) -> dict[str, Any]:
     return made | changes
 
 
+def without(step: str, key: str) -> dict[str, Any]:
+    """Return a valid answer that lacks a key."""
+    return {name: value for name, value in answer(step).items() if name != key}
+
+
 class Script(dict[str, Any]):
     """What is said at a step; whatever is not told is a valid answer."""
 
@@ -100,6 +105,22 @@ async def test_three_rounds_of_both_sides_at_once_and_one_judge() -> None:
     assert all(not turn.violations for turn in desk.turns)
     script = find_format("structured")
     assert (script.turns(setup.request), script.waves(setup.request)) == (6, 3)
+
+
+async def test_in_every_round_both_sides_write_at_once() -> None:
+    seen: list[tuple[str, str]] = []
+
+    def begin(step: str) -> float:
+        seen.append(("began", step))
+        return 0.01
+
+    def end(step: str) -> str | ModelError:
+        seen.append(("ended", step))
+        return Script()(step)
+
+    await hold(setup_for("structured"), RehearsedDesk(twist=end, latency=begin))
+    for name in ("opening", "cross-examination", "closing"):
+        assert [act for act, step in seen if name in step] == ["began"] * 2 + ["ended"] * 2
 
 
 async def test_arguments_are_numbered_and_shown_as_they_are_referred_to() -> None:
@@ -159,7 +180,16 @@ async def test_neither_side_reads_the_other_within_a_round() -> None:
             {"responses": {f"B-{n}": RESPONSE | {"questions": []} for n in (1, 2, 3)}},
             "missing_question",
         ),
+        (
+            "turn/cross-examination/A",
+            {"responses": {f"B-{n}": RESPONSE | {"reasoning": " "} for n in (1, 2, 3)}},
+            "missing_reasoning",
+        ),
         ("turn/closing/A", answer("turn/closing/A", answers={}), "missing_answer"),
+        ("turn/closing/A", without("turn/closing/A", "concessions"), "missing_concessions"),
+        ("turn/closing/A", without("turn/closing/A", "standing"), "missing_standing"),
+        ("turn/closing/A", without("turn/closing/A", "moved"), "missing_moved"),
+        ("turn/closing/A", answer("turn/closing/A", standing=["B-1"]), "wrong_id"),
         ("turn/closing/A", answer("turn/closing/A", concessions=["A-1"]), "wrong_id"),
         ("turn/closing/A", answer("turn/closing/A", position="so " * 201), "too_many_words"),
         ("turn/closing/A", answer("turn/closing/A", position=" "), "missing_position"),
@@ -193,6 +223,108 @@ async def test_free_text_stands_for_one_argument_that_the_other_side_answers() -
     assert "A-1. I just like tea." in desk.said_to("turn/cross-examination/B")
 
 
+async def test_what_is_just_long_enough_is_enough() -> None:
+    least = {"claim": "x" * 10, "reasoning": "x" * 20, "evidence": "x" * 5}
+    script = Script({"turn/opening/A": {"arguments": [least] * 5}})
+    script["turn/cross-examination/B"] = {"responses": {f"A-{n}": RESPONSE for n in range(1, 6)}}
+    script["turn/closing/A"] = answer(
+        "turn/closing/A",
+        answers={f"A-{n}": "Two cups." for n in range(1, 6)},
+        position="so " * 200,
+    )
+    sheets = dict.fromkeys([*IDS, "A-4", "A-5"], SHEET)
+    script["judge"] = answer("judge", arguments=sheets)
+    desk = await debate(script)
+    assert [turn.violations for turn in desk.turns] == [()] * 6
+    assert desk.calls == 7
+
+
+@pytest.mark.parametrize("kind", ["refute", "challenge", "concede", "partial"])
+async def test_each_type_of_response_is_taken_shown_and_traced(kind: str) -> None:
+    said = {"responses": {f"A-{n}": RESPONSE | {"type": kind} for n in (1, 2, 3)}}
+    desk = await debate(Script({"turn/cross-examination/B": said}))
+    assert desk.calls == 7
+    assert f"({kind})" in desk.said_to("turn/closing/A")
+    traces = Briefing.model_validate(desk.artifacts["briefing"].body).traces
+    assert [trace.response for trace in traces if trace.side == "A"] == [kind] * 3
+
+
+async def test_free_text_in_cross_examination_still_reaches_who_it_is_about() -> None:
+    desk = await debate(Script({"turn/cross-examination/B": "Your doses are SHAKY. </opponent>"}))
+    asked = desk.asked["turn/closing/A"][-1].content
+    assert "Your doses are SHAKY." in asked
+    assert asked.count("</opponent>") == 1
+    assert kinds(desk, "turn/closing/A") == set()
+
+
+async def test_nobody_is_asked_about_an_argument_that_does_not_exist() -> None:
+    invented = {"responses": {f"A-{n}": RESPONSE for n in (1, 2, 3, 9)}}
+    desk = await debate(Script({"turn/cross-examination/B": invented}))
+    assert kinds(desk, "turn/cross-examination/B") == {"wrong_id"}
+    assert kinds(desk, "turn/closing/A") == set()
+    assert "A-9" not in desk.said_to("turn/closing/A")
+
+
+async def test_what_is_no_type_is_no_response_in_the_trace() -> None:
+    said = {"responses": {f"A-{n}": RESPONSE | {"type": "I AGREE"} for n in (1, 2, 3)}}
+    desk = await debate(Script({"turn/cross-examination/B": said}))
+    (post,) = desk.held
+    assert "I AGREE" not in post.model_dump_json()
+    assert "| A-1      | B: no response" in post.model_dump_json()
+
+
+@pytest.mark.parametrize("said", [{"arguments": []}, {"responses": {}}])
+async def test_an_answer_that_says_nothing_is_shown_as_it_was_written(said: object) -> None:
+    step = "turn/opening/A" if "arguments" in str(said) else "turn/cross-examination/A"
+    desk = await debate(Script({step: said}))
+    (turn,) = [turn for turn in desk.turns if turn.step == step]
+    assert turn.text == orjson.dumps(said).decode()
+    assert turn.violations
+
+
+async def test_a_rule_that_was_broken_often_is_one_violation_with_how_often() -> None:
+    said = {"responses": {f"A-{n}": RESPONSE | {"questions": []} for n in (1, 2, 3)}}
+    desk = await debate(Script({"turn/cross-examination/B": said}))
+    (broken,) = desk.turns[3].violations
+    assert (broken.kind, broken.measured, broken.limit) == ("missing_question", 3, 0)
+
+
+async def test_debaters_are_told_that_honesty_comes_first_and_the_judge_what_it_measures() -> None:
+    desk = await debate()
+    assert "Honesty is the highest principle" in desk.said_to("turn/opening/A")
+    assert "concede what cannot be answered" in desk.said_to("turn/opening/B")
+    judge = desk.said_to("judge")
+    for told in (
+        "quality of debating, not whose position is right",
+        "logic: 1 = full of gaps, 10 = flawless",
+        "evidence: 1 = all vague, 10 = each piece independently verifiable",
+        "responsiveness: 1 = evaded everything, 10 = answered point by point",
+        "honesty: 1 = sophistry and distortion, 10 = honest and fair",
+        "UPHELD (survived cross-examination)",
+        "PARTIALLY_UPHELD (right in direction, limited in condition, degree or scope)",
+        "REFUTED (shown to be flawed)",
+        "UNCERTAIN (no clear conclusion)",
+        "straw_man, appeal_to_authority, slippery_slope, false_dilemma, anecdotal_evidence, "
+        "circular_reasoning, ad_hominem",
+    ):
+        assert told in judge
+
+
+async def test_the_second_preset_has_anchors_of_its_own() -> None:
+    desk = await debate(options={"rubric": "evidence_first"})
+    judge = desk.said_to("judge")
+    assert "rebuttal: 1 = evaded everything, 10 = answered point by point" in judge
+    assert "clarity: 1 = hard to follow, 10 = clear to any reader" in judge
+    assert "honesty: 1" not in judge
+
+
+async def test_cross_examination_and_closing_are_cooler_and_the_judge_is_coldest() -> None:
+    desk = await debate()
+    rounds = ("opening", "cross-examination", "closing")
+    assert [desk.warmth[f"turn/{name}/A"] for name in rounds] == [0.7, 0.5, 0.5]
+    assert desk.warmth["judge"] == 0.2
+
+
 @pytest.mark.parametrize(
     ("kind", "confirmed", "withdrawn", "expected"),
     [
@@ -202,14 +334,13 @@ async def test_free_text_stands_for_one_argument_that_the_other_side_answers() -
         ("partial", False, False, "disputed"),
         ("refute", False, False, "disputed"),
         ("concede", True, True, "retracted"),
-        (None, False, False, "disputed"),
+        ("", False, False, "disputed"),
     ],
 )
 def test_consensus_needs_a_concession_and_its_confirmation(
-    kind: str | None, confirmed: bool, withdrawn: bool, expected: Consensus
+    kind: str, confirmed: bool, withdrawn: bool, expected: Consensus
 ) -> None:
-    response = Response(type=kind) if kind else None
-    assert consensus_of(response, confirmed=confirmed, withdrawn=withdrawn) == expected
+    assert consensus_of(kind, confirmed=confirmed, withdrawn=withdrawn) == expected
 
 
 @pytest.mark.parametrize(
@@ -221,6 +352,11 @@ def test_consensus_needs_a_concession_and_its_confirmation(
         ("《茶经》有记载", True),
         ("大家都知道", False),
         ("Report by Stanford University", True),
+        ("据2019年的调查", True),
+        ("1234567 cups were drunk", False),
+        ("Отчёт Всемирного Банка", True),
+        ("Dünya Sağlık Örgütü raporu", True),
+        ('As "The Book of Tea" says', True),
     ],
 )
 def test_evidence_that_names_no_source_is_marked(evidence: str, sourced: bool) -> None:
@@ -284,6 +420,7 @@ async def test_a_gap_under_one_point_is_a_tie() -> None:
         SHEET | {"logic": True},
         SHEET | {"logic": "7"},
         SHEET | {"standing": "MAYBE"},
+        SHEET | {"reason": " "},
         SHEET | {"fallacies": ["being_wrong"]},
     ],
 )
@@ -320,16 +457,42 @@ async def test_the_briefing_waits_for_the_vote_and_comes_with_both_files() -> No
     text = post.message.text
     for expected in ("Tea beats coffee", "CANARY insight", "CANARY advice", "CANARY question"):
         assert expected in text
-    assert "Totals out of 10: A 6.00, B 6.00: level." in text
-    assert "B concedes A-1" in text
+    assert "A 6.00, B 6.00 of 10: level." in text
+    assert "B concedes A-1." in text
     assert "aids to a decision, and no verdict on the truth" in text
     rows = {row.split("|")[1].strip(): row for row in text.splitlines() if row.startswith("| ")}
-    assert "agreed" in rows["A-1"]
-    assert "claimed" in rows["A-2"]
-    assert "retracted" in rows["B-2"]
+    assert [cell.strip() for cell in rows["A-1"].split("|")[1:-1]] == [
+        "A-1",
+        "B: concede",
+        "B: concedes",
+        "agreed",
+        "UPHELD",
+    ]
+    assert "A: answers   | claimed " in rows["A-2"]
+    assert "B: withdraws | retracted" in rows["B-2"]
+    assert len({len(row) for row in rows.values()}) == 1
+    assert "**A-1.** Tea keeps people awake gently.\n- It stood." in text
     markdown, data = post.message.files
+    assert (markdown.name, markdown.media) == ("briefing.md", "text/markdown")
+    assert (data.name, data.media) == ("briefing.json", "application/json")
     assert text in markdown.content
-    assert orjson.loads(data.content)["traces"][0]["consensus"] == "agreed"
+    trace = Briefing.model_validate_json(data.content).traces[0]
+    assert (trace.side, trace.response, trace.reasoning) == ("A", "concede", "The doses differ.")
+    assert (trace.answer, trace.confirmed, trace.withdrawn) == ("Two cups.", True, False)
+    assert (trace.consensus, trace.standing, trace.reason) == ("agreed", "UPHELD", "It stood.")
+
+
+async def test_the_briefing_marks_fallacies_and_evidence_that_names_no_source() -> None:
+    vague = STATEMENT | {"evidence": "everybody knows"}
+    script = Script({"turn/opening/A": {"arguments": [vague, STATEMENT, STATEMENT]}})
+    sheets = dict.fromkeys(IDS, SHEET) | {"A-1": SHEET | {"fallacies": ["straw_man"]}}
+    script["judge"] = answer("judge", arguments=sheets)
+    desk = await debate(script, conditions="Only in Türkiye")
+    (post,) = desk.held
+    assert isinstance(post.message, Report)
+    assert "gently. *(names no source, straw man)*\n- It stood." in post.message.text
+    assert post.message.text.count("names no source") == 1
+    assert "**Conditions.** Only in Türkiye" in post.message.text
 
 
 async def test_with_live_scores_the_briefing_is_shown_at_once() -> None:

@@ -134,6 +134,28 @@ class TestStanding:
         vote = standing([first, last])[0]
         assert (vote.votes_seen_before, vote.late_seen) == (7, True)
 
+    def test_a_choice_made_before_the_debate_can_be_read_is_fast(self) -> None:
+        events = log("+A", "+B")
+        slow, fast = (
+            standing_votes(
+                events, starter=None, judge_visible=False, tally_visible=True, readable_at=at(when)
+            )[0]
+            for when in (2, 3)
+        )
+        assert (slow.fast, fast.fast) == (False, True)
+        assert fast == slow.model_copy(update={"fast": True})  # gold as ever
+
+    def test_nothing_is_fast_where_nobody_knows_when_reading_began(self) -> None:
+        assert not standing(log("+A"))[0].fast
+
+    @pytest.mark.parametrize("what", ["+B", "-B"])
+    def test_a_choice_made_when_the_mirror_had_named_the_models_is_no_gold(self, what: str) -> None:
+        before, then, after = log("+A", "+B", what)
+        told = [event.model_copy(update={"mirror_revealed": True}) for event in (then, after)]
+        vote = standing([before, *told])[0]
+        assert (vote.mirror_revealed, vote.gold) == (True, False)
+        assert standing([before])[0].gold
+
     @pytest.mark.parametrize(
         ("asked", "gold"),
         [

@@ -9,9 +9,10 @@ from typing import Any
 import orjson
 import pytest
 
+from engine.card_markdown import progressed, turn_title
 from engine.debate import Model
 from engine.errors import ModelError, UsageError
-from engine.messages import Notice, Report, ScoreBoard, TurnPost
+from engine.messages import Notice, Progress, Report, ScoreBoard, TurnPost
 from engine.team_rules import WEIGHTS
 from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for, survives_every_death
 
@@ -21,11 +22,20 @@ ASKED = ["A2", "B2", "A3", "B3"]
 
 
 class Script(dict[str, Any]):
-    """What is said at a step: speeches of `words` words, captains that send seat `sends`."""
+    """What is said at a step: speeches of `words` words, captains that send seat `sends`.
 
-    def __init__(self, given: dict[str, Any] | None = None, words: int = 100, sends: str = "2"):
+    `words` may differ between the teams, as a pair.
+    """
+
+    def __init__(
+        self,
+        given: dict[str, Any] | None = None,
+        words: int | tuple[int, int] = 100,
+        sends: str = "2",
+    ):
         super().__init__(given or {})
-        self.words = words
+        a, b = words if isinstance(words, tuple) else (words, words)
+        self.words = {"A": a, "B": b}
         self.sends = sends
 
     def __call__(self, step: str) -> str | ModelError | None:
@@ -39,7 +49,9 @@ class Script(dict[str, Any]):
     def _usual(self, step: str) -> object:
         kind, *rest = step.split("/")
         if kind == "turn":
-            return f"Speech{rest[0]}{rest[1]} ".replace("-", "") + "word " * (self.words - 1)
+            return f"Speech{rest[0]}{rest[1]} ".replace("-", "") + "word " * (
+                self.words[rest[1][0]] - 1
+            )
         if kind == "captain":
             return {"speaker": f"{rest[1]}{self.sends}", "direction": f"SECRET of {rest[1]}"}
         if rest[0] == "summary":
@@ -90,11 +102,7 @@ async def test_a_team_speaks_for_four_minutes_in_turn_and_never_twice_running() 
 
 
 async def test_the_free_debate_ends_with_the_team_that_has_no_time_left() -> None:
-    script = Script(words=150)
-    for number in range(2, 30, 2):
-        for seat in ("B1", "B2", "B3", "B4"):
-            script[f"turn/free-{number}/{seat}"] = "word " * 60
-    desk = await debate(script)
+    desk = await debate(Script(words=(150, 60)))
     free = [turn for turn in desk.turns if turn.round.startswith("free")]
     spoken = Counter(turn.side for turn in free)
     assert abs(spoken["A"] - spoken["B"]) <= 1
@@ -118,6 +126,23 @@ async def test_every_seat_speaks_at_least_once_whatever_the_captains_want() -> N
     assert {body["wanted"] for body in forced} == {"A2", "B2"}
 
 
+@pytest.mark.parametrize("words", [(150, 150), (150, 60), (60, 150), (96, 85), (51, 149), (8, 90)])
+async def test_a_silent_seat_is_not_cut_off_by_the_clock_of_either_team(
+    words: tuple[int, int],
+) -> None:
+    """As long as nobody runs over time: the first team without any ends it for both."""
+    for favourite in "14":
+        desk = await debate(Script(words=words, sends=favourite))
+        assert len(set(speakers(desk, "free"))) == 8
+        assert "did not speak" not in desk.shown
+
+
+async def test_who_could_not_speak_after_much_overtime_is_said() -> None:
+    desk = await debate(Script({"turn/free-1/A2": "word " * 1200}))
+    assert speakers(desk, "free") == ["A2", "B1"]
+    assert "Unused time: A 0:00, B 3:36. A1, A3, A4, B2, B3, B4 did not speak." in desk.shown
+
+
 async def test_words_and_time_are_shown_and_overtime_is_not_sent_back() -> None:
     script = Script({"turn/opening/A1": "word " * 1000})
     desk = await debate(script)
@@ -128,6 +153,23 @@ async def test_words_and_time_are_shown_and_overtime_is_not_sent_back() -> None:
     assert "turn/opening/A1/shorten" not in desk.asked
     lost = {a.subject: a.amount for note in desk.notes for a in note.adjustments}
     assert lost == {"A1": -2, "A": -3}
+
+
+async def test_nobody_is_told_of_a_last_turn_before_the_clock_has_decided() -> None:
+    desk = await debate(Script(words=60))
+    turns = [post.message for post in desk.posts if isinstance(post.message, TurnPost)]
+    assert len(turns) > 36
+    assert turn_title(turns[0]) == "A1 · opening · turn 1"
+    assert {turn.total for turn in turns} == {0}
+    running = Progress(phase="running", turns=34, total=0)
+    assert progressed(running, thread="#tea") == "🗣️ 34 turns held in #tea"
+
+
+async def test_cross_examination_and_closing_are_cooler_than_debate_and_judges_coldest() -> None:
+    desk = await debate()
+    warmth = {turn.round.split("-")[0]: desk.warmth[turn.step] for turn in desk.turns}
+    assert warmth == {"opening": 0.7, "cross": 0.5, "summary": 0.5, "free": 0.7, "closing": 0.5}
+    assert {desk.warmth[step] for step in desk.asked if not step.startswith("turn/")} == {0.2}
 
 
 async def test_the_clock_is_a_setting() -> None:
@@ -254,6 +296,11 @@ async def test_scores_and_totals_are_kept_and_computed_by_us() -> None:
     assert all(s.value == pytest.approx(6.0) for s in speeches)
     totals: dict[str, Any] = dict(desk.artifacts["totals"].body)
     spoken = Counter(turn.side for turn in desk.turns)
+    kept = {(score.subject, score.side, score.criterion): score.value for score in desk.scores}
+    for side in "AB":
+        assert kept["total", side, "mean"] == pytest.approx(6.0)
+    assert kept["total", "A", "team"] == pytest.approx(6.0 * spoken["A"])
+    assert kept["A2", "A", "individual"] == pytest.approx(6.0 * speakers(desk, "").count("A2"))
     assert totals["teams"] == {side: pytest.approx(6.0 * spoken[side]) for side in "AB"}
     verdict = desk.notes[-1].verdicts["team"]
     assert (verdict.valid, verdict.blind) == (len(desk.turns), False)
@@ -269,7 +316,7 @@ async def test_a_speech_that_cannot_be_scored_has_no_score(said: object) -> None
     assert not desk.artifacts[f"judge/{step}"].valid
     assert desk.notes[-1].verdicts["team"].invalid == 1
     (board,) = [post.message for post in desk.held if isinstance(post.message, ScoreBoard)]
-    assert "1 speeches could not be scored." in board.notes
+    assert "1 speech could not be scored." in board.notes
 
 
 async def test_reports_in_cross_examination_cost_and_others_are_shown() -> None:
@@ -281,8 +328,8 @@ async def test_reports_in_cross_examination_cost_and_others_are_shown() -> None:
     lost = [(a.subject, a.amount) for note in desk.notes for a in note.adjustments]
     assert lost == [("B2", -2)]
     (board,) = [post.message for post in desk.held if isinstance(post.message, ScoreBoard)]
-    assert "B2, turn/cross-1/B2: counter_question, off_topic." in board.notes
-    assert "A2, turn/free-1/A2: counter_question, off_topic." in board.notes
+    assert "B2 in cross-1: counter question, off topic (B2 -2)." in board.notes
+    assert "A2 in free-1: counter question, off topic." in board.notes
 
 
 async def test_all_judging_waits_for_the_vote() -> None:
@@ -314,13 +361,25 @@ async def test_a_live_scoreboard_is_one_message_that_is_edited() -> None:
     assert {post.target for post in boards[1:]} == {"scoreboard"}
 
 
+async def test_a_score_that_takes_long_does_not_change_the_order_of_scores() -> None:
+    slow = "judge/turn/opening/A1"
+    desk = RehearsedDesk(twist=Script(), latency=lambda step: 0.05 if step == slow else 0.0)
+    await hold(setup_for("team", scores="live"), desk)
+    boards = [post for post in desk.posts if isinstance(post.message, ScoreBoard)]
+    spoken = [turn.step for turn in desk.turns]
+    assert [board.key for board in boards] == [
+        "scoreboard",
+        *(f"scoreboard/{step}" for step in spoken[1:]),
+    ]
+
+
 async def test_sum_and_mean_that_disagree_are_flagged() -> None:
     desk = await debate(Script(words=90))
     (board,) = [post.message for post in desk.held if isinstance(post.message, ScoreBoard)]
     spoken = Counter(turn.side for turn in desk.turns)
     flagged = any("disagree" in note for note in board.notes)
     assert flagged is (spoken["A"] != spoken["B"])
-    assert any(note.startswith("Mean a speech: A 6.00, B 6.00") for note in board.notes)
+    assert {row.cells[-1] for row in board.rows if row.cells[0] != "0"} == {"6.00"}
 
 
 @pytest.mark.parametrize("language", ["tr", "zh"])

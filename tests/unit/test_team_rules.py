@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import cycle
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from engine.channels import JUDGE, JUDGE_NOTES, PUBLIC, Channels, may_read, team_channel
 from engine.debate import Turn, Violation
@@ -15,6 +19,7 @@ from engine.team_rules import (
     count_up,
     overtime,
     reported,
+    sure_speeches,
     twice_running,
 )
 
@@ -82,6 +87,28 @@ def test_the_same_team_twice_running_costs_it_three() -> None:
     assert not list(twice_running([turn("A1", "cross-1"), turn("A2", "cross-2")]))
 
 
+@given(st.integers(0, 1000), st.integers(0, 1000), st.integers(1, 150), st.integers(1, 150))
+def test_a_team_gets_the_speeches_that_it_can_be_sure_of(
+    own: int, other: int, words: int, others: int
+) -> None:
+    sure = sure_speeches(own, other, most=150, least=50)
+    clocks, mine, spoken = [own, other], 0, cycle((words, others))
+    while clocks[0] >= 50:
+        words = min(next(spoken), 150, clocks[0])
+        clocks = [clocks[1], clocks[0] - max(words, 50)]
+        mine += 1
+    # The teams change places at each speech, and the one whose turn it was began.
+    assert (mine + 1) // 2 >= sure
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "sure"),
+    [(1000, 1000, 7), (49, 1000, 0), (50, 1000, 1), (200, 1000, 2), (1000, 0, 1), (1000, 60, 2)],
+)
+def test_both_clocks_decide_how_many_speeches_are_sure(own: int, other: int, sure: int) -> None:
+    assert sure_speeches(own, other, most=150, least=50) == sure
+
+
 def test_a_seat_is_the_sum_of_its_speeches_and_a_team_of_its_seats_and_penalties() -> None:
     speeches = [scored("A1", "1"), scored("A1", "2"), scored("A2"), scored("B1")]
     late = list(overtime(turn("A1", late=True)))
@@ -89,6 +116,9 @@ def test_a_seat_is_the_sum_of_its_speeches_and_a_team_of_its_seats_and_penalties
     assert totals.seats["A1"] == pytest.approx(5 + 5 - 2)
     assert totals.teams == {"A": pytest.approx(8 + 5 - 3), "B": pytest.approx(5)}
     assert (totals.winner, totals.best) == ("A", "A1")
+    assert totals.means["A1"] == pytest.approx((5 + 5 - 2) / 2)
+    assert totals.means["A"] == pytest.approx((5 + 5 + 5 - 2 - 3) / 3)
+    assert (totals.means["B"], totals.means["B2"]) == (5, 0)
 
 
 def test_there_is_no_lower_bound() -> None:
@@ -127,8 +157,9 @@ def test_each_reads_its_own_channels_and_what_is_public(reader: str, channels: s
     record = Channels()
     for channel in sorted(every):
         record.write(channel, "x", f"said in {channel}")
-    heard = record.read(reader)
-    assert {channel for channel in every if f"said in {channel}" in heard} == channels
+    for channel in every:
+        heard = f"[x]\nsaid in {channel}" if channel in channels else ""
+        assert record.read(reader, channel) == heard
 
 
 def test_a_reader_may_ask_for_less_and_for_what_was_said_last() -> None:
@@ -136,8 +167,8 @@ def test_a_reader_may_ask_for_less_and_for_what_was_said_last() -> None:
     for number in range(5):
         record.write(PUBLIC, "A1", f"public {number}")
     record.write(team_channel("A"), "captain", "A2 speaks next.")
-    assert "public 0" in record.read("A1")
+    assert "public 0" in record.read("A1", PUBLIC)
     assert record.read("A1", PUBLIC, last=2) == "[A1]\npublic 3\n\n[A1]\npublic 4"
     assert record.read("A1", team_channel("A")) == "[captain]\nA2 speaks next."
     assert record.read("B1", team_channel("A")) == ""
-    assert record.read("A1", last=0) == ""
+    assert record.read("A1", PUBLIC, last=0) == ""

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from adapters.terminal.venue import TerminalVenue
 from engine.errors import VenueError
-from engine.messages import MESSAGE, Notice, VoteClosed, VoteInvite
+from engine.messages import MESSAGE, File, Notice, Report, VoteClosed, VoteInvite
 from engine.ports import Inbound, Part, Reactions, ReactionSeen, VenueLimits
 
 OPTIONS = ("A", "B", "tie", "weak")
@@ -58,6 +58,44 @@ async def test_a_restart_finds_what_was_posted_and_who_voted(tmp_path: Path) -> 
     assert read == Reactions({"A": frozenset(), "B": frozenset({"guest-2"})}, frozenset(OPTIONS))
     await again.hold("guest-3", "tie")
     assert "guest-3 votes: tie" in screen.getvalue()
+
+
+BRIEFING = Report(
+    title="Decision briefing",
+    text="Tea wins.",
+    files=(
+        File(name="briefing.md", media="text/markdown", content="# Çay\n"),
+        File(name="briefing.json", media="application/json", content='{"topic": "Çay"}\n'),
+    ),
+)
+
+
+@pytest.mark.parametrize("tty", [False, True])
+async def test_a_messages_files_are_beside_the_transcript_and_it_says_where(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tty: bool
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    record = Path("t.jsonl")
+    venue, screen = opened(record, tty=tty)
+    (briefing,) = venue.render(BRIEFING, "k7f2qz·9")
+    await venue.post("t", briefing)
+    for file in BRIEFING.files:
+        assert (tmp_path / "k7f2qz" / file.name).read_text(encoding="utf-8") == file.content
+        assert f"k7f2qz/{file.name}" in screen.getvalue()
+    again, screen = opened(record)
+    again.replay()
+    assert "k7f2qz/briefing.md" in screen.getvalue()
+
+
+async def test_files_that_cannot_be_written_are_said_and_the_message_is_not_posted(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "k7f2qz").touch()
+    venue, _ = opened(tmp_path / "t.jsonl")
+    (briefing,) = venue.render(BRIEFING, "k7f2qz·9")
+    with pytest.raises(VenueError, match=r"Files cannot be written to .*k7f2qz"):
+        await venue.post("t", briefing)
+    assert not (tmp_path / "t.jsonl").exists()
 
 
 async def test_nothing_is_posted_twice(tmp_path: Path) -> None:

@@ -8,7 +8,16 @@ from collections.abc import Iterator
 
 import pytest
 
-from adapters.terminal.votes import Hand, People, hands, key_hint, parse_votes, vote_by_keys
+from adapters.terminal.votes import (
+    Hand,
+    Move,
+    People,
+    hands,
+    key_hint,
+    parse_stances,
+    parse_votes,
+    vote_by_keys,
+)
 from engine.errors import UsageError
 
 OPTIONS = ("A", "B", "tie", "weak")
@@ -47,6 +56,22 @@ def test_refuses_in_a_sentence(text: str, sentence: str) -> None:
     with pytest.raises(UsageError) as refusal:
         parse_votes(text, OPTIONS)
     assert sentence in str(refusal.value)
+
+
+def test_reads_where_people_stand_before_and_after() -> None:
+    assert parse_stances("Against>FOR=2, unsure=1") == (
+        Move("down", "up"),
+        Move("down", "up"),
+        Move("unsure", "unsure"),
+    )
+    with pytest.raises(UsageError, match=r"“for>maybe” in --stances is not on this ballot"):
+        parse_stances("for>maybe=1")
+
+
+def test_the_hint_names_a_sign_for_each_stance() -> None:
+    hint = key_hint(("up", "down", "unsure"))
+    assert hint.startswith("Keys: + = for it · - = against it · ? = unsure · u = ")
+    assert hint.endswith("Enter = go on")
 
 
 def test_every_vote_is_one_persons() -> None:

@@ -63,6 +63,11 @@ class TestWords:
     def test_plain_words_count_one_each(self, words: list[str]) -> None:
         assert count_words(" ".join(words)) == len(words)
 
+    @given(st.text([*map(chr, range(0x20, 0x7F)), *"\t\nÀéßÿıŁ…‐‑—‘’“”‧ǀ"]))
+    def test_plain_texts_count_as_any_other(self, text: str) -> None:
+        """Emoji are no words; what they are in takes the longer way."""
+        assert count_words(text) == count_words(f"{text} 🙂")
+
     @given(SAID, SAID)
     def test_mixed_texts_add_up(self, one: str, other: str) -> None:
         both = count_words(f"{one}\n\n{other}")

@@ -171,6 +171,78 @@ def test_what_stands_at_the_close_is_what_people_hold(
     assert platform.bot.votes() == platform.expected()
 
 
+# --- reactions beside buttons ------------------------------------------------------------
+
+
+BESIDE = st.one_of(
+    st.tuples(st.just("react"), st.sampled_from(sorted(PEOPLE)), st.sampled_from(OPTIONS)),
+    st.tuples(st.just("press"), st.sampled_from(sorted(PEOPLE)), st.sampled_from(OPTIONS)),
+    st.tuples(st.just("take back"), st.sampled_from(sorted(PEOPLE)), st.just("")),
+    st.tuples(st.just("restart"), st.just("ann"), st.just("")),
+)
+
+
+@dataclass
+class Beside:
+    """The model of a question that is answered by reactions and elsewhere by buttons.
+
+    What somebody presses is in place of all before it; reactions since then are held beside it.
+    """
+
+    bot: Bot = field(default_factory=Bot)
+    shown: set[tuple[int, str]] = field(default_factory=set)
+    holds: dict[int, list[str]] = field(default_factory=lambda: {n: [] for n in PEOPLE.values()})
+    pressed: dict[int, str] = field(default_factory=dict)
+
+    def react(self, person: int, option: str) -> None:
+        added, own = (person, option) not in self.shown, self.holds[person]
+        self.shown ^= {(person, option)}
+        if added and option not in own:
+            own.append(option)
+        elif not added and option in own and self.pressed.get(person) != option:
+            own.remove(option)
+        self.bot.note(person, option, added)
+
+    def press(self, person: int, option: str) -> None:
+        self.holds[person] = [option]
+        self.pressed[person] = option
+        self.bot.note(person, option, True, How.BUTTON)
+
+    def take_back(self, person: int) -> None:
+        if self.holds[person]:
+            self.bot.note(person, self.holds[person][-1], False, How.BUTTON)
+        self.holds[person] = []
+        self.pressed.pop(person, None)
+
+    def restart(self) -> None:
+        holders = {
+            option: frozenset(user for user, who in PEOPLE.items() if (who, option) in self.shown)
+            for option in OPTIONS
+        }
+        self.bot.recover(Reactions(holders, frozenset(OPTIONS)))
+
+
+@settings(max_examples=300, deadline=None)
+@given(steps=st.lists(BESIDE, max_size=30))
+def test_what_is_pressed_stands_until_a_reaction_comes_after_it(
+    steps: list[tuple[str, str, str]],
+) -> None:
+    beside = Beside()
+    for what, user, option in steps:
+        match what:
+            case "react":
+                beside.react(PEOPLE[user], option)
+            case "press":
+                beside.press(PEOPLE[user], option)
+            case "take back":
+                beside.take_back(PEOPLE[user])
+            case "restart":
+                beside.restart()
+    beside.restart()
+    expected = {person: own[-1] for person, own in beside.holds.items() if own}
+    assert beside.bot.votes() == expected
+
+
 # --- secret ballots ----------------------------------------------------------------------
 
 

@@ -13,6 +13,8 @@ async with SlackServer() as slack:
     await slack.press("ada", root.ts, "Status"); slack.archive(); slack.kick_bot()
     slack.fail(drop("after"), "chat.postMessage")              # stored, the answer lost
     await slack.socket.refresh(); slack.advance(1800)
+    lounge = slack.add_team("bay")             # another workspace, which installs by OAuth:
+    back = slack.oauth.approve(authorize_url, "T0BAY"); slack.uninstall("T0BAY")
     assert slack.violations == [] and "secret" not in slack.sent_text
 ```
 Users are olga (an admin), ada, ben and cleo; `add_user("robo", bot=True)` adds others. It holds no

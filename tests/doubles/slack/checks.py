@@ -82,6 +82,8 @@ def _check_block(block: Json) -> None:
         _check_buttons(block["elements"])
     if kind == "input":
         _must(0 < len(block["label"]["text"]) <= 2000, "label has 1 to 2000 characters")
+        hint = block.get("hint", {"text": "-"})["text"]
+        _must(0 < len(hint) <= 2000, "a hint has 1 to 2000 characters")
         _check_element(block["element"])
 
 
@@ -89,19 +91,47 @@ def _check_buttons(elements: Iterable[Json]) -> None:
     ids = [element.get("action_id", "") for element in elements]
     _must(len(ids) == len(set(ids)), "an action_id is used twice")
     for element in elements:
+        if element["type"] == "static_select":
+            _check_element(element)
+            continue
         _must(0 < len(element["text"]["text"]) <= 75, "a button has 1 to 75 characters")
         _must(0 < len(element["action_id"]) <= 255, "an action_id has 1 to 255 characters")
         _must(len(element.get("value", "")) <= 2000, "a value has up to 2000 characters")
 
 
+def options_of(element: Json) -> list[Json]:
+    """Return what a list offers, in groups or not."""
+    groups = element.get("option_groups")
+    if groups is None:
+        return list(element.get("options", ()))
+    return [option for group in groups for option in group["options"]]
+
+
 def _check_element(element: Json) -> None:
-    options = element.get("options")
-    if options is None:
-        return
-    _must(1 <= len(options) <= 100, "a select has 1 to 100 options")
-    for option in options:
+    _must(0 < len(element["action_id"]) <= 255, "an action_id has 1 to 255 characters")
+    inside = element.get("placeholder", {"text": "-"})["text"]
+    _must(0 < len(inside) <= 150, "a placeholder has 1 to 150 characters")
+    if element["type"] == "plain_text_input":
+        _must(element.get("initial_value") != "", "an initial value has text")
+        _must(element.get("max_length", 1) <= 3000, "max_length is up to 3000")
+    if "static_select" in element["type"]:
+        _check_list(element)
+
+
+def _check_list(element: Json) -> None:
+    _must(("options" in element) != ("option_groups" in element), "options or groups of them")
+    groups = element.get("option_groups", ())
+    _must(len(groups) <= 100, "a select has up to 100 groups")
+    for group in groups:
+        _must(0 < len(group["label"]["text"]) <= 75, "a group's label has 1 to 75 characters")
+    for options in [group["options"] for group in groups] or [element["options"]]:
+        _must(1 <= len(options) <= 100, "a select has 1 to 100 options in a group")
+    for option in options_of(element):
         _must(0 < len(option["text"]["text"]) <= 75, "an option has 1 to 75 characters")
         _must(0 < len(option["value"]) <= 150, "an option's value has 1 to 150 characters")
+    shown = [element.get("initial_option"), *element.get("initial_options", ())]
+    offered = options_of(element)
+    _must(all(one in offered for one in shown if one), "an initial option is one of the options")
 
 
 def _must(held: bool, why: str) -> None:

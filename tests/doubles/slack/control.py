@@ -26,6 +26,7 @@ ACTS = frozenset(
         "kick_bot",
         "press",
         "react",
+        "revoke",
         "slash",
         "uninstall",
         "unreact",

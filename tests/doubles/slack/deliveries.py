@@ -17,7 +17,7 @@ import aiohttp
 from tests.doubles.slack.refusals import Json
 from tests.doubles.slack.rules import Rules
 from tests.doubles.slack.socket import Socket
-from tests.doubles.slack.state import APP, BOT_USER, TEAM, World
+from tests.doubles.slack.state import APP, Team, World
 
 
 class DidNotRespondError(AssertionError):
@@ -30,6 +30,8 @@ class Told:
 
     id: str
     event: Json
+    team: Team
+    at: int
     tries: int = 0
     acknowledged: bool = False
 
@@ -59,12 +61,18 @@ class Deliveries:
         except (TimeoutError, ConnectionError, aiohttp.ClientError) as error:
             raise DidNotRespondError(f"{kind} was not acknowledged: {error!r}") from error
 
-    def tell(self, event: Json, channel: str | None = None) -> None:
-        """Tell an event, unless the app is not there to hear it."""
-        inside = channel is None or BOT_USER in self.world.channels[channel].members
-        if not inside or not self.world.installed:
+    def tell(self, event: Json, channel: str) -> None:
+        """Tell what happened in a channel, unless the app is not there to hear it."""
+        team = self.world.team_of(channel)
+        if team.bot_user in self.world.channels[channel].members:
+            self.tell_of(team, event)
+
+    def tell_of(self, team: Team, event: Json) -> None:
+        """Tell what happened in a workspace, where it has installed the app."""
+        if not team.installed:
             return
-        told = Told(self.world.new_id("Ev"), event | {"event_ts": self.world.new_ts()})
+        at = int(self.world.clock.now())
+        told = Told(self.world.new_id("Ev"), event | {"event_ts": self.world.new_ts()}, team, at)
         self.told.append(told)
         if self.held:
             self._queue.append(told)
@@ -83,7 +91,7 @@ class Deliveries:
         for told in self.told[-count:]:
             await self._try(told, retry)
 
-    async def heard(self, seconds: float = 5.0) -> None:
+    async def heard(self, seconds: float = 20.0) -> None:
         """Wait until every event was acknowledged; raises TimeoutError."""
         async with asyncio.timeout(seconds):
             while not all(told.acknowledged for told in self.told):  # noqa: ASYNC110 - looked at
@@ -119,12 +127,14 @@ class Deliveries:
     async def _try(self, told: Told, retry: int) -> bool:
         payload = {
             "type": "event_callback",
-            "team_id": TEAM,
+            "team_id": told.team.id,
             "api_app_id": APP,
             "event": told.event,
             "event_id": told.id,
-            "event_time": int(self.world.clock.now()),
-            "authorizations": [{"team_id": TEAM, "user_id": BOT_USER, "is_bot": True}],
+            "event_time": told.at,
+            "authorizations": [
+                {"team_id": told.team.id, "user_id": told.team.bot_user, "is_bot": True}
+            ],
         }
         told.tries += 1
         try:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from tests.doubles.discord.faults import Fault, Faults, delay, drop, hang, status
+from tests.doubles.discord.faults import Fault, Faults, When, delay, drop, hang, status
 
-__all__ = ["Fault", "Faults", "delay", "drop", "hang", "limited", "refused", "status"]
+__all__ = ["Fault", "Faults", "When", "delay", "drop", "hang", "limited", "refused", "status"]
 
 
-def refused(error: str) -> Fault:
-    """Answer 200 with an error's name, as Slack does; nothing is carried out."""
-    return Fault("status", status=200, message=error)
+def refused(error: str, seconds: float = 0.0) -> Fault:
+    """Answer 200 with an error's name, as Slack does; `seconds` are for Retry-After."""
+    return Fault("status", status=200, message=error, seconds=seconds)
 
 
 def limited(seconds: float) -> Fault:

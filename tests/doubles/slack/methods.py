@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from tests.doubles.slack.checks import check_message, check_view
 from tests.doubles.slack.deliveries import Deliveries
 from tests.doubles.slack.interactions import Interactions
+from tests.doubles.slack.oauth import OAuth
 from tests.doubles.slack.refusals import Json, Refusal
 from tests.doubles.slack.rules import Rules
 from tests.doubles.slack.socket import Socket
-from tests.doubles.slack.state import BOT_ID, BOT_USER, TEAM, Channel, File, Message, World
+from tests.doubles.slack.state import Channel, File, Message, World
 from tests.doubles.slack.web_api import Method
 
 NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
@@ -28,6 +29,7 @@ class Methods:
     socket: Socket
     deliveries: Deliveries
     interactions: Interactions
+    oauth: OAuth
     origin: Callable[[], str]
 
     def table(self) -> dict[str, Method]:
@@ -43,6 +45,7 @@ class Methods:
             "conversations.replies": self._replies,
             "files.completeUploadExternal": self._complete,
             "files.getUploadURLExternal": self._upload_url,
+            "oauth.v2.access": self.oauth.access,
             "reactions.add": self._react,
             "reactions.get": self._reactions,
             "reactions.remove": self._unreact,
@@ -60,8 +63,9 @@ class Methods:
         root = args.get("thread_ts")
         if root is not None:
             self._check_root(channel, root)
-        posted = Message(channel.id, self.world.new_ts(), BOT_USER, text, blocks)
+        posted = Message(channel.id, self.world.new_ts(), self._me, text, blocks)
         posted.metadata, posted.thread_ts = args.get("metadata"), root
+        posted.broadcast = root is not None and bool(args.get("reply_broadcast"))
         channel.messages[posted.ts] = posted
         if root is not None:
             channel.messages[root].thread_ts = root
@@ -77,7 +81,7 @@ class Methods:
     def _update(self, args: Json) -> Json:
         self._writable(args["channel"])
         message = self.world.message(args["channel"], args["ts"])
-        if message.user != BOT_USER:
+        if message.user != self._me:
             raise Refusal("cant_update_message")
         text, blocks = str(args.get("text") or ""), args.get("blocks") or []
         check_message(text, blocks, args.get("metadata"))
@@ -94,7 +98,7 @@ class Methods:
             raise Refusal("user_not_in_channel")
         text, blocks = str(args.get("text") or ""), args.get("blocks") or []
         check_message(text, blocks, None)
-        shown = Message(channel.id, self.world.new_ts(), BOT_USER, text, blocks, to=user.id)
+        shown = Message(channel.id, self.world.new_ts(), self._me, text, blocks, to=user.id)
         self.world.ephemeral.append(shown)
         return {"message_ts": shown.ts}
 
@@ -102,7 +106,7 @@ class Methods:
 
     def _history(self, args: Json) -> Json:
         channel = self._readable(args["channel"])
-        top = [m for m in channel.messages.values() if m.thread_ts in (None, m.ts)]
+        top = [m for m in channel.messages.values() if m.thread_ts in (None, m.ts) or m.broadcast]
         newest_first = sorted(top, key=lambda m: float(m.ts), reverse=True)
         return self._page([m for m in newest_first if not m.deleted], args)
 
@@ -138,18 +142,18 @@ class Methods:
         if name not in EMOJIS:
             raise Refusal("invalid_name")
         held = message.reactions.setdefault(name, {})
-        if BOT_USER in held:
+        if self._me in held:
             raise Refusal("already_reacted")
-        held[BOT_USER] = None
-        self.deliveries.tell(reaction("reaction_added", BOT_USER, name, message), message.channel)
+        held[self._me] = None
+        self.deliveries.tell(reaction("reaction_added", self._me, name, message), message.channel)
         return {}
 
     def _unreact(self, args: Json) -> Json:
         message = self.world.message(args["channel"], args["timestamp"])
         held = message.reactions.get(canonical(args["name"]), {})
-        if BOT_USER not in held:
+        if self._me not in held:
             raise Refusal("no_reaction")
-        del held[BOT_USER]
+        del held[self._me]
         return {}
 
     def _reactions(self, args: Json) -> Json:
@@ -164,20 +168,23 @@ class Methods:
     # --- people and places ------------------------------------------------------------------
 
     def _who(self) -> Json:
-        name = self.world.users[BOT_USER].name
+        me = self.world.caller
         return {
             "url": f"{self.origin()}/",
-            "team": "Hall",
-            "team_id": TEAM,
-            "user": name,
-            "user_id": BOT_USER,
-            "bot_id": BOT_ID,
+            "team": me.name,
+            "team_id": me.id,
+            "user": self.world.users[me.bot_user].name,
+            "user_id": me.bot_user,
+            "bot_id": me.bot_id,
         }
 
     def _user(self, args: Json) -> Json:
         user = self.world.user(args["user"])
+        if user.team != self.world.caller.id and not self._meets(user.id):
+            raise Refusal("user_not_found")
         shown: Json = {
             "id": user.id,
+            "team_id": user.team,
             "name": user.name,
             "is_bot": user.bot,
             "is_admin": user.admin,
@@ -188,13 +195,13 @@ class Methods:
         return {"user": shown}
 
     def _conversations(self, args: Json) -> Json:
-        inside = [c for c in self.world.channels.values() if BOT_USER in c.members]
+        inside = [c for c in self.world.channels.values() if self._me in c.members]
         shown = [self._shown(c.id) for c in inside if not c.id.startswith("D")]
         return {"channels": shown, "response_metadata": {"next_cursor": ""}}
 
     def _shown(self, ref: str) -> Json:
         channel = self.world.channel(ref)
-        member = BOT_USER in channel.members
+        member = self._me in channel.members
         return {"id": channel.id, "name": channel.name, "is_member": member}
 
     def _open(self, args: Json) -> Json:
@@ -220,11 +227,20 @@ class Methods:
 
     def _share(self, channel: Channel, file: File, args: Json) -> None:
         said = str(args.get("initial_comment") or "")
-        message = Message(channel.id, self.world.new_ts(), BOT_USER, said)
+        message = Message(channel.id, self.world.new_ts(), self._me, said)
         message.thread_ts, message.files = args.get("thread_ts"), [file.id]
         channel.messages[message.ts] = message
 
     # --- who may ----------------------------------------------------------------------------
+
+    def _meets(self, user: str) -> bool:
+        """Whether somebody of another workspace is in a channel that the caller's shares."""
+        own = [c for c in self.world.channels.values() if c.team == self.world.caller.id]
+        return any(user in channel.members for channel in own)
+
+    @property
+    def _me(self) -> str:
+        return self.world.caller.bot_user
 
     def _writable(self, ref: str) -> Channel:
         channel = self.world.channel(ref)
@@ -234,7 +250,7 @@ class Methods:
 
     def _readable(self, ref: str) -> Channel:
         channel = self.world.channel(ref)
-        if BOT_USER not in channel.members:
+        if self._me not in channel.members:
             raise Refusal("not_in_channel")
         return channel
 

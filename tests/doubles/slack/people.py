@@ -5,11 +5,12 @@ from __future__ import annotations
 import html
 from typing import Any
 
+from tests.doubles.slack.checks import options_of
 from tests.doubles.slack.deliveries import Deliveries
 from tests.doubles.slack.interactions import Asked, Interactions
 from tests.doubles.slack.methods import canonical, reaction
 from tests.doubles.slack.refusals import Json, Refusal
-from tests.doubles.slack.state import APP, BOT_USER, TEAM, Channel, Message, World
+from tests.doubles.slack.state import APP, TEAM, Channel, Message, World
 
 
 class People:
@@ -51,7 +52,8 @@ class People:
 
     async def slash(self, user: str, line: str, channel: str | None = None) -> Asked:
         """Use a slash command; returns when it is acknowledged, or raises DidNotRespondError."""
-        who, place = self.world.user(user), self._place(channel)
+        who = self.world.user(user)
+        place = self._place(channel) if channel else self._home(who.team)
         asked = self.interactions.new(who.id, place.id)
         command, _, text = line.partition(" ")
         escaped = html.escape(text, quote=False)
@@ -61,7 +63,7 @@ class People:
             **self._common(asked),
             "command": command,
             "text": escaped,
-            "team_id": TEAM,
+            "team_id": place.team,
             "team_domain": "hall",
             "channel_id": place.id,
             "channel_name": place.name,
@@ -82,11 +84,31 @@ class People:
         payload = {
             **self._common(asked),
             "type": "block_actions",
-            "user": {"id": who.id, "name": who.name, "team_id": TEAM},
-            "team": {"id": TEAM, "domain": "hall"},
+            "user": {"id": who.id, "name": who.name, "team_id": who.team},
+            "team": {"id": who.team, "domain": "hall"},
             "channel": {"id": message.channel, "name": self._place(message.channel).name},
             "container": container,
             "message": message.json(),
+            "actions": [acted | {"block_id": "b", "action_ts": self.world.new_ts()}],
+        }
+        return await self._ask("interactive", payload, asked)
+
+    async def choose(self, user: str, message: Message, action_id: str, value: str) -> Asked:
+        """Choose from a list below a message that only this person sees."""
+        who = self.world.user(user)
+        lists = [e for block in message.blocks for e in block.get("elements", ())]
+        offered = next(e for e in lists if e.get("action_id") == action_id)
+        option = next(one for one in offered["options"] if one["value"] == value)
+        asked = self.interactions.new(who.id, message.channel)
+        seen = {"type": "message", "message_ts": message.ts, "is_ephemeral": True}
+        acted = {"type": offered["type"], "action_id": action_id, "selected_option": option}
+        payload = {
+            **self._common(asked),
+            "type": "block_actions",
+            "user": {"id": who.id, "name": who.name, "team_id": who.team},
+            "team": {"id": who.team, "domain": "hall"},
+            "channel": {"id": message.channel, "name": self._place(message.channel).name},
+            "container": seen | {"channel_id": message.channel},
             "actions": [acted | {"block_id": "b", "action_ts": self.world.new_ts()}],
         }
         return await self._ask("interactive", payload, asked)
@@ -101,14 +123,14 @@ class People:
             for block in asked.view["blocks"]
             if block["type"] == "input"
         }
-        view = asked.view | {"state": {"values": state}, "app_id": APP, "team_id": TEAM}
+        view = asked.view | {"state": {"values": state}, "app_id": APP, "team_id": who.team}
         payload = {
             "type": "view_submission",
             "api_app_id": APP,
             "token": "old",
             "trigger_id": f"trigger-{sent.id}",
-            "user": {"id": who.id, "name": who.name, "team_id": TEAM},
-            "team": {"id": TEAM, "domain": "hall"},
+            "user": {"id": who.id, "name": who.name, "team_id": who.team},
+            "team": {"id": who.team, "domain": "hall"},
             "view": view,
         }
         return await self._ask("interactive", payload, sent)
@@ -130,18 +152,27 @@ class People:
     def kick_bot(self, channel: str | None = None) -> None:
         """Remove the bot from a channel."""
         place = self._place(channel)
-        event = {"type": "member_left_channel", "user": BOT_USER, "channel": place.id}
+        bot = self.world.teams[place.team].bot_user
+        event = {"type": "member_left_channel", "user": bot, "channel": place.id}
         self.deliveries.tell(event, place.id)
-        place.members.discard(BOT_USER)
+        place.members.discard(bot)
 
     def delete_message(self, ts: str) -> None:
         """Delete a message."""
         self.world.find(ts).deleted = True
 
-    def uninstall(self) -> None:
-        """Remove the app from the workspace."""
-        self.deliveries.tell({"type": "app_uninstalled"})
-        self.world.installed = False
+    def uninstall(self, team: str = TEAM) -> None:
+        """Remove the app from a workspace."""
+        gone = self.world.teams[team]
+        self.deliveries.tell_of(gone, {"type": "app_uninstalled"})
+        gone.installed = False
+
+    def revoke(self, team: str = TEAM) -> None:
+        """Revoke the bot's token in a workspace."""
+        gone = self.world.teams[team]
+        tokens = {"bot": [gone.bot_user], "oauth": []}
+        self.deliveries.tell_of(gone, {"type": "tokens_revoked", "tokens": tokens})
+        gone.installed = False
 
     # --- inside -----------------------------------------------------------------------------
 
@@ -165,6 +196,10 @@ class People:
             raise Refusal("message_not_found")
         return found
 
+    def _home(self, team: str) -> Channel:
+        """Return the first channel of a workspace."""
+        return next(c for c in self.world.channels.values() if c.team == team)
+
     def _place(self, ref: str | None) -> Channel:
         return self.channel if ref is None else self.world.channels[ref]
 
@@ -179,8 +214,13 @@ def _entered(element: Json, values: dict[str, Any]) -> Json:
     kind, given = element["type"], values.get(element["action_id"])
     if kind == "plain_text_input":
         return {"type": kind, "value": given if given is not None else element.get("initial_value")}
+    if kind == "multi_conversations_select":
+        shown = element.get("initial_conversations", [])
+        return {"type": kind, "selected_conversations": shown if given is None else given}
+    options = options_of(element)
     if kind == "multi_static_select":
-        chosen = [o for o in element["options"] if o["value"] in (given or ())]
-        return {"type": kind, "selected_options": chosen}
-    found = next((o for o in element["options"] if o["value"] == given), None)
+        chosen = [option for option in options if option["value"] in (given or ())]
+        shown = element.get("initial_options", [])
+        return {"type": kind, "selected_options": shown if given is None else chosen}
+    found = next((option for option in options if option["value"] == given), None)
     return {"type": kind, "selected_option": found or element.get("initial_option")}

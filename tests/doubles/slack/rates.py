@@ -47,7 +47,7 @@ class Limiter:
 
     def __init__(self, clock: Clock, rules: Rules) -> None:
         self._clock, self._rules = clock, rules
-        self._called: defaultdict[str, deque[float]] = defaultdict(deque)
+        self._called: defaultdict[tuple[str, str], deque[float]] = defaultdict(deque)
         self._posted: defaultdict[str, deque[float]] = defaultdict(deque)
         self.violations: list[Violation] = []
 
@@ -58,7 +58,9 @@ class Limiter:
         per_minute = TIERS[METHODS.get(method, 3)]
         if method in POSTS or not self._rules.tiered or method == "apps.connections.open":
             return None
-        now, called = self._clock.now(), self._called[method]
+        # A workspace's requests do not count against another's.
+        key = (str(args.get("token")), method)
+        now, called = self._clock.now(), self._called[key]
         while called and called[0] <= now - 60:
             called.popleft()
         if len(called) >= per_minute:

@@ -13,12 +13,13 @@ from tests.doubles.slack.deliveries import Deliveries
 from tests.doubles.slack.faults import Fault, Faults
 from tests.doubles.slack.interactions import Interactions
 from tests.doubles.slack.methods import Methods, canonical
+from tests.doubles.slack.oauth import OAuth
 from tests.doubles.slack.people import People
 from tests.doubles.slack.rates import Limiter, Violation
 from tests.doubles.slack.refusals import Json, Refusal
 from tests.doubles.slack.rules import Rules
 from tests.doubles.slack.socket import Socket
-from tests.doubles.slack.state import BOT_USER, Channel, Clock, Message, User, World
+from tests.doubles.slack.state import BOT_USER, TEAM, Channel, Clock, Message, User, World
 from tests.doubles.slack.web_api import Sent, WebApi, with_fault
 
 BOT_TOKEN, APP_TOKEN = "xoxb-a-token-for-the-double", "xapp-a-token-for-the-double"
@@ -32,6 +33,7 @@ class SlackServer(People):
     def __init__(self, *, rules: Rules | None = None) -> None:
         self.clock = Clock()
         self.world = World(self.clock)
+        self.world.caller.token = BOT_TOKEN
         self.rules = rules or Rules()
         self.sent: list[Sent] = []
         self.faults = Faults()
@@ -40,6 +42,7 @@ class SlackServer(People):
         self.socket = Socket(self._note)
         self.deliveries = Deliveries(self.world, self.rules, self.socket, SIGNING_SECRET)
         self.interactions = Interactions(self.world, self.rules)
+        self.oauth = OAuth(self.world)
         self.limiter = Limiter(self.clock, self.rules)
         self.api = self._open_api()
         self._runner: web.AppRunner | None = None
@@ -51,11 +54,11 @@ class SlackServer(People):
     @property
     def bot_token(self) -> str:
         """The bot's token; setting another revokes it."""
-        return self.api.bot_token
+        return self.world.teams[TEAM].token
 
     @bot_token.setter
     def bot_token(self, token: str) -> None:
-        self.api.bot_token = token
+        self.world.teams[TEAM].token = token
 
     @property
     def app_token(self) -> str:
@@ -72,6 +75,23 @@ class SlackServer(People):
         self.users[name] = user
         self.channel.members.add(user.id)
         return user
+
+    def add_team(self, name: str) -> Channel:
+        """Make another workspace, with an admin and a member; returns its channel.
+
+        They are named after it: `bay-olga` and `bay-ada`. It has not installed the app.
+        """
+        number = len(self.world.teams) + 1
+        team = self.world.add_team(f"T0{name.upper()}", name.title(), f"{BOT_USER}{number}")
+        team.installed = False
+        channel = Channel(self.world.new_id("C"), "lounge", team=team.id)
+        for who in ("olga", "ada"):
+            made = self._new_user(f"{name}-{who}", admin=who == "olga")
+            made.team = team.id
+            channel.members.add(made.id)
+        channel.members.add(team.bot_user)
+        self.world.channels[channel.id] = channel
+        return channel
 
     def add_channel(self, name: str, *, private: bool = False, with_bot: bool = True) -> Channel:
         """Make a channel with everybody in it."""
@@ -186,9 +206,9 @@ class SlackServer(People):
 
     def _open_api(self) -> WebApi:
         joined = (self.world, self.rules, self.socket, self.deliveries, self.interactions)
-        methods = Methods(*joined, lambda: self.origin).table()
+        methods = Methods(*joined, self.oauth, lambda: self.origin).table()
         limits = (self.limiter, self.faults)
-        return WebApi(self.world, self.rules, *limits, methods, self.sent, [], BOT_TOKEN, APP_TOKEN)
+        return WebApi(self.world, self.rules, *limits, methods, self.sent, [], APP_TOKEN)
 
     async def _respond(self, request: web.Request) -> web.StreamResponse:
         text = await request.text()
@@ -203,14 +223,17 @@ class SlackServer(People):
     def _answer(self, ref: str, said: Json) -> web.Response:
         try:
             asked = self.interactions.respond(ref)
+            if asked.channel not in self.world.channels:
+                raise Refusal("channel_not_found")
             text, blocks = said.get("text") or "", said.get("blocks") or []
             check_message(text, blocks, None)
         except Refusal as refusal:
             return web.json_response(refusal.body(), status=404)
-        shown = Message(asked.channel, self.world.new_ts(), BOT_USER, text, blocks, to=asked.user)
+        bot = self.world.team_of(asked.channel).bot_user
+        shown = Message(asked.channel, self.world.new_ts(), bot, text, blocks, to=asked.user)
         if said.get("response_type") == "in_channel":
             shown.to = None
-            self.world.channel(asked.channel).messages[shown.ts] = shown
+            self.world.channels[asked.channel].messages[shown.ts] = shown
         else:
             self.world.ephemeral.append(shown)
         asked.messages.append(shown)
@@ -219,6 +242,7 @@ class SlackServer(People):
     async def _upload(self, request: web.Request) -> web.Response:
         file = self.world.files[request.match_info["id"]]
         file.data = await request.read()
+        self._note("upload", file.data.decode(errors="replace"))
         return web.Response(text=f"OK - {len(file.data)}")
 
     def _note(self, method: str, text: str) -> None:

@@ -38,6 +38,7 @@ class Socket:
     token: str = ""
     connections: list[Connection] = field(default_factory=list)
     connects: int = 0
+    refused: int = 0
     refusing: bool = False
     _tickets: set[str] = field(default_factory=set)
     _waiting: dict[str, asyncio.Future[Json | None]] = field(default_factory=dict)
@@ -64,9 +65,11 @@ class Socket:
         """Serve one connection until it ends."""
         ticket = request.query.get("ticket", "")
         full = len(self.connections) >= MOST_CONNECTIONS
-        if ticket not in self._tickets or full or self.refusing:
-            return web.Response(status=403)
+        known = ticket in self._tickets
         self._tickets.discard(ticket)
+        if not known or full or self.refusing:
+            self.refused += 1
+            return web.Response(status=403)
         socket = web.WebSocketResponse(autoping=False)
         await socket.prepare(request)
         connection = Connection(socket)

@@ -14,7 +14,9 @@ from typing import Any, Final
 
 from tests.doubles.slack.refusals import Json, Refusal
 
-TEAM, APP, BOT_USER, BOT_ID = "T0HALL", "A0ROSTRUM", "U0ROSTRUM", "B0ROSTRUM"
+APP = "A0ROSTRUM"
+BOT = "0ROSTRUM"  # a bot's ids begin so: U for its user, B for itself
+TEAM, BOT_USER, BOT_ID = "T0HALL", f"U{BOT}", f"B{BOT}"
 _PING = re.compile(r"<(!(?:channel|here|everyone|subteam\^\w+)|@\w+)(?:\|[^>]*)?>")
 
 
@@ -42,6 +44,23 @@ class User:
     bot: bool = False
     admin: bool = False
     locale: str = "en-US"
+    team: str = TEAM
+
+
+@dataclass
+class Team:
+    """A workspace; a `token` that is empty is of one that never installed the app."""
+
+    id: str
+    name: str
+    bot_user: str
+    token: str = ""
+    installed: bool = True
+
+    @property
+    def bot_id(self) -> str:
+        """The bot's other id."""
+        return self.bot_user.replace("U", "B", 1)
 
 
 @dataclass
@@ -52,13 +71,17 @@ class Channel:
     name: str
     private: bool = False
     archived: bool = False
+    team: str = TEAM
     members: set[str] = field(default_factory=set)
     messages: dict[str, Message] = field(default_factory=dict)
 
 
 @dataclass
 class Message:
-    """A message; `to` names the one person who sees an ephemeral one."""
+    """A message; `to` names the one person who sees an ephemeral one.
+
+    `broadcast` is a reply that its channel shows as well.
+    """
 
     channel: str
     ts: str
@@ -70,6 +93,7 @@ class Message:
     to: str | None = None
     edited: float | None = None
     deleted: bool = False
+    broadcast: bool = False
     files: list[str] = field(default_factory=list)
     reactions: dict[str, dict[str, None]] = field(default_factory=dict)
     history: list[str] = field(default_factory=list)
@@ -87,11 +111,12 @@ class Message:
 
     def json(self, *, metadata: bool = False) -> Json:
         """Return it as the Web API hands it out."""
-        own = self.user == BOT_USER
+        own = self.user.startswith(BOT_USER)
         shown: Json = {"type": "message", "ts": self.ts, "user": self.user, "text": self.body}
-        shown |= {"bot_id": BOT_ID, "app_id": APP} if own else {}
+        shown |= {"bot_id": self.user.replace("U", "B", 1), "app_id": APP} if own else {}
         shown |= {"blocks": self.blocks} if self.blocks else {}
         shown |= {"thread_ts": self.thread_ts} if self.thread_ts else {}
+        shown |= {"subtype": "thread_broadcast"} if self.broadcast else {}
         if metadata and self.metadata:
             shown["metadata"] = self.metadata
         held = [
@@ -130,17 +155,28 @@ def texts(value: Any) -> Iterator[str]:
 
 
 class World:
-    """All of it, with timestamps that only grow."""
+    """All of it, with timestamps that only grow; `caller` is the workspace whose token is used."""
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
         self._last_ts = 0.0
         self._count = 0
-        self.users: dict[str, User] = {BOT_USER: User(BOT_USER, "rostrum", bot=True)}
+        self.users: dict[str, User] = {}
+        self.teams: dict[str, Team] = {}
+        self.caller = self.add_team(TEAM, "Hall", BOT_USER)
         self.channels: dict[str, Channel] = {}
         self.files: dict[str, File] = {}
         self.ephemeral: list[Message] = []
-        self.installed = True
+
+    def add_team(self, ref: str, name: str, bot_user: str) -> Team:
+        """Make a workspace with its bot."""
+        made = self.teams[ref] = Team(ref, name, bot_user)
+        self.users[bot_user] = User(bot_user, "rostrum", bot=True, team=ref)
+        return made
+
+    def team_of(self, channel: str) -> Team:
+        """Return the workspace of a channel."""
+        return self.teams[self.channels[channel].team]
 
     def new_id(self, letter: str) -> str:
         """Make an id."""
@@ -162,11 +198,12 @@ class World:
         return found
 
     def channel(self, ref: str) -> Channel:
-        """Find a channel, opening a direct message to a user where one is named."""
+        """Find a channel of the caller's, opening a direct message where a user is named."""
         if ref in self.users:
             return self.direct(ref)
-        found = self.channels.get(ref)
-        if found is None or (found.private and BOT_USER not in found.members):
+        found, me = self.channels.get(ref), self.caller
+        hidden = found is None or (found.private and me.bot_user not in found.members)
+        if found is None or hidden or found.team != me.id:
             raise Refusal("channel_not_found")
         return found
 
@@ -174,7 +211,9 @@ class World:
         """Return the direct messages with somebody."""
         ref = f"D{user[1:]}"
         if ref not in self.channels:
-            self.channels[ref] = Channel(ref, "directmessage", members={user, BOT_USER})
+            me = self.caller
+            made = Channel(ref, "directmessage", team=me.id, members={user, me.bot_user})
+            self.channels[ref] = made
         return self.channels[ref]
 
     def message(self, channel: str, ts: str) -> Message:

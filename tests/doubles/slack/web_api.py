@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from aiohttp import web
 
 from tests.doubles.slack.faults import Fault, Faults
+from tests.doubles.slack.oauth import basic
 from tests.doubles.slack.rates import Limiter
 from tests.doubles.slack.refusals import Json, Refusal
 from tests.doubles.slack.rules import Rules
@@ -65,7 +66,6 @@ class WebApi:
     methods: dict[str, Method]
     sent: list[Sent]
     calls: list[str]
-    bot_token: str
     app_token: str
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
@@ -94,14 +94,20 @@ class WebApi:
         return web.json_response(body, headers={"x-oauth-scopes": ",".join(self.rules.scopes)})
 
     def _authorize(self, method: str, token: str) -> None:
-        own = self.app_token if method == "apps.connections.open" else self.bot_token
+        if method == "oauth.v2.access":
+            return  # it proves itself with the app's secret
+        team = next((t for t in self.world.teams.values() if token == t.token), None)
         if not token:
             raise Refusal("not_authed")
-        if token != own:
-            known = token in (self.app_token, self.bot_token)
-            raise Refusal("not_allowed_token_type" if known else "invalid_auth")
-        if not self.world.installed:
+        if team is None and token != self.app_token:
+            raise Refusal("invalid_auth")
+        if (team is None) != (method == "apps.connections.open"):
+            raise Refusal("not_allowed_token_type")
+        if team is None:
+            return
+        if not team.installed:
             raise Refusal("account_inactive")
+        self.world.caller = team
         needed = SCOPES.get(method, ())
         if needed and not set(needed) & set(self.rules.scopes):
             provided = ",".join(self.rules.scopes)
@@ -129,7 +135,8 @@ async def with_fault(
         if fault.status == 429:
             return too_many(fault.seconds)
         if fault.status == 200:
-            return web.json_response(Refusal(fault.message).body())
+            wait = {"Retry-After": f"{fault.seconds:g}"} if fault.seconds else None
+            return web.json_response(Refusal(fault.message).body(), headers=wait)
         return web.Response(status=fault.status, text="an error page")
     if fault.kind == "delay":
         await asyncio.sleep(fault.seconds)
@@ -153,4 +160,6 @@ async def _arguments(request: web.Request, method: str) -> Json:
         if isinstance(args.get(name), str):
             args[name] = json.loads(args[name])
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    if scheme == "Basic":
+        return args | basic(token)
     return args | ({"token": token} if scheme == "Bearer" else {})

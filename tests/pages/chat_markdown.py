@@ -1,4 +1,4 @@
-"""Discord's Markdown as HTML, as far as Rostrum's messages use it; pure."""
+"""Markdown of a chat as HTML, as far as Rostrum's messages use it, Discord's marks too; pure."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ FENCE = "```"
 INLINE: tuple[tuple[str, str], ...] = (
     (r"\*\*(.+?)\*\*", r"<b>\1</b>"),
     (r"(?<![*\w])\*(?![\s*])(.+?)\*(?!\w)", r"<i>\1</i>"),
+    (r"\[([^]]+)\]\(http[^)\s]+\)", r"<a>\1</a>"),
     (r"`([^`]+)`", r"<code>\1</code>"),
     (r"&lt;t:(\d+):t&gt;", "\\1\x00"),
 )
@@ -24,7 +25,7 @@ LINES: tuple[tuple[str, str], ...] = (
 )
 
 
-def to_html(text: str, name_of: Callable[[str], str]) -> str:
+def to_html(text: str, name_of: Callable[[str], str] = str) -> str:
     """Return Markdown as HTML; `name_of` names the channel or thread of an id."""
     return "\n".join(_blocks(html.escape(text, quote=False), name_of))
 

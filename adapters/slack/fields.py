@@ -1,0 +1,147 @@
+"""Fields of a form: how each is made, and what was entered into it; pure.
+
+Each is an input block whose id is its name. Sizes are those of Slack's Block Kit reference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+LONGEST_INPUT = 3000
+LONGEST_LABEL, LONGEST_VALUE = 75, 150
+GROUP = 100  # options that a list takes, or a group of a longer list
+MOST_OPTIONS = 500  # three such lists of models fit a view's 250 kB
+
+Json = dict[str, Any]
+Pair = tuple[str, str]
+
+
+class Label(NamedTuple):
+    """What a person reads at a field: above it, inside while it is empty, and below."""
+
+    text: str
+    inside: str = ""
+    below: str = ""
+
+
+def typed(name: str, label: Label, *, initial: str = "", long: bool = False) -> Json:
+    """Return a field to type into."""
+    element: Json = {"type": "plain_text_input", "multiline": long, "max_length": LONGEST_INPUT}
+    return _field(name, label, element | ({"initial_value": initial} if initial else {}))
+
+
+def select(name: str, label: Label, pairs: Iterable[Pair], initial: str = "") -> Json | None:
+    """Return a list to search and choose one of; None where there is nothing to choose."""
+    options = _options(pairs)
+    chosen = [option for option in options if option["value"] == initial]
+    element = {"type": "static_select", **_listed(options)}
+    element |= {"initial_option": chosen[0]} if chosen else {}
+    return _field(name, label, element) if options else None
+
+
+def select_several(
+    name: str, label: Label, pairs: Iterable[Pair], initial: Sequence[str] = ()
+) -> Json | None:
+    """Return a list to search and choose some of; None where there is nothing to choose."""
+    options = _options(pairs)
+    chosen = [option for option in options if option["value"] in initial]
+    element = {"type": "multi_static_select", **_listed(options)}
+    element |= {"initial_options": chosen} if chosen else {}
+    return _field(name, label, element) if options else None
+
+
+def select_channels(name: str, label: Label, initial: Sequence[str] = ()) -> Json:
+    """Return a list of the workspace's channels."""
+    shown = {"include": ["public", "private"]}
+    element: Json = {"type": "multi_conversations_select", "filter": shown}
+    return _field(name, label, element | ({"initial_conversations": initial} if initial else {}))
+
+
+def view_of(
+    callback: str, title: str, send: str, close: str, fields: Iterable[Json | None]
+) -> Json:
+    """Return a form with those fields that there are."""
+    return {
+        "type": "modal",
+        "callback_id": callback,
+        "title": _text(title),
+        "submit": _text(send),
+        "close": _text(close),
+        "blocks": [field for field in fields if field is not None],
+    }
+
+
+def required(field: Json) -> Json:
+    """Return a field that has to be filled in."""
+    return field | {"optional": False}
+
+
+def same(values: Iterable[str]) -> list[Pair]:
+    """Return values that people read as they are, each once."""
+    return [(value, value) for value in dict.fromkeys(values)]
+
+
+# --- what was entered --------------------------------------------------------------------
+
+
+def entered(view: Json, name: str) -> tuple[str, ...]:
+    """Return what a field holds when its form is sent off."""
+    return _values(view["state"]["values"].get(name, {}).get(name, {}), "selected", "value")
+
+
+def entered_text(view: Json, name: str) -> str | None:
+    """Return what a field for one value holds, None when it is empty."""
+    return next(iter(entered(view, name)), None)
+
+
+def changed(view: Json) -> Iterator[str]:
+    """Yield the names of the fields that hold something else than when the form was opened."""
+    for block in view["blocks"]:
+        name = block["block_id"]
+        if set(entered(view, name)) != set(_values(block["element"], "initial", "initial_value")):
+            yield name
+
+
+def _values(held: Json, prefix: str, text: str) -> tuple[str, ...]:
+    """Read an element's values, whichever kind it is of."""
+    one, several = held.get(f"{prefix}_option"), held.get(f"{prefix}_options") or ()
+    found = [str(option["value"]) for option in (*([one] if one else ()), *several)]
+    found += [*(held.get(f"{prefix}_conversations") or ()), held.get(text) or ""]
+    return tuple(value.strip() for value in found if value.strip())
+
+
+# --- inside ------------------------------------------------------------------------------
+
+
+def _field(name: str, label: Label, element: Json) -> Json:
+    element = element | {"action_id": name}
+    if label.inside:
+        element |= {"placeholder": _text(label.inside)}
+    field = {"type": "input", "block_id": name, "label": _text(label.text), "element": element}
+    below = {"hint": _text(label.below)} if label.below else {}
+    return field | {"optional": True} | below
+
+
+def _options(pairs: Iterable[Pair]) -> list[Json]:
+    fit = [(value, label) for value, label in pairs if len(value) <= LONGEST_VALUE]
+    named = ((value, label[:LONGEST_LABEL]) for value, label in fit[:MOST_OPTIONS])
+    return [{"text": _text(label), "value": value} for value, label in named]
+
+
+def _listed(options: list[Json]) -> Json:
+    """Return a list's options, in groups where they are too many for one."""
+    if len(options) <= GROUP:
+        return {"options": options}
+    groups = [options[start : start + GROUP] for start in range(0, len(options), GROUP)]
+    return {"option_groups": [{"label": _span(group), "options": group} for group in groups]}
+
+
+def _span(group: list[Json]) -> Json:
+    half = LONGEST_LABEL // 2 - 1
+    first, last = (group[at]["text"]["text"][:half] for at in (0, -1))
+    return _text(f"{first} – {last}")
+
+
+def _text(text: str) -> Json:
+    return {"type": "plain_text", "text": text}

@@ -1,0 +1,118 @@
+"""The state of each debate on its announcement, edited when it changes.
+
+What happens between two looks is shown together, and edits keep a distance, so that a platform
+never has to ask for fewer. Nothing is held that a restart could lose: it is shown once more then.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+import structlog
+
+from engine.debate import Debate, Status, short_code
+from engine.errors import NotFoundError, VenueAwayError, VenueError
+from engine.formats import find_format
+from engine.messages import Phase, Progress
+from engine.ports import Clock, Venue
+from engine.store import Intent, Store
+from engine.text import headline
+
+ANNOUNCEMENT = "announcement"
+LOOKED_BACK = 20  # debates
+RECENTLY = timedelta(hours=1)
+REASON_LENGTH = 500  # characters
+log = structlog.get_logger(__name__)
+
+
+@dataclass(slots=True)
+class Board:
+    """Shows the state of a platform's debates; one that has ended is shown once more."""
+
+    venue: Venue
+    store: Store
+    clock: Clock
+    _shown: dict[str, Progress] = field(default_factory=dict)
+
+    async def run(self, seconds: float) -> None:
+        """Look every so many seconds, and edit, until cancelled."""
+        watched = await self._just_ended()
+        while True:
+            watched |= set(await self.store.debates.unfinished())
+            watched |= set(await self.store.votes.deadlines(self.venue.platform))
+            watched = {debate_id for debate_id in sorted(watched) if await self._update(debate_id)}
+            self._shown = {key: self._shown[key] for key in watched & self._shown.keys()}
+            await self.clock.sleep(seconds)
+
+    async def _just_ended(self) -> set[str]:
+        """Return debates whose end a process before this one may not have shown."""
+        since = self.clock.now() - RECENTLY
+        newest = await self.store.debates.recent(limit=LOOKED_BACK)
+        return {d.id for d in newest if (d.revealed_at or d.created_at) > since}
+
+    async def _update(self, debate_id: str) -> bool:
+        """Show a debate's state if it is a new one; tell whether to look at it again."""
+        try:
+            debate = await self.store.debates.get(debate_id)
+        except NotFoundError:
+            return False
+        if debate.platform != self.venue.platform:
+            return False
+        goes_on = debate.status.live or debate.status is Status.VOTING
+        progress = await self._progress(debate)
+        if self._shown.get(debate.id) == progress:
+            return goes_on
+        announced = await self.store.outbox.find(debate.id, ANNOUNCEMENT)
+        if announced is None or not announced.refs:
+            return debate.status.live
+        try:
+            await self._show(announced, progress)
+        except VenueAwayError:
+            return True
+        except VenueError as error:
+            log.info("state was not shown", debate=debate.id, why=str(error))
+        self._shown[debate.id] = progress
+        await self.clock.sleep(self.venue.limits.edit_seconds)
+        return goes_on
+
+    async def _show(self, announced: Intent, progress: Progress) -> None:
+        """Edit the last piece of an announcement, which shows the state."""
+        stem = f"{short_code(announced.debate)}·{announced.number}"
+        message = announced.message.model_copy(update={"progress": progress})
+        parts = self.venue.render(message, stem)
+        # What another release cut into other pieces stays as it was posted.
+        if len(parts) == len(announced.refs):
+            await self.venue.edit(announced.channel, announced.refs[-1], parts[-1])
+
+    async def _progress(self, debate: Debate) -> Progress:
+        turns = await self.store.journal.turns_held(debate.id)
+        total = find_format(debate.request.format).length(debate.request)
+        return Progress(
+            phase=_phase(debate, judging=0 < total <= turns),
+            turns=turns,
+            total=total,
+            round=await self._round(debate.id, turns),
+            thread=debate.thread,
+            until=debate.vote_deadline,
+            reason=headline(debate.reason, REASON_LENGTH),
+        )
+
+    async def _round(self, debate_id: str, turns: int) -> str:
+        shown = self._shown.get(debate_id)
+        if shown is not None and shown.turns == turns:
+            return shown.round
+        newest = await self.store.journal.newest_turn(debate_id)
+        return newest.round if newest else ""
+
+
+def _phase(debate: Debate, *, judging: bool) -> Phase:
+    """Return which of the states to show a debate is in."""
+    if debate.gone:
+        return "gone"
+    if debate.status is Status.RUNNING and debate.thread is None:
+        return "queued"
+    opening = debate.status is Status.VOTING and debate.vote_deadline is None
+    if opening or (debate.status is Status.RUNNING and judging):
+        return "judging"
+    return debate.status.value

@@ -1,0 +1,270 @@
+"""How closely each juror follows what all jurors see, rather than what only some of them share.
+
+A factor model: in every debate a juror's signal is x = λ·T + γ·H + noise, where T is what all
+jurors see, and H what moves a group of them, such as models that learnt from one another. It is
+fitted by expectation and maximisation (Rubin and Thayer 1982) over the ballots that there are. A
+correlation of the ballots themselves would mislead: jurors that are asked late see unclear
+debates alone, where nobody agrees, and a group that errs together looks best to its own members.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from operator import mul
+from statistics import fmean
+from typing import NamedTuple
+
+SHRINK = 15  # ballots' worth of the pooled loading and noise
+GROUP_SHRINK = 5  # ballots' worth of no group at all
+FEWEST = 3  # debates with others before a juror's tracking is told
+ROUNDS = 20
+LEAST_NOISE = 0.05  # jurors that always say the same must not divide by nothing
+ANGLES = tuple(step / 10 for step in range(-10, 11))
+FEW_IN_A_GROUP = 2.0  # by how much a direction loses that puts jurors into groups
+CORRELATIONS = (0.05, 0.95)
+SLOPES = (0.2, 3.0)
+
+
+class Loading(NamedTuple):
+    """What moves a juror: by how much T does, and H, and the variance of the rest."""
+
+    common: float
+    group: float
+    noise: float
+
+    @property
+    def spread(self) -> float:
+        """The standard deviation of the juror's signal."""
+        return math.sqrt(self.common**2 + self.group**2 + self.noise)
+
+
+class Said(NamedTuple):
+    """A debate that people voted on: its likeliest T and H, and what they gave the first side."""
+
+    t: float
+    h: float
+    won: float
+
+
+class Look(NamedTuple):
+    """How the signals of some jurors tell T and H: their means are linear in the signals."""
+
+    t: tuple[float, ...]
+    h: tuple[float, ...]
+    tt: float
+    hh: float
+    th: float
+
+
+@dataclass(slots=True)
+class _Heard:
+    """The debates that the same jurors sat on: how many, and Σ x·x' of every two of them."""
+
+    n: int
+    products: list[list[float]]
+
+    def add(self, signals: Sequence[float]) -> None:
+        self.n += 1
+        for row, x in zip(self.products, signals, strict=True):
+            for at, y in enumerate(signals):
+                row[at] += x * y
+
+
+@dataclass(slots=True)
+class _Sums:
+    """What a regression of a juror's signals on T and H needs."""
+
+    n: int = 0
+    xx: float = 0.0
+    xt: float = 0.0
+    xh: float = 0.0
+    tt: float = 0.0
+    hh: float = 0.0
+    th: float = 0.0
+
+    def regress(self, toward: float) -> tuple[float, float]:
+        """Return λ and γ, drawn toward the pooled λ and toward no γ."""
+        tt, hh = self.tt + SHRINK, self.hh + GROUP_SHRINK
+        xt = self.xt + SHRINK * toward
+        whole = tt * hh - self.th**2
+        return (hh * xt - self.th * self.xh) / whole, (tt * self.xh - self.th * xt) / whole
+
+    def rest(self, common: float, group: float) -> float:
+        """Return the sum of squares that T and H leave."""
+        linear = common * self.xt + group * self.xh
+        squares = common**2 * self.tt + group**2 * self.hh + 2 * common * group * self.th
+        return self.xx - 2 * linear + squares
+
+
+Courts = Mapping[tuple[str, ...], _Heard]
+
+
+def track(
+    voices: Sequence[Mapping[str, float]], people: Sequence[float | None]
+) -> dict[str, float]:
+    """Return each juror's correlation with what all see, from 0.05 to 0.95.
+
+    `voices` are the signals of each debate by juror, `people` what people said of it: 1, −1, 0
+    for a tie, None. The model leaves open which direction of (T, H) is T. Each is believed as
+    far as people's votes go along with it and few jurors are in a group by it; the mean over
+    directions is returned. Nothing for jurors that met others in fewer than three debates, or
+    when jurors do not agree at all.
+    """
+    met = Counter(juror for heard in voices if len(heard) > 1 for juror in heard)
+    if not met:
+        return {}
+    loadings = _fit(_gather(voices))
+    said = [
+        Said(*_tell(heard, loadings), won=(1 + vote) / 2)
+        for heard, vote in zip(voices, people, strict=True)
+        if vote is not None and len(heard) > 1
+    ]
+    found = {juror: r for juror, r in _correlate(loadings, said).items() if met[juror] >= FEWEST}
+    low, high = CORRELATIONS
+    if fmean(found.values() or [0]) < low:
+        return {}
+    return {juror: min(high, max(low, r)) for juror, r in found.items()}
+
+
+def fit_slope(points: Sequence[tuple[float, float]]) -> float:
+    """Return the slope, within bounds, of a logistic fit of 0 to 1 on a number, through 0.
+
+    The likelihood's derivative falls with the slope, so bisection finds its zero or the
+    bound that is nearest.
+    """
+    low, high = SLOPES
+    for _ in range(30):
+        middle = (low + high) / 2
+        pull = math.fsum(z * (won - 1 / (1 + math.exp(-middle * z))) for z, won in points)
+        low, high = (middle, high) if pull > 0 else (low, middle)
+    return (low + high) / 2
+
+
+def _gather(voices: Iterable[Mapping[str, float]]) -> Courts:
+    """Sum up debates by who sat on them; all that the fit needs, and few against the debates."""
+    courts: dict[tuple[str, ...], _Heard] = {}
+    for heard in voices:
+        if len(heard) > 1:
+            jurors = tuple(sorted(heard))
+            if jurors not in courts:
+                courts[jurors] = _Heard(0, [[0.0] * len(jurors) for _ in jurors])
+            courts[jurors].add([heard[juror] for juror in jurors])
+    return courts
+
+
+def _fit(courts: Courts) -> dict[str, Loading]:
+    """Return each juror's loadings, of greatest likelihood under the shrinkage."""
+    jurors = sorted({juror for court in courts for juror in court})
+    # Any start that tells jurors apart will do; the group's is found from here.
+    loadings = {
+        juror: Loading(0.75, 0.3 if at % 2 else -0.3, 0.4) for at, juror in enumerate(jurors)
+    }
+    for _ in range(ROUNDS):
+        sums = {juror: _Sums() for juror in jurors}
+        for court, heard in courts.items():
+            _add(sums, court, heard, _look(court, loadings))
+        loadings = _regress(sums, loadings)
+    return loadings
+
+
+def _look(jurors: Sequence[str], loadings: Mapping[str, Loading]) -> Look:
+    """Return how these jurors' signals tell T and H, which are N(0, 1) before."""
+    known = [loadings[juror] for juror in jurors]
+    common = [one.common / one.noise for one in known]
+    group = [one.group / one.noise for one in known]
+    tt = 1 + _dot(common, (one.common for one in known))
+    hh = 1 + _dot(group, (one.group for one in known))
+    th = _dot(common, (one.group for one in known))
+    whole = tt * hh - th * th
+    tt, hh, th = hh / whole, tt / whole, -th / whole
+    return Look(
+        t=tuple(tt * c + th * g for c, g in zip(common, group, strict=True)),
+        h=tuple(th * c + hh * g for c, g in zip(common, group, strict=True)),
+        tt=tt,
+        hh=hh,
+        th=th,
+    )
+
+
+def _add(sums: Mapping[str, _Sums], jurors: Sequence[str], heard: _Heard, look: Look) -> None:
+    xt = [_dot(row, look.t) for row in heard.products]
+    xh = [_dot(row, look.h) for row in heard.products]
+    tt = _dot(look.t, xt) + heard.n * look.tt
+    hh = _dot(look.h, xh) + heard.n * look.hh
+    th = _dot(look.t, xh) + heard.n * look.th
+    for at, juror in enumerate(jurors):
+        one = sums[juror]
+        one.n += heard.n
+        one.xx += heard.products[at][at]
+        one.xt += xt[at]
+        one.xh += xh[at]
+        one.tt += tt
+        one.hh += hh
+        one.th += th
+
+
+def _dot(one: Iterable[float], other: Iterable[float]) -> float:
+    total: float = sum(map(mul, one, other))
+    return total
+
+
+def _regress(sums: Mapping[str, _Sums], loadings: Mapping[str, Loading]) -> dict[str, Loading]:
+    total = sum(one.n for one in sums.values())
+    toward = math.fsum(one.n * loadings[juror].common for juror, one in sums.items()) / total
+    lines = {juror: one.regress(toward) for juror, one in sums.items()}
+    rests = {juror: one.rest(*lines[juror]) for juror, one in sums.items()}
+    pooled = math.fsum(rests.values()) / total
+    return {
+        juror: Loading(
+            *lines[juror], max(LEAST_NOISE, (rests[juror] + SHRINK * pooled) / (one.n + SHRINK))
+        )
+        for juror, one in sums.items()
+    }
+
+
+def _correlate(loadings: Mapping[str, Loading], said: Sequence[Said]) -> dict[str, float]:
+    """Return each juror's correlation with T, the mean over directions as far as each is likely."""
+    slope = fit_slope([(one.t, one.won) for one in said])
+    turned = [{juror: _turn(one, angle) for juror, one in loadings.items()} for angle in ANGLES]
+    costs = [
+        _count_group(found.values()) + _count_misses(said, slope, angle)
+        for angle, found in zip(ANGLES, turned, strict=True)
+    ]
+    trust = [math.exp(min(costs) - cost) for cost in costs]
+    return {
+        juror: _dot(trust, (found[juror].common / found[juror].spread for found in turned))
+        / math.fsum(trust)
+        for juror in loadings
+    }
+
+
+def _turn(one: Loading, angle: float) -> Loading:
+    """Return the loadings on the directions that lie at an angle to the fitted ones."""
+    along, across = math.cos(angle), math.sin(angle)
+    return Loading(
+        one.common * along + one.group * across, one.group * along - one.common * across, one.noise
+    )
+
+
+def _count_group(loadings: Iterable[Loading]) -> float:
+    # A root makes two jurors halfway in a group cost more than one wholly in it.
+    return FEW_IN_A_GROUP * math.fsum(math.sqrt(abs(one.group) / one.spread) for one in loadings)
+
+
+def _tell(heard: Mapping[str, float], loadings: Mapping[str, Loading]) -> tuple[float, float]:
+    """Return the likeliest T and H of a debate."""
+    look = _look(tuple(heard), loadings)
+    return _dot(heard.values(), look.t), _dot(heard.values(), look.h)
+
+
+def _count_misses(said: Iterable[Said], slope: float, angle: float) -> float:
+    """Return how unlikely people's votes are when T lies at an angle: −log likelihood."""
+    along, across = slope * math.cos(angle), slope * math.sin(angle)
+    cost = 0.0
+    for t, h, won in said:
+        z = t * along + h * across
+        cost += math.log1p(math.exp(-abs(z))) + max(0.0, -z) + (1 - won) * z
+    return cost

@@ -1,0 +1,118 @@
+"""The Store port on mirrored debates: what the reveal of one means for the other."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime, timedelta
+
+from engine.debate import Question, Status, VoteEvent
+from engine.store import Closing, DeliveryState, ExportFilter, Post, Store
+from engine.votes.window import standing
+from tests.contract.sample import (
+    LATER,
+    NO_CAPS,
+    NOW,
+    Running,
+    cast,
+    make_setup,
+    new_debate,
+    notice,
+    turn,
+    turn_post,
+)
+
+REVEALED = NOW + timedelta(minutes=10)
+
+
+async def open_pair(store: Store) -> tuple[Running, Running]:
+    """Open the votes on two debates that mirror each other, in threads of their own."""
+    first = new_debate(user=None)
+    setup = make_setup().model_copy(update={"mirror_of": first.id})
+    second = new_debate(user=None, setup=setup)
+    await store.debates.create_pair([(first, []), (second, [])], NO_CAPS)
+    return await opened(store, first.id, "one"), await opened(store, second.id, "two")
+
+
+async def opened(store: Store, debate_id: str, thread: str) -> Running:
+    lease = await store.leases.claim(f"debate/{debate_id}", "runner", 60)
+    assert lease is not None
+    held = Running(store, debate_id, lease)
+    await held.advance(Status.RUNNING)
+    await store.outbox.set_thread(lease, debate_id, thread)
+    await store.journal.record_turn(lease, debate_id, turn(), turn_post())
+    intent = await store.outbox.next(debate_id)
+    assert intent is not None
+    sent = intent.model_copy(update={"refs": (f"turn-{thread}",)})
+    await store.outbox.settle(lease, sent, DeliveryState.SENT)
+    await store.votes.open(lease, debate_id, f"vote-{thread}", NOW, LATER)
+    await held.advance(Status.VOTING)
+    return held
+
+
+async def reveal(r: Running, at: datetime) -> None:
+    def conclude(events: tuple[VoteEvent, ...]) -> Closing:
+        return Closing(votes=(), posts=(Post(key="reveal", message=notice("r").message),))
+
+    await r.store.votes.close(r.lease, r.id, at, False, conclude)
+
+
+async def choose(store: Store, user: str, option: str, minutes: float, **fields: object) -> None:
+    at = NOW + timedelta(minutes=minutes)
+    where = {"place": "two", "message": "vote-two"} | fields
+    await store.votes.cast(cast(user, option, received_at=at, **where))
+
+
+async def test_what_is_chosen_after_the_mirrors_reveal_is_no_gold(store: Store) -> None:
+    first, second = await open_pair(store)
+    await choose(store, "ann", "A", 5)
+    await choose(store, "bob", "A", 5)
+    await reveal(first, REVEALED)
+    await choose(store, "bob", "B", 11)
+    await choose(store, "cem", "B", 10)
+    debate = await second.get()
+    assert debate.mirror_revealed_at == REVEALED
+    votes = standing(debate, await store.votes.events(second.id, Question.VOTE))
+    told = [(vote.option, vote.mirror_revealed, vote.gold) for vote in votes]
+    assert told == [("A", False, True), ("B", True, False), ("B", True, False)]
+
+
+async def test_going_back_after_the_mirrors_reveal_is_no_gold_either(store: Store) -> None:
+    first, second = await open_pair(store)
+    await choose(store, "ann", "A", 5)
+    await reveal(first, REVEALED)
+    await choose(store, "ann", "B", 11)
+    await choose(store, "ann", "B", 12, added=False)
+    [vote] = standing(await second.get(), await store.votes.events(second.id, Question.VOTE))
+    assert (vote.option, vote.gold) == ("A", False)
+
+
+async def test_either_one_may_be_revealed_first(store: Store) -> None:
+    first, second = await open_pair(store)
+    await reveal(second, REVEALED)
+    await reveal(first, LATER)
+    assert (await first.get()).mirror_revealed_at == REVEALED
+    # Nothing could be chosen on it any more when the other was revealed.
+    assert (await second.get()).mirror_revealed_at is None
+
+
+async def test_a_thumb_after_the_mirrors_reveal_is_not_blind(store: Store) -> None:
+    first, second = await open_pair(store)
+    await choose(store, "ann", "up", 5, message="turn-two")
+    await reveal(first, REVEALED)
+    await choose(store, "bob", "up", 11, message="turn-two")
+    await reveal(second, LATER)
+
+    def read() -> list[bool]:
+        with store.archive.reading(ExportFilter(ids=(second.id,))) as records:
+            return [label.blind for record in records for label in record.labels]
+
+    assert await asyncio.to_thread(read) == [True, False]
+
+
+async def test_a_debate_without_a_mirror_is_told_of_by_none(store: Store) -> None:
+    first, _ = await open_pair(store)
+    alone = new_debate(user=None)
+    await store.debates.create(alone, NO_CAPS, [])
+    other = await opened(store, alone.id, "three")
+    await reveal(first, REVEALED)
+    assert (await other.get()).mirror_revealed_at is None

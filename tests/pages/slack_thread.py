@@ -1,0 +1,137 @@
+"""A page that shows a debate as Slack shows it: `… -m tests.pages.slack_thread PAGE`.
+
+A whole debate is held on the double; the page is made of what the double recorded, in the way of
+Slack's own client. It is for looking at, and for the picture in docs/slack.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import html
+import re
+import tempfile
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from adapters.slack.votes import NAMES
+from adapters.storage.database import Database
+from adapters.storage.migrate import migrate
+from tests.doubles.slack import Rules, SlackServer
+from tests.doubles.slack.refusals import Json
+from tests.doubles.slack.state import Message
+from tests.pages.chat_markdown import to_html
+from tests.pages.discord_thread import SHORT, TOPIC, VOTES
+from tests.scenario.discord_stage import OPTIONS, until
+from tests.scenario.slack_stage import SlackStage, ended, voting
+
+STYLE = Path(__file__).with_name("slack_thread.css")
+EMOJIS = {NAMES[option]: emoji for option, emoji in OPTIONS.items()}
+DATE = re.compile(r"<!date\^\d+\^\{time\}\|(\d+:\d+) UTC>")
+RULE = "<div>---</div>"
+
+
+async def hold(folder: Path) -> SlackServer:
+    """Hold a debate from its command to its reveal."""
+    url = f"sqlite+aiosqlite:///{folder / 'rostrum.db'}"
+    database = Database(url)
+    await migrate(database)
+    await database.close()
+    async with SlackServer(rules=Rules(tiered=False, spaced=False)) as slack:
+        for name in VOTES.keys() - slack.users.keys():
+            slack.add_user(name)
+        stage = SlackStage(url, slack, {"classic": SHORT})
+        async with stage.process() as app:
+            ballot = await stage.vote(f'"{TOPIC}"')
+            for name, option in VOTES.items():
+                await slack.react(name, ballot.ts, NAMES[option])
+            await voting(app)
+            await stage.close()
+            await ended(app)
+            await until(lambda: "the models are named" in stage.root.text)
+    return slack
+
+
+class Page:
+    """The channel and the debate's thread, side by side."""
+
+    def __init__(self, slack: SlackServer) -> None:
+        self._slack = slack
+        self._root = slack.messages()[0]
+
+    def html(self) -> str:
+        """Return the whole page."""
+        name, replies = self._slack.channel.name, self._slack.replies(self._root.ts)
+        channel = (self._message(self._root, len(replies)), self._answer())
+        columns = (
+            self._column(f"# {name}", channel, "channel"),
+            self._column(f"Thread <small># {name}</small>", map(self._message, replies), "thread"),
+        )
+        return "\n".join(
+            (
+                "<!doctype html><html lang=en><meta charset=utf-8>",
+                "<title>A debate in Slack</title>",
+                f"<style>{STYLE.read_text()}</style>",
+                *columns,
+            )
+        )
+
+    def _column(self, title: str, messages: Iterable[str], kind: str) -> str:
+        shown = "\n".join(messages)
+        return f"<section class={kind}><header>{title}</header>{shown}</section>"
+
+    def _answer(self) -> str:
+        """Return what the starter alone was told."""
+        asked = next(asked for asked in self._slack.interactions.all if asked.messages)
+        said = "\n".join(map(self._message, asked.messages))
+        return f"<div class=private><small>👁 Only visible to you</small>{said}</div>"
+
+    def _message(self, message: Message, replies: int = 0) -> str:
+        posted = datetime.fromtimestamp(float(message.ts), UTC)
+        below = f"<p class=below><a>{replies} replies</a></p>" if replies else ""
+        return "\n".join(
+            (
+                "<article><img alt='' class=face><div class=body>",
+                f"<p class=who>Rostrum <b>APP</b> <time>{posted:%H:%M}</time></p>",
+                *map(_block, message.blocks),
+                *_reactions(message),
+                f"{below}</div></article>",
+            )
+        )
+
+
+def _block(block: Json) -> str:
+    match block["type"]:
+        case "markdown":
+            return to_html(html.unescape(block["text"])).replace(RULE, "<hr>")
+        case "section":
+            said = DATE.sub(r"\1", block["text"]["text"])
+            return f"<div class=state>{to_html(html.unescape(said))}</div>"
+        case "actions":
+            return "".join(map(_button, block["elements"]))
+    return "".join(f"<p class=line>{element['text']}</p>" for element in block["elements"])
+
+
+def _button(button: Json) -> str:
+    danger = " danger" if button.get("style") == "danger" else ""
+    return f"<span class='button{danger}'>{html.escape(button['text']['text'])}</span>"
+
+
+def _reactions(message: Message) -> Iterator[str]:
+    for name, held in message.reactions.items():
+        yield f"<span class=reaction>{EMOJIS[name]} {len(held)}</span>"
+
+
+def main() -> None:
+    """Hold a debate and write its page."""
+    parser = argparse.ArgumentParser(description="A debate as Slack shows it")
+    parser.add_argument("page", type=Path)
+    page = parser.parse_args().page
+    with tempfile.TemporaryDirectory() as folder:
+        slack = asyncio.run(hold(Path(folder)))
+    page.write_text(Page(slack).html(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,230 @@
+"""The question that is asked again below the reveal: kept apart, recovered, closed, forgotten."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from adapters.storage.store import SqlStore
+from engine.dataset.entry import make_entry
+from engine.dataset.tables import vote_rows
+from engine.dataset.voters import Pseudonyms
+from engine.debate import BallotKind, Debate, Question
+from engine.intake import Defaults
+from engine.ports import ButtonPressed
+from engine.store import Answer, DebateRecord, ExportFilter, Target
+from tests.doubles.hall import DEFAULTS, Hall, Session
+
+ANN = "190384756102938475"
+BALLOTS = list(BallotKind)
+
+
+@pytest.fixture
+def hall(database_url: str) -> Hall:
+    return Hall(database_url)
+
+
+def asking(minutes: float = 60, ballot: BallotKind = BallotKind.OPEN) -> Defaults:
+    asked = {"again": True, "again_minutes": minutes, "ballot": ballot}
+    return DEFAULTS.model_copy(update=asked)
+
+
+async def record_of(store: SqlStore, debate_id: str) -> DebateRecord:
+    def read() -> DebateRecord:
+        with store.archive.reading(ExportFilter()) as records:
+            return next(record for record in records if record.debate.id == debate_id)
+
+    return await asyncio.to_thread(read)
+
+
+async def revealed(session: Session, defaults: Defaults, **votes: str) -> Debate:
+    """Hold a debate, have people vote, and close the vote."""
+    debate_id = await session.start(defaults)
+    debate = await session.voting(debate_id)
+    for user, option in votes.items():
+        await session.venue.react(user, debate.thread or "", debate.vote_message or "", option)
+    await session.service.close_vote(debate_id)
+    return await session.ended(debate_id)
+
+
+async def asked_again(
+    session: Session, debate: Debate, done: Callable[[Target], object] = lambda target: True
+) -> Target:
+    """Wait until it is asked again, and the question is as wanted."""
+    async with asyncio.timeout(10):
+        while True:
+            for target in await session.store.votes.targets(debate.id):
+                if target.question is Question.AGAIN and target.deadline and done(target):
+                    return target
+            await asyncio.sleep(0.005)
+
+
+async def answers(session: Session, debate: Debate) -> list[Answer]:
+    record = await record_of(session.store, debate.id)
+    return list(record.asked(Question.AGAIN))
+
+
+async def choose(session: Session, target: Target, user: str, option: str) -> None:
+    """Answer as the ballot wants it: by reaction, or by button."""
+    if target.ballot is BallotKind.PRIVATE:
+        pressed = ButtonPressed(target.place, target.message, user, option)
+        await session.service.hear("memory", pressed)
+    else:
+        await session.venue.react(user, target.place, target.message, option)
+
+
+@pytest.mark.parametrize("ballot", BALLOTS)
+async def test_what_is_answered_after_the_reveal_is_kept_apart(
+    hall: Hall, ballot: BallotKind
+) -> None:
+    async with hall.open() as session:
+        debate = await revealed(session, asking(ballot=ballot))
+        before = await session.store.votes.events(debate.id, Question.VOTE)
+        target = await asked_again(session, debate)
+        for user, option in (("ann", "B"), ("bob", "tie"), ("ann", "A")):
+            await choose(session, target, user, option)
+        record = await record_of(session.store, debate.id)
+        assert await session.store.votes.events(debate.id, Question.VOTE) == before
+    assert hall.thread()[-1].body.startswith("After the reveal: A, B, tie, weak.")
+    found = [(vote.option, vote.gold, vote.judge_visible) for vote in record.asked(Question.AGAIN)]
+    assert found == [("A", False, True), ("tie", False, True)]
+    assert record.votes == ()
+    entry = make_entry(record, Pseudonyms(b"key", ExportFilter(), None), b"salt")
+    assert {row["phase"] for row in vote_rows(entry)} == {"after_reveal"}
+    assert entry.tally is not None
+    assert not any(entry.tally.counts.values())
+
+
+async def test_nothing_is_asked_again_where_nobody_wants_it(hall: Hall) -> None:
+    async with hall.open() as session:
+        await revealed(session, DEFAULTS)
+    assert hall.thread()[-1].body.startswith("Reveal:")
+
+
+async def test_it_is_asked_last_and_changes_no_vote(hall: Hall) -> None:
+    async with hall.open() as session:
+        debate = await revealed(session, asking(), ann="A", bob="B")
+        target = await asked_again(session, debate)
+        await choose(session, target, "ann", "B")
+        record = await record_of(session.store, debate.id)
+        shown = [message.body.split(":")[0] for message in hall.thread()[-2:]]
+    assert shown == ["Reveal", "After the reveal"]
+    assert sorted(vote.option for vote in record.votes) == ["A", "B"]
+    assert [vote.option for vote in record.asked(Question.AGAIN)] == ["B"]
+
+
+async def test_what_was_answered_while_nothing_ran_is_read_when_it_runs_again(hall: Hall) -> None:
+    async with hall.open() as session:
+        debate = await revealed(session, asking())
+        target = await asked_again(session, debate)
+        await choose(session, target, "ann", "A")
+    hall.venue.listening = False
+    await hall.venue.unreact("ann", target.place, target.message, "A")
+    await hall.venue.react("bob", target.place, target.message, "weak")
+    hall.venue.listening = True
+    async with hall.open() as session, asyncio.timeout(10):
+        while [vote.option for vote in await answers(session, debate)] != ["weak"]:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+
+async def test_it_closes_in_time_and_reads_what_is_there_first(hall: Hall) -> None:
+    async with hall.open() as session:
+        debate = await revealed(session, asking(minutes=0.02))
+        hall.venue.listening = False
+        target = await asked_again(session, debate)
+        await hall.venue.react("ann", target.place, target.message, "B")
+        await asked_again(session, debate, lambda target: target.closed)
+        hall.venue.listening = True
+        await hall.venue.react("bob", target.place, target.message, "A")
+        found = await answers(session, debate)
+    assert [(vote.option, vote.late_seen) for vote in found] == [("B", False)]
+
+
+async def test_a_deadline_that_passed_while_nothing_ran_fires_late(hall: Hall) -> None:
+    async with hall.open() as session:
+        debate = await revealed(session, asking(minutes=0.02))
+        target = await asked_again(session, debate)
+    hall.venue.listening = False
+    await hall.venue.react("ann", target.place, target.message, "B")
+    await asyncio.sleep(1.3)
+    async with hall.open() as session:
+        await asked_again(session, debate, lambda target: target.closed)
+        found = await answers(session, debate)
+    assert [(vote.option, vote.late_seen) for vote in found] == [("B", True)]
+
+
+async def test_a_deleted_question_keeps_its_answers(hall: Hall) -> None:
+    async with hall.open() as session:
+        debate = await revealed(session, asking(minutes=0.03))
+        target = await asked_again(session, debate)
+        await choose(session, target, "ann", "B")
+        await hall.venue.delete_message(target.message)
+        await asked_again(session, debate, lambda target: target.closed)
+        found = await answers(session, debate)
+    assert [vote.option for vote in found] == ["B"]
+
+
+# --- forgetting ----------------------------------------------------------------------------
+
+
+def traces(hall: Hall, user: str) -> list[str]:
+    file = Path(hall.url.partition(":///")[2])
+    found = sorted(file.parent.glob(f"{file.name}*"))
+    return [path.name for path in found if user.encode() in path.read_bytes()]
+
+
+async def forget(session: Session, user: str) -> None:
+    await session.store.people.forget("memory", user)
+    assert await session.store.people.wipe()
+
+
+@pytest.mark.parametrize("ballot", BALLOTS)
+async def test_forgetting_while_it_is_asked_again_leaves_no_trace(
+    hall: Hall, ballot: BallotKind
+) -> None:
+    async with hall.open() as session:
+        debate = await revealed(session, asking(ballot=ballot))
+        target = await asked_again(session, debate)
+        await choose(session, target, ANN, "B")
+        told = await session.store.people.traces("memory", ANN)
+        assert (told.revisions, told.votes, told.entries > 0) == (1, 0, True)
+        await forget(session, ANN)
+        assert traces(hall, ANN) == []
+        await choose(session, target, ANN, "A")
+        assert traces(hall, ANN) == []
+        record = await record_of(session.store, debate.id)
+    assert [vote.option for vote in record.asked(Question.AGAIN)] == ["B"]
+    entry = make_entry(record, Pseudonyms(b"key", ExportFilter(), None), b"salt")
+    assert vote_rows(entry) == []
+    assert traces(hall, ANN) == []
+
+
+async def test_forgetting_while_it_closes_leaves_no_trace(hall: Hall) -> None:
+    crowd = [f"7{number:017}" for number in range(20)]
+    async with hall.open() as session:
+        debate = await revealed(session, asking(minutes=0.01))
+        hall.venue.listening = False
+        target = await asked_again(session, debate)
+        for user in crowd:
+            await hall.venue.react(user, target.place, target.message, "B")
+        for user in crowd:
+            await session.store.people.forget("memory", user)
+            await asyncio.sleep(0.03)
+        await asked_again(session, debate, lambda target: target.closed)
+        assert await session.store.people.wipe()
+        assert [traces(hall, user) for user in crowd] == [[]] * len(crowd)
+
+
+async def test_reading_the_question_again_does_not_bring_the_forgotten_back(hall: Hall) -> None:
+    async with hall.open() as session:
+        debate = await revealed(session, asking(minutes=0.03))
+        target = await asked_again(session, debate)
+        await forget(session, ANN)
+        hall.venue.listening = False
+        await hall.venue.react(ANN, target.place, target.message, "B")
+        await asked_again(session, debate, lambda target: target.closed)
+        assert await answers(session, debate) == []
+    assert traces(hall, ANN) == []

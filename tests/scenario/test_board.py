@@ -1,0 +1,98 @@
+"""What an announcement shows of its debate as that goes on: edited, seldom, and true in the end."""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import pairwise
+
+import pytest
+
+import engine.delivery
+from adapters.memory.venue import Fault, MemoryVenue, StoredMessage
+from engine.debate import Status
+from engine.errors import MessageGoneError, VenueAwayError
+from engine.ports import VenueLimits
+from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall, with_sides
+
+GAP = 0.1
+BRIEF = DEFAULTS.model_copy(update={"vote_minutes": 0.002})
+LIMITS = VenueLimits(typing_seconds=60, send_seconds=0.2, state_seconds=0.02, edit_seconds=GAP)
+
+
+@pytest.fixture
+def hall(database_url: str, monkeypatch: pytest.MonkeyPatch) -> Hall:
+    monkeypatch.setattr(engine.delivery, "LOOK_SECONDS", 0.02)
+    return Hall(database_url, MemoryVenue(limits=LIMITS))
+
+
+def announcement(hall: Hall) -> StoredMessage:
+    return hall.venue.places[LOBBY][0]
+
+
+def edits(hall: Hall) -> list[float]:
+    return [call.at for call in hall.venue.seen if call.method == "edit" and call.place == LOBBY]
+
+
+async def shown(hall: Hall, what: str, times: int = 1) -> None:
+    """Wait until so many announcements show something, at most 10 s."""
+    async with asyncio.timeout(10):
+        while sum(what in m.body for m in hall.venue.places[LOBBY]) < times:  # noqa: ASYNC110 - looked at
+            await asyncio.sleep(0.01)
+
+
+async def test_an_announcement_shows_each_state_under_its_own_reference(hall: Hall) -> None:
+    slow = with_sides("maple?latency=0.4", "willow?latency=0.4")
+    async with hall.open() as session:
+        debate_id = await session.start(slow)
+        await session.until(debate_id, lambda debate: debate.thread)
+        await shown(hall, "rebuttal: ")
+        await shown(hall, "the vote is open")
+        await session.service.close_vote(debate_id)
+        await shown(hall, "over, the models are named")
+    assert announcement(hall).body.endswith(announcement(hall).reference)
+    assert len(hall.venue.places[LOBBY]) == 1
+
+
+async def test_several_debates_share_one_distance_between_edits(hall: Hall) -> None:
+    async with hall.open() as session:
+        ids = [await session.start() for _ in range(4)]
+        for debate_id in ids:
+            await session.voting(debate_id)
+        await shown(hall, "the vote is open", times=4)
+    assert all(later - earlier >= GAP for earlier, later in pairwise(edits(hall)))
+
+
+async def test_a_state_that_stays_is_shown_once(hall: Hall) -> None:
+    async with hall.open() as session:
+        await session.voting(await session.start())
+        await shown(hall, "the vote is open")
+        before = len(edits(hall))
+        await asyncio.sleep(10 * LIMITS.edit_seconds)
+        assert len(edits(hall)) == before
+
+
+async def test_an_end_that_the_last_process_did_not_show_is_shown_by_the_next(hall: Hall) -> None:
+    hall.venue.limits = QUICK
+    async with hall.open() as session:
+        ended = await session.ended(await session.start(BRIEF))
+    assert ended.status is Status.CLOSED
+    assert "over" not in announcement(hall).body
+    hall.venue.limits = LIMITS
+    async with hall.open():
+        await shown(hall, "over, the models are named")
+
+
+async def test_a_platform_that_is_away_gets_the_newest_state_later(hall: Hall) -> None:
+    away = VenueAwayError("The platform cannot be reached.", retry_after=0.01)
+    hall.venue.misbehave("edit", *[Fault(away)] * 3)
+    async with hall.open() as session:
+        await session.voting(await session.start())
+        await shown(hall, "the vote is open")
+
+
+async def test_a_deleted_announcement_ends_no_debate(hall: Hall) -> None:
+    gone = MessageGoneError("There is no such message any more; it was deleted.")
+    hall.venue.misbehave("edit", *[Fault(gone)] * 3)
+    async with hall.open() as session:
+        ended = await session.ended(await session.start(BRIEF))
+    assert (ended.status, ended.gone) == (Status.CLOSED, False)

@@ -1,0 +1,173 @@
+"""`review` on a running Rostrum: what is offered to whom, and what becomes of an answer."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from engine.answer_markdown import to_markdown
+from engine.answers import ReviewAnswer
+from engine.command_text import parse_command
+from engine.commands import Commands, Person
+from engine.debate import BallotKind, Debate, Question
+from engine.errors import NotAllowedError, NotFoundError, UsageError
+from engine.intake import Defaults
+from engine.store import ExportFilter
+from engine.votes.window import readable_from
+from tests.doubles.hall import DEFAULTS, LOBBY, Hall, Session
+
+ANN = Person(platform="memory", community="club", place=LOBBY, user="ann")
+BOB = ANN.model_copy(update={"user": "bob"})
+STRANGER = ANN.model_copy(update={"community": "guild"})
+
+
+@pytest.fixture
+def hall(database_url: str) -> Hall:
+    return Hall(database_url)
+
+
+def commands_of(session: Session) -> Commands:
+    return Commands(session.service, session.store, DEFAULTS, "1.2.3", b"key")
+
+
+async def say(session: Session, person: Person, text: str) -> str:
+    command = parse_command(text)
+    return to_markdown(await commands_of(session).run(person, command, 2**20))
+
+
+async def held(session: Session, defaults: Defaults = DEFAULTS) -> Debate:
+    """Hold a debate on which Ann votes for A, to its reveal."""
+    debate_id = await session.start(defaults)
+    debate = await session.voting(debate_id)
+    await session.venue.react("ann", debate.thread or "", debate.vote_message or "", "A")
+    await session.service.close_vote(debate_id)
+    return await session.ended(debate_id)
+
+
+async def answers(session: Session, debate: Debate) -> list[str]:
+    def read() -> list[str]:
+        with session.store.archive.reading(ExportFilter(ids=(debate.id,))) as records:
+            return [one.option for record in records for one in record.asked(Question.AGAIN)]
+
+    return await asyncio.to_thread(read)
+
+
+async def offered(session: Session, person: Person) -> list[str]:
+    answer = await commands_of(session).review(person)
+    assert isinstance(answer, ReviewAnswer)
+    assert answer.private
+    return [line.debate.code for line in answer.lines]
+
+
+async def test_what_is_answered_is_kept_apart_and_offered_no_more(hall: Hall) -> None:
+    async with hall.open() as session:
+        debate = await held(session)
+        assert await offered(session, ANN) == [debate.code]
+        listed = await say(session, ANN, "review")
+        assert f"- `{debate.code}` {debate.thread}: Tea is better than coffee (A, B, " in listed
+        assert "kept apart" in listed
+        said = await say(session, ANN, f"review {debate.code} b")
+        assert said.startswith(f"Your answer on debate `{debate.code}` is kept: B.")
+        assert "never gold" in said
+        assert await offered(session, ANN) == []
+        assert await offered(session, BOB) == [debate.code]
+        assert "you have answered all" in await say(session, ANN, "review")
+        assert await answers(session, debate) == ["B"]
+        result = await say(session, ANN, f"result {debate.code}")
+    assert "People: A 1 · B 0" in result
+
+
+@pytest.mark.parametrize("ballot", BallotKind)
+async def test_another_answer_takes_its_place_and_none_takes_it_back(
+    hall: Hall, ballot: BallotKind
+) -> None:
+    async with hall.open() as session:
+        debate = await held(session, DEFAULTS.model_copy(update={"ballot": ballot}))
+        for choice, kept in (("A", ["A"]), ("A", ["A"]), ("tie", ["tie"]), ("none", [])):
+            await say(session, BOB, f"review {debate.code} {choice}")
+            assert await answers(session, debate) == kept
+        assert "is taken back" in await say(session, BOB, f"review {debate.code} none")
+        told = await say(session, BOB, "privacy")
+    assert "an answer after 1 reveal" in told
+
+
+async def test_a_reaction_below_the_reveal_and_an_answer_here_are_one_persons(hall: Hall) -> None:
+    async with hall.open() as session:
+        debate = await held(session, DEFAULTS.model_copy(update={"again": True}))
+        [target] = [
+            target
+            for target in await session.store.votes.targets(debate.id)
+            if target.question is Question.AGAIN
+        ]
+        await session.venue.react("ann", target.place, target.message, "A")
+        assert await offered(session, ANN) == []
+        await say(session, ANN, f"review {debate.code} B")
+        assert await answers(session, debate) == ["B"]
+    async with hall.open() as session:  # which reads the reactions first
+        await asyncio.sleep(0.2)
+        assert await answers(session, debate) == ["B"]
+
+
+async def test_nothing_is_offered_or_taken_before_the_reveal(hall: Hall) -> None:
+    async with hall.open() as session:
+        debate = await session.voting(await session.start())
+        assert await offered(session, ANN) == []
+        for text in (f"review {debate.code}", f"review {debate.code} A"):
+            with pytest.raises(UsageError, match="is not revealed; vote on it in its thread"):
+                await say(session, ANN, text)
+        assert await session.store.votes.events(debate.id) == ()
+
+
+async def test_another_communitys_debates_are_unknown(hall: Hall) -> None:
+    async with hall.open() as session:
+        debate = await held(session)
+        assert await offered(session, STRANGER) == []
+        with pytest.raises(NotFoundError):
+            await say(session, STRANGER, f"review {debate.code} A")
+
+
+async def test_what_cannot_be_answered_is_said(hall: Hall) -> None:
+    async with hall.open() as session:
+        debate = await held(session)
+        with pytest.raises(UsageError, match="choose from A, B, tie, weak, or none to take"):
+            await say(session, ANN, f"review {debate.code} C")
+        assert f"`{debate.code}`" in await say(session, BOB, f"review {debate.code}")
+
+
+async def test_of_the_forgotten_no_answer_is_kept(hall: Hall) -> None:
+    async with hall.open() as session:
+        debate = await held(session)
+        await say(session, ANN, "forget confirm=yes")
+        with pytest.raises(NotAllowedError, match="asked to be forgotten"):
+            await say(session, ANN, f"review {debate.code} B")
+        await say(session, ANN, "optin")
+        with pytest.raises(NotAllowedError):  # a debate from before: it may have counted already
+            await say(session, ANN, f"review {debate.code} B")
+        assert await answers(session, debate) == []
+
+
+async def test_a_lost_thread_is_not_offered(hall: Hall) -> None:
+    async with hall.open() as session:
+        debate_id = await session.start()
+        debate = await session.voting(debate_id)
+        await hall.venue.delete_thread(debate.thread or "")
+        await session.ended(debate_id)
+        assert await offered(session, ANN) == []
+
+
+# --- votes that come too soon --------------------------------------------------------------
+
+
+async def test_a_vote_before_anybody_can_have_read_is_fast_and_counts(hall: Hall) -> None:
+    async with hall.open() as session:
+        debate = await held(session)
+        [vote] = (await session.votes(debate.id, "ann")).values()
+        words = await session.store.journal.words_spoken(debate.id)
+        result = await say(session, ANN, f"result {debate.code}")
+    assert words > 200
+    assert (vote.fast, vote.gold) == (True, True)
+    assert "People: A 1 · B 0" in result
+    assert debate.opened_at is not None
+    assert readable_from(debate, 500) == debate.opened_at + timedelta(seconds=30)

@@ -1,0 +1,128 @@
+"""`/debate review` and the question below a reveal, on Discord and on Slack."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from bot.app import App
+from engine.debate import Question
+from engine.store import ExportFilter
+from tests.doubles.discord import DiscordServer, Rates
+from tests.doubles.slack import Rules, SlackServer
+from tests.scenario.discord_stage import DiscordStage
+from tests.scenario.discord_stage import ended as ended_on_discord
+from tests.scenario.discord_stage import until as until_seen
+from tests.scenario.slack_stage import SlackStage, ended, voting
+
+AGAIN = "And now that you know?"
+
+
+async def answers(app: App) -> list[str]:
+    def read() -> list[str]:
+        with app.store.archive.reading(ExportFilter()) as records:
+            return [one.option for record in records for one in record.asked(Question.AGAIN)]
+
+    return await asyncio.to_thread(read)
+
+
+async def until_answered(app: App, *options: str) -> None:
+    async with asyncio.timeout(10):
+        while await answers(app) != list(options):  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+
+
+async def test_on_discord_a_menu_takes_the_answer(database_url: str) -> None:
+    async with DiscordServer(rates=Rates.generous()) as discord:
+        stage = DiscordStage(database_url, discord)
+        async with stage.process() as app:
+            await stage.vote()
+            await voting(app)
+            await stage.close()
+            debate = await ended_on_discord(app)
+            asked = await discord.slash("ada", "debate review").finished()
+            assert asked.ephemeral
+            assert f"`{debate.code}` <#{debate.thread}>" in asked.text
+            menu = f"rostrum:review:{debate.code}"
+            chosen = await discord.press("ada", asked.messages[0], menu, values=["B"]).finished()
+            assert chosen.ephemeral
+            assert "is kept: B." in chosen.text
+            given = {"debate": debate.code, "vote": "tie"}
+            await discord.slash("ben", "debate review", given).finished()
+            assert sorted(await answers(app)) == ["B", "tie"]
+            nothing = await discord.slash("ada", "debate review").finished()
+            assert "you have answered all" in nothing.text
+
+
+async def test_on_slack_a_menu_takes_the_answer(database_url: str) -> None:
+    async with SlackServer(rules=Rules(tiered=False, spaced=False)) as slack:
+        stage = SlackStage(database_url, slack)
+        async with stage.process() as app:
+            await stage.vote()
+            await voting(app)
+            await stage.close()
+            debate = await ended(app)
+            asked = await slack.slash("ben", "/debate review")
+            await asked.said(f"`{debate.code}` [in its thread](")
+            menu = f"rostrum:review:{debate.code}"
+            chosen = await slack.choose("ben", asked.messages[-1], menu, "B")
+            await chosen.said("is kept: B.")
+            other = await slack.slash("cleo", f"/debate review {debate.code} tie")
+            await other.said("is kept: a tie.")
+            assert sorted(await answers(app)) == ["B", "tie"]
+            nothing = await slack.slash("ben", "/debate review")
+            await nothing.said("you have answered all")
+            # Nobody else reads any of it.
+            assert not any("kept apart" in message.text for message in slack.messages())
+
+
+async def test_on_discord_a_server_has_it_asked_below_the_reveal(database_url: str) -> None:
+    async with DiscordServer(rates=Rates.generous()) as discord:
+        stage = DiscordStage(database_url, discord)
+        async with stage.process() as app:
+            change = {"setting": "again", "value": "on"}
+            await discord.slash("olga", "debate settings", change).finished()
+            await stage.vote()
+            await voting(app)
+            await stage.close()
+            asked = await stage.said(AGAIN)
+            await until_seen(lambda: len(asked.reactions) == 4 or None)
+            discord.react("ada", asked.id, "🅱️")
+            await until_answered(app, "B")
+            assert "Answers are taken for 24 hours." in asked.text
+
+
+@pytest.mark.parametrize("ballot", ["open", "private"])
+async def test_on_slack_a_workspace_has_it_asked_below_the_reveal(
+    database_url: str, ballot: str
+) -> None:
+    async with SlackServer(rules=Rules(tiered=False, spaced=False)) as slack:
+        stage = SlackStage(database_url, slack)
+        async with stage.process() as app:
+            changed = await slack.slash("olga", "/debate settings again=on")
+            await changed.said("Changed: again")
+            await stage.vote(f'"Tea beats coffee" ballot={ballot}')
+            await voting(app)
+            await stage.close()
+            asked = await stage.said(AGAIN)
+            while not await app.store.votes.agains("slack"):  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+            if ballot == "private":
+                pressed = await slack.press("ada", asked.ts, ":b: B")
+                await pressed.said("Your vote is recorded: B.")
+            else:
+                await slack.react("ada", asked.ts, "b")
+            await until_answered(app, "B")
+
+
+async def test_a_mirror_is_a_typed_option_on_discord(database_url: str) -> None:
+    async with DiscordServer(rates=Rates.generous()) as discord:
+        stage = DiscordStage(database_url, discord)
+        async with stage.process() as app:
+            sides = {"model_a": "rehearsal/maple", "model_b": "rehearsal/willow"}
+            asked = await stage.start(mirror=True, **sides)
+            assert "is its mirror" in asked.text
+            first, second = sorted(await app.store.debates.recent(), key=lambda d: d.number)
+    assert second.setup.mirror_of == first.id
+    assert second.request.sides == {"A": first.request.sides["B"], "B": first.request.sides["A"]}

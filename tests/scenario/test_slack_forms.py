@@ -1,0 +1,203 @@
+"""The forms on Slack: what they offer, what they refuse, and what becomes of them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from tests.doubles.slack import Asked, Rules, SlackServer, delay
+from tests.doubles.slack.checks import options_of
+from tests.scenario.discord_stage import until
+from tests.scenario.slack_stage import SlackStage
+
+
+@pytest.fixture
+async def stage(database_url: str) -> AsyncIterator[SlackStage]:
+    async with SlackServer(rules=Rules(tiered=False, spaced=False)) as slack:
+        yield SlackStage(database_url, slack)
+
+
+@pytest.fixture
+def slack(stage: SlackStage) -> SlackServer:
+    return stage.slack
+
+
+async def opened(slack: SlackServer, user: str, line: str) -> Asked:
+    asked = await slack.slash(user, line)
+    await until(lambda: asked.view)
+    return asked
+
+
+def element(asked: Asked, name: str) -> dict[str, Any]:
+    assert asked.view is not None
+    return next(b["element"] for b in asked.view["blocks"] if b["block_id"] == name)
+
+
+def hint(asked: Asked, name: str) -> str:
+    assert asked.view is not None
+    block = next(b for b in asked.view["blocks"] if b["block_id"] == name)
+    return str(block["hint"]["text"])
+
+
+def offered(asked: Asked, name: str) -> list[str]:
+    return [option["value"] for option in options_of(element(asked, name))]
+
+
+# --- the settings ------------------------------------------------------------------------
+
+
+async def test_a_manager_changes_the_settings_in_a_form_as_by_text(
+    stage: SlackStage, slack: SlackServer
+) -> None:
+    async with stage.process():
+        form = await opened(slack, "olga", "/debate settings")
+        assert hint(form, "vote_minutes") == "Empty: 30."
+        changes = {
+            "models": ["rehearsal/maple"],
+            "vote_minutes": "1h",
+            "channels": [slack.channel.id],
+            "ballot": "private",
+            "debate_usd": "0.50",
+        }
+        assert (await slack.submit(form, changes)).errors == {}
+        told = await form.said("Changed:")
+        by_text = await slack.slash("olga", "/debate settings models=rehearsal/maple")
+        shown = await by_text.said("Changed:")
+    for line in (
+        "- `models`: rehearsal/maple (set here)",
+        "- `vote_minutes`: 60 (set here)",
+        f"- `channels`: {slack.channel.id} (set here)",
+        "- `ballot`: private (set here)",
+        "- `debate_usd`: 0.5 (set here)",
+        "- `quorum`: 0",
+    ):
+        assert line in told
+        assert line in shown
+    assert "Changed: models, channels, vote_minutes, ballot, debate_usd." in told
+
+
+async def test_a_form_shows_what_is_set_and_undoes_what_is_emptied(
+    stage: SlackStage, slack: SlackServer
+) -> None:
+    async with stage.process():
+        line = "/debate settings vote_minutes=20m ballot=private models=rehearsal/maple quorum=3"
+        await (await slack.slash("olga", line)).said("Changed:")
+        form = await opened(slack, "olga", "/debate settings")
+        assert element(form, "vote_minutes")["initial_value"] == "20"
+        assert element(form, "ballot")["initial_option"]["value"] == "private"
+        assert [o["value"] for o in element(form, "models")["initial_options"]] == [
+            "rehearsal/maple"
+        ]
+        undone = {"vote_minutes": "", "ballot": "default", "models": []}
+        assert (await slack.submit(form, undone)).errors == {}
+        told = await form.said("Changed:")
+    for line in ("- `vote_minutes`: 30", "- `ballot`: open", "- `quorum`: 3 (set here)"):
+        assert f"{line}\n" in told
+
+
+async def test_every_mistake_is_shown_beside_its_field_and_nothing_is_changed(
+    stage: SlackStage, slack: SlackServer
+) -> None:
+    stage.settings["budget"] = {"debate_usd": 1.0}
+    async with stage.process():
+        form = await opened(slack, "olga", "/debate settings")
+        entered = {"vote_minutes": "soon", "debate_usd": "5", "max_live": "many", "quorum": "2"}
+        sent = await slack.submit(form, entered)
+        assert set(sent.errors) == {"vote_minutes", "debate_usd", "max_live"}
+        assert "30m" in sent.errors["vote_minutes"]
+        assert "above the 1 that whoever runs Rostrum allows" in sent.errors["debate_usd"]
+        assert "whole number" in sent.errors["max_live"]
+        shown = await slack.slash("olga", "/debate settings quorum=default")
+        assert "(set here)" not in await shown.said("Changed:")
+        assert (await slack.submit(form, {"quorum": "2"})).errors == {}
+        assert await form.said("- `quorum`: 2 (set here)")
+
+
+async def test_two_managers_forms_do_not_undo_one_another(
+    stage: SlackStage, slack: SlackServer
+) -> None:
+    async with stage.process():
+        first = await opened(slack, "olga", "/debate settings")
+        second = await opened(slack, "olga", "/debate settings")
+        await slack.submit(first, {"vote_minutes": "20"})
+        await first.said("Changed: vote_minutes")
+        await slack.submit(second, {"quorum": "4"})
+        told = await second.said("Changed: quorum")
+    assert "`vote_minutes`: 20 (set here)" in told
+
+
+async def test_only_managers_see_the_form_of_the_settings(
+    stage: SlackStage, slack: SlackServer
+) -> None:
+    async with stage.process():
+        asked = await slack.slash("ada", "/debate settings")
+        assert "manager" in await asked.said()
+    assert asked.view is None
+
+
+async def test_a_role_is_refused_as_slack_has_none(stage: SlackStage, slack: SlackServer) -> None:
+    async with stage.process():
+        asked = await slack.slash("olga", "/debate settings manager_role=r1")
+        assert "ROSTRUM_SLACK__MANAGERS" in await asked.said()
+        undone = await slack.slash("olga", "/debate settings manager_role=default")
+        assert "Changed: manager_role" in await undone.said()
+
+
+# --- opening in time ---------------------------------------------------------------------
+
+
+async def test_the_form_opens_in_time_however_slowly_slack_answers_of_people(
+    stage: SlackStage, slack: SlackServer
+) -> None:
+    slack.rules.trigger = 0.5
+    slack.fail(delay(1.0), "users.info", times=-1)
+    async with stage.process():
+        assert (await opened(slack, "ada", "/debate")).view
+
+
+async def test_a_form_that_comes_too_late_is_explained(
+    stage: SlackStage, slack: SlackServer
+) -> None:
+    slack.rules.trigger = -1
+    async with stage.process():
+        for line in ("/debate", "/debate settings"):
+            asked = await slack.slash("olga", line)
+            assert "type the command again" in await asked.said()
+
+
+async def test_no_form_opens_in_direct_messages(stage: SlackStage, slack: SlackServer) -> None:
+    direct = slack.world.direct(slack.users["olga"].id)
+    async with stage.process():
+        for line in ("/debate", "/debate settings", "/debate start Tea"):
+            asked = await slack.slash("olga", line, channel=direct.id)
+            assert "works in channels only" in await asked.said()
+            assert "Write it as" not in asked.text
+
+
+# --- what is offered ---------------------------------------------------------------------
+
+
+async def test_more_models_than_a_list_takes_are_all_offered(
+    stage: SlackStage, slack: SlackServer
+) -> None:
+    models = [f"rehearsal/model-{n}" for n in range(230)]
+    stage.settings["models"] = ", ".join(models)
+    async with stage.process():
+        form = await opened(slack, "ada", "/debate")
+        assert offered(form, "a") == models
+        assert offered(form, "jurors")[-230:] == models
+        sent = await slack.submit(form, {"topic": "Tea", "a": models[229]})
+        assert sent.errors == {}
+        assert f"`{models[229]}` for A" in await form.said("is queued")
+
+
+async def test_a_vote_of_two_weeks_is_refused_beside_its_minutes(
+    stage: SlackStage, slack: SlackServer
+) -> None:
+    async with stage.process():
+        form = await opened(slack, "ada", "/debate")
+        sent = await slack.submit(form, {"topic": "Tea", "minutes": "14d"})
+        assert "at most a week" in sent.errors["minutes"]
+    assert slack.messages() == []

@@ -1,0 +1,132 @@
+"""The connection to Slack, cut, refreshed, silent or refused: health tells, and nothing is lost.
+
+What was missed is recovered when the connection is back, which is looked at before any vote closes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+import aiohttp
+import pytest
+
+from bot.app import App
+from engine.debate import How, VoteEvent
+from tests.doubles.slack import Rules, SlackServer
+from tests.scenario.discord_stage import until
+from tests.scenario.slack_stage import SlackStage, free_port, voting
+
+
+@pytest.fixture
+async def stage(database_url: str) -> AsyncIterator[SlackStage]:
+    async with SlackServer(rules=Rules(tiered=False, spaced=False)) as slack:
+        yield SlackStage(database_url, slack)
+
+
+@pytest.fixture
+def slack(stage: SlackStage) -> SlackServer:
+    return stage.slack
+
+
+async def until_true(look: Callable[[], Awaitable[bool]], seconds: float = 20.0) -> None:
+    """Wait until what is asked for is so."""
+    async with asyncio.timeout(seconds):
+        while not await look():  # noqa: ASYNC110 - what is there is looked at, not told
+            await asyncio.sleep(0.02)
+
+
+async def until_cast(app: App, *options: str) -> tuple[VoteEvent, ...]:
+    """Wait until the newest debate's log of votes names these options, in whichever order."""
+    debate = await voting(app)
+
+    async def cast() -> bool:
+        events = await app.store.votes.events(debate.id)
+        return sorted(event.option for event in events) == sorted(options)
+
+    await until_true(cast)
+    return await app.store.votes.events(debate.id)
+
+
+@pytest.mark.parametrize("trouble", ["drop", "silence"])
+async def test_health_says_so_until_slack_is_connected_again(
+    stage: SlackStage, slack: SlackServer, trouble: str
+) -> None:
+    port = free_port()
+    stage.settings["health"] = {"port": port}
+    address = f"http://127.0.0.1:{port}/healthz"
+    async with stage.process(), aiohttp.ClientSession() as session:
+
+        async def answers(status: int) -> bool:
+            async with session.get(address) as response:
+                connected = (await response.json())["gateways"]["slack"]
+                return response.status == status and connected is (status == 200)
+
+        assert await answers(200)
+        await slack.socket.refuse()
+        await getattr(slack.socket, trouble)()
+        await until_true(lambda: answers(503))
+        await slack.socket.refuse(False)
+        await until_true(lambda: answers(200))
+        assert await (await slack.slash("ada", "/debate help")).said()
+
+
+async def test_an_address_that_is_used_up_is_not_tried_for_ever(
+    stage: SlackStage, slack: SlackServer
+) -> None:
+    async with stage.process():
+        await slack.socket.refuse()
+        await slack.socket.drop()
+        await until(lambda: slack.socket.refused >= 2)
+        await slack.socket.refuse(False)
+        await slack.socket.until_connected(20)
+        assert await (await slack.slash("ada", "/debate help")).said()
+
+
+async def test_a_connection_that_is_refused_at_start_is_opened_later(
+    stage: SlackStage, slack: SlackServer
+) -> None:
+    await slack.socket.refuse()
+
+    async def relent() -> None:
+        await until(lambda: slack.socket.refused >= 2)
+        await slack.socket.refuse(False)
+
+    relenting = asyncio.ensure_future(relent())
+    async with stage.process():
+        assert await (await slack.slash("ada", "/debate help")).said()
+    await relenting
+
+
+@pytest.mark.parametrize("trouble", ["refresh", "drop", "silence"])
+async def test_votes_that_were_missed_are_read_as_soon_as_slack_is_back(
+    stage: SlackStage, slack: SlackServer, trouble: str
+) -> None:
+    async with stage.process() as app:
+        ballot = await stage.vote()
+        await voting(app)
+        await slack.react("ada", ballot.ts, "a")
+        await until_cast(app, "A")
+        slack.deliveries.held = True  # for good: only the reactions themselves tell of it
+        await slack.react("ben", ballot.ts, "b")
+        before = slack.socket.connects
+        await getattr(slack.socket, trouble)()
+        await until(lambda: slack.socket.connects > before, 20)
+        events = await until_cast(app, "A", "B")
+        assert [event.how for event in events] == [How.LIVE, How.RECOVERED]
+
+
+async def test_votes_cast_while_nothing_ran_are_read_at_the_start(
+    stage: SlackStage, slack: SlackServer
+) -> None:
+    async with stage.process() as app:
+        ballot = await stage.vote()
+        await slack.react("ada", ballot.ts, "a")
+        await until_cast(app, "A")
+    await slack.unreact("ada", ballot.ts, "a")
+    await slack.react("ben", ballot.ts, "b")
+    slack.deliveries.told.clear()
+    async with stage.process() as app:
+        events = await until_cast(app, "A", "A", "B")
+        assert {(e.option, e.added) for e in events[1:]} == {("A", False), ("B", True)}
+        assert [event.how for event in events[1:]] == [How.RECOVERED] * 2

@@ -1,0 +1,45 @@
+"""The arc as a picture: what can be read in it without a legend."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.arc_picture import HEIGHT, MARGIN, WIDTH, draw_arc
+from engine.messages import Arc, ArcPoint
+from tests.unit.test_format_messages import pixels
+
+TEXT = 6
+
+
+def drawn(*points: ArcPoint) -> list[bytes]:
+    """Return the rows of a picture."""
+    return pixels(draw_arc(Arc(title="x", points=points, alt="")))
+
+
+def written(rows: list[bytes], place: int, of: int) -> tuple[int, int]:
+    """Count the pixels of text in a bar's slot: above its foot, and below."""
+    slot = (WIDTH - 2 * MARGIN) // of
+    left = MARGIN + place * slot
+    columns = [row[left : left + slot].count(TEXT) for row in rows]
+    foot = HEIGHT - MARGIN
+    return sum(columns[:foot]), sum(columns[foot:])
+
+
+def test_each_bar_has_its_turn_below_and_its_score_above() -> None:
+    scores = (64.0, 0.0, 100.0, None)
+    points = [ArcPoint(number=n, side="AB"[n % 2], score=s) for n, s in enumerate(scores)]
+    rows = drawn(*points)
+    above, below = zip(*(written(rows, place, len(points)) for place in range(4)), strict=True)
+    assert all(below)
+    assert all(above[:3])
+    assert above[3] == 0
+
+
+@pytest.mark.parametrize("turns", [1, 2, 10, 20, 40])
+def test_labels_do_not_run_into_one_another(turns: int) -> None:
+    points = [ArcPoint(number=n, side="A", score=100) for n in range(1, turns + 1)]
+    rows = drawn(*points)
+    slot = (WIDTH - 2 * MARGIN) / turns
+    for place in range(1, turns):
+        edge = MARGIN + round(place * slot)
+        assert not any(row[edge] == TEXT for row in rows)
