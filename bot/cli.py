@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated, Literal, Optional
 
 import typer
 
@@ -273,12 +273,14 @@ def backup(
     run(lambda: back_up(file))
 
 
-PLATFORM = typer.Argument(help="The platform: discord, slack or terminal.")
+Platform = Annotated[
+    Literal["discord", "slack", "terminal"], typer.Argument(help="Which platform.")
+]
 
 
 @app.command()
 def forget(
-    platform: Annotated[str, PLATFORM],
+    platform: Platform,
     user: Annotated[str, typer.Argument(help="The platform's id of the user.")],
 ) -> None:
     """Forget a person: nothing says any more what they did; their votes still count."""
@@ -290,7 +292,7 @@ def forget(
 
 @app.command()
 def purge(
-    platform: Annotated[str, PLATFORM],
+    platform: Platform,
     community: Annotated[str, typer.Argument(help="The platform's id of the community.")],
 ) -> None:
     """Delete every debate of a community wholly, and what is kept for it."""
@@ -302,7 +304,7 @@ def purge(
 
 @app.command()
 def disconnect(
-    platform: Annotated[str, PLATFORM],
+    platform: Platform,
     community: Annotated[str, typer.Argument(help="The platform's id of the community.")],
 ) -> None:
     """Delete the token of a community that installed Rostrum by OAuth; its debates stay."""

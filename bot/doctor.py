@@ -13,6 +13,7 @@ from bot.settings import Settings, load_settings
 from engine.errors import ModelError, RostrumError, SettingsError, StoreError
 from engine.installs import Install
 from engine.prompts.library import load_prompts
+from engine.text import clean
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,9 @@ async def run_check() -> None:
     bad = 0
     async for finding in _look(settings):
         mark = {True: "ok  ", False: "FAIL", None: "note"}[finding.good]
-        print(f"{mark}  {finding.subject}: {finding.text}", flush=True)
+        # Servers, workspaces and channels are called what others please.
+        line = clean(f"{finding.subject}: {finding.text}").replace("\n", " ")
+        print(f"{mark}  {line}", flush=True)
         bad += finding.good is False
     if bad:
         raise RostrumError(f"{bad} of the checks above failed; each says what to do.")

@@ -12,6 +12,7 @@ from typing import Any
 import typer
 
 from engine.errors import RostrumError, UsageError
+from engine.text import clean
 
 FAILED, WRONG_USAGE = 1, 2
 # The writer's thread gives the interpreter up at every statement, and while the loop is busy gets
@@ -40,7 +41,7 @@ def run(command: Callable[[], Coroutine[Any, Any, None]]) -> None:
 
 def fail(error: RostrumError, code: int) -> None:
     """Print an error's sentence and exit."""
-    print(f"rostrum: {error}", file=sys.stderr)
+    print(clean(f"rostrum: {error}"), file=sys.stderr)
     raise typer.Exit(code) from None
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from adapters.discord.permissions import application_id_of, invite_link
 from adapters.slack.manifest import NAME, NO_ADDRESS, manifest, to_json
 from bot.settings import load_settings
-from engine.errors import SettingsError
+from engine.errors import SettingsError, UsageError
+from engine.text import clean, headline
 
 NO_TOKEN = "The link needs to know the bot: set ROSTRUM_DISCORD__TOKEN (see docs/discord.md)."  # noqa: S105
 
@@ -20,7 +21,13 @@ async def print_invite(*, secret_ballots: bool) -> None:
 
 
 async def print_manifest(name: str | None, address: str | None) -> None:
-    """Print the manifest of a Slack app, as it is set to be reached and installed."""
+    """Print the manifest of a Slack app, as it is set to be reached and installed.
+
+    Raises UsageError for an address that Slack would not take.
+    """
+    if address is not None and not address.startswith("https://"):
+        said = headline(clean(address), 60)
+        raise UsageError(f"--url is “{said}”; write the https address that Slack is to call.")
     slack = load_settings().slack
     where = address or slack.public_url or NO_ADDRESS
     print(to_json(manifest(slack.mode, name or NAME, where, oauth=slack.client_id is not None)))

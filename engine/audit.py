@@ -13,7 +13,6 @@ from pydantic import Field, model_validator
 
 from engine.debate import Value
 
-Dimension = Literal["logic", "rhetoric", "tactics"]
 Outcome = Literal["previous", "latest", "draw"]
 SCALES: dict[str, float] = {"logic": 40.0, "rhetoric": 30.0, "tactics": 30.0}
 COMPONENTS = {

@@ -13,7 +13,7 @@ import structlog
 
 from engine.debate import Debate, Status, short_code
 from engine.errors import NotFoundError, VenueAwayError, VenueError
-from engine.formats import find_format
+from engine.formats import length_of
 from engine.messages import Phase, Progress
 from engine.ports import Clock, Venue
 from engine.store import Intent, Store
@@ -87,7 +87,7 @@ class Board:
 
     async def _progress(self, debate: Debate) -> Progress:
         turns = await self.store.journal.turns_held(debate.id)
-        total = find_format(debate.request.format).length(debate.request)
+        total = length_of(debate.setup)
         return Progress(
             phase=_phase(debate, judging=0 < total <= turns),
             turns=turns,

@@ -198,7 +198,8 @@ def _options(words: Iterable[Word]) -> dict[str, str]:
             continue
         side = _SIDE.fullmatch(word.option)
         if not side and word.option not in known:
-            raise UsageError(f"“{_shorten(word.option)}” is no option;{_hint(word.option, known)}")
+            hint = _hint(word.option, known)
+            raise UsageError(f"“{_shorten(word.option)}” is no option{f';{hint}' if hint else '.'}")
         name = side[1] if side else _ALIASES.get(word.option, word.option)
         if name in found:
             raise UsageError(f"“{word.option}” is given twice; give it once.")

@@ -11,8 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from pydantic import JsonValue
-
 from engine.answers import (
     AgreementAnswer,
     Answer,
@@ -37,21 +35,14 @@ from engine.answers import (
     StoppedAnswer,
     TopicsAnswer,
 )
-from engine.choices import Choice, debate_choices, language_choices, model_choices
-from engine.command_text import JUDGES, nearest
-from engine.community import CommunitySettings
+from engine.choices import Choice, debate_choices, model_choices
+from engine.command_text import nearest
 from engine.dataset.bundle import ROOT, export_zip
-from engine.debate import Debate, Model, Status, Value
-from engine.errors import NotAllowedError, NotFoundError, UsageError
-from engine.formats import FORMATS, find_format
-from engine.house_rules import (
-    change_settings,
-    check_channel,
-    choose_model,
-    overlay,
-    setting_lines,
-)
-from engine.intake import Defaults, Order
+from engine.debate import Debate, Status
+from engine.errors import NotAllowedError, UsageError
+from engine.formats import FORMATS, length_of
+from engine.house_rules import change_settings, check_channel, order_of, overlay, setting_lines
+from engine.intake import Defaults
 from engine.invocation import (
     USAGES,
     AgreementCommand,
@@ -75,7 +66,9 @@ from engine.invocation import (
     StatusCommand,
     TopicsCommand,
 )
+from engine.lookup import find_held, find_named, find_newest, find_only
 from engine.messages import Reveal
+from engine.person import Person, manages, require_manager, settings_of
 from engine.privacy import forget
 from engine.review import find_offers, line_of, revise
 from engine.service import Service
@@ -91,30 +84,10 @@ from engine.votes.window import NO_VERDICT, reveal_of, stances_of, tally_of
 T = TypeVar("T")
 
 LISTED = 20
-LOOKED_THROUGH = 100  # debates, for the one that is meant
 REVIEWED = 200  # of the newest, which are read whole
 LIVE = (Status.QUEUED, Status.RUNNING)
 BY_STARTER = "Whoever started it stopped it."
 BY_MANAGER = "A manager stopped it."
-
-
-class Person(Value):
-    """Who asks, and where: ids are the platform's own.
-
-    `place` is the channel, `thread` the thread of it that was asked in, if any; `channel` is what
-    settings call the place, if that is another name. A manager is whom the platform says so
-    (`manager`), or who holds the community's manager role.
-    """
-
-    platform: str
-    community: str
-    place: str
-    user: str
-    thread: str | None = None
-    channel: str | None = None
-    manager: bool = False
-    roles: frozenset[str] = frozenset()
-    locale: str = "en"
 
 
 @dataclass(slots=True)
@@ -178,10 +151,10 @@ class Commands:
 
         Raises NotAllowedError for a channel that is not allowed, UsageError and BudgetError.
         """
-        settings = await self._settings_of(person)
+        settings = await settings_of(self.store, person)
         check_channel(settings, person.channel or person.place)
         defaults = overlay(self.defaults, settings)
-        order = _order(person, command, defaults)
+        order = order_of(person, command, defaults)
         started = await self.service.start(order, defaults)
         return StartedAnswer(
             debate=DebateLine.of(started.debate),
@@ -194,9 +167,9 @@ class Commands:
 
     async def cancel(self, person: Person, debate: str | None = None) -> StoppedAnswer:
         """Stop a debate: its starter may, and managers."""
-        found = await self._one_of(person, debate, LIVE)
+        found = await find_only(self.store, person, debate, LIVE)
         starter = await self.store.debates.is_starter(found.id, person.user)
-        if not starter and not await self._manages(person):
+        if not starter and not await manages(self.store, person):
             raise NotAllowedError(
                 f"Only whoever started debate {found.code}, or a manager, can stop it; ask them."
             )
@@ -205,25 +178,24 @@ class Commands:
 
     async def close(self, person: Person, debate: str | None = None) -> StoppedAnswer:
         """Close a vote before its time: managers may."""
-        await self._require_manager(person, "close a vote early")
-        found = await self._one_of(person, debate, (Status.VOTING,))
+        await require_manager(self.store, person, "close a vote early")
+        found = await find_only(self.store, person, debate, (Status.VOTING,))
         closed = await self.service.close_vote(found.id)
         return StoppedAnswer(what="vote", debate=DebateLine.of(closed))
 
     async def status(self, person: Person, debate: str | None = None) -> StatusAnswer:
         """Say how far a debate is, and nothing that is sealed."""
-        found = await self._newest(person, debate)
-        script = find_format(found.request.format)
+        found = await find_newest(self.store, person, debate)
         return StatusAnswer(
             debate=DebateLine.of(found),
             turns=await self.store.journal.turns_held(found.id),
-            turns_total=script.length(found.request),
+            turns_total=length_of(found.setup),
             minutes_left=self._minutes_left(found),
         )
 
     async def result(self, person: Person, debate: str | None = None) -> ResultAnswer:
         """Say how a debate ended, once it is revealed."""
-        found = await self._newest(person, debate)
+        found = await find_newest(self.store, person, debate)
         reveal = None if found.revealed_at is None else await self._reveal(found)
         return ResultAnswer(
             debate=DebateLine.of(found),
@@ -234,14 +206,14 @@ class Commands:
 
     async def list(self, person: Person) -> DebatesAnswer:
         """List the community's newest debates."""
-        held = await self._held(person, limit=LISTED)
+        held = await find_held(self.store, person, limit=LISTED)
         return DebatesAnswer(debates=tuple(DebateLine.of(debate) for debate in held))
 
     # --- what can be chosen --------------------------------------------------------------
 
     async def models(self, person: Person) -> ModelsAnswer:
         """List the models that may debate and judge here."""
-        defaults = overlay(self.defaults, await self._settings_of(person))
+        defaults = await self._offered(person)
         return ModelsAnswer(
             models=tuple(model.ref for model in defaults.models),
             jurors=tuple(juror.ref for juror in defaults.jurors),
@@ -263,21 +235,20 @@ class Commands:
 
     async def match_models(self, person: Person, prefix: str) -> tuple[Choice, ...]:
         """Match the models that may debate here."""
-        defaults = overlay(self.defaults, await self._settings_of(person))
-        return model_choices(prefix, _debaters(defaults))
+        defaults = await self._offered(person)
+        return model_choices(prefix, defaults.debaters)
 
     async def match_jurors(self, person: Person, prefix: str) -> tuple[Choice, ...]:
         """Match the models that may judge here."""
-        defaults = overlay(self.defaults, await self._settings_of(person))
-        return model_choices(prefix, _jurors(defaults))
-
-    def match_languages(self, person: Person, prefix: str) -> tuple[Choice, ...]:
-        """Match languages, the person's own first."""
-        return language_choices(prefix, person.locale)
+        defaults = await self._offered(person)
+        return model_choices(prefix, defaults.judges)
 
     async def match_debates(self, person: Person, prefix: str) -> tuple[Choice, ...]:
         """Match the community's debates."""
-        return debate_choices(prefix, await self._held(person))
+        return debate_choices(prefix, await find_held(self.store, person))
+
+    async def _offered(self, person: Person) -> Defaults:
+        return overlay(self.defaults, await settings_of(self.store, person))
 
     # --- the community -------------------------------------------------------------------
 
@@ -285,7 +256,7 @@ class Commands:
         self, person: Person, changes: Mapping[str, str] | None = None
     ) -> SettingsAnswer:
         """Show the community's settings, after changing some: managers may."""
-        await self._require_manager(person, "see or change the settings")
+        await require_manager(self.store, person, "see or change the settings")
         if changes:
             settings = await self.store.communities.change(
                 person.platform,
@@ -294,13 +265,13 @@ class Commands:
                 self.service.clock.now(),
             )
         else:
-            settings = await self._settings_of(person)
+            settings = await settings_of(self.store, person)
         lines = setting_lines(settings, self.defaults)
         return SettingsAnswer(settings=lines, changed=tuple(changes or ()))
 
     async def export(self, person: Person, max_bytes: int) -> FileAnswer | NoFileAnswer:
         """Zip the data of the debates revealed here: managers may."""
-        await self._require_manager(person, "export what was held here")
+        await require_manager(self.store, person, "export what was held here")
         async with self._reading:
             bundle = await export_zip(
                 self.store,
@@ -328,12 +299,12 @@ class Commands:
         """Offer revealed debates to be answered once more, or take such an answer: all may."""
         now = self.service.clock.now()
         if code is None:
-            revealed = await self._held(person, (Status.CLOSED,), REVIEWED)
+            revealed = await find_held(self.store, person, (Status.CLOSED,), REVIEWED)
             platform, user = person.platform, person.user
             async with self._reading:
                 lines = await find_offers(self.store, platform, user, revealed, now)
             return ReviewAnswer(lines=lines)
-        debate = await self._named(person, code)
+        debate = await find_named(self.store, person, code)
         if debate.revealed_at is None:
             raise UsageError(f"Debate {debate.code} is not revealed; vote on it in its thread.")
         if vote is None:
@@ -388,59 +359,6 @@ class Commands:
             raise UsageError(f"There is no command “{headline(clean(name), 40)}”; {hint}")
         return HelpAnswer(command=name or None)
 
-    # --- who and which -------------------------------------------------------------------
-
-    async def _settings_of(self, person: Person) -> CommunitySettings:
-        return await self.store.communities.get(person.platform, person.community)
-
-    async def _manages(self, person: Person) -> bool:
-        return person.manager or (await self._settings_of(person)).manager_role in person.roles
-
-    async def _require_manager(self, person: Person, what: str) -> None:
-        if not await self._manages(person):
-            raise NotAllowedError(f"Only a manager of this community can {what}; ask one.")
-
-    async def _held(
-        self, person: Person, statuses: Sequence[Status] = (), limit: int = LOOKED_THROUGH
-    ) -> Sequence[Debate]:
-        return await self.store.debates.of_community(
-            person.platform, person.community, statuses, limit
-        )
-
-    async def _named(self, person: Person, code: str) -> Debate:
-        """Return a debate of this community; another's is as unknown as one never held."""
-        unknown = NotFoundError(
-            f"There is no debate “{headline(clean(code), 30)}” here; list shows those there are."
-        )
-        try:
-            found = await self.store.debates.get(code)
-        except NotFoundError:
-            raise unknown from None
-        if (found.platform, found.community) != (person.platform, person.community):
-            raise unknown
-        return found
-
-    async def _newest(self, person: Person, code: str | None) -> Debate:
-        if code:
-            return await self._named(person, code)
-        here = _held_here(person, await self._held(person))
-        if not here:
-            raise NotFoundError("No debate was held in this channel yet; name one by its code.")
-        return here[0]
-
-    async def _one_of(self, person: Person, code: str | None, statuses: Sequence[Status]) -> Debate:
-        """Return the debate that is named, or the only one here in such a state."""
-        if code:
-            return await self._named(person, code)
-        here = _held_here(person, await self._held(person, statuses))
-        if not here:
-            wanted = " or ".join(statuses)
-            raise NotFoundError(f"No debate is {wanted} in this channel; name one by its code.")
-        if len(here) > 1:
-            codes = ", ".join(debate.code for debate in here)
-            raise UsageError(f"Several debates could be meant here; name one of {codes}.")
-        return here[0]
-
     # --- what is known of a debate ---------------------------------------------------------
 
     def _minutes_left(self, debate: Debate) -> float | None:
@@ -463,43 +381,3 @@ class Commands:
 
 def _revealed_here(person: Person) -> ExportFilter:
     return ExportFilter(platform=person.platform, community=person.community, revealed=True)
-
-
-def _order(person: Person, command: StartCommand, defaults: Defaults) -> Order:
-    sides = {side.upper(): text for side, text in command.sides.items()}
-    debaters, jurors = _debaters(defaults), _jurors(defaults)
-    plain = command.model_dump(exclude={"sides", "jurors", "judges", "options"})
-    return Order(
-        platform=person.platform,
-        community=person.community,
-        place=person.place,
-        user=person.user,
-        models={side: choose_model(text, debaters) for side, text in sides.items()},
-        jurors=tuple(choose_model(text, jurors) for text in command.jurors),
-        judges=tuple(choose_model(text, jurors) for text in command.judges),
-        options=_options(command, defaults),
-        **plain,
-    )
-
-
-def _options(command: StartCommand, defaults: Defaults) -> dict[str, JsonValue]:
-    """Return the format's options; judges that are named are as many as there are to be."""
-    options: dict[str, JsonValue] = dict(command.options)
-    known = find_format(command.format or defaults.format).options.model_fields
-    if command.judges and JUDGES in known:
-        options.setdefault(JUDGES, len(command.judges))
-    return options
-
-
-def _debaters(defaults: Defaults) -> tuple[Model, ...]:
-    return (*defaults.models, *defaults.sides.values())
-
-
-def _jurors(defaults: Defaults) -> tuple[Model, ...]:
-    return (*defaults.jurors, *defaults.models)
-
-
-def _held_here(person: Person, held: Sequence[Debate]) -> list[Debate]:
-    """Return the debate of this very thread, or else those of this channel."""
-    inside = [debate for debate in held if person.thread and debate.thread == person.thread]
-    return inside or [debate for debate in held if debate.place == person.place]

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextvars import ContextVar
 from functools import partial
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, Protocol, TypeVar
 
 from pydantic import BaseModel
 
@@ -34,7 +34,7 @@ from engine.languages import language_name
 from engine.limits import TurnLimits, violations
 from engine.messages import Notice, TurnPost
 from engine.ports import ChatMessage, Reply
-from engine.prompts.library import Prompts
+from engine.prompts.library import Prompts, guard
 from engine.shapes import Answer, Shape, better, read_shape, unanswered
 from engine.steps import Caller
 from engine.store import Note, Post
@@ -448,22 +448,18 @@ class Floor:
         facts: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
         return {
-            **{name: _guarded(value) for name, value in (facts or {}).items()},
+            **{
+                name: guard(value) if isinstance(value, str) else value
+                for name, value in (facts or {}).items()
+            },
             "topic": self.request.topic,
             "conditions": self.request.conditions,
             "language": language_name(self.request.language),
             "language_code": self.request.language,
             "round": round_name,
-            "opposing": _guarded(opposing or ""),
+            "opposing": guard(opposing or ""),
             "limits": limits,
         }
-
-
-def _guarded(value: T) -> T:
-    """Keep a speech from closing the tags that templates put it between."""
-    if isinstance(value, str):
-        return cast("T", value.replace("</opponent>", "‹/opponent›"))
-    return value
 
 
 def _cue(kind: str, seat: str, variables: Mapping[str, Any]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""A community's settings within the operator's: how they lie over them, and what may be set.
+"""A community's settings within the operator's: what they leave to order, and what may be set.
 
 Pure. The operator's settings are the frame: a community chooses among the models offered and
 stays within the caps, also when the operator narrows them later.
@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from pydantic import JsonValue
+
 from engine.answers import SettingLine
 from engine.command_text import (
+    JUDGES,
     choice_of,
     nearest,
     parse_list,
@@ -21,8 +24,10 @@ from engine.community import LONGEST_VOTE, MOST_QUORUM, SETTING_NAMES, Community
 from engine.debate import BallotKind, Model
 from engine.errors import NotAllowedError, UsageError
 from engine.formats import find_format
-from engine.intake import Defaults
+from engine.intake import Defaults, Order
+from engine.invocation import StartCommand
 from engine.languages import check_language
+from engine.person import Person
 from engine.store import Caps
 from engine.text import clean, headline
 
@@ -78,6 +83,34 @@ def choose_model(text: str, offered: Iterable[Model]) -> Model:
     close = nearest(wanted, known)
     hint = f"did you mean {known[close].ref}?" if close else "the command models lists those."
     raise UsageError(f"“{headline(clean(text), 80)}” is not a model offered here; {hint}")
+
+
+def order_of(person: Person, command: StartCommand, defaults: Defaults) -> Order:
+    """Return what a person orders, of what the defaults offer. Raises UsageError."""
+    plain = command.model_dump(exclude={"sides", "jurors", "judges", "options"})
+    return Order(
+        platform=person.platform,
+        community=person.community,
+        place=person.place,
+        user=person.user,
+        models={
+            side.upper(): choose_model(text, defaults.debaters)
+            for side, text in command.sides.items()
+        },
+        jurors=tuple(choose_model(text, defaults.judges) for text in command.jurors),
+        judges=tuple(choose_model(text, defaults.judges) for text in command.judges),
+        options=_options(command, defaults),
+        **plain,
+    )
+
+
+def _options(command: StartCommand, defaults: Defaults) -> dict[str, JsonValue]:
+    """Return the format's options; judges that are named are as many as there are to be."""
+    options: dict[str, JsonValue] = dict(command.options)
+    known = find_format(command.format or defaults.format).options.model_fields
+    if command.judges and JUDGES in known:
+        options.setdefault(JUDGES, len(command.judges))
+    return options
 
 
 def check_channel(settings: CommunitySettings, place: str) -> None:
@@ -187,7 +220,7 @@ def _models(name: str, text: str, defaults: Defaults) -> tuple[Model, ...]:
 
 
 def _jurors(name: str, text: str, defaults: Defaults) -> tuple[Model, ...]:
-    return _choose_all(parse_list(name, text), (*defaults.jurors, *defaults.models))
+    return _choose_all(parse_list(name, text), defaults.judges)
 
 
 def _choose_all(names: Sequence[str], offered: Sequence[Model]) -> tuple[Model, ...]:

@@ -96,6 +96,16 @@ class Defaults(Value):
     rubric: str = "panel"
     caps: Caps = Caps()
 
+    @property
+    def debaters(self) -> tuple[Model, ...]:
+        """Models that may be asked for as debaters."""
+        return (*self.models, *self.sides.values())
+
+    @property
+    def judges(self) -> tuple[Model, ...]:
+        """Models that may be asked for as jurors or judges."""
+        return (*self.jurors, *self.models)
+
 
 def complete(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Format]:
     """Fill an order in with defaults and draws. Raises UsageError for what cannot be held."""
@@ -226,6 +236,11 @@ def _seat_judges(
 ) -> tuple[Model, ...]:
     """Give a format its own judges: those asked for, else jurors of no debater's family first."""
     if not roles.judges:
+        if order.judges:
+            raise UsageError(
+                "A debate of this format, with these options, asks no judge of its own; leave "
+                "judges out, or choose what has one. Jurors are named as jurors."
+            )
         return ()
     own = {kin(model.family) for model in speakers}
     roster = jurors_of(order, defaults)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engine.debate import TIE, WEAK, Persuasion, Tally, Verdict
+from engine.card_markdown import COST_UNKNOWN, option_name, plural
+from engine.debate import TIE, Persuasion, Tally, Verdict
 from engine.messages import JurorLine, Reveal
 
 MODEL = "**{side}** was `{model}`"
@@ -39,8 +40,6 @@ MOVED = ("{n} person moved towards {side}", "{n} people moved towards {side}")
 PERSUASION = "**Persuasion** ({people} took a stance twice): {moved}"
 SPENT = ("{n} model call, {cost}", "{n} model calls, {cost}")
 SPENT_USD = "{usd:.4f} USD"
-COST_UNKNOWN = "at a cost that nobody knows"
-OPTIONS = {TIE: "a tie", WEAK: "both were weak"}
 
 
 def reveal_lines(reveal: Reveal) -> Iterator[str]:
@@ -61,7 +60,7 @@ def reveal_lines(reveal: Reveal) -> Iterator[str]:
     yield ""
     yield AGREE[reveal.agree]
     cost = COST_UNKNOWN if reveal.usd is None else SPENT_USD.format(usd=reveal.usd)
-    yield _plural(SPENT, reveal.calls, cost=cost)
+    yield plural(SPENT, reveal.calls, cost=cost)
 
 
 def _people(tally: Tally, contenders: tuple[str, ...]) -> Iterator[str]:
@@ -76,7 +75,7 @@ def _people(tally: Tally, contenders: tuple[str, ...]) -> Iterator[str]:
 
 
 def _counts(counts: dict[str, int]) -> str:
-    return " · ".join(f"{OPTIONS.get(option, option)} {n}" for option, n in counts.items())
+    return " · ".join(f"{option_name(option)} {n}" for option, n in counts.items())
 
 
 def _human_winner(tally: Tally) -> str:
@@ -88,7 +87,7 @@ def _human_winner(tally: Tally) -> str:
 
 
 def _persuasion(persuasion: Persuasion) -> str:
-    moved = (_plural(MOVED, n, side=side) for side, n in persuasion.moved.items())
+    moved = (plural(MOVED, n, side=side) for side, n in persuasion.moved.items())
     return PERSUASION.format(people=persuasion.people, moved=" · ".join(moved))
 
 
@@ -104,7 +103,7 @@ def _details(verdict: Verdict) -> Iterator[str]:
     chances = [CHANCE.format(side=side, p=p) for side, p in verdict.p.items()]
     # Of two the second is what is missing to 1.
     yield from chances[:1] if len(chances) == 2 else chances
-    yield _plural(VALID, verdict.valid)
+    yield plural(VALID, verdict.valid)
     if verdict.invalid:
         yield INVALID.format(n=verdict.invalid)
     if verdict.effective_votes is not None:
@@ -119,10 +118,5 @@ def _juror(line: JurorLine) -> str:
     order = ", ".join(line.order)
     if line.verdict is None:
         return JUROR_INVALID.format(juror=line.juror, problem=line.problem, order=order)
-    verdict = OPTIONS.get(line.verdict, line.verdict)
-    said = JUROR.format(juror=line.juror, verdict=verdict, order=order)
+    said = JUROR.format(juror=line.juror, verdict=option_name(line.verdict), order=order)
     return f"{said}, {CONTRADICTORY}" if line.contradictory else said
-
-
-def _plural(forms: tuple[str, str], n: int, **more: object) -> str:
-    return forms[n != 1].format(n=n, **more)

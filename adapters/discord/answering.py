@@ -33,9 +33,11 @@ from engine.answers import (
     SettingsAnswer,
     StartedAnswer,
 )
-from engine.commands import Commands, Person
+from engine.buttons import vote_answer
+from engine.commands import Commands
 from engine.errors import RostrumError, UsageError
 from engine.invocation import Command, SettingsCommand
+from engine.person import Person
 from engine.ports import ButtonPressed, Listener
 from engine.text import split_markdown
 from engine.votes.hearing import Heard
@@ -200,20 +202,6 @@ def said_of(answer: Answer) -> Said:
         public = to_markdown(answer.model_copy(update={"models": {}, "jurors": ()}))
         return Said(private, public, started=answer.debate.code)
     return Said(private, private)
-
-
-def vote_answer(heard: object) -> str:
-    """Say what became of a button press."""
-    match heard:
-        case Heard(outcome="stored" | "duplicate", option=None):
-            return card_markdown.VOTE_WITHDRAWN
-        case Heard(outcome="stored" | "duplicate", option=str(option)):
-            return card_markdown.VOTED.format(option=card_markdown.option_name(option))
-        case Heard(outcome="closed"):
-            return card_markdown.VOTE_CLOSED
-        case Heard(outcome="forgotten"):
-            return card_markdown.VOTE_FORGOTTEN
-    return card_markdown.VOTE_UNKNOWN
 
 
 async def _explained(run: Callable[[], Awaitable[Said]]) -> Said:

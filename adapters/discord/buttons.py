@@ -1,39 +1,20 @@
-"""Buttons that work after any restart: what a button does is all in its custom id."""
+"""How Discord shows the buttons and menus of engine/buttons.py."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import discord
 
 from adapters.discord.votes import EMOJIS
 from engine import card_markdown
 from engine.answers import ReviewLine
+from engine.buttons import PREFIX
 
-PREFIX = "rostrum"
 ROW = 5  # buttons that Discord puts side by side
 _ROW_KIND, _BUTTON_KIND = 1, 2
 GREY, RED = 2, 4
-
-
-class Pressed(NamedTuple):
-    """What a button or menu asks for, and `of` which debate or option."""
-
-    what: str
-    of: str
-
-
-def read_button(custom_id: str) -> Pressed | None:
-    """Read a custom id, None for one that is not Rostrum's."""
-    match custom_id.split(":"):
-        case [prefix, ("stop" | "status" | "vote" | "review") as what, of] if (
-            prefix == PREFIX and of
-        ):
-            return Pressed(what, of)
-        case [prefix, "withdraw"] if prefix == PREFIX:
-            return Pressed("withdraw", "")
-    return None
 
 
 def debate_buttons(code: str, *, stoppable: bool = True) -> list[dict[str, Any]]:

@@ -15,12 +15,12 @@ from discord import app_commands
 
 from adapters.discord import votes
 from adapters.discord.answering import PLATFORM, Desk, Interaction
-from adapters.discord.buttons import read_button
 from adapters.discord.commands import DebateCommands
 from adapters.discord.identify import Identifies
 from adapters.discord.in_order import InOrder
 from adapters.discord.registration import register
 from adapters.discord.translation import Translator
+from engine.buttons import read_button
 from engine.invocation import CancelCommand, ReviewCommand, StatusCommand
 from engine.ports import CommunityLost, EventsMissed, ReactionSeen, ThreadDeleted, ThreadShut
 

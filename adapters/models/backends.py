@@ -153,7 +153,8 @@ def _checked_address(name: str, base_url: str) -> str:
                 f"{variable} holds a user name or password; leave them out and set "
                 f"ROSTRUM_BACKENDS__{name.upper()}__API_KEY."
             )
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        host = (parts.hostname or "").encode("idna")  # as it is looked up
+        usable = parts.scheme in ("http", "https") and bool(host) and parts.port != 0
     except ValueError:
         usable = False
     if not usable or any(c.isspace() for c in address):

@@ -234,7 +234,8 @@ def _proxy(backend: Backend) -> str | None:
     if host in _LOOPBACK or proxy_bypass(host):
         return None
     proxies = getproxies()
-    return proxies.get(parts.scheme) or proxies.get("all")
+    proxy = proxies.get(parts.scheme) or proxies.get("all")
+    return f"http://{proxy}" if proxy and "://" not in proxy else proxy
 
 
 def _transport_fault(backend: Backend, error: BaseException) -> Fault:

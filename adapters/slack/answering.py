@@ -20,15 +20,16 @@ from adapters.slack.workspaces import Workspaces
 from engine import card_markdown
 from engine.answer_markdown import to_markdown
 from engine.answers import Answer, FileAnswer, HelpAnswer, ReviewAnswer, StartedAnswer
+from engine.buttons import vote_answer
 from engine.command_text import parse_command, with_usage
-from engine.commands import Commands, Person
+from engine.commands import Commands
 from engine.debate import BallotKind
 from engine.errors import NotAllowedError, RostrumError, UsageError
 from engine.house_rules import RESET
 from engine.invocation import Command, SettingsCommand, StartCommand
+from engine.person import Person
 from engine.ports import ButtonPressed, Listener
 from engine.text import clean
-from engine.votes.hearing import Heard
 
 PLATFORM = "slack"
 MOST_BYTES = 100 * 2**20  # Slack takes a gigabyte; an export is made in memory
@@ -153,20 +154,6 @@ def link_to(url: str, place: str) -> str:
     """Return the address of a thread in a workspace's Slack."""
     where = Place.parse(place)
     return f"{url.rstrip('/')}/archives/{where.channel}/p{(where.root or '').replace('.', '')}"
-
-
-def vote_answer(heard: object) -> str:
-    """Say what became of a button press."""
-    match heard:
-        case Heard(outcome="stored" | "duplicate", option=None):
-            return card_markdown.VOTE_WITHDRAWN
-        case Heard(outcome="stored" | "duplicate", option=str(option)):
-            return card_markdown.VOTED.format(option=card_markdown.option_name(option))
-        case Heard(outcome="closed"):
-            return card_markdown.VOTE_CLOSED
-        case Heard(outcome="forgotten"):
-            return card_markdown.VOTE_FORGOTTEN
-    return card_markdown.VOTE_UNKNOWN
 
 
 def _refuse_what_slack_lacks(command: Command) -> None:

@@ -1,36 +1,17 @@
-"""Buttons that work after any restart: what a button does is all in its action id."""
+"""How Slack shows the buttons and menus of engine/buttons.py."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from adapters.slack.votes import NAMES
 from engine import card_markdown
 from engine.answers import ReviewLine
+from engine.buttons import PREFIX
 
-PREFIX = "rostrum"
 ANY = re.compile(rf"^{PREFIX}:")
-
-
-class Pressed(NamedTuple):
-    """What a button or menu asks for, and `of` which debate or option."""
-
-    what: str
-    of: str
-
-
-def read_button(action_id: str) -> Pressed | None:
-    """Read an action id, None for one that no version of Rostrum knows."""
-    match action_id.split(":"):
-        case [prefix, ("stop" | "status" | "vote" | "review") as what, of] if (
-            prefix == PREFIX and of
-        ):
-            return Pressed(what, of)
-        case [prefix, "withdraw"] if prefix == PREFIX:
-            return Pressed("withdraw", "")
-    return None
 
 
 def debate_buttons(code: str, *, stoppable: bool = True) -> dict[str, Any]:

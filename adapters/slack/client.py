@@ -18,7 +18,7 @@ from slack_bolt.context.async_context import AsyncBoltContext
 
 from adapters.slack import texts
 from adapters.slack.answering import PLATFORM, Desk
-from adapters.slack.buttons import ANY, read_button
+from adapters.slack.buttons import ANY
 from adapters.slack.form import FORM
 from adapters.slack.in_order import InOrder
 from adapters.slack.markup import typed
@@ -28,6 +28,7 @@ from adapters.slack.venue import Place, SlackVenue
 from adapters.slack.votes import option_of
 from adapters.slack.whisper import Asker
 from adapters.slack.workspaces import Workspace
+from engine.buttons import read_button
 from engine.errors import (
     RostrumError,
     VenueAwayError,

@@ -16,6 +16,9 @@ from adapters.slack.rest import Rest
 from adapters.slack.workspaces import Workspace
 from engine.errors import VenueAwayError, VenueError, VenueGoneError
 from engine.installs import Install, Installs
+from engine.text import clean, headline
+
+LONGEST_NAME = 255  # characters; Slack's own limit is lower
 
 
 class Installations(AsyncInstallationStore):
@@ -82,7 +85,7 @@ class Installations(AsyncInstallationStore):
         install = Install(
             platform=PLATFORM,
             community=team,
-            name=installation.team_name or team,
+            name=team_name(installation),
             account=installation.bot_user_id,
             token=SecretStr(token),
             installed_at=datetime.fromtimestamp(installation.installed_at, UTC),
@@ -124,6 +127,11 @@ class Installations(AsyncInstallationStore):
         except VenueError:
             return False
         return True
+
+
+def team_name(installation: Installation) -> str:
+    """Return a workspace's name as it is shown, its id where it has none."""
+    return headline(clean(installation.team_name or ""), LONGEST_NAME) or installation.team_id or ""
 
 
 def _bot_of(install: Install) -> Bot:

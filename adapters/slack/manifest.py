@@ -23,6 +23,12 @@ SCOPES = {
     "channels:read": "to say in rostrum check which channels Rostrum is a member of",
     "groups:read": "the same of private channels",
 }
+PURPOSE = (
+    "Rostrum holds debates between AI models in a thread: a blind jury of other models scores "
+    "them, and people vote. It asks for channels:history and groups:history only to look in its "
+    "own threads whether a message whose sending was in doubt is there, so that nothing is posted "
+    "twice; without them such a message is left alone and noted."
+)
 EVENTS = ("app_uninstalled", "reaction_added", "reaction_removed", "tokens_revoked")
 
 Json = dict[str, Any]
@@ -47,6 +53,7 @@ def manifest(
         "display_information": {
             "name": name,
             "description": "Debates between AI models, judged by a blind jury and by you",
+            "long_description": PURPOSE,
         },
         "features": {
             "bot_user": {"display_name": name, "always_online": True},

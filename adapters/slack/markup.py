@@ -13,7 +13,8 @@ from engine.markdown_tables import fence_tables
 from engine.text import clean
 
 _MENTION = re.compile(r"<(?=[!@#])")
-_REFERENCE = re.compile(r"<([#@]|https?:|mailto:)([^|>]*)(?:\|([^>]*))?>")
+# No `<` within, which Slack escapes: each would be searched through to the end.
+_REFERENCE = re.compile(r"<([#@]|https?:|mailto:)([^|<>]*)(?:\|([^<>]*))?>")
 _JOINER = "\u2060"  # invisible, and no part of any mention
 _QUOTE = re.compile(r"^((?:[ \t]*&gt;)+)", re.MULTILINE)
 

@@ -18,10 +18,10 @@ from adapters.slack.form import command_of, form_of
 from adapters.slack.settings_form import changes_of, settings_form
 from adapters.slack.whisper import Asker, Whisper
 from engine.answers import Answer
-from engine.commands import Person
 from engine.errors import NotAllowedError, RostrumError, UsageError
 from engine.house_rules import find_mistakes
 from engine.invocation import Command, SettingsCommand
+from engine.person import Person
 
 FORM_SECONDS = 2.0  # of the three that Slack waits for a form's answer
 

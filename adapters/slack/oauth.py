@@ -28,7 +28,7 @@ from yarl import URL
 
 from adapters.slack import texts
 from adapters.slack.errors import KNOWN
-from adapters.slack.installations import Installations
+from adapters.slack.installations import Installations, team_name
 from adapters.slack.manifest import SCOPES
 from adapters.slack.site import INSTALL_PATH, REDIRECT_PATH
 from engine.errors import RostrumError
@@ -131,7 +131,7 @@ def _page(
 async def _succeeded(args: AsyncSuccessArgs) -> BoltResponse:
     made = args.installation
     log.info("workspace installed", community=made.team_id)
-    body = texts.INSTALLED.format(team=made.team_name or made.team_id)
+    body = texts.INSTALLED.format(team=team_name(made))
     return BoltResponse(status=200, body=body, headers=_parting(args.settings))
 
 

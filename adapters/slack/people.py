@@ -33,7 +33,7 @@ class People:
         self._known: dict[str, tuple[float, Profile]] = {}
 
     async def profile(self, user: str) -> Profile:
-        """Return what is known; an ordinary person where Slack does not say."""
+        """Return what is known, if need be from before; else an ordinary person."""
         found, until = self._known.get(user), time.monotonic()
         if found is not None and found[0] > until:
             return found[1]
@@ -41,7 +41,7 @@ class People:
             return await self._look(user)
         except VenueError as error:
             log.info("person not looked up", why=str(error))
-            return Profile()
+            return found[1] if found is not None else Profile()
 
     async def bots(self, users: Iterable[str]) -> frozenset[str]:
         """Return those who are bots; who cannot be looked up now counts as a person."""

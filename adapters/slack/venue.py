@@ -6,8 +6,10 @@ in which one, and asks Slack about those that it does not.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
 
 import structlog
 
@@ -63,6 +65,7 @@ class SlackVenue:
         self._workspaces = workspaces
         self._pace = ChannelPace(gap)
         self._places: dict[tuple[str, str], Place] = {}
+        self._looking: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
 
     def render(self, message: Message, stem: str) -> tuple[Part, ...]:
         """Turn a message into blocks."""
@@ -138,11 +141,13 @@ class SlackVenue:
     async def place_of(self, team: str, channel: str, message: str) -> str:
         """Return the place that a message is in. Raises VenueError where Slack does not say."""
         where = Place(team, channel)
-        if (channel, message) not in self._places:
-            root = (await self._kept(where, message)).get("thread_ts")
-            inside = root is not None and root != message
-            self._remember(message, where._replace(root=root if inside else None))
-        return str(self._places[channel, message])
+        # People react in crowds, and one look serves them all.
+        async with self._looking.setdefault((channel, message), asyncio.Lock()):
+            if (channel, message) not in self._places:
+                root = (await self._kept(where, message)).get("thread_ts")
+                inside = root is not None and root != message
+                self._remember(message, where._replace(root=root if inside else None))
+            return str(self._places[channel, message])
 
     # --- inside -----------------------------------------------------------------------
 

@@ -159,17 +159,14 @@ class DebateTable:
         query = select(debates.c.id).where(debates.c.status.in_(live)).order_by(debates.c.number)
         return await self._database.read(lambda connection: list(connection.scalars(query)))
 
-    async def advance(
-        self, lease: Lease, debate_id: str, status: Status, reason: str = ""
-    ) -> Debate:
+    async def advance(self, lease: Lease, debate_id: str, status: Status, reason: str = "") -> None:
         """Move a debate to a status that may follow its own; an end settles its budget."""
 
-        def store(connection: Connection) -> Debate:
+        def store(connection: Connection) -> None:
             guard(connection, lease)
             move(connection, debate_id, status, reason)
-            return _get(connection, debate_id)
 
-        return await self._database.write(store)
+        await self._database.write(store)
 
     async def requeue(self, debate_id: str, caps: Caps, now: datetime) -> Debate:
         """Queue a failed or partial debate again, with what it paid for kept.

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Row, bindparam, select
 from sqlalchemy.dialects.sqlite import insert
 
+from adapters.storage.prepared import Prepared
 from adapters.storage.tables import debates, targets
 from engine.debate import REVEALED, BallotKind, Question
 from engine.store import Target
@@ -31,7 +32,7 @@ FIND_TARGET = (
     )
 )
 PLAIN = tuple(set(Target.model_fields) - {"closed", "options"})
-INSERT_TARGET = insert(targets).on_conflict_do_nothing()
+INSERT_TARGET = Prepared(insert(targets).on_conflict_do_nothing(), (*PLAIN, "options"))
 
 
 class Found(NamedTuple):
@@ -63,7 +64,7 @@ def find_question(connection: Connection, platform: str, place: str, message: st
 def add_target(connection: Connection, target: Target) -> None:
     """Take answers on a message from now on; one that takes them already stays as it is."""
     row = target.model_dump(exclude={"closed", "options"})
-    connection.execute(INSERT_TARGET, row | {"options": " ".join(target.options)})
+    INSERT_TARGET.run(connection, row | {"options": " ".join(target.options)})
 
 
 def to_target(row: Row[Any]) -> Target:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
-
-from cryptography.fernet import Fernet, InvalidToken, MultiFernet
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from typing import TYPE_CHECKING
 
 from engine.errors import SettingsError
+
+if TYPE_CHECKING:
+    from cryptography.fernet import Fernet
 
 INFO = b"rostrum: stored tokens"
 NO_KEY = "Tokens are stored encrypted only; set ROSTRUM_SECRET_KEY."
@@ -22,7 +22,7 @@ class Vault:
     """Seals and opens secrets: the first key seals, each of them opens."""
 
     def __init__(self, keys: Sequence[str] = ()) -> None:
-        self._ciphers = [Fernet(_derive(key)) for key in keys]
+        self._ciphers = list(map(_open_cipher, keys))
 
     def seal(self, secret: str) -> str:
         """Encrypt with the first key. Raises SettingsError without any."""
@@ -32,21 +32,29 @@ class Vault:
 
     def open(self, sealed: str) -> str | None:
         """Decrypt, None where no key fits."""
-        try:
-            return MultiFernet(self._ciphers).decrypt(sealed).decode() if self._ciphers else None
-        except InvalidToken:
-            return None
+        opened = (_decrypt(cipher, sealed) for cipher in self._ciphers)
+        return next((secret for secret in opened if secret is not None), None)
 
     def is_newest(self, sealed: str) -> bool:
         """Whether the first key opens it."""
-        try:
-            self._ciphers[0].decrypt(sealed)
-        except (InvalidToken, IndexError):
-            return False
-        return True
+        return any(_decrypt(cipher, sealed) is not None for cipher in self._ciphers[:1])
 
 
-def _derive(key: str) -> bytes:
-    """Return a Fernet key from a text of any form (HKDF, RFC 5869)."""
+def _decrypt(cipher: Fernet, sealed: str) -> str | None:
+    from cryptography.fernet import InvalidToken
+
+    try:
+        return cipher.decrypt(sealed).decode()
+    except InvalidToken:
+        return None
+
+
+def _open_cipher(key: str) -> Fernet:
+    """Make a cipher of a text of any form, its key derived by HKDF (RFC 5869)."""
+    # Only where there is a key: it takes 7 MB, and every command opens the store.
+    from cryptography.fernet import Fernet
+    from cryptography.hazmat.primitives.hashes import SHA256
+    from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
     derived = HKDF(algorithm=SHA256(), length=32, salt=None, info=INFO).derive(key.encode())
-    return base64.urlsafe_b64encode(derived)
+    return Fernet(base64.urlsafe_b64encode(derived))

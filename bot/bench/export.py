@@ -10,11 +10,9 @@ import asyncio
 import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import asynccontextmanager
 from datetime import datetime
 from itertools import islice
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -26,6 +24,7 @@ from adapters.storage.store import SqlStore
 from bot import log
 from bot.bench.machine import describe_machine, peak_memory
 from bot.bench.past_debates import CALLS, PEOPLE, Scale, fill
+from bot.bench.workers import open_workers, submit
 from bot.settings import Settings
 from engine.dataset.columns import MOMENT
 from engine.dataset.folder import staged
@@ -103,8 +102,8 @@ def _choose(tables: str | None) -> tuple[str, ...]:
 
 
 async def _in_a_process(work: Callable[..., T], *arguments: Any) -> T:
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        return await asyncio.get_running_loop().run_in_executor(pool, work, *arguments)
+    with open_workers() as workers:
+        return await asyncio.wrap_future(submit(workers, work, *arguments))
 
 
 def _fill(place: Path, scale: Scale) -> None:

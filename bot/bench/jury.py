@@ -29,7 +29,6 @@ from engine.errors import RostrumError, UsageError
 ORACLE, NAIVE, SWAPPED = "oracle", "naive majority", "strict swap"
 UNLABELLED, LABELLED = "rostrum, no labels", "rostrum, 200 labels"
 LABELS = 200
-REPORTED_FROM = 5000  # seeds below this are for tuning
 WHOLE_INTERVAL = 1.96
 
 

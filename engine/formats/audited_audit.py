@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
 
 from engine.audit import (
     DROPPED,
@@ -27,10 +30,29 @@ from engine.formats.audited_answers import (
     pairwise_shape,
 )
 from engine.messages import Report
-from engine.shapes import Answer, kept
+from engine.shapes import Answer, Shape, kept
 from engine.store import Post
 
+S = TypeVar("S", bound=BaseModel)
+
 NAME = "audited"
+
+
+async def ask_judge(
+    floor: Floor, kind: str, shape: Shape[S], *, turn: int | None = None, **facts: Any
+) -> Answer[S]:
+    """Ask the layer's judge for one kind of answer, on a turn or on the debate as a whole."""
+    step = f"judge/{kind}"
+    if turn is not None:
+        step, facts = f"{step}/{turn}", facts | {"number": turn}
+    return await floor.consult(
+        step,
+        floor.judge,
+        system=f"{NAME}/judge",
+        template=f"{NAME}/{kind}",
+        shape=shape,
+        **facts,
+    )
 
 
 class Audit:
@@ -103,28 +125,19 @@ class Audit:
     # --- one turn -----------------------------------------------------------------------
 
     async def _ask_absolute(self, number: int) -> Answer[Absolute]:
-        floor = self._floor
-        return await floor.consult(
-            f"judge/absolute/{number}",
-            floor.judge,
-            system=f"{NAME}/judge",
-            template=f"{NAME}/absolute",
-            shape=absolute_shape(number),
-            transcript=floor.numbered(),
-            number=number,
+        return await ask_judge(
+            self._floor,
+            "absolute",
+            absolute_shape(number),
+            turn=number,
+            transcript=self._floor.numbered(),
             register=[f"turn {entry.turn}, {entry.kind}: {entry.text}" for entry in self.register],
         )
 
     async def _ask_pairwise(self, number: int) -> Answer[Pairwise]:
-        floor = self._floor
-        return await floor.consult(
-            f"judge/pairwise/{number}",
-            floor.judge,
-            system=f"{NAME}/judge",
-            template=f"{NAME}/pairwise",
-            shape=pairwise_shape(),
-            transcript=floor.numbered(number - 1, number),
-            number=number,
+        both = self._floor.numbered(number - 1, number)
+        return await ask_judge(
+            self._floor, "pairwise", pairwise_shape(), turn=number, transcript=both
         )
 
     def _harmonise(self, number: int, outcomes: Mapping[str, Outcome]) -> Iterator[Adjustment]:

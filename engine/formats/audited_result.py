@@ -16,7 +16,7 @@ from engine.formats.audited_answers import (
     convergence_shape,
     narrative_shape,
 )
-from engine.formats.audited_audit import NAME, Audit, tell_entry
+from engine.formats.audited_audit import NAME, Audit, ask_judge, tell_entry
 from engine.messages import Arc, ArcPoint, BoardRow, Report, ScoreBoard
 from engine.shapes import Answer, kept
 from engine.store import Post
@@ -79,14 +79,7 @@ def side_means(floor: Floor, audit: Audit) -> dict[str, float | None]:
 
 
 async def _narrate(floor: Floor) -> Answer[Narrative]:
-    return await floor.consult(
-        "judge/narrative",
-        floor.judge,
-        system=f"{NAME}/judge",
-        template=f"{NAME}/narrative",
-        shape=narrative_shape(),
-        transcript=floor.numbered(),
-    )
+    return await ask_judge(floor, "narrative", narrative_shape(), transcript=floor.numbered())
 
 
 async def _converge(floor: Floor) -> Answer[Convergence] | None:
@@ -94,26 +87,17 @@ async def _converge(floor: Floor) -> Answer[Convergence] | None:
     turns = len(floor.turns)
     if turns < LONG:
         return None
-    return await floor.consult(
-        "judge/convergence",
-        floor.judge,
-        system=f"{NAME}/judge",
-        template=f"{NAME}/convergence",
-        shape=convergence_shape(),
-        first=floor.numbered(1, 2),
-        last=floor.numbered(turns - 1, turns),
-    )
+    first, last = floor.numbered(1, 2), floor.numbered(turns - 1, turns)
+    return await ask_judge(floor, "convergence", convergence_shape(), first=first, last=last)
 
 
 async def _resolve(
     floor: Floor, audit: Audit, scored: str, narrative: Answer[Narrative]
 ) -> Answer[Conflict]:
-    return await floor.consult(
-        "judge/conflict",
-        floor.judge,
-        system=f"{NAME}/judge",
-        template=f"{NAME}/conflict",
-        shape=conflict_shape(),
+    return await ask_judge(
+        floor,
+        "conflict",
+        conflict_shape(),
         narrative=narrative.value.narrative if narrative.value else "",
         told=narrative.value.winner if narrative.value else "",
         scored=scored,

@@ -7,6 +7,7 @@ values of its variables, so whatever syntax they hold stays data.
 from __future__ import annotations
 
 import hashlib
+import re
 import tomllib
 from collections.abc import Mapping
 from functools import cached_property, lru_cache
@@ -36,6 +37,18 @@ MISTAKES = (TemplateError, TypeError, ValueError, ArithmeticError, LookupError)
 
 # Prompts are plain text for a model, not HTML: escaping would corrupt what people wrote.
 ENVIRONMENT = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)  # noqa: S701
+
+
+_CLOSING = re.compile(r"<(\s*/\s*opponent\s*)>", re.IGNORECASE)
+
+
+def guard(text: str) -> str:
+    """Keep what was said from closing the tags that templates put it between."""
+    # Taken out, it could be what keeps the halves of another one apart.
+    return _CLOSING.sub(r"‹\1›", text)
+
+
+ENVIRONMENT.filters["guarded"] = guard
 
 
 @lru_cache(maxsize=1024)

@@ -192,6 +192,14 @@ def test_every_send_and_vote_was_a_kill(killed: Held) -> None:
     assert killed.kills == KILLS
 
 
+def test_no_other_post_or_reaction_is_sent(clean: Held) -> None:
+    planned = Counter[str]()
+    for send in (*BEFORE_VOTES, *AFTER_VOTES):
+        planned[send.path] += send.times
+    for method in (POST, "reactions.add"):
+        assert clean.state["calls"].count(method) == planned[method]
+
+
 def test_people_read_the_same_messages_in_one_thread(clean: Held, killed: Held) -> None:
     assert killed.shown() == clean.shown()
     assert len({message["thread_ts"] for message in killed.state["messages"]}) == 1

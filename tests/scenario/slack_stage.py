@@ -107,7 +107,8 @@ class SlackStage:
     async def close(self, user: str = "olga") -> Message:
         """Close the vote as a manager, and wait for the reveal."""
         asked = await self.slack.slash(user, "/debate close")
-        assert "closed" in await asked.said()
+        said = await asked.said()
+        assert "closed" in said, said
         return await self.said("Reveal")
 
     async def said(self, what: str, seconds: float = 10.0) -> Message:

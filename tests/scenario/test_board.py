@@ -8,6 +8,7 @@ from itertools import pairwise
 import pytest
 
 import engine.delivery
+import engine.formats
 from adapters.memory.venue import Fault, MemoryVenue, StoredMessage
 from engine.debate import Status
 from engine.errors import MessageGoneError, VenueAwayError
@@ -96,3 +97,16 @@ async def test_a_deleted_announcement_ends_no_debate(hall: Hall) -> None:
     async with hall.open() as session:
         ended = await session.ended(await session.start(BRIEF))
     assert (ended.status, ended.gone) == (Status.CLOSED, False)
+
+
+async def test_a_debate_whose_format_is_gone_keeps_no_other_from_being_shown(
+    hall: Hall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with hall.open() as session:
+        await session.voting(await session.start())
+    monkeypatch.delitem(engine.formats.FORMATS, "classic")
+    async with hall.open() as session:
+        await shown(hall, "the vote is open")
+        (debate_id,) = await session.store.votes.deadlines("memory")
+        await session.service.close_vote(debate_id)
+        await shown(hall, "over, the models are named")

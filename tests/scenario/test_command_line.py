@@ -356,7 +356,7 @@ def test_an_export_of_one_community_holds_no_others_and_takes_no_others_place(
         ("export", "--out", "notes"),
     )
     assert theirs.done().startswith("Exported to theirs: debates 2, turns 8, ")
-    assert none.done() == "Exported to none: no debates yet.\n"
+    assert none.done() == "Exported to none: no such debates.\n"
     assert foreign.failed(2).startswith("The folder notes holds something else than an export;")
     assert contents(notes) == {"diary.txt": b"Dear diary"}
 

@@ -19,7 +19,7 @@ from bot.settings import Settings
 from engine.answer_markdown import to_markdown
 from engine.answers import Answer, FileAnswer, NoFileAnswer, StartedAnswer
 from engine.command_text import parse_command
-from engine.commands import Commands, Person
+from engine.commands import Commands
 from engine.debate import Debate, Model, Status
 from engine.errors import (
     BudgetError,
@@ -30,6 +30,7 @@ from engine.errors import (
 )
 from engine.intake import Defaults
 from engine.invocation import StartCommand
+from engine.person import Person
 from tests.doubles import model_server as acts
 from tests.scenario.conftest import DEFAULTS, NO_CAPS, Running, Stage, ballot, play, shown
 
@@ -234,7 +235,6 @@ async def test_settings_apply_to_the_community_that_made_them(chat: Chat) -> Non
     theirs = await chat.start(STRANGER)
     assert theirs.request.language == "en"
     assert [c.value for c in await chat.commands.match_models(OTHER, "")] == ["near/ben"]
-    assert chat.commands.match_languages(OTHER, "")[0].value == "tr"
     assert "near/j1" in [c.value for c in await chat.commands.match_jurors(OTHER, "j")]
 
 

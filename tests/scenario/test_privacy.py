@@ -21,10 +21,11 @@ from engine.answer_markdown import to_markdown
 from engine.answers import ForgottenAnswer
 from engine.clock import SystemClock
 from engine.command_text import parse_command
-from engine.commands import Commands, Person
+from engine.commands import Commands
 from engine.dataset.writer import export
 from engine.debate import Status, utc_now
 from engine.errors import NotAllowedError, UsageError
+from engine.person import Person
 from engine.privacy import forget, purge, tidy
 from engine.store import ExportFilter
 from tests.contract.sample import cast, new_debate, run

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +21,7 @@ from adapters.slack.votes import NAMES
 from adapters.slack.workspaces import OneWorkspace
 from bot.platforms import Discord, Slack
 from bot.run import serving
-from engine.store import DebateRecord, ExportFilter
+from engine.store import DebateRecord, ExportFilter, Store
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.slack import Rules, SlackServer
 from tests.scenario.discord_stage import OPTIONS, DiscordStage, settings_of, until
@@ -88,6 +89,7 @@ async def test_the_same_request_is_the_same_record(database_url: str) -> None:
             for user, option in VOTES:
                 discord.react(user, ballot.id, OPTIONS[option])
                 await slack.react(user, beside.ts, NAMES[option])
+                await heard_on_both(app.store, VOTES.index((user, option)) + 1)
             await on_discord.close()
             await on_slack.close()
             with app.store.archive.reading(ExportFilter()) as records:
@@ -95,6 +97,14 @@ async def test_the_same_request_is_the_same_record(database_url: str) -> None:
     assert held["discord"] == held["slack"]
     assert len(held["slack"]["turns"]) == 8
     assert sorted(answer["option"] for answer in held["slack"]["answers"]) == ["A", "B", "tie"]
+
+
+async def heard_on_both(store: Store, votes: int) -> None:
+    """Wait until each vote has so many entries: what was seen before a vote depends on it."""
+    async with asyncio.timeout(20):
+        for debate in await store.debates.recent():
+            while len(await store.votes.events(debate.id)) < votes:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
 
 
 def comparable(record: DebateRecord) -> dict[str, Any]:

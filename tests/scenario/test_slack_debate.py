@@ -9,10 +9,15 @@ from collections.abc import AsyncIterator
 from statistics import quantiles
 
 import pytest
+from pydantic import SecretStr
 
+from adapters.slack.rest import Rest
+from adapters.slack.whisper import Asker, Whisper
+from adapters.slack.workspaces import OneWorkspace
 from engine.debate import Status
 from engine.invocation import USAGES
 from tests.doubles.slack import Rules, SlackServer
+from tests.doubles.slack.state import TEAM
 from tests.scenario.discord_stage import until
 from tests.scenario.slack_stage import (
     OPTIONS,
@@ -114,8 +119,8 @@ async def test_before_the_reveal_no_byte_names_a_model_but_the_starters_own_answ
             await (await slack.slash("ben", f"/debate {what}")).said()
         await stage.ballot()
         debate = await voting(app)
-        for what in ("status", "result", "list", "models", "review"):
-            await (await slack.slash("olga", f"/debate {what}")).said()
+        for what in ("status", "result", "list", "review"):
+            await (await slack.slash("ben", f"/debate {what}")).said()
         await (await slack.slash("olga", "/debate export")).said()
         await (await slack.press("ben", stage.root.ts, "Status")).said("Tea")
         _, ballots = await app.store.journal.judged(debate.id)
@@ -320,6 +325,31 @@ async def test_an_answer_finds_its_way_when_the_response_url_is_no_good(
         asked = await slack.slash("ada", "/debate help")
         assert "/debate start" in await asked.said()
     assert "chat.postEphemeral" in slack.calls
+
+
+async def test_a_response_url_is_used_no_oftener_than_slack_takes(slack: SlackServer) -> None:
+    rest = Rest(SecretStr(slack.bot_token), slack.api_url)
+    asked = slack.interactions.new(slack.users["ada"].id, slack.channel.id)
+    url = f"{slack.origin}/response/{asked.id}"
+    asker = Asker(TEAM, slack.channel.id, asked.user, response_url=url)
+    whisper = Whisper(OneWorkspace(rest), asker)
+    for number in range(7):
+        await whisper.say(f"answer {number}")
+    await rest.close()
+    assert asked.text.split("\n") == [f"answer {number}" for number in range(7)]
+    assert [sent.method for sent in slack.sent].count("response_url") == asked.uses == 5
+
+
+async def test_a_form_that_waited_an_hour_is_answered_all_the_same(
+    stage: SlackStage, slack: SlackServer
+) -> None:
+    async with stage.process():
+        asked = await slack.slash("ada", "/debate")
+        await until(lambda: asked.view)
+        slack.advance(3600)
+        sent = await slack.submit(asked, {"topic": "Tea"})
+        assert sent.errors == {}
+        assert "model calls" in await asked.said("model calls")
 
 
 async def test_every_option_is_seeded_in_order(stage: SlackStage, slack: SlackServer) -> None:

@@ -12,8 +12,8 @@ from structlog.testing import capture_logs
 from engine.debate import Status
 from engine.errors import SettingsError
 from engine.store import DeliveryState, ExportFilter
+from tests.doubles.faults import When
 from tests.doubles.slack import Fault, Rules, SlackServer, drop, limited, refused, status
-from tests.doubles.slack.faults import When
 from tests.doubles.slack.rules import SCOPES
 from tests.doubles.slack.server import BOT_TOKEN
 from tests.doubles.slack.state import BOT_USER

@@ -165,6 +165,7 @@ async def test_a_form_that_comes_too_late_is_explained(
         for line in ("/debate", "/debate settings"):
             asked = await slack.slash("olga", line)
             assert "type the command again" in await asked.said()
+            assert asked.view is None
 
 
 async def test_no_form_opens_in_direct_messages(stage: SlackStage, slack: SlackServer) -> None:

@@ -114,6 +114,19 @@ async def test_a_workspace_is_named_as_it_names_itself(
         assert page.kind == "text/plain; charset=utf-8"
 
 
+async def test_a_workspace_whose_name_would_act_on_something_is_installed_and_its_name_is_plain(
+    stage: OAuthStage, slack: SlackServer
+) -> None:
+    slack.world.teams[TEAM].name = "Hall\x1b[2J\nok  \ud800\u202e" + "x" * 300
+    async with stage.process() as app:
+        page = await stage.install(TEAM)
+        assert page.status == 200
+        assert "installed in Hall[2J ok xxx" in page.text
+        (install,) = await app.store.installs.every("slack")
+    assert install.name.startswith("Hall[2J ok xxx")
+    assert len(install.name) <= 255
+
+
 async def test_a_process_that_begins_again_knows_its_workspaces(
     stage: OAuthStage, slack: SlackServer
 ) -> None:

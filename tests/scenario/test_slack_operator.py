@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 
 import pytest
+import typer
 from pydantic import SecretStr
 from typer.testing import CliRunner
 
@@ -18,6 +19,7 @@ from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from bot import cli
 from bot.doctor import run_check
+from bot.exits import FAILED, fail
 from bot.operate import disconnect_community
 from bot.platforms import open_platforms
 from bot.settings import Settings
@@ -147,7 +149,8 @@ async def test_the_check_and_disconnecting_read_what_is_stored(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     keyed = SqlStore(database, ["an-old-key-of-the-operator"])
-    await keyed.installs.keep(install_of(slack.bot_token, "Hall"))
+    hall = install_of(slack.bot_token, "Hall").model_copy(update={"name": "Hall\x1b[2J\nok"})
+    await keyed.installs.keep(hall)
     given = {"ROSTRUM_DATABASE_URL": database_url, "ROSTRUM_SLACK__API_URL": slack.api_url}
     for name, value in (OAUTH | given).items():
         monkeypatch.setenv(name, value)
@@ -156,10 +159,30 @@ async def test_the_check_and_disconnecting_read_what_is_stored(
     shown = capsys.readouterr().out
     assert "ROSTRUM_SECRET_KEY does not open" in shown
     assert "rostrum disconnect" in shown
+    assert "Hall[2J ok (slack T0HALL)" in shown
     await disconnect_community("slack", "T0HALL")
     assert await keyed.installs.every("slack") == []
     with pytest.raises(NotFoundError):
         await disconnect_community("slack", "T0HALL")
+
+
+@pytest.mark.parametrize("address", ["ftp://agora.example.com", "agora.example.com", ""])
+def test_an_address_that_slack_would_not_call_is_in_no_manifest(address: str) -> None:
+    refused = CliRunner().invoke(cli.app, ["invite", "--slack", "--url", address])
+    assert (refused.exit_code, refused.stdout) == (2, "")
+
+
+@pytest.mark.parametrize("command", ["forget", "purge", "disconnect"])
+def test_a_platform_that_there_is_not_is_refused_rather_than_found_empty(command: str) -> None:
+    refused = CliRunner().invoke(cli.app, [command, "Slack", "U1"])
+    assert refused.exit_code == 2
+    assert "'slack'" in refused.output
+
+
+def test_what_an_error_quotes_acts_on_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(typer.Exit):
+        fail(NotFoundError("No token of slack T\x1b[2J is stored."), FAILED)
+    assert capsys.readouterr().err == "rostrum: No token of slack T[2J is stored.\n"
 
 
 def test_nothing_set_says_what_to_set() -> None:

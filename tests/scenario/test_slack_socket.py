@@ -124,9 +124,9 @@ async def test_votes_cast_while_nothing_ran_are_read_at_the_start(
         await slack.react("ada", ballot.ts, "a")
         await until_cast(app, "A")
     await slack.unreact("ada", ballot.ts, "a")
-    await slack.react("ben", ballot.ts, "b")
-    slack.deliveries.told.clear()
+    for user in ("ben", "cleo", "olga"):  # more than Slack names unless it is asked for all
+        await slack.react(user, ballot.ts, "b")
     async with stage.process() as app:
-        events = await until_cast(app, "A", "A", "B")
+        events = await until_cast(app, "A", "A", "B", "B", "B")
         assert {(e.option, e.added) for e in events[1:]} == {("A", False), ("B", True)}
-        assert [event.how for event in events[1:]] == [How.RECOVERED] * 2
+        assert {event.how for event in events[1:]} == {How.RECOVERED}

@@ -132,6 +132,24 @@ async def test_votes_cast_while_nothing_ran_are_counted(
         assert counted(await stage.close()) == NOBODY | {"B": 2}
 
 
+async def test_a_crowd_after_a_restart_costs_one_look_at_the_message(
+    stage: SlackStage, slack: SlackServer
+) -> None:
+    crowd = [slack.add_user(f"voter-{n}").name for n in range(60)]
+    async with stage.process() as app:
+        ballot = await stage.vote()
+        await voting(app)
+    async with stage.process() as app:
+        await slack.react("ben", stage.root.ts, "a")  # the reactions at the start are read by now
+        await slack.deliveries.heard()
+        before = slack.calls.count("reactions.get")
+        for name in crowd:
+            await slack.react(name, ballot.ts, "a")
+        await slack.deliveries.heard()
+        assert len(await cast(app)) == len(crowd)
+        assert slack.calls.count("reactions.get") - before < 5  # with those of the start
+
+
 @pytest.mark.parametrize("trouble", ["refresh", "drop", "silence"])
 async def test_no_vote_is_lost_with_the_connection(
     stage: SlackStage, slack: SlackServer, trouble: str

@@ -15,9 +15,10 @@ import pytest
 from bot.stats import run_stats
 from engine.answer_markdown import to_markdown
 from engine.command_text import parse_command
-from engine.commands import Commands, Person
+from engine.commands import Commands
 from engine.debate import Debate
 from engine.errors import ExportError, UsageError
+from engine.person import Person
 from tests.scenario.conftest import DEFAULTS, Running, Stage
 from tests.scenario.test_command_line import rostrum
 

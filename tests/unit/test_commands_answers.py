@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from engine.answer_markdown import ABOUT_COMMANDS, STATES, STATUSES, UNSET, to_markdown
+from engine.answer_markdown import ABOUT_COMMANDS, UNSET, to_markdown
 from engine.answers import (
     DebateLine,
     DebatesAnswer,
@@ -27,6 +27,7 @@ from engine.answers import (
 )
 from engine.community import SETTING_NAMES
 from engine.debate import Estimate, Persuasion, Status, Tally, Verdict
+from engine.debate_markdown import STATES, STATUSES
 from engine.invocation import USAGES
 from engine.messages import JurorLine, Reveal
 from engine.store import Traces

@@ -158,7 +158,7 @@ def test_any_text_is_a_command_or_an_explanation(text: str) -> None:
         ('"Tea beats', "The quotation mark before “Tea beats” is never closed; close it"),
         ('"Tea"beats', "is never closed; close it, and leave a space after it."),
         ("x fromat=team", "“fromat” is no option; did you mean format?"),
-        ("x xyzzy=1", "“xyzzy” is no option; Write it as"),
+        ("x xyzzy=1", "“xyzzy” is no option. Write it as"),
         ("x a=near/x A=near/y", "“a” is given twice"),
         ("x vote=3m vote_minutes=4m", "“vote_minutes” is given twice"),
         ("x rounds=", "“rounds=” has no value"),

@@ -134,6 +134,7 @@ def test_default_or_nothing_undoes_a_setting() -> None:
         ("models", "near/judge", "“near/judge” is not a model offered here"),
         ("jurors", "near/ana,,", "jurors has an empty entry"),
         ("format", "chess", "There is no format “chess”"),
+        ("format", "y" * 3000, f"There is no format “{'y' * 39}…”; choose from classic"),
         ("language", "not a code", "is not a language code"),
         ("channels", "c1,general chat", "channels has “general chat”, which is no id"),
         ("channels", ",".join(map(str, range(101))), "channels names 101 channels; at most 100"),

@@ -12,13 +12,14 @@ from discord import app_commands
 from pydantic import SecretStr
 
 from adapters.discord.answering import Desk
-from adapters.discord.buttons import ballot_buttons, debate_buttons, read_button
+from adapters.discord.buttons import ballot_buttons, debate_buttons
 from adapters.discord.client import intents
 from adapters.discord.commands import DebateCommands
 from adapters.discord.registration import same
 from adapters.discord.rest import Rest
 from adapters.discord.translation import TABLES, Translator, table
 from adapters.discord.venue import DiscordVenue
+from engine.buttons import read_button
 from engine.invocation import USAGES
 
 NAME = regex.compile(r"^[-_'\p{L}\p{N}\p{sc=Deva}\p{sc=Thai}]{1,32}$")

@@ -179,3 +179,10 @@ def test_a_dollar_cap_with_an_unknown_price_names_the_setting() -> None:
             check_prices(prices, caps)
     check_prices(prices, NO_CAPS)
     check_prices({"near/ana": prices["near/ana"]}, Caps())
+
+
+@pytest.mark.parametrize("format", ["classic", "roundtable"])
+def test_judges_are_refused_where_nobody_would_ask_them(format: str) -> None:
+    roomy = defaults(limits={format: {"words": 80}})
+    with pytest.raises(UsageError, match="leave judges out"):
+        ask(order(format=format, judges=JURORS[:1]), roomy)

@@ -48,6 +48,8 @@ def test_names_are_case_insensitive() -> None:
         ({"base_url": "http://host:99999"}, "not an http or https address"),
         ({"base_url": "http://u:canary@host/v1"}, "holds a user name or password"),
         ({"base_url": "http://a b"}, "not an http or https address"),
+        ({"base_url": "http://api..example/v1"}, "not an http or https address"),
+        ({"base_url": f"http://{'a' * 64}.example/v1"}, "not an http or https address"),
         ({"preset": "openai"}, "ROSTRUM_BACKENDS__X__API_KEY"),
         ({"preset": "openai", "api_key": SecretStr("  ")}, "has no key"),
         ({"preset": "openai", "api_key": SecretStr("sk\u00a0x")}, "copy the key again"),

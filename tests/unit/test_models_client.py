@@ -376,11 +376,12 @@ async def test_connections_are_reused(server: ModelServer) -> None:
     assert len(server.peers) == 1
 
 
+@pytest.mark.parametrize("scheme", ["http://", ""])
 async def test_a_proxy_of_the_environment_is_for_the_world_and_never_for_this_machine(
-    server: ModelServer, monkeypatch: pytest.MonkeyPatch
+    server: ModelServer, monkeypatch: pytest.MonkeyPatch, scheme: str
 ) -> None:
     address = server.base_url.removesuffix("/v1")
-    monkeypatch.setenv("http_proxy", address)
+    monkeypatch.setenv("http_proxy", scheme + address.removeprefix("http://"))
     await ask(server, RecordedAttempts())
     assert server.headers[-1]["Host"] in address
     async with opened(server, base_url="http://models.example/v1") as models:

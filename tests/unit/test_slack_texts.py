@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.slack import render
-from adapters.slack.buttons import read_button
 from adapters.slack.manifest import manifest, to_json
 from adapters.slack.markup import escape, markdown, typed
 from adapters.slack.payload import Payload, carries
@@ -21,7 +20,8 @@ from adapters.slack.settings_form import settings_form
 from adapters.slack.venue import LIMITS, Place
 from adapters.slack.votes import NAMES, by_option, is_whole, option_of
 from engine.answers import SettingLine, SettingsAnswer
-from engine.channel_pace import ChannelPace
+from engine.buttons import read_button
+from engine.channel_pace import GAP_SECONDS, ChannelPace
 from engine.community import SETTING_NAMES
 from engine.debate import BallotKind, Estimate, Violation
 from engine.errors import VenueAwayError
@@ -40,6 +40,7 @@ from engine.votes.options import vote_options
 from tests.doubles.hall import DEFAULTS
 from tests.doubles.slack.checks import check_message, check_view
 from tests.doubles.slack.rates import METHODS, TIERS
+from tests.doubles.slack.rules import EVENTS, SCOPES, Rules
 from tests.doubles.slack.state import Message
 
 MODES = ("socket", "http")
@@ -146,6 +147,10 @@ def test_edits_of_announcements_leave_some_to_votes() -> None:
     assert 60 / LIMITS.edit_seconds <= 0.8 * TIERS[METHODS["chat.update"]]
 
 
+def test_the_pace_is_one_message_a_second() -> None:
+    assert GAP_SECONDS >= Rules().post_gap * Rules().burst == 1.0
+
+
 def test_every_setting_that_slack_has_is_in_the_form() -> None:
     lines = [SettingLine(name=name, value="", own=False) for name in SETTING_NAMES]
     view = settings_form(SettingsAnswer(settings=tuple(lines)), DEFAULTS)
@@ -222,9 +227,25 @@ def test_the_manifests_are_those_that_the_program_prints(mode: str) -> None:
     assert json.loads(kept)["settings"]["socket_mode_enabled"] == (mode == "socket")
 
 
+def test_the_manifests_ask_for_what_the_double_grants_and_say_why_history_is_read() -> None:
+    for made in (manifest("socket"), manifest("http")):
+        assert sorted(made["oauth_config"]["scopes"]["bot"]) == sorted(SCOPES)
+        assert made["settings"]["event_subscriptions"]["bot_events"] == list(EVENTS)
+        said = made["display_information"]["long_description"]
+        assert 175 <= len(said) <= 4000
+        assert "channels:history and groups:history only to look" in said
+
+
 def test_a_manifest_bears_the_names_it_is_given() -> None:
     made = manifest("http", "Agora", "https://agora.example.com/")
     assert made["display_information"]["name"] == "Agora"
     assert made["settings"]["interactivity"]["request_url"] == (
         "https://agora.example.com/slack/events"
     )
+
+
+@pytest.mark.parametrize("sign", ["<@", "<#", "<https:", "<@U1|", "&lt;"])
+def test_what_is_typed_holds_nobody_up(sign: str) -> None:
+    began = time.process_time()
+    typed(sign * (40_000 // len(sign)))
+    assert time.process_time() - began < 1

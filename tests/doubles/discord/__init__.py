@@ -23,7 +23,6 @@ its own it is `python -m tests.doubles.discord PORT_FILE`, driven with `Remote`.
 
 from __future__ import annotations
 
-from tests.doubles.discord.faults import Fault, delay, drop, garbage, hang, limited, status
 from tests.doubles.discord.interactions import DidNotRespondError, Interaction
 from tests.doubles.discord.people import NotOfferedError
 from tests.doubles.discord.platform import Rules
@@ -31,6 +30,7 @@ from tests.doubles.discord.rates import Rate, Rates
 from tests.doubles.discord.refusals import Refusal
 from tests.doubles.discord.remote import Remote
 from tests.doubles.discord.server import DiscordServer
+from tests.doubles.faults import Fault, delay, drop, garbage, hang, limited, status
 
 __all__ = [
     "DidNotRespondError",

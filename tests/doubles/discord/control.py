@@ -1,18 +1,14 @@
-"""Driving the double from another process: what `Remote` asks for, over HTTP."""
+"""What of Discord's double can be driven from another process, and how it is shown."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict
-from typing import Any
+from typing import ClassVar
 
-import orjson
-from aiohttp import web
-
-from tests.doubles.discord.faults import Fault
+from tests.doubles.control import ITSELF, Control, Json
 from tests.doubles.discord.interactions import Interaction
 from tests.doubles.discord.payloads import channel_json, message_json
-from tests.doubles.discord.refusals import Json, Refusal
+from tests.doubles.discord.refusals import Refusal
 from tests.doubles.discord.server import DiscordServer
 from tests.doubles.discord.state import Message
 
@@ -43,86 +39,44 @@ GATEWAY_ACTS = frozenset(
 )
 
 
-class Control:
-    """The routes under `/control`."""
+class DiscordControl(Control):
+    """The double itself, and its gateway."""
+
+    acts: ClassVar = {ITSELF: ACTS, "gateway": GATEWAY_ACTS}
+    refusals = (Refusal, AssertionError)
 
     def __init__(self, discord: DiscordServer) -> None:
+        super().__init__(discord)
         self._discord = discord
 
-    def app(self) -> web.Application:
-        """Make the double's application with these routes before its own."""
-        app = web.Application(client_max_size=64 * 2**20)
-        app.router.add_get("/control/state", self._state)
-        app.router.add_get("/control/sent", self._sent)
-        app.router.add_post("/control/act", self._act)
-        app.router.add_post("/control/fail", self._fail)
-        app.router.add_post("/control/rules", self._rules)
-        app.router.add_post("/control/release", self._release)
-        return self._discord.app(app)
-
-    async def _act(self, request: web.Request) -> web.Response:
-        asked: Json = orjson.loads(await request.read())
-        name, on_gateway = asked["name"], asked["gateway"]
-        if name not in (GATEWAY_ACTS if on_gateway else ACTS):
-            return _answer({"error": f"There is no act {name!r}."}, 404)
-        owner: Any = self._discord.gateway if on_gateway else self._discord
-        act: Callable[..., Any] = getattr(owner, name)
-        try:
-            done = act(*asked["args"], **asked["kwargs"])
-            if hasattr(done, "__await__"):
-                done = await done
-        except (Refusal, AssertionError) as refused:
-            return _answer({"error": str(refused)}, 409)
-        return _answer({"done": self._show(done)})
-
-    async def _fail(self, request: web.Request) -> web.Response:
-        asked: Json = orjson.loads(await request.read())
-        if asked.pop("clear", False):
-            self._discord.faults.clear()
-        else:
-            self._discord.fail(Fault(**asked.pop("fault")), **asked)
-        return _answer({})
-
-    async def _rules(self, request: web.Request) -> web.Response:
-        for name, value in orjson.loads(await request.read()).items():
-            setattr(self._discord.rules, name, value)
-        return _answer({})
-
-    async def _release(self, request: web.Request) -> web.Response:
-        self._discord.faults.release()
-        return _answer({})
-
-    async def _sent(self, request: web.Request) -> web.Response:
-        return _answer([asdict(sent) for sent in self._discord.sent])
-
-    async def _state(self, request: web.Request) -> web.Response:
+    def known(self) -> Json:
+        """Return everything that it knows."""
         discord = self._discord
         gateway, world = discord.gateway, discord.world
-        return _answer(
-            {
-                "api_url": discord.api_url,
-                "token": discord.token,
-                "bot": world.bot.id,
-                "guild": discord.guild.id,
-                "channel": discord.channel.id,
-                "users": {user.name: user.id for user in world.users.values()},
-                "channels": [channel_json(world, c) for c in world.channels.values()],
-                "messages": {
-                    channel: [self._show(m) for m in world.in_order(channel)]
-                    for channel in world.messages
-                },
-                "interactions": [self._show(asked) for asked in discord.interactions.all],
-                "requests": [[call.method, call.path] for call in discord.rest.requests],
-                "violations": [asdict(violation) for violation in discord.violations],
-                "pings": world.pings,
-                "hanging": discord.faults.hanging,
-                "connected": gateway.connected,
-                "identifies": gateway.identifies,
-                "resumes": gateway.resumes,
-            }
-        )
+        return {
+            "api_url": discord.api_url,
+            "token": discord.token,
+            "bot": world.bot.id,
+            "guild": discord.guild.id,
+            "channel": discord.channel.id,
+            "users": {user.name: user.id for user in world.users.values()},
+            "channels": [channel_json(world, c) for c in world.channels.values()],
+            "messages": {
+                channel: [self.show(m) for m in world.in_order(channel)]
+                for channel in world.messages
+            },
+            "interactions": [self.show(asked) for asked in discord.interactions.all],
+            "requests": [[call.method, call.path] for call in discord.rest.requests],
+            "violations": [asdict(violation) for violation in discord.violations],
+            "pings": world.pings,
+            "hanging": discord.faults.hanging,
+            "connected": gateway.connected,
+            "identifies": gateway.identifies,
+            "resumes": gateway.resumes,
+        }
 
-    def _show(self, thing: object) -> Json | None:
+    def show(self, thing: object) -> Json | None:
+        """Return a message or an interaction."""
         if isinstance(thing, Message):
             names = self._discord.world.users
             holders = {
@@ -142,12 +96,6 @@ class Control:
                 "ephemeral": thing.ephemeral,
                 "text": thing.text,
                 "choices": thing.choices,
-                "messages": [self._show(message) for message in thing.messages],
+                "messages": [self.show(message) for message in thing.messages],
             }
         return None
-
-
-def _answer(body: Any, status: int = 200) -> web.Response:
-    return web.Response(
-        status=status, body=orjson.dumps(body), headers={"Content-Type": "application/json"}
-    )

@@ -11,10 +11,10 @@ from typing import Any
 import orjson
 from aiohttp import BodyPartReader, web
 
-from tests.doubles.discord.faults import Fault, Faults
 from tests.doubles.discord.rates import Limiter
 from tests.doubles.discord.refusals import Json, Refusal
 from tests.doubles.discord.state import Attachment
+from tests.doubles.faults import Fault, Faults
 
 BASE = "/api/v10"
 

@@ -8,7 +8,6 @@ from typing import Self
 
 from aiohttp import web
 
-from tests.doubles.discord.faults import Fault, Faults
 from tests.doubles.discord.gateway import Gateway
 from tests.doubles.discord.interactions import Interactions
 from tests.doubles.discord.people import People
@@ -28,6 +27,7 @@ from tests.doubles.discord.state import (
     User,
     World,
 )
+from tests.doubles.faults import Fault, Faults
 
 TOKEN = "MTAwMDAwMDAwMDAwMDAwMDAwMA.GdOubl.a-token-for-the-double-only-000000000"
 PEOPLE = ("olga", "ada", "ben", "cleo")

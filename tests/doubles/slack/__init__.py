@@ -24,8 +24,9 @@ code of the engine, so that it can be the oracle of a test. In a process of its 
 
 from __future__ import annotations
 
+from tests.doubles.faults import Fault, delay, drop, hang, limited, status
 from tests.doubles.slack.deliveries import DidNotRespondError
-from tests.doubles.slack.faults import Fault, delay, drop, hang, limited, refused, status
+from tests.doubles.slack.faults import refused
 from tests.doubles.slack.interactions import Asked
 from tests.doubles.slack.refusals import Refusal
 from tests.doubles.slack.remote import Remote

@@ -68,8 +68,8 @@ class Deliveries:
             self.tell_of(team, event)
 
     def tell_of(self, team: Team, event: Json) -> None:
-        """Tell what happened in a workspace, where it has installed the app."""
-        if not team.installed:
+        """Tell what happened in a workspace, where it has installed the app and asked for that."""
+        if not team.installed or event["type"] not in self.rules.events:
             return
         at = int(self.world.clock.now())
         told = Told(self.world.new_id("Ev"), event | {"event_ts": self.world.new_ts()}, team, at)

@@ -16,6 +16,7 @@ SCOPES = (
     "channels:history",
     "groups:history",
 )
+EVENTS = ("app_uninstalled", "reaction_added", "reaction_removed", "tokens_revoked")
 
 
 @dataclass
@@ -23,7 +24,8 @@ class Rules:
     """What Slack allows, in seconds and messages.
 
     `tiered` limits methods by their tier, `spaced` posts by channel; `ack` is how long an
-    envelope or request waits for its acknowledgement, `retries` when an event is told again.
+    envelope or request waits for its acknowledgement, `retries` when an event is told again,
+    `events` what the app has subscribed to.
     """
 
     tiered: bool = True
@@ -37,3 +39,4 @@ class Rules:
     response_seconds: float = 1800.0
     page: int = 15
     scopes: tuple[str, ...] = SCOPES
+    events: tuple[str, ...] = EVENTS

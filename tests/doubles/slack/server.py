@@ -8,9 +8,9 @@ from typing import Self
 
 from aiohttp import web
 
+from tests.doubles.faults import Fault, Faults
 from tests.doubles.slack.checks import check_message
 from tests.doubles.slack.deliveries import Deliveries
-from tests.doubles.slack.faults import Fault, Faults
 from tests.doubles.slack.interactions import Interactions
 from tests.doubles.slack.methods import Methods, canonical
 from tests.doubles.slack.oauth import OAuth

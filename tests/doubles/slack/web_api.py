@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from aiohttp import web
 
-from tests.doubles.slack.faults import Fault, Faults
+from tests.doubles.faults import Fault, Faults
 from tests.doubles.slack.oauth import basic
 from tests.doubles.slack.rates import Limiter
 from tests.doubles.slack.refusals import Json, Refusal

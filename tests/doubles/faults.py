@@ -1,4 +1,4 @@
-"""What may go wrong with a request, on demand."""
+"""What may go wrong with a request to a platform, on demand."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Fault:
     """One thing that goes wrong; plain values, so that it can be told to another process.
 
     `when` is before or after the request was carried out; `via` and `everywhere` (all routes)
-    describe a 429, `seconds` a delay or a 429's retry_after.
+    describe Discord's 429, `seconds` a delay or how long to wait before trying again.
     """
 
     kind: Kind
@@ -104,7 +104,7 @@ class Faults:
     ) -> None:
         """Let a fault happen to the next requests that match, after `skip` of them went well.
 
-        In `path` (without `/api/v10`) `*` stands for one segment and `**` for any number.
+        In `path` (below the API's address) `*` stands for one segment and `**` for any number.
         `text` must be in the body; `times` -1 is for good.
         """
         self._planned.append(Planned(fault, method, _pattern(path), times, skip, text))

@@ -1,0 +1,203 @@
+"""What commands answer on debates: queued, how far, how it ended; Markdown for any chat."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from engine.answers import DebatesAnswer, ResultAnswer, StartedAnswer, StatusAnswer, StoppedAnswer
+from engine.card_markdown import COST_UNKNOWN, SOON, plural
+from engine.debate import TIE, WEAK, Estimate, Persuasion, Status, Tally, Verdict
+from engine.messages import JurorLine, Reveal
+from engine.text import headline
+
+TOPIC_LENGTH = 200  # characters, of the debate that is spoken of
+LINE_LENGTH = 100  # and of each in a list
+
+STARTED = "Debate `{code}` is queued: **{topic}**"
+MIRRORED = "Debate `{code}` is its mirror: the same with sides exchanged, in a thread of its own."
+ESTIMATE = "It takes about {calls} model calls (at most {calls_max}), {minutes}, {cost}."
+COST = "{usd:.2f} USD (at most {usd_max:.2f})"
+MINUTES = ("about {n} minute", "about {n} minutes")
+CHOSEN = "You chose {what}. Nobody else is told before the reveal."
+WARNING = "⚠ {warning}"
+STOPPED = {
+    "debate": "Debate `{code}` is asked to stop; what was said so far is kept.",
+    "vote": "The vote on debate `{code}` is closed; the reveal follows in its thread.",
+}
+
+ABOUT = "Debate `{code}`: **{topic}**"
+STATUSES = {
+    Status.QUEUED: "It waits for its turn.",
+    Status.RUNNING: "It runs: {turns} of {total} turns are held.",
+    Status.VOTING: "All turns are held; the vote opens when they are posted.",
+    Status.CLOSED: "It is over, and the models are named in its thread.",
+    Status.PARTIAL: "It stopped before its end, at its cap on spending.",
+    Status.CANCELLED: "It was stopped.",
+    Status.FAILED: "It could not go on; whoever runs Rostrum can see why, and resume it.",
+}
+RUNS_BY_THE_CLOCK = "It runs: {turns} turns are held."
+JUDGING = "All {total} turns are held; the jury reads them."
+VOTE_LEFT = "The vote is open for {minutes}."
+VOTE_DUE = "The vote is being closed."
+SEALED = "Nothing is told before the vote has closed."
+NO_RESULT = "It has no result."
+
+NO_DEBATES = "No debate was held here yet; start one."
+STATES = {
+    Status.QUEUED: "waits",
+    Status.RUNNING: "runs",
+    Status.VOTING: "vote open",
+    Status.CLOSED: "over",
+    Status.PARTIAL: "incomplete",
+    Status.CANCELLED: "stopped",
+    Status.FAILED: "failed",
+}
+DEBATE = "- `{code}` {state}, {when:%Y-%m-%d %H:%M} UTC, {format}: {topic}"
+
+OPTIONS = {TIE: "tie", WEAK: "both weak"}
+REVEALED = "**{side}** was `{model}`"
+DRAWN = "**{side}** was `{model}`, drawn at random"
+PEOPLE = "People: {counts}; {outcome}."
+PEOPLE_CHOSE = "they chose {winner}"
+NO_WINNER = "too few votes for a winner"
+NO_VOTES = "nobody voted"
+JURY = "Jury: {outcome} ({valid} valid ballots, {invalid} invalid)."
+NO_VERDICT = "no verdict, {problem}"
+JUROR = "- `{juror}`: {verdict}"
+JUROR_INVALID = "- `{juror}`: invalid, {problem}"
+AGREE = {
+    True: "People and jury agree.",
+    False: "People and jury disagree.",
+    None: "People and jury cannot be compared.",
+}
+PERSUADED = (
+    "Moved towards: {moved}, of {n} person who took a stance twice.",
+    "Moved towards: {moved}, of {n} people who took a stance twice.",
+)
+SPENT = ("It took {n} model call, {cost}.", "It took {n} model calls, {cost}.")
+SPENT_USD = "{usd:.4f} USD"
+
+
+def started_lines(answer: StartedAnswer) -> Iterator[str]:
+    """Say that a debate is queued, and what it will take."""
+    yield STARTED.format(code=answer.debate.code, topic=headline(answer.debate.topic, TOPIC_LENGTH))
+    if answer.mirror:
+        yield MIRRORED.format(code=answer.mirror.code)
+    yield _estimate(answer.estimate)
+    chosen = [f"`{model}` for {side}" for side, model in answer.models.items()]
+    if answer.jurors:
+        chosen.append("the jury " + ", ".join(f"`{juror}`" for juror in answer.jurors))
+    if chosen:
+        yield CHOSEN.format(what=" and ".join(chosen))
+    yield from (WARNING.format(warning=warning) for warning in answer.warnings)
+
+
+def _estimate(estimate: Estimate) -> str:
+    cost = COST_UNKNOWN
+    if estimate.usd is not None and estimate.usd_max is not None:
+        cost = COST.format(usd=estimate.usd, usd_max=estimate.usd_max)
+    return ESTIMATE.format(
+        calls=estimate.calls,
+        calls_max=estimate.calls_max,
+        minutes=_minutes(estimate.minutes),
+        cost=cost,
+    )
+
+
+def stopped_line(answer: StoppedAnswer) -> str:
+    """Say that a debate is stopped, or its vote closed."""
+    return STOPPED[answer.what].format(code=answer.debate.code)
+
+
+def status_lines(answer: StatusAnswer) -> Iterator[str]:
+    """Say how far a debate is."""
+    debate = answer.debate
+    yield ABOUT.format(code=debate.code, topic=headline(debate.topic, TOPIC_LENGTH))
+    if debate.status is Status.VOTING and answer.minutes_left is not None:
+        yield _vote_left(answer.minutes_left)
+    elif debate.status is Status.RUNNING and not answer.turns_total:
+        yield RUNS_BY_THE_CLOCK.format(turns=answer.turns)
+    elif debate.status is Status.RUNNING and answer.turns >= answer.turns_total:
+        yield JUDGING.format(total=answer.turns_total)
+    else:
+        yield STATUSES[debate.status].format(turns=answer.turns, total=answer.turns_total)
+
+
+def _vote_left(minutes: float) -> str:
+    return VOTE_LEFT.format(minutes=_minutes(minutes)) if minutes > 0 else VOTE_DUE
+
+
+def result_lines(answer: ResultAnswer) -> Iterator[str]:
+    """Say how a debate ended, or that nothing is told yet."""
+    debate = answer.debate
+    yield ABOUT.format(code=debate.code, topic=headline(debate.topic, TOPIC_LENGTH))
+    if answer.reveal is not None:
+        yield from _reveal(answer.reveal)
+    elif debate.status in (Status.QUEUED, Status.RUNNING, Status.VOTING):
+        if answer.minutes_left is not None:
+            yield _vote_left(answer.minutes_left)
+        yield SEALED
+    else:
+        yield STATUSES[debate.status]
+        yield NO_RESULT
+
+
+def debates_lines(answer: DebatesAnswer) -> Iterator[str]:
+    """List debates, one a line."""
+    if not answer.debates:
+        yield NO_DEBATES
+    for debate in answer.debates:
+        yield DEBATE.format(
+            code=debate.code,
+            state=STATES[debate.status],
+            when=debate.created_at,
+            format=debate.format,
+            topic=headline(debate.topic, LINE_LENGTH),
+        )
+
+
+def _reveal(reveal: Reveal) -> Iterator[str]:
+    for side, model in reveal.models.items():
+        yield (DRAWN if side in reveal.drawn else REVEALED).format(side=side, model=model)
+    yield _people(reveal.tally)
+    yield _jury(reveal.verdict)
+    yield from (_juror(line) for line in reveal.jurors)
+    yield AGREE[reveal.agree]
+    if reveal.persuasion is not None:
+        yield _persuasion(reveal.persuasion)
+    cost = COST_UNKNOWN if reveal.usd is None else SPENT_USD.format(usd=reveal.usd)
+    yield plural(SPENT, reveal.calls, cost=cost)
+
+
+def _people(tally: Tally) -> str:
+    counts = " · ".join(f"{_option(option)} {n}" for option, n in tally.counts.items())
+    outcome = NO_WINNER if any(tally.counts.values()) else NO_VOTES
+    if tally.winner is not None:
+        outcome = PEOPLE_CHOSE.format(winner=_option(tally.winner))
+    return PEOPLE.format(counts=counts, outcome=outcome)
+
+
+def _persuasion(persuasion: Persuasion) -> str:
+    moved = " · ".join(f"{side} {n}" for side, n in persuasion.moved.items())
+    return plural(PERSUADED, persuasion.people, moved=moved)
+
+
+def _jury(verdict: Verdict) -> str:
+    outcome = NO_VERDICT.format(problem=verdict.problem)
+    if verdict.winner is not None:
+        outcome = _option(verdict.winner)
+    return JURY.format(outcome=outcome, valid=verdict.valid, invalid=verdict.invalid)
+
+
+def _juror(line: JurorLine) -> str:
+    if line.verdict is None:
+        return JUROR_INVALID.format(juror=line.juror, problem=line.problem)
+    return JUROR.format(juror=line.juror, verdict=_option(line.verdict))
+
+
+def _option(option: str) -> str:
+    return OPTIONS.get(option, option)
+
+
+def _minutes(minutes: float) -> str:
+    return SOON if minutes < 1 else plural(MINUTES, round(minutes))

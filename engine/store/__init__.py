@@ -1,0 +1,62 @@
+"""The Store port: what the engine asks of a database, in small parts.
+
+Every method that takes a lease writes only while that lease is the newest of its name, checked
+in the same transaction, and raises LeaseLostError otherwise. Every method may raise StoreError.
+"""
+
+from engine.store.archive import Answer, Archive, CallRecord, DebateRecord, ExportFilter
+from engine.store.communities import Communities, Left
+from engine.store.debates import Caps, Debates, NewDebate, Stop
+from engine.store.journal import AttemptStart, Journal, Journaled, Note, Step
+from engine.store.leases import Lease, Leases
+from engine.store.outbox import DeliveryState, Intent, Outbox, Post
+from engine.store.people import People, Traces
+from engine.store.store import Store
+from engine.store.votes import (
+    Cast,
+    Closing,
+    Intervention,
+    Outcome,
+    Press,
+    Pressed,
+    Revision,
+    Target,
+    Votes,
+)
+
+__all__ = [
+    "Answer",
+    "Archive",
+    "AttemptStart",
+    "CallRecord",
+    "Caps",
+    "Cast",
+    "Closing",
+    "Communities",
+    "DebateRecord",
+    "Debates",
+    "DeliveryState",
+    "ExportFilter",
+    "Intent",
+    "Intervention",
+    "Journal",
+    "Journaled",
+    "Lease",
+    "Leases",
+    "Left",
+    "NewDebate",
+    "Note",
+    "Outbox",
+    "Outcome",
+    "People",
+    "Post",
+    "Press",
+    "Pressed",
+    "Revision",
+    "Step",
+    "Stop",
+    "Store",
+    "Target",
+    "Traces",
+    "Votes",
+]

@@ -1,0 +1,130 @@
+"""Debates as exports and statistics read them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import NamedTuple, Protocol
+
+from engine.debate import Ballot, Debate, Question, Turn, TurnLabel, Verdict, Vote
+from engine.findings import Adjustment, Artifact, Score
+from engine.ports import Reply
+
+
+@dataclass(frozen=True, slots=True)
+class ExportFilter:
+    """Which debates an export covers; empty: all that have ended.
+
+    `revealed` leaves out those that never named their models, and may still be resumed.
+    `since` (later than) and `until` (not later than) go by when a debate was revealed, or was
+    asked for where it had no vote. `quorum_met` leaves out whatever people did not decide.
+    `ids` are the only debates that are wanted.
+    """
+
+    platform: str | None = None
+    community: str | None = None
+    revealed: bool = False
+    formats: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    since: datetime | None = None
+    until: datetime | None = None
+    quorum_met: bool = False
+    ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CallRecord:
+    """One attempt of a model call, as exports and statistics read it."""
+
+    step: str
+    attempt: int
+    reply: Reply | None
+    error: str
+    cost: float | None
+    cost_max: float
+    prompt_hash: str
+
+
+class Answer(NamedTuple):
+    """A standing vote or stance as it is stored: a Vote whose question and times are texts.
+
+    An export reads a million of them, and a Vote each would take most of its time.
+    """
+
+    person: int
+    option: str
+    ambiguous: bool
+    gold: bool
+    starter: bool
+    judge_visible: bool
+    late_seen: bool
+    tally_visible: bool
+    votes_seen_before: int
+    changes: int
+    first_at: str
+    last_at: str
+    question: str = Question.VOTE
+    mirror_revealed: bool = False
+    fast: bool = False
+
+    def to_vote(self) -> Vote:
+        """Return the same as a Vote."""
+        return Vote.model_validate(self._asdict())
+
+
+@dataclass(frozen=True, slots=True)
+class DebateRecord:
+    """Everything kept of one debate, for an export.
+
+    `verdict` is the panel's; `verdicts` are those of the format's own judges, by judge.
+    `answers` are all standing votes and stances, and what was answered after the reveal; `votes`
+    answer the one question of the vote, `stances` those before and after it. `opted_out` are people
+    who count in every tally, and of whom an export may show nothing else: by their own wish, or as
+    they were forgotten.
+    """
+
+    debate: Debate
+    turns: tuple[Turn, ...]
+    ballots: tuple[Ballot, ...]
+    verdict: Verdict | None
+    answers: tuple[Answer, ...]
+    calls: tuple[CallRecord, ...]
+    verdicts: Mapping[str, Verdict] = field(default_factory=dict)
+    artifacts: tuple[Artifact, ...] = ()
+    scores: tuple[Score, ...] = ()
+    adjustments: tuple[Adjustment, ...] = ()
+    labels: tuple[TurnLabel, ...] = ()
+    opted_out: frozenset[int] = frozenset()
+
+    @property
+    def votes(self) -> tuple[Vote, ...]:
+        """What people answered to the one question of the vote."""
+        return tuple(answer.to_vote() for answer in self.asked(Question.VOTE))
+
+    @property
+    def stances(self) -> tuple[Vote, ...]:
+        """What people thought of the topic, before the debate and then after it."""
+        stood = (*self.asked(Question.STANCE_BEFORE), *self.asked(Question.STANCE_AFTER))
+        return tuple(answer.to_vote() for answer in stood)
+
+    def asked(self, question: Question) -> tuple[Answer, ...]:
+        """Return the answers to a question."""
+        return tuple(answer for answer in self.answers if answer.question == question)
+
+
+class Archive(Protocol):
+    """Finished debates, read beside a running process; used from a worker thread."""
+
+    def reading(self, where: ExportFilter) -> AbstractContextManager[Iterator[DebateRecord]]:
+        """Open one consistent view and yield the debates of it, by id."""
+        ...
+
+    def newest(self, where: ExportFilter) -> datetime | None:
+        """Return the newest moment in the debates, None without any; cheap, so whatever quorum."""
+        ...
+
+    def size(self, where: ExportFilter) -> int:
+        """Return how many debates there are; cheap, so whatever their quorum."""
+        ...

@@ -1,0 +1,127 @@
+"""Debates and their states: what is asked for, what it may cost, how far it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Protocol
+
+from engine.debate import Debate, Setup, Status, Value
+from engine.errors import StoppedError, ThreadGoneError
+from engine.store.leases import Lease
+from engine.store.outbox import Post
+
+
+class Caps(Value):
+    """What may be spent and run at once; None is no cap. Money is USD."""
+
+    debate_usd: float | None = 1.0
+    community_daily_usd: float | None = 10.0
+    user_daily_debates: int | None = 10
+    max_live_per_community: int | None = 3
+
+
+class NewDebate(Value):
+    """A debate about to be stored; `user` is the platform's id of who starts it."""
+
+    id: str
+    number: int
+    platform: str
+    community: str
+    place: str
+    user: str | None
+    setup: Setup
+    created_at: datetime
+
+
+class Stop(Value):
+    """A wish that a debate stops; `gone` when its thread is, for good."""
+
+    reason: str
+    gone: bool = False
+
+    def error(self) -> StoppedError:
+        """Return the error that ends the debate's work."""
+        return ThreadGoneError(self.reason) if self.gone else StoppedError(self.reason)
+
+
+class Debates(Protocol):
+    """Debates and their states."""
+
+    async def next_number(self) -> int:
+        """Count one more debate and return its number, from 1."""
+        ...
+
+    async def create(self, new: NewDebate, caps: Caps, posts: Sequence[Post]) -> Debate:
+        """Store a queued debate with its first posts, reserving its budget in one update.
+
+        Raises BudgetError, naming the cap that is reached, and then stores nothing; as does
+        NotAllowedError, for a starter who was forgotten.
+        """
+        ...
+
+    async def create_pair(
+        self, pair: Sequence[tuple[NewDebate, Sequence[Post]]], caps: Caps
+    ) -> list[Debate]:
+        """Store debates that belong together, all or none of them. Raises BudgetError."""
+        ...
+
+    async def get(self, debate_id: str) -> Debate:
+        """Return a debate by its id or its short code. Raises NotFoundError."""
+        ...
+
+    async def recent(self, statuses: Sequence[Status] = (), limit: int = 100) -> list[Debate]:
+        """Return debates, newest first."""
+        ...
+
+    async def of_community(
+        self, platform: str, community: str, statuses: Sequence[Status] = (), limit: int = 100
+    ) -> list[Debate]:
+        """Return a community's own debates, newest first."""
+        ...
+
+    async def is_starter(self, debate_id: str, user: str) -> bool:
+        """Tell whether a user of the debate's platform started it."""
+        ...
+
+    async def unfinished(self) -> list[str]:
+        """Return the ids of debates that somebody has to think for, oldest first."""
+        ...
+
+    async def advance(self, lease: Lease, debate_id: str, status: Status, reason: str = "") -> None:
+        """Move a debate to a status that may follow its own; an end settles its budget."""
+        ...
+
+    async def requeue(self, debate_id: str, caps: Caps, now: datetime) -> Debate:
+        """Queue a failed or partial debate again, keeping what it paid for. Raises BudgetError.
+
+        What it may still cost is reserved from the budget of the day that `now` is in.
+        """
+        ...
+
+    async def ask_stop(self, debate_id: str, reason: str) -> None:
+        """Leave the wish, to be read between steps, that a debate stops."""
+        ...
+
+    async def stops(self) -> dict[str, Stop]:
+        """Return the live debates that were asked to stop."""
+        ...
+
+    async def set_waiting(self, debate_id: str, reason: str) -> None:
+        """Say what a debate waits for; an empty reason: nothing any more.
+
+        A debate whose thread is gone keeps the reason of that.
+        """
+        ...
+
+    async def keep_templates(self, digest: str, texts: Mapping[str, str]) -> None:
+        """Keep a set of template texts under its hash."""
+        ...
+
+    async def templates(self, digest: str) -> dict[str, str]:
+        """Return the template texts that were kept under a hash."""
+        ...
+
+    async def secret(self, name: str) -> bytes:
+        """Return this installation's own random 32 bytes of that name, made when first asked."""
+        ...

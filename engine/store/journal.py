@@ -1,0 +1,132 @@
+"""Results, kept before the next step: calls, turns, ballots and what a format finds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from engine.debate import Ballot, Turn, Value, Verdict
+from engine.findings import Adjustment, Artifact, Score
+from engine.jury.history import PastDebate
+from engine.ports import Attempt, Call, Reply
+from engine.store.leases import Lease
+from engine.store.outbox import Post
+
+
+class Step(Value):
+    """A step's stored result."""
+
+    reply: Reply
+    prompt_hash: str
+
+
+class Journaled(Value):
+    """What the journal holds of a debate: results, and money settled or still unknown.
+
+    `spent` is USD; an attempt whose cost is unknown counts with its maximum. `unanswered` says why
+    the script went on without an answer at a step.
+    """
+
+    steps: dict[str, Step]
+    attempts: dict[str, int]
+    spent: float
+    unanswered: Mapping[str, str] = {}
+
+
+class AttemptStart(Value):
+    """One try of a step, written before it is sent; `cost_max` is USD."""
+
+    debate: str
+    step: str
+    number: int
+    cost_max: float
+    prompt_hash: str
+
+
+class Note(Value):
+    """What a format keeps beside its turns, stored together or not at all.
+
+    `posts` are queued at once, and `held` only with the reveal. `verdicts` are those of the
+    format's own judges, by judge.
+    """
+
+    artifacts: tuple[Artifact, ...] = ()
+    scores: tuple[Score, ...] = ()
+    adjustments: tuple[Adjustment, ...] = ()
+    verdicts: Mapping[str, Verdict] = {}
+    posts: tuple[Post, ...] = ()
+    held: tuple[Post, ...] = ()
+
+
+class Journal(Protocol):
+    """Results, kept before the next step; a stored result is never called for again."""
+
+    async def load(self, debate_id: str) -> Journaled:
+        """Return what a debate has so far."""
+        ...
+
+    async def began(self, lease: Lease, start: AttemptStart, call: Call) -> None:
+        """Write down a try before it is sent. Raises StoppedError for a debate asked to stop."""
+        ...
+
+    async def ended(
+        self, lease: Lease, start: AttemptStart, attempt: Attempt, reply: Reply | None
+    ) -> None:
+        """Write down how a try ended, and the step's result with the one that succeeded."""
+        ...
+
+    async def record_turn(self, lease: Lease, debate_id: str, turn: Turn, post: Post) -> int:
+        """Store a turn and its post together; storing it again changes nothing.
+
+        Returns how many turns of the debate are not delivered yet.
+        """
+        ...
+
+    async def note(self, lease: Lease, debate_id: str, note: Note) -> None:
+        """Store what a format keeps beside its turns; storing it again changes nothing."""
+        ...
+
+    async def record_verdict(
+        self,
+        lease: Lease,
+        debate_id: str,
+        verdict: Verdict,
+        ballots: Mapping[str, Ballot],
+        invitation: Sequence[Post] = (),
+    ) -> None:
+        """Store the panel's verdict and its ballots by step, sealed until the vote closes.
+
+        With it, where one is given, the invitation to vote is queued and the debate is `voting`:
+        a vote opens on a sealed verdict, or not at all.
+        """
+        ...
+
+    async def judged(self, debate_id: str) -> tuple[Verdict | None, tuple[Ballot, ...]]:
+        """Return a debate's verdict and ballots, for the reveal."""
+        ...
+
+    async def turns_held(self, debate_id: str) -> int:
+        """Return how many turns a debate has so far."""
+        ...
+
+    async def newest_turn(self, debate_id: str) -> Turn | None:
+        """Return a debate's turn with the highest number, None before the first."""
+        ...
+
+    async def words_spoken(self, debate_id: str) -> int:
+        """Return how many words the turns of a debate have so far."""
+        ...
+
+    async def spending(self, debate_id: str) -> tuple[int, float | None]:
+        """Return how many tries a debate took and their cost in USD, None if unknown."""
+        ...
+
+    async def thinking(
+        self, platform: str, channel: str | None = None
+    ) -> list[tuple[str, str, str]]:
+        """Return (debate, thread, step) of every call that is out now on open threads."""
+        ...
+
+    async def past(self, limit: int) -> list[PastDebate]:
+        """Return the ballots of the newest revealed debates, oldest first."""
+        ...

@@ -1,0 +1,64 @@
+"""The database, by what is asked of it."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from engine.installs import Installs
+from engine.store.archive import Archive
+from engine.store.communities import Communities
+from engine.store.debates import Debates
+from engine.store.journal import Journal
+from engine.store.leases import Leases
+from engine.store.outbox import Outbox
+from engine.store.people import People
+from engine.store.votes import Votes
+
+
+class Store(Protocol):
+    """The database, by what is asked of it."""
+
+    @property
+    def leases(self) -> Leases:
+        """Claims."""
+        ...
+
+    @property
+    def debates(self) -> Debates:
+        """Debates and their states."""
+        ...
+
+    @property
+    def journal(self) -> Journal:
+        """Steps and their results."""
+        ...
+
+    @property
+    def outbox(self) -> Outbox:
+        """Messages on their way."""
+        ...
+
+    @property
+    def votes(self) -> Votes:
+        """The log of votes."""
+        ...
+
+    @property
+    def people(self) -> People:
+        """Who is behind the surrogate ids."""
+        ...
+
+    @property
+    def communities(self) -> Communities:
+        """What communities have set."""
+        ...
+
+    @property
+    def installs(self) -> Installs:
+        """What communities gave that installed Rostrum by themselves."""
+        ...
+
+    @property
+    def archive(self) -> Archive:
+        """Debates that have ended."""
+        ...

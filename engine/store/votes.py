@@ -1,0 +1,238 @@
+"""Questions, the log of what people answer, and what stands at the close."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Literal, Protocol
+
+from engine.debate import BallotKind, How, Question, Value, Verdict, Vote, VoteEvent
+from engine.store.leases import Lease
+from engine.store.outbox import Post
+from engine.votes.recovery import NewEvent
+
+
+class Cast(Value):
+    """A reaction or button press as a platform reports it; `event` deduplicates retries."""
+
+    platform: str
+    place: str
+    message: str
+    user: str
+    option: str
+    added: bool
+    how: How = How.LIVE
+    event: str | None = None
+    received_at: datetime
+
+
+Outcome = Literal["stored", "duplicate", "closed", "unknown", "forgotten"]
+"""What became of an answer: kept, kept already, too late, or to nothing that was asked.
+
+"forgotten" is of somebody who was forgotten, or who came back after the debate had begun.
+"""
+
+
+class Press(Value):
+    """A button of a vote; `option` is None for the one that withdraws."""
+
+    platform: str
+    place: str
+    message: str
+    user: str
+    option: str | None
+    event: str | None = None
+    received_at: datetime
+
+
+class Pressed(Value):
+    """What became of a button; `option` is what its person has chosen now, None for nothing."""
+
+    outcome: Outcome
+    option: str | None = None
+
+
+class Revision(Value):
+    """What somebody answers to who debated better, of a debate whose models they know.
+
+    `option` is None to take an answer back; `ballot` is the debate's.
+    """
+
+    debate: str
+    ballot: BallotKind
+    platform: str
+    user: str
+    option: str | None
+    received_at: datetime
+
+
+class Target(Value):
+    """A message whose reactions or buttons mean something; `step` is that of a turn.
+
+    `deadline` is until when one asks again after the reveal. `closed` says that its answers are as
+    they will stay: it was deleted, or its time is over.
+    """
+
+    debate: str
+    question: Question
+    platform: str
+    place: str
+    message: str
+    ballot: BallotKind
+    options: tuple[str, ...]
+    step: str = ""
+    deadline: datetime | None = None
+    closed: bool = False
+
+
+class Intervention(Value):
+    """What a moderator did to a question's message; `option` is the one cleared, None for all."""
+
+    debate: str
+    question: Question
+    act: Literal["cleared", "deleted", "archived", "locked", "reopened"]
+    option: str | None = None
+    at: datetime
+
+
+class Closing(Value):
+    """How a vote ends: the standing votes, what to say about it, what stances decided.
+
+    `last` is queued behind what was held back until the reveal.
+    """
+
+    votes: tuple[Vote, ...]
+    posts: tuple[Post, ...]
+    last: tuple[Post, ...] = ()
+    verdicts: Mapping[str, Verdict] = {}
+
+
+class Votes(Protocol):
+    """The append-only log of votes, and what stands at the close."""
+
+    async def accept(
+        self, lease: Lease, debate_id: str, message: str, question: Question = Question.VOTE
+    ) -> None:
+        """Take answers on a posted message from now on; a deadline comes with `open`."""
+        ...
+
+    async def open(
+        self, lease: Lease, debate_id: str, message: str, now: datetime, deadline: datetime
+    ) -> None:
+        """Open a vote on a delivered message; a vote that is open stays as it is."""
+        ...
+
+    async def open_stance(self, lease: Lease, debate_id: str, deadline: datetime) -> None:
+        """Say until when the first stance is asked for; one that is open stays as it is."""
+        ...
+
+    async def close_stance(self, lease: Lease, debate_id: str, now: datetime) -> None:
+        """Take no more first stances."""
+        ...
+
+    async def open_again(self, lease: Lease, debate_id: str, deadline: datetime) -> None:
+        """Say until when it is asked again; a question that has been opened stays as it is."""
+        ...
+
+    async def agains(self, platform: str, channel: str | None = None) -> dict[str, datetime]:
+        """Return when the questions that ask again are due, the first due first."""
+        ...
+
+    async def close_again(self, lease: Lease, debate_id: str, now: datetime) -> None:
+        """Take no more answers on the message that asks again."""
+        ...
+
+    async def revise(self, revision: Revision) -> Pressed:
+        """Keep what somebody answers after the reveal, in place of what they answered before."""
+        ...
+
+    async def revised_by(self, platform: str, user: str, among: Sequence[str]) -> frozenset[str]:
+        """Return those of some debates that somebody has answered after the reveal."""
+        ...
+
+    async def target(self, platform: str, place: str, message: str) -> Target | None:
+        """Return what a message asks, None for one that asks nothing."""
+        ...
+
+    async def targets(self, debate_id: str) -> tuple[Target, ...]:
+        """Return the messages of a debate that ask a question, without its turns."""
+        ...
+
+    async def cast(self, cast: Cast) -> Outcome:
+        """Append an event to the question of a message, in the order of receipt."""
+        ...
+
+    async def press(self, press: Press) -> Pressed:
+        """Choose, or withdraw what was chosen when that is pressed again; at once."""
+        ...
+
+    async def intervene(self, target: Target, intervention: Intervention) -> None:
+        """Note what a moderator did; a message that was deleted takes no more answers."""
+        ...
+
+    async def interventions(self, debate_id: str) -> tuple[Intervention, ...]:
+        """Return what moderators did to a debate's messages, the first first."""
+        ...
+
+    async def events(
+        self, debate_id: str, question: Question | None = None
+    ) -> tuple[VoteEvent, ...]:
+        """Return a question's log, or those of all, in the order of receipt."""
+        ...
+
+    async def people(self, platform: str, users: Sequence[str]) -> dict[str, int]:
+        """Return surrogate ids of platform users, making those that are new.
+
+        Whoever was forgotten is left out.
+        """
+        ...
+
+    async def recover(
+        self,
+        lease: Lease,
+        debate_id: str,
+        find: Callable[[tuple[VoteEvent, ...]], Sequence[NewEvent]],
+        now: datetime,
+        late: bool,
+        question: Question = Question.VOTE,
+    ) -> int:
+        """Append what `find` makes of the log and a reading, at once; return how many events.
+
+        A vote that is cast meanwhile is in the log that `find` sees, or comes after all of it.
+        Nothing is appended of somebody who was forgotten, nor taken back.
+        """
+        ...
+
+    async def deadlines(
+        self, platform: str, channel: str | None = None, limit: int | None = None
+    ) -> dict[str, datetime]:
+        """Return when the open votes of a platform are due, the first due first."""
+        ...
+
+    async def stances(self, platform: str, channel: str | None = None) -> dict[str, datetime]:
+        """Return when the first stances that are asked for now are due, the first due first."""
+        ...
+
+    async def held_in(
+        self, platform: str, *, thread: str | None = None, community: str | None = None
+    ) -> list[str]:
+        """Return the debates that go on in a thread, or in a community."""
+        ...
+
+    async def extend(self, lease: Lease, debate_id: str, deadline: datetime, post: Post) -> None:
+        """Move a vote's deadline, once."""
+        ...
+
+    async def close(
+        self,
+        lease: Lease,
+        debate_id: str,
+        now: datetime,
+        early: bool,
+        conclude: Callable[[tuple[VoteEvent, ...]], Closing],
+    ) -> None:
+        """Close a vote: store what `conclude` makes of all its logs, and reveal; at once.
+
+        What was held back until then is queued behind the reveal, in the same transaction.
+        """
+        ...
