@@ -104,7 +104,7 @@ async def test_a_debate_whose_format_is_gone_keeps_no_other_from_being_shown(
 ) -> None:
     async with hall.open() as session:
         await session.voting(await session.start())
-    monkeypatch.delitem(engine.formats.FORMATS, "classic")
+    monkeypatch.setattr(engine.formats, "FORMATS", {})
     async with hall.open() as session:
         await shown(hall, "the vote is open")
         (debate_id,) = await session.store.votes.deadlines("memory")
