@@ -99,7 +99,7 @@ def test_repeated_it_is_the_same_to_the_byte(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # So small that files are written in several row groups.
-    monkeypatch.setattr(parquet, "ROW_GROUP", 20_000)
+    monkeypatch.setattr(parquet, "PIECE", 2_500)
     for name in ("one", "two"):
         write(tmp_path / name, FileFormat.PARQUET)
     (one, two) = (
