@@ -103,10 +103,12 @@ async def serving(scene: Scene, slack: Remote) -> AsyncIterator[SlackBot]:
         yield bot
     finally:
         (scene.folder / OVER).touch()
-        for life in lines(scene.folder / LIVES)[-1:]:
-            with suppress(ProcessLookupError):
-                os.kill(int(life), signal.SIGKILL)
-        await chain.wait()
+        while chain.returncode is None:  # one more may just have been born
+            for life in lines(scene.folder / LIVES)[-1:]:
+                with suppress(ProcessLookupError):
+                    os.kill(int(life), signal.SIGKILL)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(chain.wait(), 0.5)
 
 
 async def hold_quietly(bot: SlackBot) -> None:
