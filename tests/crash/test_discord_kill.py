@@ -168,7 +168,12 @@ def is_open(state: Json) -> bool:
 
 
 def is_over(state: Json) -> bool:
-    return "the models are named" in announced(state)
+    # The announcement may say so before the thread has it.
+    said = str(state["messages"])
+    posted = all(
+        f"'{title}'" in said for title in (card_markdown.CLOSED_EARLY, card_markdown.REVEAL)
+    )
+    return posted and "the models are named" in announced(state)
 
 
 def announced(state: Json) -> str:
