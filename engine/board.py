@@ -11,7 +11,7 @@ from datetime import timedelta
 
 import structlog
 
-from engine.debate import Debate, Status, short_code
+from engine.debate import ENDED, Debate, Status, short_code
 from engine.errors import NotFoundError, VenueAwayError, VenueError
 from engine.formats import length_of
 from engine.messages import Phase, Progress
@@ -37,18 +37,26 @@ class Board:
 
     async def run(self, seconds: float) -> None:
         """Look every so many seconds, and edit, until cancelled."""
-        watched = await self._just_ended()
+        watched: set[str] = set()
+        done: set[str] = set()
         while True:
+            ended = await self._just_ended()
+            watched |= ended - done
             watched |= set(await self.store.debates.unfinished())
             watched |= set(await self.store.votes.deadlines(self.venue.platform))
-            watched = {debate_id for debate_id in sorted(watched) if await self._update(debate_id)}
+            going_on = {key for key in sorted(watched) if await self._update(key)}
+            done = ended & (done | watched) - going_on
+            watched = going_on
             self._shown = {key: self._shown[key] for key in watched & self._shown.keys()}
             await self.clock.sleep(seconds)
 
     async def _just_ended(self) -> set[str]:
-        """Return debates whose end a process before this one may not have shown."""
+        """Return debates whose end may not have been shown yet.
+
+        A process before this one may have seen it, and a debate may begin and end between looks.
+        """
         since = self.clock.now() - RECENTLY
-        newest = await self.store.debates.recent(limit=LOOKED_BACK)
+        newest = await self.store.debates.recent(ENDED, LOOKED_BACK)
         return {d.id for d in newest if (d.revealed_at or d.created_at) > since}
 
     async def _update(self, debate_id: str) -> bool:

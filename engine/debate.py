@@ -40,6 +40,7 @@ class Status(StrEnum):
         return self in (Status.QUEUED, Status.RUNNING)
 
 
+ENDED = (Status.CLOSED, Status.PARTIAL, Status.CANCELLED, Status.FAILED)
 TRANSITIONS: dict[Status, frozenset[Status]] = {
     Status.QUEUED: frozenset({Status.RUNNING, Status.CANCELLED, Status.FAILED}),
     Status.RUNNING: frozenset(

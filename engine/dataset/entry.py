@@ -9,12 +9,10 @@ from typing import NamedTuple
 from engine.dataset.mentions import scrub
 from engine.dataset.topics import split_of, topic_id
 from engine.dataset.voters import Pseudonyms
-from engine.debate import Debate, Question, Status, Tally, Turn
+from engine.debate import ENDED, Debate, Question, Tally, Turn
 from engine.store import Answer, DebateRecord
 from engine.votes.tally import count
 from engine.votes.window import agreement
-
-ENDED = frozenset({Status.CLOSED, Status.PARTIAL, Status.CANCELLED, Status.FAILED})
 
 
 class Speech(NamedTuple):

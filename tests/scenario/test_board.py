@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -11,7 +12,7 @@ import engine.delivery
 import engine.formats
 from adapters.memory.venue import Fault, MemoryVenue, StoredMessage
 from engine.debate import Status
-from engine.errors import MessageGoneError, VenueAwayError
+from engine.errors import MessageGoneError, VenueAwayError, VenueGoneError
 from engine.ports import VenueLimits
 from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall, with_sides
 
@@ -81,6 +82,20 @@ async def test_an_end_that_the_last_process_did_not_show_is_shown_by_the_next(ha
     hall.venue.limits = LIMITS
     async with hall.open():
         await shown(hall, "over, the models are named")
+
+
+async def test_a_debate_that_began_and_ended_between_two_looks_is_shown(hall: Hall) -> None:
+    hall.venue.limits = replace(LIMITS, state_seconds=1.0)
+    gone = VenueGoneError("Rostrum may not open threads in #lobby; allow it there.")
+    hall.venue.misbehave("open_thread", Fault(gone))
+    async with hall.open() as session:
+        await asyncio.sleep(0.2)
+        ended = await session.ended(await session.start(BRIEF))
+        assert ended.gone
+        await shown(hall, "may not open threads")
+        before = len(edits(hall))
+        await asyncio.sleep(1.5)
+        assert len(edits(hall)) == before
 
 
 async def test_a_platform_that_is_away_gets_the_newest_state_later(hall: Hall) -> None:
