@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import Connection, Float, bindparam, func, or_, select, update
 from sqlalchemy.dialects.sqlite import insert
@@ -43,13 +45,14 @@ LIVE = Prepared(
     select(func.count().label("debates")).where(
         debates.c.platform == bindparam("on"),
         debates.c.community == bindparam("in"),
-        one_of(debates.c.status, (Status.QUEUED, Status.RUNNING)),
+        one_of(debates.c.status, Status.QUEUED, Status.RUNNING),
     )
 )
 ENSURE = Prepared(
     insert(usage).on_conflict_do_nothing(),
     ("scope", "day", "reserved_usd", "spent_usd", "debates"),
 )
+UNUSED = {"reserved_usd": 0.0, "spent_usd": 0.0, "debates": 0}
 _CAP, _AMOUNT = bindparam("cap", type_=Float), bindparam("amount", type_=Float)
 _ONE_MORE = (
     update(usage)
@@ -128,8 +131,7 @@ def _reserve_place(connection: Connection, platform: str, community: str, caps: 
 
 
 def _reserve_turn(connection: Connection, scope: str, day: str, cap: int | None) -> None:
-    _ensure_row(connection, scope, day)
-    if not RESERVE_TURN.run(connection, {"in": scope, "at": day, "cap": cap}):
+    if not _count_in(connection, RESERVE_TURN, {"in": scope, "at": day, "cap": cap}):
         raise BudgetError(
             f"You have started {cap} debates today, which is the cap; start again tomorrow (UTC)."
         )
@@ -138,15 +140,17 @@ def _reserve_turn(connection: Connection, scope: str, day: str, cap: int | None)
 def _reserve_money(
     connection: Connection, scope: str, day: str, amount: float, cap: float | None
 ) -> None:
-    _ensure_row(connection, scope, day)
     values = {"in": scope, "at": day, "cap": cap, "amount": amount}
-    if not RESERVE_MONEY.run(connection, values):
+    if not _count_in(connection, RESERVE_MONEY, values):
         raise BudgetError(
             f"This debate may cost up to {amount:.2f} USD, more than is left of today's "
             f"{cap:.2f} USD here; start again tomorrow (UTC) or choose cheaper models."
         )
 
 
-def _ensure_row(connection: Connection, scope: str, day: str) -> None:
-    zero = {"reserved_usd": 0.0, "spent_usd": 0.0, "debates": 0}
-    ENSURE.run(connection, {"scope": scope, "day": day, **zero})
+def _count_in(connection: Connection, change: Prepared, values: Mapping[str, Any]) -> int:
+    """Change a day's row, which the first debate of the day makes; 0 where its cap forbids it."""
+    return change.run(connection, values) or (
+        ENSURE.run(connection, {"scope": values["in"], "day": values["at"], **UNUSED})
+        and change.run(connection, values)
+    )

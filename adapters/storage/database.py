@@ -32,6 +32,11 @@ T = TypeVar("T")
 READERS = 4
 WOKEN_AT_ONCE = 8
 COMPANY_TURNS = 3
+# The pages that a thousand debates write to: with SQLite's own 2 MB most are read again for each
+# write (measured: 0.5 ms of system time a model call instead of 0.2).
+CACHE_KB = 32_000
+REST_SECONDS = 0.00005  # for each write that had company since the queue was empty
+LONGEST_REST = 0.005
 BUSY_MS = 10_000  # how long another process may hold the file
 READ, WRITE = "BEGIN", "BEGIN IMMEDIATE"
 
@@ -169,6 +174,7 @@ class Database:
 
     async def _flush(self) -> None:
         loop = asyncio.get_running_loop()
+        crowd = 0
         while self._queue:
             # Calls that begin together take a turn of the loop each to come here.
             for _ in range(COMPANY_TURNS):
@@ -180,6 +186,11 @@ class Database:
                 if number % WOKEN_AT_ONCE == 0:
                     # Each goes on where it waited: all in one turn would hold the loop up.
                     await asyncio.sleep(0)
+            # A commit costs the same for one write as for fifty: while they keep coming from all
+            # sides, each group waits for more company than the one before it.
+            crowd += len(batch) - 1
+            if crowd:
+                await asyncio.sleep(min(crowd * REST_SECONDS, LONGEST_REST))
 
     def _commit(self, batch: list[Write]) -> None:
         """Commit a group; when one of it fails, undo the group and commit each alone."""
@@ -317,6 +328,7 @@ def _prepare(engine: Engine, *, journal: bool) -> None:
     if journal:
         # What is deleted is overwritten: who was forgotten must not lie on in free pages.
         pragmas[1:1] = ["journal_mode = WAL", "secure_delete = ON"]
+        pragmas.append(f"cache_size = -{CACHE_KB}")
 
     @event.listens_for(engine, "connect")
     def set_up(connection: Any, _record: object) -> None:

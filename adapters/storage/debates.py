@@ -72,7 +72,7 @@ INSERT = Prepared(
 )
 STOPS = Prepared(
     select(debates.c.id, debates.c.stop, debates.c.gone).where(
-        one_of(debates.c.status, [status for status in Status if status.live]),
+        one_of(debates.c.status, *(status for status in Status if status.live)),
         debates.c.stop.is_not(None),
     )
 )
@@ -87,6 +87,7 @@ COUNT = Prepared(
 )
 TEMPLATES = Prepared(insert(templates).on_conflict_do_nothing(), ("digest", "texts"))
 DEBATE_FIELDS = tuple(name for name in Debate.model_fields if name != "setup")
+NEW_FIELDS = tuple(name for name in NewDebate.model_fields if name in DEBATE_FIELDS)
 
 
 def to_debate(row: Any) -> Debate:
@@ -253,11 +254,11 @@ class DebateTable:
 def _create(connection: Connection, new: NewDebate, caps: Caps, posts: Sequence[Post]) -> Debate:
     starter = new.user and ensure_starter(connection, new.platform, new.user, new.created_at)
     budgets.reserve(connection, new, starter or None, caps)
+    known = {name: getattr(new, name) for name in NEW_FIELDS}
+    known |= {"starter": starter or None, "status": Status.QUEUED}
     request = new.setup.request
     row = {
-        **new.model_dump(include={"id", "number", "platform", "community", "place", "created_at"}),
-        "starter": starter or None,
-        "status": Status.QUEUED,
+        **known,
         "reason": "",
         "format": request.format,
         "language": request.language,
@@ -273,7 +274,7 @@ def _create(connection: Connection, new: NewDebate, caps: Caps, posts: Sequence[
         mirrored = update(debates).where(debates.c.id == new.setup.mirror_of)
         connection.execute(mirrored.values(mirror=new.id))
     insert_posts(connection, new.id, posts)
-    return _get(connection, new.id)
+    return Debate(setup=new.setup, **known)
 
 
 def _count_debate(connection: Connection) -> int:

@@ -8,13 +8,23 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, Row, and_, bindparam, func, select, update
+from sqlalchemy import (
+    Connection,
+    Row,
+    and_,
+    bindparam,
+    exists,
+    func,
+    literal_column,
+    select,
+    update,
+)
 from sqlalchemy.dialects.sqlite import insert
 
 from adapters.storage.database import Database
 from adapters.storage.debates import move
 from adapters.storage.findings import insert_note, to_unanswered
-from adapters.storage.leases import NEWEST, guard, update_guarded
+from adapters.storage.leases import NEWEST, change_guarded, guard, insert_newest
 from adapters.storage.outbox import IN_CHANNEL, count_undelivered, insert_posts
 from adapters.storage.prepared import Prepared
 from adapters.storage.tables import artifacts, ballots, calls, debates, turns, verdicts, votes
@@ -26,11 +36,14 @@ from engine.store import AttemptStart, Journaled, Lease, Note, Post, Step, Stop
 from engine.votes.tally import count
 
 PANEL = "panel"
+IS_OUT = calls.c.state == literal_column("'out'")
 BEGUN = (
     *("debate", "step", "attempt", "state", "model", "request", "prompt_hash", "error"),
     *("cost_max", "started_at"),
 )
-INSERT_CALL = Prepared(insert(calls), BEGUN)
+STOP = Prepared(select(debates.c.stop, debates.c.gone).where(debates.c.id == bindparam("of")))
+_GOES_ON = exists().where(debates.c.id == bindparam("debate"), debates.c.stop.is_(None))
+INSERT_CALL = insert_newest(calls, BEGUN, _GOES_ON)
 OUTCOME = ("state", "reply", "error", "tokens_in", "tokens_out", "cost", "latency")
 END_CALL = Prepared(
     update(calls).where(
@@ -56,14 +69,13 @@ MISSING = Prepared(
         artifacts.c.debate == bindparam("of"), artifacts.c.kind == UNANSWERED
     )
 )
-STOP = Prepared(select(debates.c.stop, debates.c.gone).where(debates.c.id == bindparam("of")))
 THINKING = Prepared(
     select(debates.c.id, debates.c.thread, calls.c.step)
     .join_from(calls, debates, calls.c.debate == debates.c.id)
-    .where(calls.c.state == "out", debates.c.status == Status.RUNNING)
+    .where(IS_OUT, debates.c.status == Status.RUNNING)
     .where(debates.c.platform == bindparam("on"), debates.c.thread.is_not(None), IN_CHANNEL)
 )
-INSERT_TURN = Prepared(insert(turns).on_conflict_do_nothing(), ("debate", "step", "number", "body"))
+INSERT_TURN = insert_newest(turns, ("debate", "step", "number", "body"), repeatable=True)
 ANSWERED = Prepared(
     select(calls.c.step).where(calls.c.debate == bindparam("of"), calls.c.state == "done")
 )
@@ -145,13 +157,11 @@ class JournalTable:
         }
 
         def store(connection: Connection) -> None:
-            guard(connection, lease)
-            [asked] = STOP.rows(connection, {"of": start.debate})
-            if asked.stop is not None:
-                raise Stop(reason=asked.stop, gone=asked.gone).error()
             if start.number > 1:
                 LOSE_CALLS.run(connection, {"of": start.debate, "at": start.step})
-            INSERT_CALL.run(connection, row)
+            if not change_guarded(connection, lease, INSERT_CALL, row):
+                [asked] = STOP.rows(connection, {"of": start.debate})
+                raise Stop(reason=asked.stop, gone=asked.gone).error()
 
         await self._database.write(store)
 
@@ -173,7 +183,7 @@ class JournalTable:
         }
 
         def store(connection: Connection) -> None:
-            update_guarded(connection, lease, END_CALL, values)
+            change_guarded(connection, lease, END_CALL, values)
 
         await self._database.write(store)
 
@@ -186,8 +196,7 @@ class JournalTable:
         row["body"] = turn.model_dump_json()
 
         def store(connection: Connection) -> int:
-            guard(connection, lease)
-            INSERT_TURN.run(connection, row)
+            change_guarded(connection, lease, INSERT_TURN, row)
             insert_posts(connection, debate_id, [post])
             return count_undelivered(connection, debate_id)
 

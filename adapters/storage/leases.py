@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, bindparam, exists, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Table, bindparam, exists, or_, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from adapters.storage.database import Database
@@ -23,6 +23,18 @@ NEWEST = exists().where(
 )
 _HOLDER = bindparam("by", type_=leases.c.holder.type)
 _UNTIL = bindparam("till", type_=leases.c.until.type)
+
+
+def insert_newest(
+    table: Table, columns: Iterable[str], *also: ColumnElement[bool], repeatable: bool = False
+) -> Prepared:
+    """Prepare an insert that does nothing unless NEWEST, and whatever else is asked, holds.
+
+    What is `repeatable` leaves a row that is there already as it is.
+    """
+    row = select(*(bindparam(name, type_=table.c[name].type) for name in columns))
+    statement = insert(table).from_select(list(columns), row.where(NEWEST, *also))
+    return Prepared(statement.on_conflict_do_nothing() if repeatable else statement)
 
 
 def _claim(free: ColumnElement[bool]) -> Prepared:
@@ -59,13 +71,18 @@ def guard(connection: Connection, lease: Lease) -> None:
         )
 
 
-def update_guarded(
+def change_guarded(
     connection: Connection, lease: Lease, statement: Prepared, values: Mapping[str, Any]
-) -> None:
-    """Run an update whose condition includes NEWEST. Raises LeaseLostError."""
+) -> int:
+    """Run a change whose condition includes NEWEST, and return how many rows it changed.
+
+    Raises LeaseLostError.
+    """
     checked = {"lease": lease.name, "lease_epoch": lease.epoch}
-    if not statement.run(connection, {**values, **checked}):
+    changed = statement.run(connection, {**values, **checked})
+    if not changed:
         guard(connection, lease)
+    return changed
 
 
 class LeaseTable:

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, bindparam, case, func, or_, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from adapters.storage.database import Database
-from adapters.storage.leases import NEWEST, guard, update_guarded
+from adapters.storage.leases import NEWEST, change_guarded, guard
 from adapters.storage.prepared import Prepared, one_of
 from adapters.storage.tables import Utc, debates, outbox
 from adapters.storage.targets import add_target
@@ -21,8 +21,7 @@ from engine.ports import Part
 from engine.store import DeliveryState, Intent, Lease, Post, Target
 from engine.votes.options import THUMBS
 
-OPEN = (DeliveryState.PENDING, DeliveryState.SENDING)
-IS_OPEN = one_of(outbox.c.state, OPEN)
+IS_OPEN = one_of(outbox.c.state, DeliveryState.PENDING, DeliveryState.SENDING)
 
 _earlier = outbox.alias()
 INSERT_POST = Prepared(
@@ -190,7 +189,10 @@ class OutboxTable:
 
     async def next(self, debate_id: str) -> Intent | None:
         """Return the first message of a debate that is not settled yet."""
-        return _first(await self._database.fetch(NEXT, {"of": debate_id}))
+        # A read among the writes shares their trip to the thread, which is most of what it costs.
+        return await self._database.write(
+            lambda connection: _first(NEXT.rows(connection, {"of": debate_id}))
+        )
 
     async def undelivered_turns(self, debate_id: str) -> int:
         """Return how many turns are not settled yet."""
@@ -229,7 +231,7 @@ class OutboxTable:
         }
 
         def store(connection: Connection) -> Intent | None:
-            update_guarded(connection, lease, SETTLED, values)
+            change_guarded(connection, lease, SETTLED, values)
             if isinstance(intent.message, TurnPost):
                 for ref in filter(None, intent.refs):
                     add_target(connection, _thumbs_on(intent, ref))
@@ -273,6 +275,6 @@ class OutboxTable:
         self, lease: Lease, intent: Intent, statement: Prepared, **values: Any
     ) -> None:
         def store(connection: Connection) -> None:
-            update_guarded(connection, lease, statement, {"intent": intent.id} | values)
+            change_guarded(connection, lease, statement, {"intent": intent.id} | values)
 
         await self._database.write(store)

@@ -19,6 +19,7 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
     UniqueConstraint,
+    text,
 )
 
 NAMING = {
@@ -42,6 +43,15 @@ class Utc(TypeDecorator[datetime]):
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
         """Give back the zone that SQLite dropped."""
         return None if value is None else value.replace(tzinfo=UTC)
+
+
+def partial_index(name: str, *columns: str, where: str) -> Index:
+    """Describe an index of a table's few rows that wait for something, for both databases.
+
+    A query is answered by it only if it has the same condition, with its values written out.
+    """
+    condition = text(where)
+    return Index(f"ix_{name}", *columns, sqlite_where=condition, postgresql_where=condition)
 
 
 metadata = MetaData(naming_convention=NAMING)
@@ -163,7 +173,7 @@ debates = Table(
     Column("revealed_at", Utc),
     Column("mirror", String(26), comment="the debate that is this one with sides exchanged"),
     Column("mirror_revealed_at", Utc, comment="when that one named the models"),
-    Index(None, "status", "platform"),
+    Index(None, "status", "platform", "community"),
     Index(None, "platform", "thread"),
     Index(None, "community", "created_at"),
     Index(None, "mirror"),
@@ -187,7 +197,7 @@ calls = Table(
     Column("cost_max", Float, nullable=False),
     Column("latency", Float),
     Column("started_at", Utc, nullable=False),
-    Index(None, "state"),
+    partial_index("calls_out", "state", where="state = 'out'"),
     comment="The journal: every try of every model call",
 )
 
@@ -344,7 +354,7 @@ outbox = Table(
     Column("deadline", Utc),
     UniqueConstraint("debate", "key"),
     Index(None, "debate", "number"),
-    Index(None, "state", "platform"),
+    partial_index("outbox_open", "debate", "number", where="state IN ('pending', 'sending')"),
     comment="Messages on their way to a thread",
 )
 

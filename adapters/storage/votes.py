@@ -53,7 +53,7 @@ DEADLINES = Prepared(
 )
 STANCES = Prepared(
     select(debates.c.id, debates.c.stance_deadline)
-    .where(one_of(debates.c.status, GOING), debates.c.platform == bindparam("on"))
+    .where(one_of(debates.c.status, *GOING), debates.c.platform == bindparam("on"))
     .where(debates.c.stance_deadline.is_not(None), debates.c.stance_closed_at.is_(None))
     .where(IN_CHANNEL)
     .order_by(debates.c.stance_deadline)
@@ -65,6 +65,23 @@ AGAINS = Prepared(
     .where(targets.c.platform == bindparam("on"), targets.c.deadline.is_not(None))
     .where(IN_CHANNEL)
     .order_by(targets.c.deadline)
+)
+_OF_DEBATE = update(debates).where(debates.c.id == bindparam("of"))
+ACCEPT = Prepared(_OF_DEBATE.where(debates.c.vote_message.is_(None)), ("vote_message",))
+OPEN = Prepared(
+    _OF_DEBATE.where(debates.c.vote_opened_at.is_(None)),
+    ("vote_message", "vote_opened_at", "vote_deadline"),
+)
+LISTEN = Prepared(
+    update(targets)
+    .where(targets.c.platform == bindparam("on"), targets.c.place == bindparam("where"))
+    .where(targets.c.message == bindparam("named"), targets.c.debate == bindparam("of")),
+    ("closed_at",),
+)
+PLACE = Prepared(
+    select(debates.c.platform, debates.c.place, debates.c.thread, debates.c.setup).where(
+        debates.c.id == bindparam("of")
+    )
 )
 
 
@@ -90,17 +107,12 @@ class VoteTable:
         self, lease: Lease, debate_id: str, message: str, question: Question = Question.VOTE
     ) -> None:
         """Take answers on a posted message from now on; a deadline comes with `open`."""
-        statement = (
-            update(debates)
-            .where(debates.c.id == debate_id, debates.c.vote_message.is_(None))
-            .values(vote_message=message)
-        )
 
         def store(connection: Connection) -> None:
             guard(connection, lease)
             if question is not Question.VOTE:
                 add_target(connection, _target(connection, debate_id, message, question))
-            elif connection.execute(statement).rowcount:
+            elif ACCEPT.run(connection, {"of": debate_id, "vote_message": message}):
                 _listen(connection, debate_id, message)
 
         await self._database.write(store)
@@ -109,15 +121,11 @@ class VoteTable:
         self, lease: Lease, debate_id: str, message: str, now: datetime, deadline: datetime
     ) -> None:
         """Open a vote on a delivered message; a vote that is open stays as it is."""
-        statement = (
-            update(debates)
-            .where(debates.c.id == debate_id, debates.c.vote_opened_at.is_(None))
-            .values(vote_message=message, vote_opened_at=now, vote_deadline=deadline)
-        )
+        row = {"vote_message": message, "vote_opened_at": now, "vote_deadline": deadline}
 
         def store(connection: Connection) -> None:
             guard(connection, lease)
-            if connection.execute(statement).rowcount:
+            if OPEN.run(connection, row | {"of": debate_id}):
                 _listen(connection, debate_id, message)
 
         await self._database.write(store)
@@ -386,17 +394,12 @@ def _listen(connection: Connection, debate_id: str, message: str) -> None:
     """Take votes on a message, also on one that was lost with its thread and came back."""
     target = _target(connection, debate_id, message, Question.VOTE)
     add_target(connection, target)
-    connection.execute(
-        update(targets)
-        .where(targets.c.platform == target.platform, targets.c.place == target.place)
-        .where(targets.c.message == message, targets.c.debate == debate_id)
-        .values(closed_at=None)
-    )
+    key = {"on": target.platform, "where": target.place, "named": message}
+    LISTEN.run(connection, key | {"of": debate_id, "closed_at": None})
 
 
 def _target(connection: Connection, debate_id: str, message: str, question: Question) -> Target:
-    query = select(debates.c.platform, debates.c.place, debates.c.thread, debates.c.setup)
-    row = connection.execute(query.where(debates.c.id == debate_id)).one()
+    [row] = PLACE.rows(connection, {"of": debate_id})
     request = orjson.loads(row.setup)["request"]
     return Target(
         debate=debate_id,

@@ -185,7 +185,10 @@ def upgrade() -> None:
         op.f("ix_debates_platform_thread"), "debates", ["platform", "thread"], unique=False
     )
     op.create_index(
-        op.f("ix_debates_status_platform"), "debates", ["status", "platform"], unique=False
+        op.f("ix_debates_status_platform_community"),
+        "debates",
+        ["status", "platform", "community"],
+        unique=False,
     )
     op.create_table(
         "adjustments",
@@ -244,7 +247,14 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("debate", "step", "attempt", name=op.f("pk_calls")),
         comment="The journal: every try of every model call",
     )
-    op.create_index(op.f("ix_calls_state"), "calls", ["state"], unique=False)
+    op.create_index(
+        "ix_calls_out",
+        "calls",
+        ["state"],
+        unique=False,
+        sqlite_where=sa.text("state = 'out'"),
+        postgresql_where=sa.text("state = 'out'"),
+    )
     op.create_table(
         "interventions",
         sa.Column("number", sa.Integer(), nullable=False),
@@ -281,7 +291,14 @@ def upgrade() -> None:
         comment="Messages on their way to a thread",
     )
     op.create_index(op.f("ix_outbox_debate_number"), "outbox", ["debate", "number"], unique=False)
-    op.create_index(op.f("ix_outbox_state_platform"), "outbox", ["state", "platform"], unique=False)
+    op.create_index(
+        "ix_outbox_open",
+        "outbox",
+        ["debate", "number"],
+        unique=False,
+        sqlite_where=sa.text("state IN ('pending', 'sending')"),
+        postgresql_where=sa.text("state IN ('pending', 'sending')"),
+    )
     op.create_table(
         "scores",
         sa.Column("debate", sa.String(length=26), nullable=False),
