@@ -26,9 +26,9 @@ COST = "{usd:.2f} USD (at most {most:.2f})"
 COST_UNKNOWN = "at a cost that nobody knows"
 WORDS = "{words} words"
 WORDS_OF = "{words} of {limit} words"
-SECONDS = "{seconds} s"
-SECONDS_OF = "{seconds} of {limit} s"
-VIOLATION = "⚠️ **Against the rules:** {rule}"
+TIME_OF = "{used} of {given}"
+VIOLATION = "**Against the rules:** {rule}"
+VIOLATION_MARK = "⚠️"
 VIOLATIONS = {
     "too_many_words": "{measured:g} words where {limit:g} are allowed",
     "too_many_arguments": "{measured:g} arguments where {limit:g} are allowed",
@@ -70,7 +70,8 @@ QUORUM = ("{n} vote", "{n} votes")
 WITHDRAW = "Take my vote back"
 STANCE_BEFORE = "Before the debate"
 STANCE_AFTER = "After the debate"
-STANCE_ASKS = "**{topic}**\nWhat do you think? {options}"
+STANCE_QUESTION = "Where do you stand? {options}"
+STANCE_ASKS = "**{topic}**\n" + STANCE_QUESTION
 REVIEW_HINT = "{code}: who debated better?"
 AGAIN = "And now that you know?"
 AGAIN_ASKS = (
@@ -84,10 +85,10 @@ CLOSED = "The vote is closed"
 CLOSED_EARLY = "The vote was closed early"
 CLOSED_WITH = ("{n} vote was cast.", "{n} votes were cast.")
 OPTIONS = {
-    "tie": "a tie",
-    "weak": "both were weak",
-    "up": "for",
-    "down": "against",
+    "tie": "tie",
+    "weak": "both weak",
+    "up": "for it",
+    "down": "against it",
     "unsure": "unsure",
 }
 REVEAL = "Reveal"
@@ -170,23 +171,34 @@ def turn_title(turn: TurnPost) -> str:
 
 def turn_used(turn: TurnPost) -> str:
     """Return the words and the time that a turn took."""
-    words = WORDS_OF if turn.limit else WORDS
-    used = [words.format(words=turn.words, limit=turn.limit)]
-    if turn.seconds is not None:
-        template = SECONDS_OF if turn.seconds_limit else SECONDS
-        used.append(template.format(seconds=turn.seconds, limit=turn.seconds_limit))
-    return " · ".join(used)
+    used = words_used(turn.words, turn.limit)
+    if turn.seconds is None:
+        return used
+    time = _clock(turn.seconds)
+    if turn.seconds_limit:
+        time = TIME_OF.format(used=time, given=_clock(turn.seconds_limit))
+    return f"{used} · {time}"
+
+
+def words_used(words: int, limit: int) -> str:
+    """Return how many words there are, of how many; of any number for a limit of 0."""
+    return (WORDS_OF if limit else WORDS).format(words=words, limit=limit)
+
+
+def _clock(seconds: int) -> str:
+    return f"{seconds // 60}:{seconds % 60:02d}"
 
 
 def turn_text(turn: TurnPost) -> str:
     """Return a turn's text with the rules that it broke below it."""
-    broken = "".join(f"\n\n{_violation(violation)}" for violation in turn.violations)
+    broken = "".join(f"\n\n{VIOLATION_MARK} {said}" for said in violations(turn))
     # A fence that a turn leaves open would swallow what follows it.
     return turn.text + closing_fence(turn.text) + broken if broken else turn.text
 
 
-def _violation(broken: Violation) -> str:
-    return VIOLATION.format(rule=broken_rule(broken))
+def violations(turn: TurnPost) -> Iterator[str]:
+    """Return a line for each rule that a turn broke."""
+    return (VIOLATION.format(rule=broken_rule(broken)) for broken in turn.violations)
 
 
 def broken_rule(broken: Violation) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from engine.answers import DebatesAnswer, ResultAnswer, StartedAnswer, StatusAnswer, StoppedAnswer
-from engine.card_markdown import COST_UNKNOWN, SOON, plural
-from engine.debate import TIE, WEAK, Estimate, Persuasion, Status, Tally, Verdict
+from engine.card_markdown import COST_UNKNOWN, SOON, option_name, plural
+from engine.debate import Estimate, Persuasion, Status, Tally, Verdict
 from engine.messages import JurorLine, Reveal
 from engine.text import headline
 
@@ -54,7 +54,6 @@ STATES = {
 }
 DEBATE = "- `{code}` {state}, {when:%Y-%m-%d %H:%M} UTC, {format}: {topic}"
 
-OPTIONS = {TIE: "tie", WEAK: "both weak"}
 REVEALED = "**{side}** was `{model}`"
 DRAWN = "**{side}** was `{model}`, drawn at random"
 PEOPLE = "People: {counts}; {outcome}."
@@ -170,10 +169,10 @@ def _reveal(reveal: Reveal) -> Iterator[str]:
 
 
 def _people(tally: Tally) -> str:
-    counts = " · ".join(f"{_option(option)} {n}" for option, n in tally.counts.items())
+    counts = " · ".join(f"{option_name(option)} {n}" for option, n in tally.counts.items())
     outcome = NO_WINNER if any(tally.counts.values()) else NO_VOTES
     if tally.winner is not None:
-        outcome = PEOPLE_CHOSE.format(winner=_option(tally.winner))
+        outcome = PEOPLE_CHOSE.format(winner=option_name(tally.winner))
     return PEOPLE.format(counts=counts, outcome=outcome)
 
 
@@ -185,18 +184,14 @@ def _persuasion(persuasion: Persuasion) -> str:
 def _jury(verdict: Verdict) -> str:
     outcome = NO_VERDICT.format(problem=verdict.problem)
     if verdict.winner is not None:
-        outcome = _option(verdict.winner)
+        outcome = option_name(verdict.winner)
     return JURY.format(outcome=outcome, valid=verdict.valid, invalid=verdict.invalid)
 
 
 def _juror(line: JurorLine) -> str:
     if line.verdict is None:
         return JUROR_INVALID.format(juror=line.juror, problem=line.problem)
-    return JUROR.format(juror=line.juror, verdict=_option(line.verdict))
-
-
-def _option(option: str) -> str:
-    return OPTIONS.get(option, option)
+    return JUROR.format(juror=line.juror, verdict=option_name(line.verdict))
 
 
 def _minutes(minutes: float) -> str:

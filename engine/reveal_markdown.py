@@ -11,7 +11,7 @@ from engine.messages import JurorLine, Reveal
 MODEL = "**{side}** was `{model}`"
 DRAWN = "**{side}** was `{model}`, drawn at random"
 SEAT = "{seat} `{model}`"
-JUDGES = "Judged by {judges}"
+JUDGES = "Judged beside the jury by {judges}"
 PEOPLE = "**People:** {counts}"
 SHARE = "{side}'s share {share:.0f} % ({low:.0f}–{high:.0f} %)"
 GOLD = "Independent votes: {counts}"
@@ -36,8 +36,10 @@ AGREE = {
     False: "People and jury **disagree**.",
     None: "People and jury cannot be compared: not both decided.",
 }
-MOVED = ("{n} person moved towards {side}", "{n} people moved towards {side}")
-PERSUASION = "**Persuasion** ({people} took a stance twice): {moved}"
+MOVED = (
+    "{moved} of {n} person was moved: {counts} (by stances before and after).",
+    "{moved} of {n} people were moved: {counts} (by stances before and after).",
+)
 SPENT = ("{n} model call, {cost}", "{n} model calls, {cost}")
 SPENT_USD = "{usd:.4f} USD"
 
@@ -52,7 +54,7 @@ def reveal_lines(reveal: Reveal) -> Iterator[str]:
         yield JUDGES.format(judges=", ".join(f"`{judge}`" for judge in reveal.judges))
     yield ""
     yield from _people(reveal.tally, tuple(reveal.models))
-    if reveal.persuasion is not None:
+    if reveal.persuasion is not None and reveal.persuasion.people:
         yield _persuasion(reveal.persuasion)
     yield ""
     yield _jury(reveal.verdict)
@@ -87,8 +89,8 @@ def _human_winner(tally: Tally) -> str:
 
 
 def _persuasion(persuasion: Persuasion) -> str:
-    moved = (plural(MOVED, n, side=side) for side, n in persuasion.moved.items())
-    return PERSUASION.format(people=persuasion.people, moved=" · ".join(moved))
+    moved = persuasion.moved
+    return plural(MOVED, persuasion.people, moved=sum(moved.values()), counts=_counts(moved))
 
 
 def _jury(verdict: Verdict) -> str:

@@ -15,6 +15,7 @@ from rich.text import Text
 
 from adapters.terminal import texts
 from adapters.terminal.render import colour_of
+from engine.card_markdown import words_used
 from engine.ports import Draft
 from engine.text import clean
 
@@ -104,11 +105,10 @@ class Stage:
 def _panel(draft: Draft, rows: int) -> Panel:
     colour = colour_of(draft.side)
     title = texts.DRAFT.format(seat=draft.seat, round=draft.round)
-    counted = texts.WORDS_OF if draft.limit else texts.WORDS
     return Panel(
         Tail(clean(draft.text), rows),
         title=Text(clean(title), style=f"bold {colour}"),
-        subtitle=Text(counted.format(words=draft.words, limit=draft.limit), style="dim"),
+        subtitle=Text(words_used(draft.words, draft.limit), style="dim"),
         title_align="left",
         subtitle_align="right",
         border_style=colour,

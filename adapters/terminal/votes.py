@@ -14,6 +14,7 @@ from itertools import permutations
 from typing import NamedTuple
 
 from adapters.terminal import texts
+from engine.card_markdown import option_name
 from engine.errors import UsageError
 from engine.votes.options import DOWN, STANCE_NAMES, STANCES, UNSURE, UP
 
@@ -104,7 +105,7 @@ def keys_of(options: Sequence[str]) -> dict[str, str]:
 def key_hint(options: Sequence[str]) -> str:
     """Return the sentence that tells which key does what."""
     named = [
-        texts.KEY.format(key=key, option=texts.option_name(option))
+        texts.KEY.format(key=key, option=option_name(option))
         for key, option in keys_of(options).items()
     ]
     template = texts.STANCE_KEYS if tuple(options) == STANCES else texts.KEYS

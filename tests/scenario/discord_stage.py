@@ -169,9 +169,9 @@ def counted(reveal: Message) -> dict[str, int]:
 
 def counted_in(text: str) -> dict[str, int]:
     """Return the votes that a reveal's text counts, by option."""
-    names = {"A": "A", "B": "B", "a tie": "tie", "both were weak": "weak"}
+    names = {"A": "A", "B": "B", "tie": "tie", "both weak": "weak"}
     line = next(line for line in text.splitlines() if line.startswith("**People:**"))
-    pairs = re.findall(r"(A|B|a tie|both were weak) (\d+)", line.split(";")[0])
+    pairs = re.findall(r"(A|B|tie|both weak) (\d+)", line.split(";")[0])
     return {names[name]: int(n) for name, n in pairs}
 
 

@@ -187,5 +187,5 @@ def buttons(message: Message) -> list[str]:
 def counted(reveal: Message) -> dict[str, int]:
     """Return the votes that a reveal counts, by option."""
     line = next(line for line in reveal.text.splitlines() if line.startswith("**People:**"))
-    pairs = re.findall(r"(A|B|a tie|both were weak) (\d+)", line.split(";")[0])
+    pairs = re.findall(r"(A|B|tie|both weak) (\d+)", line.split(";")[0])
     return {name: int(n) for name, n in pairs}

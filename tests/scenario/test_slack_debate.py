@@ -59,7 +59,7 @@ async def test_a_debate_from_the_command_to_the_reveal(
         await slack.deliveries.heard()
         await voting(app)
         reveal = await stage.close()
-        assert counted(reveal) == {"A": 1, "B": 0, "a tie": 0, "both were weak": 0}
+        assert counted(reveal) == {"A": 1, "B": 0, "tie": 0, "both weak": 0}
         assert {"rehearsal/maple", "rehearsal/willow"} <= set(reveal.text.split("`"))
         await ended(app)
     turns = [m for m in stage.replies if " · turn " in title(m)]
@@ -184,7 +184,7 @@ async def test_private_ballots_are_cast_by_buttons(stage: SlackStage, slack: Sla
         assert "recorded: A" in await pressed.said()
         back = await slack.press("cleo", ballot.ts, "Take my vote back")
         assert "taken back" in await back.said()
-        assert counted(await stage.close()) == {"A": 0, "B": 1, "a tie": 0, "both were weak": 0}
+        assert counted(await stage.close()) == {"A": 0, "B": 1, "tie": 0, "both weak": 0}
 
 
 async def test_secret_ballots_are_refused_with_the_reason(

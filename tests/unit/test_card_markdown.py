@@ -8,8 +8,18 @@ from adapters.discord.render import parts as discord
 from adapters.slack.render import parts as slack
 from adapters.terminal.render import plain
 from engine.card_markdown import broken_rule
-from engine.debate import Violation
-from engine.messages import TurnPost
+from engine.debate import Persuasion, Tally, Verdict, Violation
+from engine.messages import Message, Reveal, TurnPost
+
+TURN = TurnPost(
+    side="A", seat="A2", round="free", number=3, total=9, text="Tea.", words=80, limit=50
+)
+
+
+def everywhere(message: Message) -> tuple[str, str, str]:
+    """Return what Discord and Slack are sent, and what the terminal shows."""
+    (there,), (elsewhere,) = discord(message, "k7f2qz·3"), slack(message, "k7f2qz·3")
+    return there.body, elsewhere.body, plain(message, "k7f2qz·3·1/1")
 
 
 @pytest.mark.parametrize(
@@ -23,23 +33,48 @@ from engine.messages import TurnPost
 )
 def test_a_broken_rule_is_told_in_the_same_words_everywhere(kind: str, said: str) -> None:
     violation = Violation(kind=kind, measured=80, limit=50)
-    turn = TurnPost(
-        side="A",
-        seat="A2",
-        round="free",
-        number=3,
-        total=9,
-        text="Tea.",
-        words=80,
-        limit=50,
-        violations=(violation,),
-    )
-    (there,), (elsewhere,) = discord(turn, "k7f2qz·3"), slack(turn, "k7f2qz·3")
-    assert said in there.body
-    assert said in elsewhere.body
-    assert said in plain(turn, "k7f2qz·3·1/1")
+    for shown in everywhere(TURN.model_copy(update={"violations": (violation,)})):
+        assert said in shown
 
 
 def test_a_rule_that_allows_nothing_says_how_often_it_was_broken() -> None:
     violation = Violation(kind="missing_response", measured=3, limit=0)
     assert broken_rule(violation) == "missing response (3)"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "limit", "said"),
+    [(5, 180, "0:05 of 3:00"), (185, 180, "3:05 of 3:00"), (61, None, "1:01")],
+)
+def test_a_speech_has_its_time_as_a_clock_shows_it(
+    seconds: int, limit: int | None, said: str
+) -> None:
+    turn = TURN.model_copy(update={"seconds": seconds, "seconds_limit": limit})
+    for shown in everywhere(turn):
+        assert said in shown
+        assert (" of 3:00" in shown) == (limit is not None)
+
+
+@pytest.mark.parametrize(
+    ("people", "said"),
+    [(4, "3 of 4 people were moved"), (1, "1 of 1 person was moved"), (0, None)],
+)
+def test_whom_a_debate_moved_is_told_where_somebody_was_asked_twice(
+    people: int, said: str | None
+) -> None:
+    moved = {"A": min(people, 2), "B": 1 if people > 2 else 0}
+    counts = {"A": 0, "B": 0}
+    reveal = Reveal(
+        topic="Tea",
+        models={"A": "near/ana", "B": "near/ben"},
+        tally=Tally(counts=counts, gold=counts, quorum_met=False, winner=None),
+        verdict=Verdict(winner=None, problem="no ballot", valid=0, invalid=0),
+        jurors=(),
+        agree=None,
+        usd=None,
+        calls=8,
+        persuasion=Persuasion(moved=moved, people=people, winner=None),
+    )
+    for shown in everywhere(reveal):
+        assert (said or "Nobody voted") in shown
+        assert ("moved" in shown) == (said is not None)

@@ -136,7 +136,7 @@ def test_nine_contenders_fit_in_rows_of_buttons() -> None:
 def test_a_question_of_stance_says_when_the_debate_begins() -> None:
     invite = StanceInvite(topic="Tea", after=False, options=("up", "down", "unsure"), seconds=60)
     shown = embed(invite)
-    assert "👍 for · 👎 against · 🤷 unsure" in shown["description"]
+    assert "👍 for it · 👎 against it · 🤷 unsure" in shown["description"]
     assert "60 seconds" in shown["description"]
 
 

@@ -119,7 +119,7 @@ def test_a_turn_says_whose_it_is_and_how_long() -> None:
     )
     seen = Message("C1", "1", "U1", blocks=Payload.of(part).blocks).text
     assert "🔵 A · opening · turn 1 of 8" in seen
-    assert "3 of 5 words · 20 of 30 s" in seen
+    assert "3 of 5 words · 0:20 of 0:30" in seen
     assert "```\nopen\n```\n\n⚠️" in seen
 
 

@@ -9,6 +9,7 @@ from adapters.terminal.render import parts, plain, pretty
 from engine.debate import Estimate, Persuasion, Tally, Verdict, Violation
 from engine.messages import (
     MESSAGE,
+    AgainInvite,
     Announcement,
     JurorLine,
     Message,
@@ -142,6 +143,31 @@ def test_the_announcement_tells_the_terms() -> None:
     assert "about 11 model calls (at most 30), 1.5 minutes, 0.01 USD (at most 0.30)" in text
 
 
+def test_marks_become_looks_and_a_side_and_its_model_have_its_colour() -> None:
+    for message in (ANNOUNCEMENT, REVEAL):
+        for text in (said(message), drawn(message, colour=False)):
+            assert "**" not in text
+            assert "`" not in text
+    assert "\x1b[1;34mA\x1b[0m argues for it · \x1b[1;31mB\x1b[0m argues" in drawn(ANNOUNCEMENT)
+    assert "\x1b[1;34mA\x1b[0m was \x1b[34monline/x\x1b[0m" in drawn(REVEAL)
+    assert "\x1b[1;31mB\x1b[0m was \x1b[31mrehearsal/oak\x1b[0m, drawn" in drawn(REVEAL)
+
+
+def test_a_topic_is_shown_as_it_was_written() -> None:
+    topic = "Is 2**3**2 `512`, or **[b]64[/b]**?"
+    stance = StanceInvite(topic=topic, after=True, options=("up",))
+    renamed = [m.model_copy(update={"topic": topic}) for m in (ANNOUNCEMENT, REVEAL)]
+    for message in (stance, *renamed):
+        assert f"Topic: {topic}" in said(message)
+        assert f"Topic: {topic}" in drawn(message, colour=False)
+
+
+def test_stars_and_strokes_that_mark_nothing_stay() -> None:
+    conditions = "a ** b ** c, ** d**, `open and ``"
+    text = said(ANNOUNCEMENT.model_copy(update={"conditions": conditions}))
+    assert f"Conditions: {conditions}" in text
+
+
 def test_an_unknown_cost_is_not_nothing() -> None:
     estimate = ANNOUNCEMENT.estimate.model_copy(update={"usd": None})
     text = said(ANNOUNCEMENT.model_copy(update={"estimate": estimate}))
@@ -166,6 +192,22 @@ def test_a_stance_is_asked_for_before_and_after() -> None:
     assert "The debate begins in 60 seconds" in said(before)
     after = said(before.model_copy(update={"after": True, "seconds": None}))
     assert "seconds" not in after
+
+
+def test_it_is_asked_again_in_full_after_the_reveal() -> None:
+    invite = AgainInvite(options=("A", "B", "tie", "weak"), minutes=1440)
+    text = said(invite)
+    assert text.startswith("[And now that you know?] (k7f2qz")
+    assert "Who debated better? You have read who they were" in text
+    assert "your vote above stays as it is.\nA · B · tie · both weak\n" in text
+    assert "Answers are taken for 24 hours." in text
+
+
+def test_the_reveal_names_who_sat_where_and_the_formats_own_judges() -> None:
+    seated = {"seats": {"A1": "online/x", "A2": "online/y"}, "judges": ("online/z",)}
+    text = said(REVEAL.model_copy(update=seated))
+    assert "A1 online/x · A2 online/y" in text
+    assert "Judged beside the jury by online/z" in text
 
 
 def test_the_reveal_tells_whom_the_debate_moved() -> None:
