@@ -399,7 +399,7 @@ async def test_views_open_with_a_fresh_trigger_and_show_errors(
     slack: SlackServer, web: AsyncWebClient, bot: Bot
 ) -> None:
     asked = await slack.slash("ada", "/debate form")
-    async with asyncio.timeout(2):
+    async with asyncio.timeout(10):
         while asked.view is None:  # noqa: ASYNC110 - what is there is looked at
             await asyncio.sleep(0.01)
     sent = await slack.submit(asked, {"topic": "Tea"})

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -51,10 +54,11 @@ class Scene:
         (self.folder / FREEZE).unlink()
 
     def open(self, *arguments: str) -> subprocess.Popen[str]:
-        """Start a process that holds the debate."""
+        """Start a process that holds the debate, and leads a group of its own."""
         return subprocess.Popen(
             [sys.executable, "-m", "tests.crash.driver", str(self.folder), self.format, *arguments],
             cwd=ROOT,
+            process_group=0,
             stderr=subprocess.PIPE,
             text=True,
         )
@@ -132,6 +136,11 @@ class Scene:
         """Return the platform's users by the ids that the database gave them."""
         return {row["id"]: row["user"] for row in self.tables()["people"]}
 
+    def votes(self) -> dict[str, str]:
+        """Return who holds what as the database has it."""
+        users, rows = self.users(), self.tables()["votes"]
+        return {users[row["person"]]: orjson.loads(row["body"])["option"] for row in rows}
+
     def tables(self) -> dict[str, list[dict[str, Any]]]:
         """Return every row of the database, but those of leases."""
         engine = create_engine(f"sqlite:///{self.folder / 'debate.db'}")
@@ -167,8 +176,12 @@ def kill_at(points: list[str], new_scene: NewScene, format_name: str = "classic"
         pair = [new_scene(format_name) for half in (left[::2], left[1::2]) if half]
         for scene, doomed in zip(pair, (left[::2], left[1::2]), strict=False):
             scene.doom(doomed)
-        for process in [scene.open("chain") for scene in pair]:
-            finish(process)
+        with ExitStack() as stack:
+            processes = [stack.enter_context(scene.open("chain")) for scene in pair]
+            for process in processes:
+                stack.callback(kill_group, process)
+            for process in processes:
+                finish(process)
         scenes += pair
         died = {point for scene in pair for point in scene.met}
         left = [point for point in left if point not in died]
@@ -176,14 +189,21 @@ def kill_at(points: list[str], new_scene: NewScene, format_name: str = "classic"
     return scenes
 
 
-def finish(process: subprocess.Popen[str], seconds: float = 120) -> None:
+def finish(process: subprocess.Popen[str], seconds: float = 300) -> None:
     """Wait until a process has come to the end of its debate."""
     with process:
         try:
             _, said = process.communicate(timeout=seconds)
         finally:
-            process.kill()
+            kill_group(process)
     assert process.returncode == 0, said
+
+
+def kill_group(leader: subprocess.Popen[str] | asyncio.subprocess.Process) -> None:
+    """Kill a process and every life that it began, even one just being born, unless it ended."""
+    if leader.returncode is None:
+        with suppress(ProcessLookupError):
+            os.killpg(leader.pid, signal.SIGKILL)
 
 
 @pytest.fixture(scope="session")

@@ -1,38 +1,33 @@
 """A process that holds a debate: `… -m tests.crash.driver FOLDER FORMAT [chain] [shared]`.
 
 It starts the one debate of its folder, or goes on with the one that it finds, with everything
-changed that a debate could depend on. With `chain` it does so in one child after the other, until
-one of them comes to the end; each child is a fork, which makes a restart cheap. With `shared` it
-does not hold the database alone, so that a lease which is not given back has to run out.
+changed that a debate could depend on. With `chain` it does so in one life after the other, until
+one of them comes to the end. With `shared` it does not hold the database alone, so that a lease
+which is not given back has to run out.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
 import sys
-import traceback
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-
-import structlog
 
 from adapters.models.attempts import Patience
 from adapters.models.rehearsal import RehearsalModels
 from adapters.storage.database import Database
 from bot.app import Line
 from engine.debate import Model, Price, Status
-from engine.errors import LeaseLostError, SettingsError
+from engine.errors import LeaseLostError
 from engine.intake import Order
-from engine.jury.blinding import blind
-from engine.jury.vocabulary import draw_names
 from engine.ports import AttemptLog, Call, Reply
 from engine.service import Service
 from engine.store import Store
 from tests.crash.fate import Fate, FatedStore, SurvivingVenue
-from tests.crash.inputs import CHANGED, FIRST, ORDER, PROMPTS, age, find, order_of
+from tests.crash.inputs import CHANGED, FIRST, ORDER, age, find, order_of
+from tests.crash.lives import chain, live
 from tests.doubles.hall import has_ended, hearing
 
 LOOK_SECONDS = 0.5
@@ -121,38 +116,7 @@ async def vote(
         await line.service.close_vote(debate_id)
 
 
-def live(folder: Path, order: Order, *, shared: bool = False) -> int:
-    """Run one process's life and return its exit code."""
-    structlog.configure(processors=[], logger_factory=structlog.ReturnLoggerFactory())
-    try:
-        asyncio.run(hold(folder, order, shared=shared))
-    except Exception:  # noqa: BLE001 - a child must not run on as its parent
-        traceback.print_exc()
-        return 1
-    return 0
-
-
-def warm_up() -> None:
-    """Compile what every child would compile again; no thread may run before a fork."""
-    blind("Side A said", draw_names(("A", "B"), seed=0), ())
-    for name in PROMPTS.texts:
-        with suppress(SettingsError):  # a template is compiled before it lacks its variables
-            PROMPTS.render(name)
-
-
-def chain(folder: Path, order: Order) -> int:
-    """Live again after every death, and return the exit code of the last life."""
-    warm_up()
-    while True:
-        child = os.fork()
-        if child == 0:
-            os._exit(live(folder, order))
-        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        if code != -signal.SIGKILL:
-            return code
-
-
 if __name__ == "__main__":
-    home, order = Path(sys.argv[1]), order_of(sys.argv[2])
-    ways = sys.argv[3:]
-    sys.exit(chain(home, order) if "chain" in ways else live(home, order, shared="shared" in ways))
+    home, ways = Path(sys.argv[1]), sys.argv[3:]
+    holding = partial(hold, home, order_of(sys.argv[2]), shared="shared" in ways)
+    sys.exit(chain(home, holding) if "chain" in ways else live(holding))

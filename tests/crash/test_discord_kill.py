@@ -9,17 +9,16 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable
 
-import orjson
 import pytest
 
 from engine import card_markdown
-from tests.crash.conftest import Scene
-from tests.crash.discord_bot import Bot, Send, serving
-from tests.doubles.discord import Remote
+from tests.crash.bot import Act, Bot, Held, Send, Voters
+from tests.crash.conftest import NewScene, Scene
+from tests.doubles.discord import Remote, hang
 from tests.doubles.discord.refusals import Json
+from tests.doubles.faults import When
 from tests.scenario.discord_stage import OPTIONS, counted_in
 
 MESSAGES = "/channels/*/messages"
@@ -39,141 +38,92 @@ CLOSE = ("votes.close debate, before", "votes.close debate, after")
 # Of three people one changes to another option, one stays, and one withdraws.
 ACTS = ((0, "+", "A"), (1, "+", "B"), (0, "+", "tie"), (0, "-", "A"), (2, "+", "A"), (2, "-", "A"))
 TOLD = {"before": ("ada", "ben", "cleo"), "after": ("dan", "eve", "fay")}
-UNTOLD = ("gus", "hal", "ida")
-NEWCOMERS = (*TOLD["after"], *UNTOLD)
 # Raise or lower it knowingly: sends twice, openings and closings twice, votes, and one absence.
 KILLS = 2 * (1 + 1 + 9 + 4) + 2 + 2 * 6 + 1 + 2 + 2 * (1 + 1)
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
-    """A debate that has been held to its end: Discord's state, and all that was sent to it."""
+class DiscordBot(Bot[Remote]):
+    """The bot's processes on Discord."""
 
-    state: Json
-    sent: list[Json]
-    scene: Scene
-    kills: int
+    driver = "tests.crash.discord_driver"
+    voters = Voters(ACTS, TOLD, untold=("gus", "hal", "ida"))
+    other_points = (*OPEN, *CLOSE)
 
-    @property
-    def messages(self) -> list[Json]:
-        """Every message, those of the channel first."""
-        channel, [thread] = self.state["channel"], threads(self.state)
-        found: dict[str, list[Json]] = self.state["messages"]
-        return [*found[channel], *found[thread]]
+    async def be_killed(self) -> None:
+        """Lead a debate to its end through every kill."""
+        await self.kill_at(BEFORE_VOTES, self.start)
+        await self.die(len(OPEN))
+        await self.die_at_votes()
+        met = len(self.scene.met)
+        await self.close()
+        await self.die(met + 1)
+        await self.kill_at(AFTER_VOTES, self.close)
 
-    def titled(self, title: str) -> Json:
-        """Return the message with this author line."""
-        return next(message for message in self.messages if author(message) == title)
+    async def hang(self, send: Send, when: When) -> None:
+        await self.platform.fail(hang(when), send.method, send.path, text=send.text)
 
-    def count(self, send: Send) -> int:
-        """Count the requests of a kind."""
-        path = re.compile(send.path.replace("*", "[^/]+"))
-        return sum(
-            call["method"] == send.method
-            and bool(path.fullmatch(call["path"]))
-            and send.text in call["text"]
-            for call in self.sent
+    async def start(self) -> None:
+        await self.platform.act("slash", "ada", "debate start", {"topic": "Tea beats coffee"})
+
+    async def vote(self, act: Act) -> None:
+        state = await self.platform.state()
+        [thread] = threads(state)
+        [ballot] = [m for m in state["messages"][thread] if author(m) == card_markdown.INVITE]
+        way = "react" if act.sign == "+" else "unreact"
+        await self.platform.act(way, act.user, ballot["id"], OPTIONS[act.option])
+
+    async def close(self) -> None:
+        [thread] = threads(await self.platform.state())
+        await self.platform.act("slash", "olga", "debate close", channel=thread)
+
+    @staticmethod
+    def is_open(state: Json) -> bool:
+        return "the vote is open" in announced(state)
+
+    @staticmethod
+    def is_over(state: Json) -> bool:
+        # The announcement may say so before the thread has it.
+        said = str(state["messages"])
+        posted = all(
+            f"'{title}'" in said for title in (card_markdown.CLOSED_EARLY, card_markdown.REVEAL)
         )
+        return posted and "the models are named" in announced(state)
 
 
-@pytest.fixture(scope="module")
-def clean(new_scene: Callable[[], Scene]) -> Held:
-    """A debate that nothing happened to."""
-    return asyncio.run(hold(new_scene(), hold_quietly, doomed=False))
-
-
-@pytest.fixture(scope="module")
-def killed(new_scene: Callable[[], Scene]) -> Held:
-    """A debate whose process was killed at every point, one after the other."""
-    return asyncio.run(hold(new_scene(), hold_killed, doomed=True))
-
-
-async def hold(scene: Scene, lead: Callable[[Bot], Awaitable[None]], *, doomed: bool) -> Held:
+async def hold(scene: Scene, lead: Callable[[DiscordBot], Awaitable[None]], doomed: bool) -> Held:
     """Hold a debate on a platform of its own."""
     async with Remote.spawned(scene.folder, "--generous") as discord:
         await discord.set_rules(nonce_seconds=0.0)
-        for name in NEWCOMERS:
-            await discord.act("add_user", name)
-        # A file that names no point of this debate keeps its process from noting every one.
-        points = casts((await discord.state())["users"]) if doomed else ()
-        scene.doom([*OPEN, *points, *CLOSE] if doomed else ["none"])
-        async with serving(scene, discord) as bot:
-            await lead(bot)
-            state = await discord.until(is_over, 60)
-            return Held(state, await discord.sent(), scene, bot.kills)
+        return await DiscordBot.hold(scene, discord, lead, doomed=doomed)
 
 
-async def hold_quietly(bot: Bot) -> None:
-    """Lead a debate to its end."""
-    await start(bot)
-    await bot.discord.until(is_open, 60)
-    for user, sign, option in acts(TOLD["before"]):
-        await vote(bot, user, sign, option)
-    await close(bot)
+@pytest.fixture(scope="module")
+def both(new_scene: NewScene) -> tuple[Held, Held]:
+    """A debate that nothing happened to; and beside it one whose process dies at every point."""
+
+    async def hold_both() -> tuple[Held, Held]:
+        return await asyncio.gather(
+            hold(new_scene(), DiscordBot.live_quietly, doomed=False),
+            hold(new_scene(), DiscordBot.be_killed, doomed=True),
+        )
+
+    return asyncio.run(hold_both())
 
 
-async def hold_killed(bot: Bot) -> None:
-    """Lead a debate to its end through every kill."""
-    await bot.kill_at(BEFORE_VOTES, lambda: start(bot))
-    await bot.die(len(OPEN))
-    for group in TOLD.values():
-        for user, sign, option in acts(group):
-            met = len(bot.scene.met)
-            await vote(bot, user, sign, option)
-            await bot.die(met + 1)
-    async with bot.away():
-        for user, sign, option in acts(UNTOLD):
-            await vote(bot, user, sign, option)
-    met = len(bot.scene.met)
-    await close(bot)
-    await bot.die(met + 1)
-    await bot.kill_at(AFTER_VOTES, lambda: close(bot))
+@pytest.fixture(scope="module")
+def clean(both: tuple[Held, Held]) -> Held:
+    """The debate that nothing happened to."""
+    return both[0]
 
 
-async def start(bot: Bot) -> None:
-    await bot.discord.act("slash", "ada", "debate start", {"topic": "Tea beats coffee"})
-
-
-async def vote(bot: Bot, user: str, sign: str, option: str) -> None:
-    state = await bot.discord.state()
-    [thread] = threads(state)
-    [ballot] = [m for m in state["messages"][thread] if author(m) == card_markdown.INVITE]
-    act = "react" if sign == "+" else "unreact"
-    await bot.discord.act(act, user, ballot["id"], OPTIONS[option])
-
-
-async def close(bot: Bot) -> None:
-    [thread] = threads(await bot.discord.state())
-    await bot.discord.act("slash", "olga", "debate close", channel=thread)
-
-
-def acts(group: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
-    """Yield what a group of three people does, as (who, + or -, option)."""
-    return ((group[who], sign, option) for who, sign, option in ACTS)
-
-
-def casts(users: dict[str, str]) -> Iterator[str]:
-    """Yield the point of each vote at which a process dies."""
-    for when, group in TOLD.items():
-        for user, sign, option in acts(group):
-            yield f"votes.cast {users[user]}{sign}{option}, {when}"
+@pytest.fixture(scope="module")
+def killed(both: tuple[Held, Held]) -> Held:
+    """The debate whose process was killed at every point, one after the other."""
+    return both[1]
 
 
 def threads(state: Json) -> list[str]:
     return [place["id"] for place in state["channels"] if "thread_metadata" in place]
-
-
-def is_open(state: Json) -> bool:
-    return "the vote is open" in announced(state)
-
-
-def is_over(state: Json) -> bool:
-    # The announcement may say so before the thread has it.
-    said = str(state["messages"])
-    posted = all(
-        f"'{title}'" in said for title in (card_markdown.CLOSED_EARLY, card_markdown.REVEAL)
-    )
-    return posted and "the models are named" in announced(state)
 
 
 def announced(state: Json) -> str:
@@ -196,44 +146,63 @@ def shown(message: Json) -> tuple[str, list[str]]:
     return author(message).replace(code, ""), place
 
 
+def messages(held: Held) -> list[Json]:
+    """Return every message, those of the channel first."""
+    channel, [thread] = held.state["channel"], threads(held.state)
+    found: dict[str, list[Json]] = held.state["messages"]
+    return [*found[channel], *found[thread]]
+
+
+def titled(held: Held, title: str) -> Json:
+    """Return the message with this author line."""
+    return next(message for message in messages(held) if author(message) == title)
+
+
+def count(held: Held, send: Send) -> int:
+    """Count the requests of a kind."""
+    path = re.compile(send.path.replace("*", "[^/]+"))
+    return sum(
+        call["method"] == send.method
+        and bool(path.fullmatch(call["path"]))
+        and send.text in call["text"]
+        for call in held.sent
+    )
+
+
 # --- what must be true in the end ----------------------------------------------------------
 
 
 def test_every_send_and_vote_was_a_kill(clean: Held, killed: Held) -> None:
     for send in {(send.method, send.path, send.text): send for send in SENDS}.values():
         expected = sum(s.times for s in SENDS if s._replace(times=1) == send._replace(times=1))
-        assert clean.count(send) == expected, send
-    assert set(killed.scene.met) == {*OPEN, *casts(killed.state["users"]), *CLOSE}
+        assert count(clean, send) == expected, send
+    assert set(killed.scene.met) == DiscordBot.points(killed.state["users"])
     assert killed.kills == KILLS
 
 
 def test_people_read_the_same_messages_in_the_same_thread(clean: Held, killed: Held) -> None:
     assert len(threads(killed.state)) == 1
-    assert list(map(shown, killed.messages)) == list(map(shown, clean.messages))
+    assert list(map(shown, messages(killed))) == list(map(shown, messages(clean)))
 
 
 def test_nothing_is_there_twice(killed: Held) -> None:
-    assert max(Counter(map(str, map(reference, killed.messages))).values()) == 1
+    assert max(Counter(map(str, map(reference, messages(killed)))).values()) == 1
     assert killed.state["pings"] == []
     assert killed.state["violations"] == []
 
 
 def test_the_votes_are_what_people_hold(clean: Held, killed: Held) -> None:
     for held in (clean, killed):
-        holders = held.titled(card_markdown.CLOSED_EARLY)["holders"]
+        holders = titled(held, card_markdown.CLOSED_EARLY)["holders"]
         shown = {
             held.state["users"][name]: option
             for option, emoji in OPTIONS.items()
             for name in holders[emoji]
             if name != "Rostrum"
         }
-        users, tables = held.scene.users(), held.scene.tables()
-        stored = {
-            users[row["person"]]: orjson.loads(row["body"])["option"] for row in tables["votes"]
-        }
-        assert stored == shown
+        assert held.scene.votes() == shown
         counts = Counter(shown.values())
-        assert counted_in(held.titled(card_markdown.REVEAL)["text"]) == {
+        assert counted_in(titled(held, card_markdown.REVEAL)["text"]) == {
             o: counts[o] for o in OPTIONS
         }
-    assert len(stored) == 6
+    assert len(killed.scene.votes()) == 6

@@ -136,9 +136,14 @@ async def test_while_the_platform_is_away_thinking_stops_at_four_turns(hall: Hal
         hall.venue.go_away(1.0)
         debate = await session.until(debate_id, lambda debate: debate.reason)
         assert debate.reason == "Waiting to post: The platform cannot be reached; try again."
-        await asyncio.sleep(0.5)
+        ahead = len(turns_in(hall)) + 4
+        async with asyncio.timeout(10):
+            while (await session.store.journal.spending(debate_id))[0] < ahead:
+                hall.venue.go_away(1.0)  # for as long as that takes
+                await asyncio.sleep(0.01)
+        await asyncio.sleep(0.3)  # in which a side that does not wait asks for more
         calls, _ = await session.store.journal.spending(debate_id)
-        assert calls == len(turns_in(hall)) + 4
+        assert calls == ahead
         await session.until(debate_id, lambda debate: not debate.reason)
         ended = await session.ended(debate_id)
     assert ended.status is Status.CLOSED

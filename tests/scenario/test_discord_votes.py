@@ -94,7 +94,7 @@ async def test_votes_cast_while_nothing_ran_are_counted(
         discord.react("ben", ballot.id, A)
         discord.react("cleo", ballot.id, A)
         await voting(app)
-        await asyncio.sleep(0.1)
+        await cast(app, 2)
     discord.unreact("cleo", ballot.id, A)
     discord.react("dan", ballot.id, B)
     expected = held(discord, ballot)
@@ -187,7 +187,7 @@ async def test_cleared_reactions_take_nobodys_vote(
         discord.react("ben", ballot.id, A)
         discord.react("cleo", ballot.id, B)
         await voting(app)
-        await asyncio.sleep(0.1)
+        await cast(app, 2)
         discord.clear_emoji(ballot.id, A)
         discord.clear_reactions(ballot.id)
         await asyncio.sleep(0.1)
@@ -201,7 +201,7 @@ async def test_a_deleted_vote_message_keeps_the_votes(
         ballot = await stage.vote()
         discord.react("ben", ballot.id, A)
         await voting(app)
-        await asyncio.sleep(0.1)
+        await cast(app, 1)
         discord.delete_message(ballot.id)
         assert counted(await stage.close()) == NONE | {"A": 1}
 
@@ -214,7 +214,7 @@ async def test_a_lost_thread_ends_the_debate_clearly_and_keeps_its_votes(
         ballot = await stage.vote()
         discord.react("ben", ballot.id, A)
         await voting(app)
-        await asyncio.sleep(0.1)
+        await cast(app, 1)
         match trouble:
             case "deleted":
                 discord.delete_thread(stage.thread.id)
@@ -252,7 +252,7 @@ async def test_a_reading_that_fails_withdraws_nobodys_vote(
         discord.react("ben", ballot.id, A)
         discord.react("cleo", ballot.id, B)
         await voting(app)
-        await asyncio.sleep(0.1)
+        await cast(app, 2)
         discord.fail(status(500), "GET", "/channels/*/messages/*/reactions/*", times=-1)
         assert counted(await stage.close()) == NONE | {"A": 1, "B": 1}
 

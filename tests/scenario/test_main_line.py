@@ -116,8 +116,13 @@ async def test_thinking_waits_for_a_slow_platform_and_catches_up_in_order(
 ) -> None:
     """Both sides of a simultaneous round wait for room at once, which once ended the process."""
     started = await line.start(turn_order=TurnOrder.SIMULTANEOUS)
-    stage.venue.go_away(1.2)
-    await asyncio.sleep(0.8)
+
+    def two_rounds_are_asked(_: Debate) -> bool:
+        stage.venue.go_away(0.8)  # for as long as that takes
+        return len(stage.turns_asked) >= 4
+
+    await line.until(started.debate.id, two_rounds_are_asked)
+    await asyncio.sleep(0.3)  # in which a side that does not wait asks for more
     assert 4 <= len(stage.turns_asked) <= 6
     debate = await line.ended(started.debate.id)
     assert debate.status is Status.CLOSED

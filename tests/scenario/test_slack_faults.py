@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 from structlog.testing import capture_logs
 
+import engine.delivery
 from engine.debate import Status
 from engine.errors import SettingsError
 from engine.store import DeliveryState, ExportFilter
@@ -24,7 +25,8 @@ HISTORY = ("channels:history", "groups:history")
 
 
 @pytest.fixture
-async def stage(database_url: str) -> AsyncIterator[SlackStage]:
+async def stage(database_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[SlackStage]:
+    monkeypatch.setattr(engine.delivery, "LOOK_SECONDS", 0.02)
     async with SlackServer(rules=Rules(tiered=False, spaced=False)) as slack:
         yield SlackStage(database_url, slack)
 

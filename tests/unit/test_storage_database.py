@@ -154,11 +154,11 @@ async def test_reads_do_not_wait_for_a_write(notes: Database) -> None:
 
     def wait(connection: Connection) -> bool:
         insert(connection, 1)
-        return go.wait(5)
+        return go.wait(60)
 
     writing = asyncio.create_task(notes.write(wait))
     await asyncio.sleep(0.01)
-    async with asyncio.timeout(2):
+    async with asyncio.timeout(20):
         assert await notes.read(numbers) == []
     go.set()
     assert await writing

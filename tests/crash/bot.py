@@ -1,0 +1,237 @@
+"""The bot's processes on a platform, as a test starts, kills and follows them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from itertools import chain
+from typing import ClassVar, Generic, NamedTuple, Self, TypeVar
+
+from tests.crash.conftest import ROOT, Scene, kill_group
+from tests.crash.fate import lines
+from tests.crash.lives import CONNECTED, LIVES
+from tests.doubles.control import Json
+from tests.doubles.faults import When
+from tests.doubles.remote import RemoteDouble
+
+P = TypeVar("P", bound=RemoteDouble)
+PATIENCE = 60.0
+
+
+class Send(NamedTuple):
+    """So many requests that change what people see; `text` is in their body."""
+
+    method: str
+    path: str
+    times: int = 1
+    text: str = ""
+
+
+class Act(NamedTuple):
+    """What somebody does to a ballot: `+` an option or `-` it."""
+
+    user: str
+    sign: str
+    option: str
+
+
+class Voters(NamedTuple):
+    """Groups of people who all do the same: each act is of the person at a place of a group.
+
+    When the bot is told of an act of those in `told` it dies, before it stores it or after; while
+    those in `untold` act there is no bot.
+    """
+
+    acts: tuple[tuple[int, str, str], ...]
+    told: Mapping[str, tuple[str, ...]]
+    untold: tuple[str, ...]
+
+    @property
+    def people(self) -> tuple[str, ...]:
+        """Everybody."""
+        return (*chain.from_iterable(self.told.values()), *self.untold)
+
+    def of(self, group: Sequence[str]) -> Iterator[Act]:
+        """Yield what a group does."""
+        return (Act(group[place], sign, option) for place, sign, option in self.acts)
+
+    def casts(self, users: dict[str, str]) -> Iterator[str]:
+        """Yield the point of each vote at which a process dies; `users` are ids by name."""
+        for when, group in self.told.items():
+            for act in self.of(group):
+                yield f"votes.cast {users[act.user]}{act.sign}{act.option}, {when}"
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A debate that was held to its end: the platform's state, and all that was sent to it."""
+
+    state: Json
+    sent: list[Json]
+    scene: Scene
+    kills: int
+
+
+class Bot(ABC, Generic[P]):
+    """One process after the other, each killed from here or by its fate."""
+
+    driver: ClassVar[str]
+    """The module that serves the platform."""
+
+    voters: ClassVar[Voters]
+    other_points: ClassVar[tuple[str, ...]] = ()
+    """Where it dies by its fate, beside the votes."""
+
+    def __init__(self, scene: Scene, platform: P, lives: asyncio.subprocess.Process) -> None:
+        self.scene = scene
+        self.platform = platform
+        self._lives = lives
+        self._killed = 0
+
+    @classmethod
+    async def hold(
+        cls, scene: Scene, platform: P, lead: Callable[[Self], Awaitable[None]], *, doomed: bool
+    ) -> Held:
+        """Hold a debate, and return what became of it; `doomed` it dies at every vote."""
+        for name in set(cls.voters.people) - set((await platform.state())["users"]):
+            await platform.act("add_user", name)
+        users = (await platform.state())["users"]
+        # A file that names no point of this debate keeps its process from noting every one.
+        scene.doom(sorted(cls.points(users)) if doomed else ["none"])
+        async with cls.serving(scene, platform) as bot:
+            await lead(bot)
+            state = await platform.until(cls.is_over, PATIENCE)
+            return Held(state, await platform.sent(), scene, bot.kills)
+
+    @classmethod
+    def points(cls, users: dict[str, str]) -> set[str]:
+        """Return the points of its fate; `users` are ids by name."""
+        return {*cls.other_points, *cls.voters.casts(users)}
+
+    @classmethod
+    @asynccontextmanager
+    async def serving(cls, scene: Scene, platform: P) -> AsyncIterator[Self]:
+        """Run the bot's processes until the body ends."""
+        lives = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", cls.driver, str(scene.folder), platform.api_url),
+            cwd=ROOT,
+            stdin=asyncio.subprocess.PIPE,
+            process_group=0,
+        )
+        bot = cls(scene, platform, lives)
+        try:
+            await bot.back()
+            yield bot
+        finally:
+            kill_group(lives)
+            await lives.wait()
+
+    @property
+    def kills(self) -> int:
+        """How many processes have been killed so far."""
+        return self._killed + len(self.scene.met)
+
+    async def back(self) -> None:
+        """Wait until the process after the last kill is connected."""
+        await self._until(lambda: self._newest() and self._newest() == self._lines(CONNECTED)[-1:])
+
+    async def kill(self) -> None:
+        """Kill the process that lives now."""
+        await self._until(self._newest)
+        os.kill(int(self._newest()[0]), signal.SIGKILL)
+        self._killed += 1
+
+    @asynccontextmanager
+    async def away(self) -> AsyncIterator[None]:
+        """Kill it, and let none follow before the body ends."""
+        self._lives.send_signal(signal.SIGSTOP)
+        try:
+            await self.kill()
+            yield
+        finally:
+            self._lives.send_signal(signal.SIGCONT)
+        await self.back()
+
+    async def die(self, points: int) -> None:
+        """Wait until it has died at so many points of its fate in all, and is back."""
+        await self._until(lambda: len(self.scene.met) >= points)
+        await self.back()
+
+    async def kill_at(self, sends: Sequence[Send], begin: Callable[[], Awaitable[object]]) -> None:
+        """Kill it at each of these sends, before it is stored and after; `begin` leads to them."""
+        whens: tuple[When, When] = ("before", "after")
+        points = [(send, when) for send in sends for _ in range(send.times) for when in whens]
+        await self.hang(*points[0])
+        await begin()
+        for following in [*points[1:], None]:
+            await self.platform.until(lambda state: state["hanging"], PATIENCE)
+            if following is not None:
+                await self.hang(*following)
+            await self.kill()
+            await self.platform.release()
+            await self.platform.until(lambda state: not state["hanging"], PATIENCE)
+
+    async def die_at_votes(self) -> None:
+        """Have people vote: it dies at every vote that it is told of, and is away for others."""
+        for group in self.voters.told.values():
+            for act in self.voters.of(group):
+                met = len(self.scene.met)
+                await self.vote(act)
+                await self.die(met + 1)
+        async with self.away():
+            for act in self.voters.of(self.voters.untold):
+                await self.vote(act)
+
+    async def live_quietly(self) -> None:
+        """Lead a debate to its end, with the votes of some, killed never."""
+        await self.start()
+        await self.platform.until(self.is_open, PATIENCE)
+        for act in self.voters.of(self.voters.told["before"]):
+            await self.vote(act)
+        await self.close()
+
+    @abstractmethod
+    async def hang(self, send: Send, when: When) -> None:
+        """Let the next request of a kind hang, before it is carried out or after."""
+
+    @abstractmethod
+    async def start(self) -> None:
+        """Ask for a debate."""
+
+    @abstractmethod
+    async def vote(self, act: Act) -> None:
+        """Let somebody act on the ballot."""
+
+    @abstractmethod
+    async def close(self) -> None:
+        """Close the vote as a manager."""
+
+    @staticmethod
+    @abstractmethod
+    def is_open(state: Json) -> bool:
+        """Whether people can vote."""
+
+    @staticmethod
+    @abstractmethod
+    def is_over(state: Json) -> bool:
+        """Whether all that people will see of the debate is there."""
+
+    def _lines(self, name: str) -> list[str]:
+        return lines(self.scene.folder / name)
+
+    def _newest(self) -> list[str]:
+        """Return the id of the process after the last kill, nothing while there is none."""
+        born = self._lines(LIVES)
+        return born[-1:] if len(born) > self.kills else []
+
+    async def _until(self, reached: Callable[[], object]) -> None:
+        async with asyncio.timeout(PATIENCE):
+            while not reached():
+                assert self._lives.returncode is None, "a process ended without being killed"
+                await asyncio.sleep(0.02)

@@ -1,0 +1,86 @@
+"""One life after the other: how a process that its test kills comes back, and tells where it is.
+
+Each life is a fork, which makes a restart cheap. Their process ids are in `lives`, and in
+`connected` those that a platform has greeted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import structlog
+
+from engine.errors import SettingsError
+from engine.jury.blinding import blind
+from engine.jury.vocabulary import draw_names
+from engine.ports import VenueLimits
+from tests.crash.fate import Fate, FatedStore, append
+from tests.crash.inputs import PROMPTS
+
+LIVES, CONNECTED = "lives", "connected"
+LIMITS = VenueLimits(typing_seconds=60, send_seconds=0.4, state_seconds=0.05)
+Life = Callable[[], Coroutine[Any, Any, None]]
+
+
+def chain(folder: Path, life: Life) -> int:
+    """Live again after every kill, and return the exit code of the life that was not killed."""
+    _warm_up()
+    while True:
+        child = os.fork()
+        if child == 0:
+            os._exit(live(life))
+        append(folder / LIVES, str(child))
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        if code != -signal.SIGKILL:
+            return code
+
+
+def live(life: Life) -> int:
+    """Live once, and return the exit code."""
+    structlog.configure(processors=[], logger_factory=structlog.ReturnLoggerFactory())
+    try:
+        asyncio.run(life())
+    except Exception:  # noqa: BLE001 - a child must not run on as its parent
+        traceback.print_exc()
+        return 1
+    return 0
+
+
+@contextmanager
+def fated(folder: Path) -> Iterator[str]:
+    """Have the bot that the body joins die as its folder says; return its database's address."""
+    with (
+        patch("bot.app.SqlStore", partial(FatedStore, fate=Fate(folder))),
+        # A send that hangs is not tried again before whoever let it hang has killed the process.
+        patch("engine.delivery.LOOK_SECONDS", 4.0),
+    ):
+        yield f"sqlite+aiosqlite:///{folder / 'debate.db'}"
+
+
+async def stay(folder: Path) -> None:
+    """Tell that the platform has greeted this process, and wait for the kill.
+
+    It ends by itself only when its test has gone, who would have killed it.
+    """
+    append(folder / CONNECTED, str(os.getpid()))
+    alone = asyncio.Event()
+    asyncio.get_running_loop().add_reader(sys.stdin, alone.set)
+    await alone.wait()
+
+
+def _warm_up() -> None:
+    """Compile what every child would compile again; no thread may run before a fork."""
+    blind("Side A said", draw_names(("A", "B"), seed=0), ())
+    for name in PROMPTS.texts:
+        with suppress(SettingsError):  # a template is compiled before it lacks its variables
+            PROMPTS.render(name)
