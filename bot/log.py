@@ -63,12 +63,11 @@ def configure(
     logging.captureWarnings(True)
     structlog.configure(
         processors=[
-            structlog.stdlib.filter_by_level,
             *_described(),
             structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
         ],
         logger_factory=structlog.stdlib.LoggerFactory(),
-        wrapper_class=structlog.stdlib.BoundLogger,
+        wrapper_class=structlog.make_filtering_bound_logger(settings.level),
     )
 
 
@@ -82,7 +81,6 @@ def _described() -> list[Processor]:
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
-        structlog.stdlib.PositionalArgumentsFormatter(),
         structlog.processors.TimeStamper(fmt="iso", utc=True, key="time"),
     ]
 
@@ -127,15 +125,15 @@ def _redacted(name: str, value: Any, hide: Callable[[str], str]) -> Any:
         return value
     if _SECRET_NAME.search(name):
         return REDACTED
+    if isinstance(value, str):
+        return hide(value)
     if isinstance(value, int) or (isinstance(value, float) and isfinite(value)):
         return value
     if isinstance(value, Mapping):
         return {hide(str(key)): _redacted(str(key), inner, hide) for key, inner in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
         return [_redacted(name, inner, hide) for inner in value]
-    if isinstance(value, bytes):
-        value = value.decode("utf-8", "replace")
-    return hide(value if isinstance(value, str) else repr(value))
+    return hide(value.decode("utf-8", "replace") if isinstance(value, bytes) else repr(value))
 
 
 # --- lines -----------------------------------------------------------------------------

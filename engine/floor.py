@@ -309,8 +309,6 @@ class Floor:
         Every call finishes before a failure is raised (the first in order): a sibling that
         was paid for is journaled, and found again on resume.
         """
-        # Asked by each on its own, they would set out one after the other.
-        await self._desk.room()
         loop = asyncio.get_running_loop()
         gates: list[asyncio.Future[bool]] = [loop.create_future() for _ in speeches]
 
@@ -325,8 +323,14 @@ class Floor:
                 if not gates[place].done():
                     gates[place].set_result(spoken)
 
-        line = [stand_in_line(place, speech) for place, speech in enumerate(speeches)]
-        results = await asyncio.gather(*line, return_exceptions=True)
+        try:
+            # Asked by each on its own, they would set out one after the other.
+            await self._desk.room()
+            line = [stand_in_line(place, speech) for place, speech in enumerate(speeches)]
+            results = await asyncio.gather(*line, return_exceptions=True)
+        finally:
+            for speech in speeches:
+                speech.close()  # one that was cancelled before it began is awaited by nobody
         spoken: list[T] = []
         for result in results:
             if isinstance(result, BaseException):

@@ -137,8 +137,8 @@ class AttemptLog(Protocol):
         """Note that try `number` (from 1) is about to be sent; raises to forbid it."""
         ...
 
-    async def ended(self, attempt: Attempt, reply: Reply | None = None) -> None:
-        """Note how it ended; `reply` is given with the try that succeeded."""
+    def ended(self, attempt: Attempt, reply: Reply | None = None) -> None:
+        """Note how it ended, without waiting; `reply` is given with the try that succeeded."""
         ...
 
 

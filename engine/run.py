@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import structlog
 
@@ -22,7 +23,7 @@ from engine.errors import (
 )
 from engine.floor import Floor
 from engine.formats import format_of
-from engine.jury.panel import blind_ahead, hold_panel
+from engine.jury.panel import hold_panel
 from engine.keeper import Keeper
 from engine.messages import Notice, StanceInvite, VoteInvite
 from engine.pace import Pace
@@ -34,7 +35,6 @@ from engine.votes.options import STANCES, vote_options
 
 MOST_UNDELIVERED = 4
 LOOK_SECONDS = 1.0
-BLIND_AFTER_SECONDS = 0.05  # when the next call is on its way, and the processor idle
 DEFECT = "Rostrum itself failed; the log says where. What was paid for is kept; try to resume it."
 log = structlog.get_logger(__name__)
 
@@ -82,7 +82,7 @@ class Runner:
         log.info("debate runs", debate=debate_id, format=debate.request.format)
         steps = Steps(debate, lease, journaled, self.store, self.models, self.keeper, self._pace)
         advance = self.store.debates.advance
-        steps.later(advance(lease, debate_id, Status.RUNNING, debate.reason))
+        steps.later(partial(advance, lease, debate_id, Status.RUNNING, debate.reason))
         desk = LiveDesk(debate, lease, steps, self, journaled.unanswered)
         try:
             if journaled.steps:
@@ -109,10 +109,11 @@ class Runner:
             await floor.adjourned()
             if held.done():
                 held.result()
-            desk.blind_ahead()
             verdict, ballots = await hold_panel(debate, floor.turns, prompts, desk.steps)
         seal = self.store.journal.record_verdict
-        desk.steps.later(seal(desk.lease, debate.id, verdict, ballots, _invitation(debate)))
+        desk.steps.later(
+            partial(seal, desk.lease, debate.id, verdict, ballots, _invitation(debate))
+        )
 
     async def _end(self, debate_id: str, error: RostrumError) -> None:
         """Write down how a debate ended early, and say it in the thread."""
@@ -169,7 +170,6 @@ class LiveDesk:
     unanswered: Mapping[str, str]
     undelivered: int = 0
     recording: int = 0
-    unblinded: list[Turn] = field(default_factory=list)
 
     async def room(self) -> None:
         """Wait until fewer than four turns are undelivered."""
@@ -214,27 +214,20 @@ class LiveDesk:
     async def publish(self, turn: Turn, compose: Callable[[], Post]) -> None:
         """Keep a turn and queue its post, together."""
         self.recording += 1
-        self.steps.later(self._record(turn, compose()))
-        self.unblinded.append(turn)
-        asyncio.get_running_loop().call_later(BLIND_AFTER_SECONDS, self.blind_ahead)
-
-    def blind_ahead(self) -> None:
-        """Have turns blinded for the panel, while the next ones are written."""
-        turns, self.unblinded = self.unblinded, []
-        blind_ahead(self.debate, turns)
+        self.steps.later(partial(self._record, turn, compose))
 
     async def keep(self, note: Note) -> None:
         """Keep what a format finds beside its turns."""
-        self.steps.later(self._note(note))
+        self.steps.later(partial(self._note, note))
 
     async def _note(self, note: Note) -> None:
         await self.runner.store.journal.note(self.lease, self.debate.id, note)
         if note.posts:
             self.runner.bell.ring(f"outbox/{self.debate.platform}", self.debate.id)
 
-    async def _record(self, turn: Turn, post: Post) -> None:
-        journal = self.runner.store.journal
-        self.undelivered = await journal.record_turn(self.lease, self.debate.id, turn, post)
+    async def _record(self, turn: Turn, compose: Callable[[], Post]) -> None:
+        record = self.runner.store.journal.record_turn
+        self.undelivered = await record(self.lease, self.debate.id, turn, compose())
         self.recording -= 1
         self.runner.bell.ring(f"outbox/{self.debate.platform}", self.debate.id)
 

@@ -18,6 +18,7 @@ from engine.debate import (
     Debate,
     Estimate,
     Model,
+    Price,
     Request,
     Setup,
     Status,
@@ -121,8 +122,9 @@ class Service:
         fit = await self._history()
         setup = freeze(request, script, order, defaults, prompts, seed=seed, number=number, fit=fit)
         setup = setup.model_copy(update={"mirror_of": mirror_of})
-        setup = await self._price(setup, defaults.caps)
-        pace = {model.ref: self.models.pace(model) for model in _models_of(setup)}
+        models = _models_of(setup)
+        setup = setup.model_copy(update={"prices": await self._price(models, defaults.caps)})
+        pace = {model.ref: self.models.pace(model) for model in models}
         expected = await estimate(setup, script, prompts, pace)
         setup = _reserve(setup, expected, defaults.caps)
         return Plan(self._new_debate(order, setup), expected, prompts)
@@ -203,12 +205,18 @@ class Service:
             created_at=self.clock.now(),
         )
 
-    async def _price(self, setup: Setup, caps: Caps) -> Setup:
-        models = _models_of(setup)
-        prices = await asyncio.gather(*(self.models.price(model) for model in models))
-        known = {model.ref: price for model, price in zip(models, prices, strict=True)}
+    async def _price(self, models: Sequence[Model], caps: Caps) -> dict[str, Price | None]:
+        """Return the models' prices; a backend, which has one list of them, is asked once."""
+        known: dict[str, Price | None] = {model.ref: None for model in models}
+
+        async def ask(backend: str) -> None:
+            for model in models:
+                if model.backend == backend:
+                    known[model.ref] = await self.models.price(model)
+
+        await asyncio.gather(*map(ask, {model.backend for model in models}))
         check_prices(known, caps)
-        return setup.model_copy(update={"prices": known})
+        return known
 
     async def _history(self) -> Fit:
         """Return what past ballots say of the jurors, fitted at most once a minute."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import math
-import re
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
+from string import ascii_letters
+from typing import Protocol
 
 import orjson
 
@@ -20,7 +21,7 @@ from engine.store import AttemptStart, Journaled, Lease, Store
 
 LINGER_SECONDS = 0.02
 BYTES_PER_TOKEN = 2.5  # of letters and spaces; anything else may take a token a byte
-_LETTERS = re.compile("[A-Za-z ]+")
+_LETTERS = (ascii_letters + " ").encode()
 
 
 class Caller(Protocol):
@@ -61,8 +62,8 @@ class Steps:
         self._models = models
         self._keeper = keeper
         self._pace = pace
-        self._waiting: list[Coroutine[Any, Any, object]] = []
-        self._started: list[asyncio.Task[object]] = []
+        self._waiting: list[Callable[[], Awaitable[object]]] = []
+        self._started: list[Awaitable[object]] = []
         self._linger: asyncio.TimerHandle | None = None
         self.spent = journaled.spent
 
@@ -113,16 +114,16 @@ class Steps:
             )
         # Counted before the first await: calls side by side must not pass the cap together.
         self.spent += start.cost_max
-        self.later(self._store.journal.began(self._lease, start, call))
+        self.later(partial(self._store.journal.began, self._lease, start, call))
         await self.flush()
 
-    async def ended(self, start: AttemptStart, attempt: Attempt, reply: Reply | None) -> None:
+    def ended(self, start: AttemptStart, attempt: Attempt, reply: Reply | None) -> None:
         """Journal how a try ended, and settle what it cost."""
         if attempt.cost is not None:
             self.spent += attempt.cost - start.cost_max
-        self.later(self._store.journal.ended(self._lease, start, attempt, reply))
+        self.later(partial(self._store.journal.ended, self._lease, start, attempt, reply))
 
-    def later(self, write: Coroutine[Any, Any, object]) -> None:
+    def later(self, write: Callable[[], Awaitable[object]]) -> None:
         """Queue a write that has to be on disk before the next call is sent, not before.
 
         Writes are stored in the order in which they are queued, and one commit takes them all:
@@ -146,7 +147,7 @@ class Steps:
         if self._linger is not None:
             self._linger.cancel()
             self._linger = None
-        self._started += map(asyncio.create_task, self._waiting)
+        self._started += [asyncio.ensure_future(write()) for write in self._waiting]
         self._waiting.clear()
 
     def start(self, call: Call, number: int, tokens_out: int) -> AttemptStart:
@@ -157,7 +158,6 @@ class Steps:
             step=call.step,
             number=self._attempts.get(call.step, 0) + number,
             cost_max=cost_max,
-            prompt_hash=prompt_hash(call.messages),
         )
 
 
@@ -176,19 +176,19 @@ class Tries:
         await self._steps.began(self._call, start)
         self._start = start
 
-    async def ended(self, attempt: Attempt, reply: Reply | None = None) -> None:
+    def ended(self, attempt: Attempt, reply: Reply | None = None) -> None:
         """Note how it ended; `reply` is given with the try that succeeded."""
         if attempt.widens:
             self._tokens_out *= 2
         if self._start is not None:
-            await self._steps.ended(self._start, attempt, reply)
+            self._steps.ended(self._start, attempt, reply)
 
 
 def tokens_in(call: Call) -> int:
     """Return an upper estimate of a prompt's tokens."""
-    text = "".join(message.content for message in call.messages)
-    letters = sum(map(len, _LETTERS.findall(text)))
-    other = len(text.encode()) - letters
+    text = "".join(message.content for message in call.messages).encode()
+    other = len(text.translate(None, _LETTERS))
+    letters = len(text) - other
     schema = len(orjson.dumps(call.schema.json_schema)) if call.schema else 0
     return math.ceil(letters / BYTES_PER_TOKEN) + other + schema + 8 * len(call.messages)
 

@@ -72,7 +72,7 @@ _ITEM = regex.compile(
     r"(?:[.)](?=\*\*|__|[ \t]|$)|[．、）])",
     regex.MULTILINE,
 )
-_NUMBERED = re.compile(r"\d[.)．、）]")  # what every item has in it, found quickly
+_BEFORE_NUMBERS = " \t#*_("
 _FENCE_LINE = re.compile(r"^[ \t]*(?P<marker>`{3,}|~{3,})(?P<info>[^\n]*)$", re.MULTILINE)
 
 
@@ -81,7 +81,8 @@ def count_arguments(text: str) -> int:
 
     Numbered headings, where there are any, are above numbered lines; code is not read.
     """
-    if _NUMBERED.search(text) is None:
+    # Most texts have none, which the lines' beginnings tell quickly.
+    if not any(line.lstrip(_BEFORE_NUMBERS)[:1].isdigit() for line in text.split("\n")):
         return 0
     blocks = _fences(text)
     items = [item for item in _ITEM.finditer(text) if _block_at(blocks, item.start()) is None]
@@ -127,7 +128,8 @@ def clean(text: str) -> str:
     override makes it read otherwise than it is stored and judged. Right-to-left text needs
     none of them. Emoji, joiners, marks and mentions stay as they are.
     """
-    if _SUSPECT.search(text) is None:
+    # Nothing that prints is suspect, and to see that it prints takes half of the search.
+    if text.replace("\n", "").isprintable() or _SUSPECT.search(text) is None:
         return text
     return _UNSAFE.sub("", _NEWLINES.sub("\n", text))
 

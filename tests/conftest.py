@@ -22,6 +22,7 @@ settings.load_profile("rostrum")
 
 @pytest.fixture(autouse=True)
 def _silent_log() -> None:
+    structlog.reset_defaults()
     structlog.configure(processors=[], logger_factory=structlog.ReturnLoggerFactory())
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Coroutine
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from time import perf_counter
-from typing import Any, Protocol, TypeVar
+from typing import Protocol
 
 from pydantic import Field
 
@@ -15,8 +14,6 @@ from adapters.models.outcomes import Answer, Fault, Next, Outcome
 from engine.debate import Value
 from engine.errors import ModelError
 from engine.ports import Attempt, AttemptLog, Call, Reply
-
-T = TypeVar("T")
 
 
 class Patience(Value):
@@ -65,9 +62,9 @@ async def persist(call: Call, log: AttemptLog, patience: Patience, sender: Sende
     while True:
         number += 1
         async with sender.slot():
-            outcome, latency = await _attempt(number, log, sender)
-        if isinstance(outcome, Answer):
-            return _reply(outcome, number, latency)
+            outcome = await _attempt(number, log, sender)
+        if isinstance(outcome, Reply):
+            return outcome
         if outcome.then in (Next.NOW, Next.WIDER):
             continue
         failures += 1
@@ -97,8 +94,8 @@ def _sentence(call: Call, fault: Fault, tries: int, patience: Patience) -> str:
     )
 
 
-async def _attempt(number: int, log: AttemptLog, sender: Sender) -> tuple[Outcome, float]:
-    """Make one try between its two entries in the log; returns its latency in seconds."""
+async def _attempt(number: int, log: AttemptLog, sender: Sender) -> Reply | Fault:
+    """Make one try between its two entries in the log."""
     await _begin(number, log)
     started = perf_counter()
     try:
@@ -106,40 +103,48 @@ async def _attempt(number: int, log: AttemptLog, sender: Sender) -> tuple[Outcom
     except asyncio.CancelledError:
         # The request was on its way: nobody knows what it cost.
         cost, latency = 0.0 if sender.free else None, perf_counter() - started
-        entry = Attempt(number=number, error="cancelled", cost=cost, latency=latency)
-        await uninterrupted(log.ended(entry))
+        log.ended(Attempt(number=number, error="cancelled", cost=cost, latency=latency))
         raise
     latency = perf_counter() - started
-    await uninterrupted(_end(number, log, outcome, latency))
-    return outcome, latency
+    entry = _entry(outcome, number, latency)
+    if isinstance(outcome, Fault):
+        log.ended(entry)
+        return outcome
+    reply = _reply(outcome, number, latency)
+    log.ended(entry, reply)
+    return reply
 
 
 async def _begin(number: int, log: AttemptLog) -> None:
-    began = asyncio.ensure_future(log.began(number))
+    """Have a try written down; that runs to its end even when the caller is cancelled."""
+    began = asyncio.create_task(log.began(number))
     try:
-        await _settled(began)
+        await asyncio.shield(began)
     except asyncio.CancelledError:
+        await _end_of(began)
         if not began.cancelled() and began.exception() is None:
-            entry = Attempt(number=number, error="cancelled", cost=0.0)
-            await uninterrupted(log.ended(entry))
+            log.ended(Attempt(number=number, error="cancelled", cost=0.0))
         raise
 
 
-async def _end(number: int, log: AttemptLog, outcome: Outcome, latency: float) -> None:
-    if isinstance(outcome, Answer):
-        error, reply, widens = "", _reply(outcome, number, latency), False
-    else:
-        error, reply, widens = outcome.what, None, outcome.then is Next.WIDER
-    entry = Attempt(
+async def _end_of(task: asyncio.Task[None]) -> None:
+    """Wait until a task is done, however often the caller is cancelled meanwhile."""
+    while not task.done():
+        with suppress(asyncio.CancelledError):
+            await asyncio.wait({task})
+
+
+def _entry(outcome: Outcome, number: int, latency: float) -> Attempt:
+    fault = outcome if isinstance(outcome, Fault) else None
+    return Attempt(
         number=number,
-        error=error,
+        error=fault.what if fault else "",
         model=outcome.model,
         usage=outcome.usage,
         cost=outcome.cost,
         latency=latency,
-        widens=widens,
+        widens=fault is not None and fault.then is Next.WIDER,
     )
-    await log.ended(entry, reply)
 
 
 def _reply(answer: Answer, number: int, latency: float) -> Reply:
@@ -152,20 +157,3 @@ def _reply(answer: Answer, number: int, latency: float) -> Reply:
         latency=latency,
         attempts=number,
     )
-
-
-async def uninterrupted(work: Coroutine[Any, Any, T]) -> T:
-    """Run to the end even when the caller is cancelled, who is then cancelled after it."""
-    return await _settled(asyncio.ensure_future(work))
-
-
-async def _settled(task: asyncio.Future[T]) -> T:
-    cancelled: asyncio.CancelledError | None = None
-    while not task.done():
-        try:
-            await asyncio.wait({task})
-        except asyncio.CancelledError as error:
-            cancelled = error
-    if cancelled is not None:
-        raise cancelled
-    return task.result()

@@ -51,6 +51,7 @@ class Line(NamedTuple):
 
     client: AsyncOpenAI
     session: aiohttp.ClientSession
+    base_url: str
     headers: dict[str, str]
     timeout: aiohttp.ClientTimeout
     proxy: str | None
@@ -58,7 +59,7 @@ class Line(NamedTuple):
     def post(self, path: str, content: bytes) -> AbstractAsyncContextManager[ClientResponse]:
         """Send a JSON body."""
         return self.session.post(
-            f"{self.client.base_url}".rstrip("/") + path,
+            self.base_url + path,
             data=content,
             headers=self.headers,
             timeout=self.timeout,
@@ -224,7 +225,8 @@ def _bind(root: AsyncOpenAI, session: aiohttp.ClientSession, backend: Backend) -
     given = {**client.default_headers, **client.auth_headers}
     headers = {name: value for name, value in given.items() if isinstance(value, str)}
     timeout = aiohttp.ClientTimeout(total=None, sock_connect=connect_s)
-    return Line(client, session, headers, timeout, _proxy(backend))
+    base_url = f"{client.base_url}".rstrip("/")
+    return Line(client, session, base_url, headers, timeout, _proxy(backend))
 
 
 def _proxy(backend: Backend) -> str | None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
+from pydantic import TypeAdapter
 from sqlalchemy import (
     Connection,
     Row,
@@ -31,11 +32,13 @@ from adapters.storage.tables import artifacts, ballots, calls, debates, turns, v
 from engine.debate import Ballot, Setup, Status, Turn, Verdict, Vote, utc_now
 from engine.findings import UNANSWERED
 from engine.jury.history import PastDebate
-from engine.ports import Attempt, Call, Reply
+from engine.ports import Attempt, Call, ChatMessage, Reply
+from engine.steps import prompt_hash
 from engine.store import AttemptStart, Journaled, Lease, Note, Post, Step, Stop
 from engine.votes.tally import count
 
 PANEL = "panel"
+MESSAGES = TypeAdapter(tuple[ChatMessage, ...])
 IS_OUT = calls.c.state == literal_column("'out'")
 BEGUN = (
     *("debate", "step", "attempt", "state", "model", "request", "prompt_hash", "error"),
@@ -138,69 +141,57 @@ class JournalTable:
             unanswered=dict(map(to_unanswered, missing)),
         )
 
-    async def began(self, lease: Lease, start: AttemptStart, call: Call) -> None:
+    def began(self, lease: Lease, start: AttemptStart, call: Call) -> asyncio.Future[None]:
         """Write down a try before it is sent. Raises StoppedError for a debate asked to stop."""
-        request = orjson.dumps(
-            {
-                "messages": [message.model_dump() for message in call.messages],
-                "sampling": call.sampling.model_dump(),
-                "schema": call.schema and call.schema.name,
-            }
-        ).decode()
-        row = start.model_dump(exclude={"number"}) | {
-            "attempt": start.number,
-            "state": "out",
-            "error": "",
-            "model": call.model.ref,
-            "request": request,
-            "started_at": utc_now(),
-        }
+        now = utc_now()
 
         def store(connection: Connection) -> None:
+            row = _begun(start, call) | {"started_at": now}
             if start.number > 1:
                 LOSE_CALLS.run(connection, {"of": start.debate, "at": start.step})
             if not change_guarded(connection, lease, INSERT_CALL, row):
                 [asked] = STOP.rows(connection, {"of": start.debate})
                 raise Stop(reason=asked.stop, gone=asked.gone).error()
 
-        await self._database.write(store)
+        return self._database.enqueue(store)
 
-    async def ended(
+    def ended(
         self, lease: Lease, start: AttemptStart, attempt: Attempt, reply: Reply | None
-    ) -> None:
+    ) -> asyncio.Future[None]:
         """Write down how a try ended, and the step's result with the one that succeeded."""
-        values = {
-            "of": start.debate,
-            "at": start.step,
-            "try": start.number,
-            "state": "failed" if reply is None else "done",
-            "reply": reply and reply.model_dump_json(),
-            "error": attempt.error,
-            "tokens_in": attempt.usage.tokens_in,
-            "tokens_out": attempt.usage.tokens_out,
-            "cost": attempt.cost,
-            "latency": attempt.latency,
-        }
 
         def store(connection: Connection) -> None:
+            values = {
+                "of": start.debate,
+                "at": start.step,
+                "try": start.number,
+                "state": "failed" if reply is None else "done",
+                "reply": reply and reply.model_dump_json(),
+                "error": attempt.error,
+                "tokens_in": attempt.usage.tokens_in,
+                "tokens_out": attempt.usage.tokens_out,
+                "cost": attempt.cost,
+                "latency": attempt.latency,
+            }
             change_guarded(connection, lease, END_CALL, values)
 
-        await self._database.write(store)
+        return self._database.enqueue(store)
 
-    async def record_turn(self, lease: Lease, debate_id: str, turn: Turn, post: Post) -> int:
+    def record_turn(
+        self, lease: Lease, debate_id: str, turn: Turn, post: Post
+    ) -> asyncio.Future[int]:
         """Store a turn and its post together; storing it again changes nothing.
 
         Returns how many turns of the debate are not delivered yet.
         """
-        row = {"debate": debate_id, "step": turn.step, "number": turn.number}
-        row["body"] = turn.model_dump_json()
 
         def store(connection: Connection) -> int:
-            change_guarded(connection, lease, INSERT_TURN, row)
+            row = {"debate": debate_id, "step": turn.step, "number": turn.number}
+            change_guarded(connection, lease, INSERT_TURN, row | {"body": turn.model_dump_json()})
             insert_posts(connection, debate_id, [post])
             return count_undelivered(connection, debate_id)
 
-        return await self._database.write(store)
+        return self._database.enqueue(store)
 
     async def note(self, lease: Lease, debate_id: str, note: Note) -> None:
         """Store what a format keeps beside its turns; storing it again changes nothing."""
@@ -293,6 +284,26 @@ class JournalTable:
 
         # Thousands of ballots are read here, which is work for a thread.
         return await asyncio.to_thread(load)
+
+
+def _begun(start: AttemptStart, call: Call) -> dict[str, Any]:
+    """Return the row of a try, all but its time; made by the writer, as a prompt is long."""
+    request = {
+        "messages": MESSAGES.dump_python(call.messages),
+        "sampling": call.sampling.model_dump(),
+        "schema": call.schema and call.schema.name,
+    }
+    return {
+        "debate": start.debate,
+        "step": start.step,
+        "attempt": start.number,
+        "cost_max": start.cost_max,
+        "state": "out",
+        "error": "",
+        "model": call.model.ref,
+        "request": orjson.dumps(request).decode(),
+        "prompt_hash": prompt_hash(call.messages),
+    }
 
 
 def _past(connection: Connection, limit: int) -> list[PastDebate]:

@@ -69,6 +69,7 @@ class Prompts:
 
     def __init__(self, texts: Mapping[str, str]) -> None:
         self.texts = dict(texts)
+        self._parts: dict[tuple[str, ...], Prompts] = {}
 
     @cached_property
     def digest(self) -> str:
@@ -76,9 +77,12 @@ class Prompts:
         return hashlib.sha256(orjson.dumps(self.texts, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
     def only(self, *folders: str) -> Prompts:
-        """Return the templates of some folders, for one format and the jury."""
-        wanted = tuple(f"{folder}/" for folder in folders)
-        return Prompts({name: text for name, text in self.texts.items() if name.startswith(wanted)})
+        """Return the templates of some folders, for one format and the jury; made once."""
+        if folders not in self._parts:
+            wanted = tuple(f"{folder}/" for folder in folders)
+            texts = {name: text for name, text in self.texts.items() if name.startswith(wanted)}
+            self._parts[folders] = Prompts(texts)
+        return self._parts[folders]
 
     def render(self, name: str, **variables: Any) -> str:
         """Fill a template in. Raises SettingsError when the template itself is wrong."""

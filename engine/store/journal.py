@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from typing import Protocol
 
 from engine.debate import Ballot, Turn, Value, Verdict
@@ -40,7 +40,6 @@ class AttemptStart(Value):
     step: str
     number: int
     cost_max: float
-    prompt_hash: str
 
 
 class Note(Value):
@@ -65,17 +64,17 @@ class Journal(Protocol):
         """Return what a debate has so far."""
         ...
 
-    async def began(self, lease: Lease, start: AttemptStart, call: Call) -> None:
+    def began(self, lease: Lease, start: AttemptStart, call: Call) -> Awaitable[None]:
         """Write down a try before it is sent. Raises StoppedError for a debate asked to stop."""
         ...
 
-    async def ended(
+    def ended(
         self, lease: Lease, start: AttemptStart, attempt: Attempt, reply: Reply | None
-    ) -> None:
+    ) -> Awaitable[None]:
         """Write down how a try ended, and the step's result with the one that succeeded."""
         ...
 
-    async def record_turn(self, lease: Lease, debate_id: str, turn: Turn, post: Post) -> int:
+    def record_turn(self, lease: Lease, debate_id: str, turn: Turn, post: Post) -> Awaitable[int]:
         """Store a turn and its post together; storing it again changes nothing.
 
         Returns how many turns of the debate are not delivered yet.

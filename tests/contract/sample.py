@@ -167,9 +167,7 @@ class Running:
 def make_start(
     debate: str, step: str = "turn/opening/A", number: int = 1, cost_max: float = 0.25
 ) -> AttemptStart:
-    return AttemptStart(
-        debate=debate, step=step, number=number, cost_max=cost_max, prompt_hash=f"hash of {step}"
-    )
+    return AttemptStart(debate=debate, step=step, number=number, cost_max=cost_max)
 
 
 def make_call(debate: str, step: str = "turn/opening/A") -> Call:

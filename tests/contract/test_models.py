@@ -163,6 +163,17 @@ async def test_a_try_cancelled_while_it_is_announced_costs_nothing(rig: Rig) -> 
     assert log.balanced()
 
 
+async def test_a_try_cancelled_while_it_is_forbidden_was_none(rig: Rig) -> None:
+    log = RecordedAttempts(forbid=BudgetError("spent"), slow=0.05)
+    task = asyncio.create_task(rig.models.complete(call_of(rig.model()), log))
+    await asyncio.sleep(0.02)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert log.events == []
+    assert log.attempts == []
+
+
 @pytest.mark.parametrize("error", [LeaseLostError("lost"), BudgetError("spent")])
 async def test_a_try_that_the_log_forbids_is_never_sent(rig: Rig, error: Exception) -> None:
     log = RecordedAttempts(forbid=error)

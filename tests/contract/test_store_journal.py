@@ -9,10 +9,12 @@ import pytest
 from engine.debate import Status, Usage, Vote, VoteEvent
 from engine.errors import StoppedError, ThreadGoneError
 from engine.ports import Attempt, Reply
+from engine.steps import prompt_hash
 from engine.store import Closing, Store
 from tests.contract.sample import (
     NOW,
     ballot,
+    make_call,
     new_debate,
     run,
     turn,
@@ -42,7 +44,7 @@ async def test_a_stored_result_is_found_as_it_was(store: Store) -> None:
     attempt = Attempt(number=1, cost=0.0125, latency=1.5)
     await store.journal.ended(r.lease, start, attempt, reply)
     step = (await store.journal.load(r.id)).steps["turn/opening/A"]
-    assert (step.reply, step.prompt_hash) == (reply, "hash of turn/opening/A")
+    assert (step.reply, step.prompt_hash) == (reply, prompt_hash(make_call(r.id).messages))
 
 
 async def test_attempts_are_counted_and_only_success_is_a_result(store: Store) -> None:
@@ -126,7 +128,7 @@ async def test_a_ballot_comes_back_with_the_call_that_gave_it(store: Store) -> N
         "model": "m",
         "cost": 0.02,
         "latency": 0.0,
-        "prompt_hash": "hash of jury/oak/AB",
+        "prompt_hash": prompt_hash(make_call(r.id).messages),
     }
     assert read == given.model_copy(update=call)
 

@@ -8,7 +8,7 @@ from engine.ports import Attempt, Reply
 
 
 class RecordedAttempts:
-    """Keeps what reaches it, in order; `forbid` is raised by `began`, `slow` is seconds."""
+    """Keeps what reaches it, in order; `began` raises `forbid`, and takes `slow` seconds."""
 
     def __init__(self, forbid: Exception | None = None, slow: float = 0.0) -> None:
         self.events: list[str] = []
@@ -24,9 +24,8 @@ class RecordedAttempts:
             raise self._forbid
         self.events.append(f"began {number}")
 
-    async def ended(self, attempt: Attempt, reply: Reply | None = None) -> None:
+    def ended(self, attempt: Attempt, reply: Reply | None = None) -> None:
         """Note its end."""
-        await asyncio.sleep(self._slow)
         self.events.append(f"ended {attempt.number}")
         self.attempts.append(attempt)
         if reply is not None:

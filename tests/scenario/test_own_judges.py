@@ -37,9 +37,9 @@ class MarkingLog:
         """Note a try."""
         await self._log.began(number)
 
-    async def ended(self, attempt: Attempt, reply: Reply | None = None) -> None:
+    def ended(self, attempt: Attempt, reply: Reply | None = None) -> None:
         """Note its end."""
-        await self._log.ended(attempt, reply and self.mark(reply))
+        self._log.ended(attempt, reply and self.mark(reply))
 
     def mark(self, reply: Reply) -> Reply:
         """Return a reply whose texts can be told from anything else."""

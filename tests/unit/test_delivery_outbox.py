@@ -304,9 +304,7 @@ async def test_only_the_part_in_doubt_is_missing_where_reading_is_refused(
 
 async def test_typing_is_shown_while_a_seat_thinks_and_not_after(office: Office) -> None:
     await office.store.outbox.set_thread(office.lease, office.debate.id, "thread")
-    start = AttemptStart(
-        debate=office.debate.id, step="turn/opening/A", number=1, cost_max=0, prompt_hash=""
-    )
+    start = AttemptStart(debate=office.debate.id, step="turn/opening/A", number=1, cost_max=0)
     sampling = office.debate.setup.sampling["debater"]
     call = Call(office.debate.id, start.step, MAPLE, (), sampling)
     office.venue.misbehave("typing", Fault(VenueError("Typing cannot be shown here.")))

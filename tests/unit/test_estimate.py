@@ -4,14 +4,29 @@ from __future__ import annotations
 
 import pytest
 
+from engine import estimate as module
 from engine.debate import Estimate, Model, PanelMode, PanelSetup, Price, TurnOrder
 from engine.estimate import estimate
+from engine.floor import Floor
 from engine.formats.classic import Classic
-from engine.prompts.library import load_prompts
+from engine.prompts.library import Prompts, load_prompts
 from tests.doubles.desk import setup_of
 
+FEW = {"words": 80.0, "decision_words": 20.0}
 JURORS = tuple(Model.parse(f"near/j{number}") for number in range(1, 7))
 REFS = ["near/ana", "near/ben", *(juror.ref for juror in JURORS)]
+
+
+class Watched(Classic):
+    """The format, and how often it was held."""
+
+    def __init__(self) -> None:
+        self.held = 0
+
+    async def run(self, floor: Floor) -> None:
+        """Hold the debate."""
+        self.held += 1
+        await super().run(floor)
 
 
 async def expect(
@@ -36,7 +51,7 @@ async def test_calls_are_the_turns_and_the_jurors_that_are_usually_asked() -> No
     assert (await expect()).calls_max == 28
 
 
-@pytest.mark.parametrize("limits", [{}, {"words": 80.0, "decision_words": 20.0}])
+@pytest.mark.parametrize("limits", [{}, FEW])
 async def test_a_turn_is_never_expected_to_pass_its_limits(limits: dict[str, float]) -> None:
     setup = setup_of(limits=limits)
     setup = setup.model_copy(update={"prices": dict.fromkeys(REFS)})
@@ -95,3 +110,42 @@ async def test_a_panel_that_reads_in_both_orders_is_expected_to(panel: dict[str,
     assert twice.usd_max is not None
     # Six jurors more, each of whom may write 1000 tokens twice.
     assert twice.usd_max - once.usd_max >= 6 * 2 * 10 * 1000 / 1e6
+
+
+async def test_a_longer_topic_and_conditions_are_read_in_every_prompt_that_holds_them() -> None:
+    short, topic = await expect(topic="Tea"), await expect(topic="Tea" + "x" * 4200)
+    assert (topic.calls, topic.tokens_out) == (short.calls, short.tokens_out)
+    # 1000 tokens, in the system prompt of each of eight turns.
+    assert topic.tokens_in - short.tokens_in == pytest.approx(8 * 1000, rel=0.01)
+    some, more = await expect(conditions="y"), await expect(conditions="y" + "x" * 4200)
+    assert more.tokens_in - some.tokens_in == pytest.approx(8 * 1000, rel=0.01)
+    assert some.tokens_in > (await expect()).tokens_in
+
+
+async def test_a_script_is_held_dry_once_for_all_topics_and_models() -> None:
+    script, prompts, pace = Watched(), load_prompts(), dict.fromkeys([*REFS, "near/eva"], 1.0)
+    eva, price = Model.parse("near/eva"), Price(usd_in=1, usd_out=10)
+    for topic in ("Tea", "{{ topic }}", "远程办公", "x" * 9000):
+        setup = setup_of(topic=topic)
+        drawn = setup.request.model_copy(update={"sides": {**setup.request.sides, "A": eva}})
+        other = setup.model_copy(update={"request": drawn, "seed": 2, "ordinal": 7})
+        other = other.model_copy(update={"prices": dict.fromkeys(pace, price)})
+        for one in (setup, other):
+            fresh = await estimate(one, Watched(), prompts, pace)
+            assert await estimate(one, script, prompts, pace) == fresh
+    assert script.held == 1
+
+
+async def test_whatever_changes_what_is_asked_is_held_dry_anew(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "MOST_OUTLINES", 2)
+    script, built_in, pace = Watched(), load_prompts(), dict.fromkeys(REFS, 1.0)
+    wordy = Prompts({name: f"{text} Mind this." for name, text in built_in.texts.items()})
+    setups = [setup_of(), setup_of(rounds=2), setup_of(conditions="None."), setup_of(limits=FEW)]
+    found = [await estimate(setup, script, built_in, pace) for setup in setups]
+    found.append(await estimate(setups[0], script, wordy, pace))
+    assert (script.held, len({one.tokens_in for one in found})) == (5, 5)
+    # Few are kept at once, and what is kept no longer is found out again.
+    assert await estimate(setups[0], script, built_in, pace) == found[0]
+    assert script.held == 6

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 import itertools
 import re
 from datetime import UTC, datetime
@@ -144,3 +146,30 @@ async def test_a_speech_cannot_close_the_tags_that_the_opponent_reads_it_between
     prompt = desk.asked[0].messages[-1].content
     assert prompt.count("</opponent>") == 1
     assert prompt.index("concede") < prompt.index("</opponent>")
+
+
+class Undelivered(ScriptedDesk):
+    """A desk with turns enough that nobody has got."""
+
+    async def room(self) -> None:
+        """Wait for room that there never is."""
+        await asyncio.Event().wait()
+
+
+@pytest.mark.parametrize("desk", [ScriptedDesk(), Undelivered()], ids=["setting out", "no room"])
+async def test_speeches_that_are_cancelled_before_they_begin_are_not_left_open(
+    desk: ScriptedDesk,
+) -> None:
+    """A process that ended right then told of coroutines that nobody had awaited."""
+    floor = floor_on(desk, setup_of())
+    speeches = [
+        floor.speak(seat, "opening", template="classic/a/opening", limits=TurnLimits())
+        for seat in ("A", "B")
+    ]
+    debate = asyncio.create_task(floor.all_at_once(*speeches))
+    await asyncio.sleep(0)
+    debate.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await debate
+    assert [inspect.getcoroutinestate(speech) for speech in speeches] == [inspect.CORO_CLOSED] * 2
+    assert desk.asked == []

@@ -42,7 +42,7 @@ class PricedModels:
         await asyncio.sleep(0.001)
         cost = self.costs.pop(0)
         reply = Reply(text="Because.", finish="stop", model="ana", cost=cost)
-        await log.ended(Attempt(number=1, cost=cost), reply)
+        log.ended(Attempt(number=1, cost=cost), reply)
         return reply
 
     async def price(self, model: Model) -> Price | None:
@@ -170,7 +170,7 @@ async def test_only_a_try_that_may_write_twice_as_much_is_covered_for_it(
     for number, widens in ((1, False), (2, True), (3, False)):
         await log.began(number)
         covered.append(steps.spent)
-        await log.ended(Attempt(number=number, error="no", cost=0.0, widens=widens))
+        log.ended(Attempt(number=number, error="no", cost=0.0, widens=widens))
     assert covered == pytest.approx([0.1, 0.1, 0.2])
     await steps.flush()
 
@@ -183,7 +183,7 @@ async def test_a_plain_retry_fits_where_twice_its_cost_would_not(
     await steps.call("turn/opening/A", MODEL, ASK, SAMPLING)
     log = Tries(steps, Call("session", "turn/opening/B", MODEL, ASK, SAMPLING, price=PRICE))
     await log.began(1)
-    await log.ended(Attempt(number=1, error="no more calls for now", cost=0.0))
+    log.ended(Attempt(number=1, error="no more calls for now", cost=0.0))
     await log.began(2)  # the cap of 0.25 has 0.16 left: enough for 0.1, and not for 0.2
     assert steps.spent == pytest.approx(0.19)
 

@@ -28,18 +28,18 @@ async def test_the_sole_runner_claims_what_a_dead_one_held(database: Database) -
 
 
 async def test_among_several_a_second_holder_waits_for_expiry(several: LeaseTable) -> None:
-    assert await several.claim("debate/x", "first", 0.05)
+    assert await several.claim("debate/x", "first", 0.5)
     assert await several.claim("debate/x", "second", 9) is None
-    await asyncio.sleep(0.06)
+    await asyncio.sleep(0.51)
     assert await several.claim("debate/x", "second", 9) == Lease(name="debate/x", epoch=2)
     assert await several.renew("first", 9) == {}
     assert await several.claim("debate/x", "first", 9) is None
 
 
 async def test_among_several_renewing_keeps_a_second_holder_out(several: LeaseTable) -> None:
-    assert await several.claim("debate/x", "first", 0.05)
+    assert await several.claim("debate/x", "first", 0.2)
     assert await several.renew("first", 9) == {"debate/x": 1}
-    await asyncio.sleep(0.06)
+    await asyncio.sleep(0.21)
     assert await several.claim("debate/x", "second", 9) is None
 
 
