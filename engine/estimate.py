@@ -35,6 +35,7 @@ CHARS_PER_WORD = 6  # a space included
 JURY_PROMPT_TOKENS = 700  # what a juror reads beside the transcript
 REHEARSAL = "rehearsal"
 BRIEF = frozenset({"ask", "answer", "summary"})
+WORDINESS = {"de": 0.92, "tr": 0.77}  # as the built-in speeches have it
 UNSPACED = frozenset({"zh", "ja", "th", "lo", "km", "my"})
 # Stand for them in a dry run; no template, once filled in, holds such marks otherwise.
 TOPIC, CONDITIONS = "{{ topic }}", "{{ conditions }}"
@@ -47,9 +48,9 @@ class Manner:
     """How much models are expected to write.
 
     `turn` and `closing` are shares of the words allowed, `most` is where a turn ends in any
-    case (`brief`: one that only asks, answers or sums up), `field` the words of a text in a
-    structured answer, and `ballot` is tokens. A token has so many bytes; what a cap is checked
-    against is stricter (see steps.py).
+    case (`brief`: one that only asks, answers or sums up; `decision`: a closing's second part),
+    `field` the words of a text in a structured answer, all three in English words, and `ballot`
+    is tokens. A token has so many bytes; what a cap is checked against is stricter (see steps.py).
     """
 
     turn: float
@@ -58,6 +59,7 @@ class Manner:
     field: int
     most: int = 100_000
     brief: int = 100_000
+    decision: int = 100_000
     token: float = 4.2
     characters: bool = False  # where a token has so many characters instead
 
@@ -75,16 +77,19 @@ class Manner:
         different numbers have no word in common.
         """
         allowed = int(cue.get("words") or 0)
+        wordiness = wordiness_of(language)
         if not allowed:
-            decision = int(limits.get("decision_words", 200) * self.closing)
+            share = limits.get("decision_words", 200) * self.closing
+            decision = int(min(share, self.decision * wordiness))
             return f"Filler.\n\n---\n\n{self.write(decision, language, rate, number)}"
         most = self.brief if cue.get("duty") in BRIEF else self.most
-        words = min(int(allowed * self.turn), most)
+        words = int(min(allowed * self.turn, most * wordiness))
         return self.write(words, language, rate, number, counted="counted" in cue)
 
     def answer(self, schema: AnswerSchema, language: str, rate: float) -> str:
         """Return a structured answer that satisfies its schema."""
-        return example(schema.json_schema, self.write(self.field, language, rate, 0))
+        words = int(self.field * wordiness_of(language))
+        return example(schema.json_schema, self.write(words, language, rate, 0))
 
     def write(
         self, words: int, language: str, rate: float, number: int, *, counted: bool = False
@@ -92,10 +97,12 @@ class Manner:
         """Return filler of so many words."""
         if language.split("-")[0].lower() in UNSPACED:
             return chr(ord("一") + number) * int(words * rate)
-        letter = chr(ord("a") + number % 26)
+        letter, length = chr(ord("a") + number % 26), CHARS_PER_WORD / wordiness_of(language)
         # One long word: as many short ones would take longer to count than all the rest, and
         # are needed only where a script goes by how many there are.
-        return f"{letter * 5} " * words if counted else letter * CHARS_PER_WORD * words
+        return (
+            f"{letter * (round(length) - 1)} " * words if counted else letter * int(length * words)
+        )
 
     def size(self, text: str) -> int:
         """Return a text's length, in what tokens are made of here."""
@@ -109,8 +116,21 @@ class Manner:
 # Told “at most”, models come close to a limit; the built-in ones have only so much to say.
 WRITTEN = Manner(turn=0.75, closing=0.9, ballot=250, field=30)
 REHEARSED = Manner(
-    turn=0.95, most=106, brief=45, closing=0.4, ballot=110, field=17, token=4, characters=True
+    turn=0.95,
+    most=106,
+    brief=45,
+    closing=0.9,
+    decision=80,
+    ballot=110,
+    field=17,
+    token=4,
+    characters=True,
 )
+
+
+def wordiness_of(language: str) -> float:
+    """Return how many words a language takes for what English says in one; they are longer."""
+    return WORDINESS.get(language.split("-")[0].lower(), 1.0)
 
 
 def manner_of(model: Model) -> Manner:

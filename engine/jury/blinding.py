@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 
 from engine.jury.identity import clean, find_self_named, replace_names
 from engine.jury.references import rewrite
@@ -21,19 +20,11 @@ def blind(
     families. With `anonymous` False (a debate with `blind=off`) models' names stay. Applying
     it to its own result changes nothing.
     """
-    return _blind(text, tuple(sorted(names.items())), frozenset(hidden), anonymous)
-
-
-@lru_cache(maxsize=512)
-def _blind(
-    text: str, names: tuple[tuple[str, str], ...], hidden: frozenset[str], anonymous: bool
-) -> str:
-    """Blind one text; cached because every juror of a debate reads the same turns."""
     text = clean(text)
-    hidden |= find_self_named((text,))
+    every = frozenset(hidden) | find_self_named((text,))
     for _ in range(_PASSES):
-        scrubbed = replace_names(text, hidden) if anonymous else text
-        changed = rewrite(scrubbed, dict(names))
+        scrubbed = replace_names(text, every) if anonymous else text
+        changed = rewrite(scrubbed, names)
         if changed == text:
             break
         text = changed

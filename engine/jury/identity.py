@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import NamedTuple
 
 import regex
 
@@ -18,7 +19,7 @@ HIDDEN = "[name]"
 
 # Characters without width that would hide a name from a pattern but not from a reader. The
 # joiners U+200C and U+200D stay: Persian, Indic scripts and emoji need them.
-_INVISIBLE = regex.compile("[\u00ad\u200b\u2060\ufeff]")
+_INVISIBLE = "\u00ad\u200b\u2060\ufeff"
 
 _GAP = r"[\s\-_.]{0,3}"
 _SEPARATORS = str.maketrans("", "", " -_.\n\t")
@@ -45,14 +46,16 @@ _INTRODUCING = r"""
 _INTRODUCING_CLOSE = r"我是|我叫|作为|作為|身为|身為|私は|僕は|わたしは|저는|나는|제\s*이름은"
 _FOLLOWING = r"""
     \s+here | \s+speaking | \s+olarak | \s*として | \s*です | \s*입니다 | \s*로서
-  | \s+(?:ai|language|family)?\s*(?:model|assistant|chatbot)
+  | \s+(?:(?:ai|language|family)\s*)?(?:model|assistant|chatbot)
 """
 _ARTICLE = r"(?:(?:an?|the|ein|eine|un|une|una|bir)\s+)?"
 
 
 def clean(text: str) -> str:
     """Remove characters without width."""
-    return str(_INVISIBLE.sub("", text))
+    for one in _INVISIBLE:
+        text = text.replace(one, "")
+    return text
 
 
 def scrub(text: str, hidden: Iterable[str] = ()) -> str:
@@ -70,29 +73,37 @@ def replace_names(text: str, hidden: frozenset[str]) -> str:
     """Replace the names in `hidden`, and any that a speaker uses of itself, by `[name]`."""
     if pattern := _participants(hidden):
         text = pattern.sub(HIDDEN, text)
-    if _mentions_a_brand(text):
+    if _find_own_names(text):
         for self_naming in _self_naming():
-            text = self_naming.sub(rf"\g<before>{HIDDEN}", text)
+            text = self_naming.pattern.sub(rf"\g<before>{HIDDEN}", text)
     return text
 
 
 def find_self_named(texts: Iterable[str]) -> frozenset[str]:
     """Return the models' names that speakers give themselves in these texts."""
-    return frozenset().union(*map(_find_self_named, texts))
+    found = frozenset().union(*(_find_own_names(clean(text)) for text in texts))
+    return frozenset(map(squash, found)) - _everyday()
 
 
 @lru_cache(maxsize=512)
-def _find_self_named(text: str) -> frozenset[str]:
-    """Search one text; cached because a turn is read for voters and again for every juror."""
-    text = clean(text)
+def _find_own_names(text: str) -> frozenset[str]:
+    """Search one clean text; cached because each is looked at more than once."""
     if not _mentions_a_brand(text):
         return frozenset()
-    ordinary = {squash(name) for name in read_vocabulary().ordinary}
-    found = (match["brand"] for pattern in _self_naming() for match in pattern.finditer(text))
-    return frozenset(map(squash, found)) - ordinary
+    squashed = squash(text)
+    return frozenset(
+        match["brand"]
+        for naming in _self_naming()
+        if naming.occurs(text, squashed)
+        for match in naming.pattern.finditer(text)
+    )
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=1)
+def _everyday() -> frozenset[str]:
+    return frozenset(map(squash, read_vocabulary().ordinary))
+
+
 def _mentions_a_brand(text: str) -> bool:
     """Tell quickly whether a text can name a model at all; most turns do not.
 
@@ -127,24 +138,46 @@ def _any_of(names: Iterable[str]) -> str:
     return "|".join(sorted((_spell(name) for name in names), key=len, reverse=True))
 
 
+class SelfNaming(NamedTuple):
+    """A way to use a brand of oneself; `here` matches where the brand of one begins."""
+
+    pattern: regex.Pattern[str]
+    here: regex.Pattern[str]
+    brands: frozenset[str]
+
+    def occurs(self, text: str, squashed: str) -> bool:
+        """Tell whether a text has one, by what is around its brands: phrases take far longer."""
+        return any(
+            self.here.match(text, begin.start())
+            for brand in self.brands
+            if brand in squashed
+            for begin in _begins(brand).finditer(text, overlapped=True)
+        )
+
+
 @lru_cache(maxsize=1)
-def _self_naming() -> tuple[regex.Pattern[str], ...]:
+def _self_naming() -> tuple[SelfNaming, ...]:
     words = read_vocabulary()
-    known = _any_of(name for name in words.brands() if name not in words.ordinary)
-    everyday = _any_of(name.title() for name in words.ordinary)
+    apart = [name for name in words.brands() if name not in words.ordinary]
+    known, everyday = _any_of(apart), _any_of(name.title() for name in words.ordinary)
     spaced = rf"{_START}(?:{_FIRST_PERSON}|{_INTRODUCING})[\s,:]{{1,3}}"
     before = rf"(?P<before>(?:{spaced}|(?:{_INTRODUCING_CLOSE})\s*){_ARTICLE}{_DECORATION})"
     first_person = (
         rf"(?P<before>{_START}(?i:{_FIRST_PERSON})[\s,:]{{1,3}}(?i:{_ARTICLE}){_DECORATION})"
     )
-    flags = regex.VERBOSE
+    a_brand = rf"(?P<brand>{known}){_tail()}{_END}"
+    by_itself = rf"(?P<before>){_START}{a_brand}(?={_FOLLOWING})"
+    a_word = rf"(?P<brand>{everyday})(?i:{_tail()}){_END}"
+    brands = frozenset(map(squash, apart))
+
+    def naming(pattern: str, here: str, brands: frozenset[str], case: int) -> SelfNaming:
+        flags = regex.VERBOSE | case
+        return SelfNaming(regex.compile(pattern, flags), regex.compile(here, flags), brands)
+
     return (
-        regex.compile(rf"{before}(?P<brand>{known}){_tail()}{_END}", flags | regex.IGNORECASE),
-        regex.compile(
-            rf"(?P<before>){_START}(?P<brand>{known}){_tail()}{_END}(?={_FOLLOWING})",
-            flags | regex.IGNORECASE,
-        ),
-        regex.compile(rf"{first_person}(?P<brand>{everyday})(?i:{_tail()}){_END}", flags),
+        naming(before + a_brand, f"(?<={before})", brands, regex.IGNORECASE),
+        naming(by_itself, by_itself, brands, regex.IGNORECASE),
+        naming(first_person + a_word, f"(?<={first_person})", _everyday(), 0),
     )
 
 

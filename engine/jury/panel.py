@@ -33,23 +33,16 @@ BLINDER = ThreadPoolExecutor(1, thread_name_prefix="blinder")
 async def warm_up() -> None:
     """Compile what blinding needs, so that the first panel does not wait for it."""
     names = draw_names(("A", "B"), seed=0)
-    await asyncio.get_running_loop().run_in_executor(BLINDER, blind, "Side A said", names, ())
+    text = "Side A, the pro side, said"
+    await asyncio.get_running_loop().run_in_executor(BLINDER, blind, text, names, ())
 
 
-def blind_ahead(debate: Debate, turns: Sequence[Turn]) -> None:
-    """Blind turns in a thread before the panel needs them: what was blinded is remembered."""
-    order = tuple(debate.request.sides)
-    for turn in turns:
-        BLINDER.submit(_lay_out, debate, (turn,), order)
-
-
-def _lay_out(debate: Debate, turns: tuple[Turn, ...], order: tuple[str, ...]) -> Transcript:
+def _lay_out(debate: Debate, turns: Sequence[Turn]) -> Transcript:
     setup, request = debate.setup, debate.request
     return build_transcript(
         request.topic,
         request.conditions,
         turns,
-        order,
         Cast(setup.names, request.sides | request.seats, setup.panel.blind),
         simultaneous=request.turn_order is TurnOrder.SIMULTANEOUS,
     )
@@ -64,11 +57,13 @@ async def hold_panel(
     never a score. Raises what stops a debate: BudgetError, StoppedError, PausedError or
     LeaseLostError.
     """
-    panel = Panel(debate, tuple(turns), prompts, steps)
+    loop = asyncio.get_running_loop()
+    transcript = await loop.run_in_executor(BLINDER, _lay_out, debate, tuple(turns))
+    panel = Panel(debate, transcript, prompts, steps)
     contenders = tuple(debate.request.sides)
     cast: dict[str, Ballot] = {}
     while readings := next_readings(debate.setup.panel, contenders, tuple(cast.values())):
-        await panel.prepare({reading.order for reading in readings})
+        panel.prepare({reading.order for reading in readings})
         # Every call ends before a failure is raised: what was paid for is journaled.
         taken = await asyncio.gather(*map(panel.read, readings), return_exceptions=True)
         for result in taken:
@@ -84,25 +79,18 @@ class Panel:
     """What every reading of one debate shares."""
 
     debate: Debate
-    turns: tuple[Turn, ...]
+    transcript: Transcript
     prompts: Prompts
     steps: Caller
     messages: dict[tuple[str, ...], tuple[ChatMessage, ...]] = field(default_factory=dict)
 
-    async def prepare(self, orders: Iterable[tuple[str, ...]]) -> None:
+    def prepare(self, orders: Iterable[tuple[str, ...]]) -> None:
         """Make what every juror of an order is sent: once, and shared in prompt caches.
 
-        All of it before the first is asked, so that calls start together. Blinding is work
-        for a thread.
+        All of it before the first is asked, so that calls start together.
         """
-        missing = sorted(set(orders) - self.messages.keys())
-
-        def lay_out() -> list[Transcript]:
-            return [_lay_out(self.debate, self.turns, order) for order in missing]
-
-        transcripts = await asyncio.get_running_loop().run_in_executor(BLINDER, lay_out)
-        for order, transcript in zip(missing, transcripts, strict=True):
-            self.messages[order] = self._write(order, transcript)
+        for order in set(orders) - self.messages.keys():
+            self.messages[order] = self._write(order)
 
     async def read(self, reading: Reading) -> tuple[str, Ballot]:
         """Ask a juror for one ballot, once more when the first cannot be used."""
@@ -147,8 +135,8 @@ class Panel:
     def _names(self, order: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(self.debate.setup.names[side] for side in order)
 
-    def _write(self, order: tuple[str, ...], transcript: Transcript) -> tuple[ChatMessage, ...]:
-        variables = self._variables(order, transcript)
+    def _write(self, order: tuple[str, ...]) -> tuple[ChatMessage, ...]:
+        variables = self._variables(order)
         shared = self.prompts.render("jury/transcript", **variables)
         asked = self.prompts.render("jury/ballot", **variables)
         return (
@@ -166,11 +154,12 @@ class Panel:
             ChatMessage(role="user", content=ask),
         )
 
-    def _variables(self, order: tuple[str, ...], transcript: Transcript) -> dict[str, Any]:
+    def _variables(self, order: tuple[str, ...]) -> dict[str, Any]:
         setup, request = self.debate.setup, self.debate.request
+        names = self._names(order)
         return {
-            **transcript._asdict(),
-            "names": self._names(order),
+            **self.transcript.arrange(names)._asdict(),
+            "names": names,
             "criteria": find_rubric(setup.panel.rubric).criteria,
             "language": language_name(request.language),
             "tie_word": tie_word(request.language),

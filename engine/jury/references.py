@@ -17,7 +17,6 @@ import regex
 _LETTERS = {"A": "AＡАأ甲", "B": "BＢБВب乙"}
 _SIDE_OF = {letter: side for side, letters in _LETTERS.items() for letter in letters}
 _UPPER = "[ABＡＢ]"
-_ANY_SCRIPT = "[ABＡＢАБВأب]"
 _START = r"(?<![\p{Latin}\p{Cyrillic}\p{Arabic}\p{N}])"
 _END = r"(?![\p{Latin}\p{Cyrillic}\p{Arabic}\p{N}])"
 _OPEN = r"[*_`\"“„«'‘\[(]{0,4}"
@@ -97,6 +96,14 @@ _CON = rf"""
   | الجانب\s+المعارض | الفريق\s+المعارض
 """
 
+# Whatever `_PRO` and `_CON` find holds one of these.
+_STANCE_WORDS = r"""
+    (?:pro|con|affirmative|negative|proposition|opposition|the\s+(?:for|against)|a\s+favor
+      |[ck]ontra|lato\s+contro|(?:côté|camp)\s+(?:pour|contre))\b
+  | (?:lehte|olumlu|aleyhte|olumsuz)\s | сторон
+  | 正方 | 反方 | 肯定側 | 否定側 | 賛成側 | 反対側 | 찬성 | 반대 | المؤيد | المعارض
+"""
+
 # What a rule captures: `s` the side's letter or number, `n` a number that stays, `o` and `c`
 # decoration to keep before and after, `e` an ending to keep behind an apostrophe.
 _FREE = regex.VERBOSE | regex.IGNORECASE | regex.MULTILINE
@@ -104,11 +111,27 @@ _CASED = regex.VERBOSE | regex.MULTILINE
 
 
 class Rule(NamedTuple):
-    """A way of referring; `side` is the contender it always means, None where `s` says it."""
+    """A way of referring; `side` is the contender it always means, None where `s` says it.
+
+    `hint` finds a part of each match, and finds far sooner than `pattern` that there is none.
+    """
 
     pattern: regex.Pattern[str]
     form: str = "{o}{name}{c}{e}"
     side: str | None = None
+    hint: regex.Pattern[str] | None = None
+
+
+@lru_cache(maxsize=1)
+def _lone_letter() -> regex.Pattern[str]:
+    """Return a pattern for what every rule about letters needs: one alone, and no mere article."""
+    after = rf"(?:{_VERBS}|(?i:{_AFTER_LETTER}|and|or|nor))\b|(?i:{_TURKISH})"
+    article = rf"(?:a|(?<=[.!?][ ])A)(?=[ ](?!{after})[\p{{Latin}}\d])"
+    return regex.compile(
+        rf"(?:(?=[ABabＡＢａｂ甲乙])(?<![A-Za-z])(?!{article})|(?=[АБВأب])(?<!\p{{L}}))"
+        rf".(?:(?=(?i:{_TURKISH}))|(?![\p{{Latin}}\p{{Cyrillic}}\p{{Arabic}}]))",
+        _CASED,
+    )
 
 
 @lru_cache(maxsize=1)
@@ -117,7 +140,9 @@ def _numbered_things() -> tuple[Rule, ...]:
     return (
         Rule(
             regex.compile(
-                rf"(?=[ABab]){_NOT_AN_ID}{_START}(?P<s>[ABab])\s?[-‐‑–—−_#.]\s?{number}", _CASED
+                rf"(?=[ABab]\s?[-‐‑–—−_\#.]\s?\d){_NOT_AN_ID}{_START}"
+                rf"(?P<s>[ABab])\s?[-‐‑–—−_#.]\s?{number}",
+                _CASED,
             ),
             "{name}-{n}",
         ),
@@ -131,7 +156,7 @@ def _numbered_things() -> tuple[Rule, ...]:
         ),
         Rule(
             regex.compile(
-                rf"{_START}(?:seat|speaker|debater)\s+(?P<s>[ab])(?P<n>[1-4]){_END}", _FREE
+                rf"(?=[sd]){_START}(?:seat|speaker|debater)\s+(?P<s>[ab])(?P<n>[1-4]){_END}", _FREE
             ),
             "{name} {n}",
         ),
@@ -143,25 +168,35 @@ def _labelled() -> tuple[Rule, ...]:
     # A small a after a label may be the article: it counts only where nothing can follow one.
     no_article = rf"(?=['’]s\b|\s*[,.;:!?)\]*_\"”]|\s+(?:{_VERBS})\b|\s*$)"
     return (
-        Rule(
-            regex.compile(
-                rf"{_START}(?i:(?:the\s+)?(?:{_LABELS})){_JOINT}"
-                rf"(?P<s>{_ANY_SCRIPT}{_END}|b{_END}|a{_END}{no_article})",
-                _CASED,
-            )
-        ),
+        _follow_label(rf"(?P<s>[ABＡＢАБВأبab]){_END}(?:(?<!a)|{no_article})", _CASED),
         Rule(
             regex.compile(
                 rf"(?:\bthe\s+{_OPEN}(?P<s>[AB])[-\s]|(?<=\p{{Ll}},?\s)(?P<s>(?-i:[AB]))[-\s]"
                 rf"|{_START}(?P<s>(?-i:[AB]))-|{_START}(?P<s>(?-i:B))\s)"
                 rf"(?:{_AFTER_LETTER})\b(?!\s+effects?)",
                 _FREE,
-            )
+            ),
+            hint=regex.compile(rf"[AB][-\s](?:{_AFTER_LETTER})\b", _FREE),
         ),
         Rule(
-            regex.compile(rf"{_START}(?P<s>[AB])[-\s]?(?:{_TURKISH})['’]?(?P<e>\p{{Ll}}*)", _FREE),
+            regex.compile(
+                rf"(?=[AB]){_START}(?P<s>[AB])[-\s]?(?:{_TURKISH})['’]?(?P<e>\p{{Ll}}*)", _FREE
+            ),
         ),
-        Rule(regex.compile(rf"(?<![A-Za-z])(?P<s>[ABＡＢ甲乙])\s?(?:{_CJK_AFTER})", _FREE)),
+        Rule(
+            regex.compile(
+                rf"(?=[ABＡＢ甲乙])(?<![A-Za-z])(?P<s>[ABＡＢ甲乙])\s?(?:{_CJK_AFTER})", _FREE
+            )
+        ),
+    )
+
+
+def _follow_label(said: str, flags: int) -> Rule:
+    """Return the rule for what is said after a label, such as the letter in "side A"."""
+    label = rf"{_START}(?i:(?:the\s+)?(?:{_LABELS}))"
+    return Rule(
+        regex.compile(rf"{label}{_JOINT}{said}", flags),
+        hint=regex.compile(rf"{said}(?<=\w{_JOINT}\#?.)", flags),
     )
 
 
@@ -211,6 +246,11 @@ def _pairs() -> regex.Pattern[str]:
 
 
 @lru_cache(maxsize=1)
+def _stance_word() -> regex.Pattern[str]:
+    return regex.compile(rf"(?<!\p{{Latin}})(?:{_STANCE_WORDS})", _FREE)
+
+
+@lru_cache(maxsize=1)
 def _stances() -> tuple[Rule, ...]:
     form = "{name}"
     return (
@@ -222,12 +262,7 @@ def _stances() -> tuple[Rule, ...]:
 @lru_cache(maxsize=16)
 def _by_number(most: int) -> tuple[Rule, ...]:
     return (
-        Rule(
-            regex.compile(
-                rf"{_START}(?:the\s+)?(?:{_LABELS}){_JOINT}\#?(?P<s>[1-{most}]){_END}(?![.,]\d|\s*%)",
-                _FREE,
-            )
-        ),
+        _follow_label(rf"\#?(?P<s>[1-{most}]){_END}(?![.,]\d|\s*%)", _FREE),
         Rule(regex.compile(rf"(?<!\d)(?P<s>[1-{most}])\s?号(?:选手|辩手|智能体)?", _FREE)),
     )
 
@@ -239,14 +274,18 @@ def rewrite(text: str, names: Mapping[str, str]) -> str:
     """
     if "A" not in names:
         return _apply(text, _by_number(len(names)), names)
-    text = _apply(text, (*_numbered_things(), *_labelled(), *_bare()), names)
-    text = _pairs().sub(partial(_write_pair, names), text)
-    return _apply(text, _stances(), names)
+    if _lone_letter().search(text):
+        text = _apply(text, (*_numbered_things(), *_labelled(), *_bare()), names)
+        text = _pairs().sub(partial(_write_pair, names), text)
+    if _stance_word().search(text):
+        text = _apply(text, _stances(), names)
+    return text
 
 
 def _apply(text: str, rules: tuple[Rule, ...], names: Mapping[str, str]) -> str:
     for rule in rules:
-        text = rule.pattern.sub(partial(_write, rule, names), text)
+        if rule.hint is None or rule.hint.search(text):
+            text = rule.pattern.sub(partial(_write, rule, names), text)
     return text
 
 

@@ -26,7 +26,7 @@ class Speech(NamedTuple):
 
 
 class Round(NamedTuple):
-    """A round's title and speeches, the side shown first leading."""
+    """A round's title and its speeches."""
 
     title: str
     speeches: tuple[Speech, ...]
@@ -38,6 +38,18 @@ class Transcript(NamedTuple):
     topic: str
     conditions: str
     rounds: tuple[Round, ...]
+
+    def arrange(self, order: Sequence[str]) -> Transcript:
+        """Return it with the speeches of each round in one order of their speakers' names."""
+
+        def rank(speech: Speech) -> int:
+            return order.index(speech.name)
+
+        return self._replace(
+            rounds=tuple(
+                Round(title, tuple(sorted(speeches, key=rank))) for title, speeches in self.rounds
+            )
+        )
 
 
 class Cast(NamedTuple):
@@ -52,12 +64,11 @@ def build_transcript(
     topic: str,
     conditions: str,
     turns: Sequence[Turn],
-    order: Sequence[str],
     cast: Cast,
     *,
     simultaneous: bool = False,
 ) -> Transcript:
-    """Lay out a debate in one order of its contenders.
+    """Lay out a debate as it was held; `arrange` puts it in the order of a ballot.
 
     Each line of a speech is quoted, so that no speech can imitate the layout around it. A
     speech says when in its round it was spoken, or, with `simultaneous`, that all
@@ -78,7 +89,7 @@ def build_transcript(
     rounds = (
         Round(
             show(title.replace("_", " ").replace("-", " ")),
-            tuple(speak(turn) for turn in sorted(group, key=lambda turn: order.index(turn.side))),
+            tuple(map(speak, group)),
         )
         for title, group in groupby(ordered, key=lambda turn: turn.round)
     )

@@ -40,6 +40,11 @@ HIDDEN = ("deepseek/deepseek-v3.2", "deepseek", "gpt-4o-mini", "gpt")
         ("**A:** yes\n> B: no", "**Heron:** yes\n> Plover: no"),
         ("A's claim, **B**'s", "Heron's claim, **Plover**'s"),
         ("both A and B", "both Heron and Plover"),
+        ("neither a nor b, a third", "neither Heron nor Plover, a third"),
+        ("Yes. A says a study helps.", "Yes. Heron says a study helps."),
+        ("A study by team a. A plan", "A study by Heron. A plan"),
+        ("As the a side of a coin", "As Heron of a coin"),
+        ("On paper a\nclaim of side a\nA claim", "On paper a\nclaim of Heron\nA claim"),
         ("according to A, unlike B.", "according to Heron, unlike Plover."),
         ("A tarafı haklı; B'ye göre", "Heron haklı; Plover'ye göre"),
         ("A tarafının iddiası", "Heron’nın iddiası"),
@@ -89,6 +94,8 @@ def test_ordinary_words_stay(text: str) -> None:
         ("我是Claude，我认为", "我是[name]，我认为"),
         ("C\u200blaude? I am C\u200blaude", "[name]? I am [name]"),
         ("Call me Titan", "Call me [name]"),
+        ("A meta-analysis, by Meta: call me Titan", "A meta-analysis, by Meta: call me [name]"),
+        ("A meta-analysis. As Claude, I", "A meta-analysis. As [name], I"),
     ],
 )
 def test_a_speaker_that_names_itself_is_scrubbed(text: str, shown: str) -> None:
@@ -179,7 +186,7 @@ def test_any_text_is_blinded_once_and_for_all(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     ["A " * 50_000, "\n" * 50_000, "claude " + "1." * 30_000, "side " * 20_000, "\n[(*" * 20_000,
-     "as an ai " * 10_000, "the opposition " * 5_000],
+     "as an ai " * 10_000, "the opposition " * 5_000, "claude" + " " * 50_000 + "claude here"],
 )  # fmt: skip
 def test_long_hostile_texts_end_quickly(text: str) -> None:
     started = time.process_time()
@@ -226,8 +233,9 @@ TURNS = (
 
 
 def test_a_transcript_goes_round_by_round_in_the_order_of_the_ballot() -> None:
-    for order, first in ((("A", "B"), "Heron"), (("B", "A"), "Plover")):
-        shown = build_transcript("Topic", "", TURNS[::-1], order, Cast(NAMES, MODELS))
+    transcript = build_transcript("Topic", "", TURNS[::-1], Cast(NAMES, MODELS))
+    for order, first in ((("Heron", "Plover"), "Heron"), (("Plover", "Heron"), "Plover")):
+        shown = transcript.arrange(order)
         assert [item.title for item in shown.rounds] == ["opening", "rebuttal"]
         assert all(item.speeches[0].name == first for item in shown.rounds)
         spoke = {speech.name: speech.spoke for speech in shown.rounds[0].speeches}
@@ -239,9 +247,10 @@ def test_a_transcript_goes_round_by_round_in_the_order_of_the_ballot() -> None:
 
 def _prompt(order: tuple[str, ...], *, blind: bool = True) -> str:
     transcript = build_transcript(
-        "Is side A's work worth it?", "Only Türkiye", TURNS, order, Cast(NAMES, MODELS, blind)
+        "Is side A's work worth it?", "Only Türkiye", TURNS, Cast(NAMES, MODELS, blind)
     )
-    return load_prompts().render("jury/transcript", **transcript._asdict())
+    arranged = transcript.arrange([NAMES[side] for side in order])
+    return load_prompts().render("jury/transcript", **arranged._asdict())
 
 
 def test_no_canary_reaches_a_jurors_prompt() -> None:
@@ -274,7 +283,7 @@ def test_a_debate_that_is_not_blind_shows_the_models() -> None:
 
 
 def test_simultaneous_turns_are_marked_so() -> None:
-    shown = build_transcript("Topic", "", TURNS, ("A", "B"), Cast(NAMES, MODELS), simultaneous=True)
+    shown = build_transcript("Topic", "", TURNS, Cast(NAMES, MODELS), simultaneous=True)
     assert {speech.spoke for item in shown.rounds for speech in item.speeches} == {
         "written at the same time"
     }
