@@ -77,6 +77,16 @@ async def test_a_whole_debate_is_held_voted_on_and_kept(
     _expected_what_was_used(started.estimate.tokens_in, started.estimate.tokens_out, record)
 
 
+@pytest.mark.parametrize(("language", "topic"), [("tr", "Çay güzel"), ("de", "Tee gewinnt")])
+async def test_the_calls_are_foreseen_where_words_are_few_and_long(
+    line: Running, language: str, topic: str
+) -> None:
+    started = await line.start(DEFAULTS, format="team", topic=topic, language=language)
+    debate = await line.ended(started.debate.id)
+    record = await line.record(debate.id)
+    assert started.estimate.calls == pytest.approx(len(record.calls), rel=0.25)
+
+
 def _expected_what_was_used(tokens_in: int, tokens_out: int, record: DebateRecord) -> None:
     """See that the estimate of a price (1 USD in, 3 out) is within a quarter of the truth."""
     replies = [call.reply for call in record.calls if call.reply]
