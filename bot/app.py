@@ -13,9 +13,10 @@ from ulid import ULID
 from adapters.dispatch.local import LocalDispatcher
 from adapters.models.router import open_models
 from adapters.storage.database import Database
-from adapters.storage.migrate import migrate, require_newest
+from adapters.storage.migrate import migrate
 from adapters.storage.store import SqlStore
 from bot.log import about
+from bot.reading import read_store
 from bot.settings import Settings
 from engine.bell import Bell
 from engine.clock import SystemClock
@@ -84,18 +85,6 @@ def open_configured_models(settings: Settings) -> Models:
     """Open the models of every backend that is set, and the rehearsal ones."""
     endpoints = {backend.name: backend for backend in settings.endpoints()}
     return open_models(endpoints, settings.prices)
-
-
-@asynccontextmanager
-async def read_store(settings: Settings) -> AsyncIterator[SqlStore]:
-    """Open the store for reading, beside whatever runs on it. Raises StoreError."""
-    database = Database(settings.database_url.get_secret_value(), writable=False)
-    store = SqlStore(database, settings.vault_keys())
-    try:
-        await require_newest(database)
-        yield store
-    finally:
-        await store.close()
 
 
 async def find_debate(settings: Settings, debate_id: str) -> Debate:

@@ -139,7 +139,7 @@ async def _check_slack(settings: Settings) -> AsyncIterator[Finding]:
 
 async def _installs(settings: Settings) -> list[Install]:
     """Return the workspaces that installed Rostrum; none where there is no database yet."""
-    from bot.app import read_store
+    from bot.reading import read_store
 
     try:
         async with read_store(settings) as store:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
@@ -15,12 +14,12 @@ from typing import NamedTuple
 from adapters.storage.database import Database
 from adapters.storage.migrate import migrate
 from bot import log, texts
-from bot.app import read_store
 from bot.filters import read_formats, read_languages, split_list
+from bot.reading import read_store
 from bot.settings import Settings, load_settings
 from engine.dataset.rowfiles import FileFormat
 from engine.dataset.tables import choose_tables
-from engine.dataset.writer import Wanted, export
+from engine.dataset.writer import Headway, Report, Stage, Wanted, export
 from engine.errors import UsageError
 from engine.store import ExportFilter
 
@@ -80,15 +79,14 @@ async def export_into(settings: Settings, out: Path, wanted: Wanted | None = Non
     """Write an export, and return a line that counts what is in it."""
     key, asked = settings.export.hmac_key, wanted or Wanted()
     async with read_store(settings) as store:
-        total = await asyncio.to_thread(store.archive.size, asked.where)
-        with _progress(total) as report:
+        with _progress() as report:
             manifest = await export(
                 store,
                 out,
                 asked,
                 key.get_secret_value().encode() if key else None,
                 version=version("rostrum"),
-                progress=report,
+                report=report,
             )
     counts = {table: sum(splits.values()) for table, splits in manifest.rows.items()}
     filled = [f"{table} {number:,}" for table, number in counts.items() if number]
@@ -125,10 +123,10 @@ def _read_moment(option: str, text: str | None, *, after: bool) -> datetime | No
 
 
 @contextmanager
-def _progress(total: int) -> Iterator[Callable[[int], None]]:
-    """Draw a bar of the debates written, once that has taken two seconds, in a terminal."""
+def _progress() -> Iterator[Report]:
+    """Draw a bar for each stage, once an export has taken two seconds, in a terminal."""
     if not sys.stderr.isatty():
-        yield lambda done: None
+        yield lambda headway: None
         return
     from rich.console import Console
     from rich.progress import Progress
@@ -136,15 +134,20 @@ def _progress(total: int) -> Iterator[Callable[[int], None]]:
     began = time.monotonic()
     # Drawn by whoever reports, not by a thread of its own: a bar that stands still says so.
     bar = Progress(console=Console(stderr=True), auto_refresh=False, transient=True)
-    task = bar.add_task("Exporting", total=total)
+    task, at = bar.add_task(texts.EXPORTING[Stage.LINES]), Stage.LINES
     drawn = began + PATIENCE_SECONDS
 
-    def report(done: int) -> None:
-        nonlocal drawn
+    def report(headway: Headway) -> None:
+        nonlocal at, drawn
+        stage, done, total = headway
+        if stage is not at:
+            # Anew, as the time that is left goes by the pace so far.
+            bar.reset(task, description=texts.EXPORTING[stage])
+            at = stage
         now = time.monotonic()
         if now >= drawn:
             bar.start()
-            bar.update(task, completed=done, refresh=True)
+            bar.update(task, completed=done, total=total, refresh=True)
             drawn = now + REDRAW_SECONDS
 
     try:

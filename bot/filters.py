@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from engine.formats import find_format
 from engine.languages import check_language
 
 
@@ -13,7 +12,12 @@ def split_list(text: str | None) -> tuple[str, ...]:
 
 def read_formats(text: str | None) -> tuple[str, ...]:
     """Return the names of formats of debate. Raises UsageError for one that does not exist."""
-    return tuple(find_format(name).name for name in split_list(text))
+    if not (names := split_list(text)):
+        return ()
+    # Only now: with all that formats need, for an option that few give.
+    from engine.formats import find_format
+
+    return tuple(find_format(name).name for name in names)
 
 
 def read_languages(text: str | None) -> tuple[str, ...]:

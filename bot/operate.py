@@ -14,7 +14,8 @@ from ulid import ULID
 
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
-from bot.app import defaults_of, read_store
+from bot.app import defaults_of
+from bot.reading import read_store
 from bot.settings import load_settings
 from engine.clock import SystemClock
 from engine.debate import Debate, Status, utc_now

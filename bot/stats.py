@@ -11,8 +11,8 @@ import orjson
 from rich.console import Console
 from rich.table import Table
 
-from bot.app import read_store
 from bot.filters import read_formats, read_languages
+from bot.reading import read_store
 from bot.settings import load_settings
 from engine.errors import ExportError
 from engine.stats.agreement import (

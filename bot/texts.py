@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from adapters.models.discovery import LocalServer
-from engine.service import Started
+from engine.dataset.writer import Stage
+
+if TYPE_CHECKING:  # for one command each, of many
+    from adapters.models.discovery import LocalServer
+    from engine.service import Started
 
 REHEARSAL = (
     "The speakers and jurors here are the built-in rehearsal model. It is not a language model:\n"
@@ -23,6 +27,7 @@ STOPPING = (
     "Go on with:  {command} {code}"
 )
 MIRROR = "Its mirror {code}, with sides exchanged, is held beside it and shown after it.\n"
+EXPORTING = {Stage.LINES: "Exporting", Stage.PARQUET: "Writing Parquet"}
 EXPORTED = "Exported to {out}: {counts}."
 NEXT = """
 {exported}

@@ -147,8 +147,8 @@ def _write_ours(place: Path) -> float:
         for table, path in _exported(place):
             with path.open("rb") as file:
                 while lines := file.read(PORTION):
-                    staging.append(FileFormat.JSONL.path(table.name, path.stem), lines)
-        turn_into_parquet(staging, choose_tables(()), SPLITS, lambda: None)
+                    staging.draft(FileFormat.JSONL.path(table.name, path.stem), lines)
+        turn_into_parquet(staging, choose_tables(()), SPLITS, lambda done, total: None)
     return time.process_time() - began
 
 

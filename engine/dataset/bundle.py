@@ -12,7 +12,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from engine.dataset.tables import TABLES
 from engine.dataset.voters import Keys
-from engine.dataset.writer import Wanted, keys_of, write_export
+from engine.dataset.writer import Headway, Wanted, keys_of, write_export
 from engine.errors import ExportError, StoppedError
 from engine.store import Archive, ExportFilter, Store
 
@@ -56,7 +56,7 @@ def _write(
     version: str,
     max_bytes: int,
 ) -> Bundle:
-    def go_on(_: int) -> None:
+    def go_on(_: Headway) -> None:
         if stopped.is_set():
             raise StoppedError("The export was stopped; nothing of it is kept.")
 

@@ -11,8 +11,7 @@ from engine.dataset.topics import split_of, topic_id
 from engine.dataset.voters import Pseudonyms
 from engine.debate import ENDED, Debate, Question, Tally, Turn
 from engine.store import Answer, DebateRecord
-from engine.votes.tally import count
-from engine.votes.window import agreement
+from engine.votes.tally import agreement, count
 
 
 class Speech(NamedTuple):

@@ -20,6 +20,7 @@ class Staging:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._open: dict[str, _Measured] = {}
+        self._drafts: dict[str, BinaryIO] = {}
         self._adopted: list[ExportedFile] = []
 
     def place(self, path: str) -> Path:
@@ -34,12 +35,23 @@ class Staging:
             self._open[path] = _Measured(self.place(path).open("wb"))
         self._open[path].write(text)
 
+    def draft(self, path: str, text: bytes) -> None:
+        """Add to a file that is no part of the export: it is taken, and another made of it."""
+        if path not in self._drafts:
+            self._drafts[path] = self.place(path).open("wb")
+        self._drafts[path].write(text)
+
+    @property
+    def drafted(self) -> int:
+        """How many bytes the drafts have that were not taken yet."""
+        return sum(draft.tell() for draft in self._drafts.values())
+
     def take(self, path: str) -> Path | None:
-        """Return the place of a file that was appended to, None without; it is listed no more."""
-        measured = self._open.pop(path, None)
-        if measured is None:
+        """Return the place of a draft that is complete; None without."""
+        draft = self._drafts.pop(path, None)
+        if draft is None:
             return None
-        measured.file.close()
+        draft.close()
         return self.place(path)
 
     def adopt(self, path: str) -> None:
@@ -63,6 +75,8 @@ class Staging:
         with ExitStack() as stack:
             for measured in self._open.values():
                 stack.callback(measured.file.close)
+            for draft in self._drafts.values():
+                stack.callback(draft.close)
 
 
 class _Measured:

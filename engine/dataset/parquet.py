@@ -20,7 +20,7 @@ from engine.dataset.tables import Table
 # Reading lines takes many times their size for a moment, and each row group some 15 KB until its
 # file is closed: hence small pieces, and several to a group.
 PIECE = 2**19  # bytes of lines
-PIECES = 8  # a row group
+PIECES = 6  # a row group
 PAGE = 2**16  # bytes of a column that are compressed together
 TYPES = {
     TEXT: pa.string(),
@@ -31,8 +31,8 @@ TYPES = {
 }
 
 
-def convert(lines: Path, target: Path, table: Table, go_on: Callable[[], None]) -> None:
-    """Write a file of lines as Parquet; `go_on` is called for each row group, and may raise."""
+def convert(lines: Path, target: Path, table: Table, go_on: Callable[[int], None]) -> None:
+    """Write a file of lines as Parquet; `go_on` is told each row group's bytes, and may raise."""
     # Dictionaries keep a row group's texts in memory once more, and statistics those of every
     # row group until the file is closed; zstd finds what is repeated without them.
     writer = pq.ParquetWriter(
@@ -45,10 +45,12 @@ def convert(lines: Path, target: Path, table: Table, go_on: Callable[[], None]) 
     )
     # Once a file: after every row group it would take a third of the time.
     pa.default_memory_pool().release_unused()
+    reached = 0
     with lines.open("rb") as file, writer:
         while group := list(islice(_read_pieces(file, table), PIECES)):
             writer.write_table(pa.concat_tables(group))
-            go_on()
+            reached, before = file.tell(), reached
+            go_on(reached - before)
 
 
 def _read_pieces(file: BinaryIO, table: Table) -> Iterator[Any]:

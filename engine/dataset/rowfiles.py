@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from importlib.util import find_spec
+from typing import Any
 
 from engine.dataset.folder import Staging
 from engine.dataset.tables import Table
@@ -32,17 +35,29 @@ class FileFormat(StrEnum):
 
 
 def turn_into_parquet(
-    staging: Staging, tables: Iterable[Table], splits: Iterable[str], go_on: Callable[[], None]
+    staging: Staging,
+    tables: Iterable[Table],
+    splits: Iterable[str],
+    report: Callable[[int, int], None],
 ) -> None:
-    """Put Parquet in the place of lines of JSON, a file after another.
+    """Make Parquet of drafts, which are lines of JSON, a file after another.
 
     Row by row it would have row groups of a few rows, or keep rows of every file in memory.
-    `go_on` is called now and then, and may raise.
+    `report` is told now and then how many bytes of lines are done, of how many; it may raise.
     """
-    # The system's allocator gives memory back; Arrow's own keeps 15 MB of it.
-    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
+    total, done = staging.drafted, 0
+    report(done, total)
+    # Arrow's own choice takes 15 MB more, and the system's is left in pieces by large files.
+    pool = "jemalloc" if sys.platform == "linux" else "system"
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", pool)
     # Only now: it takes half a second and 40 MB to import, for one command's option.
-    from engine.dataset.parquet import convert
+    with _without_numpy():
+        from engine.dataset.parquet import convert
+
+    def go_on(turned: int) -> None:
+        nonlocal done
+        done += turned
+        report(done, total)
 
     for table in tables:
         for split in splits:
@@ -51,3 +66,20 @@ def turn_into_parquet(
                 convert(lines, staging.place(path), table, go_on)
                 lines.unlink()
                 staging.adopt(path)
+
+
+@contextmanager
+def _without_numpy() -> Iterator[None]:
+    """Import pyarrow as if numpy were not installed, unless somebody has loaded it already.
+
+    Rostrum does not need it, and pyarrow only to exchange arrays with it, which takes 10 MB.
+    """
+    modules: dict[str, Any] = sys.modules
+    if "numpy" in modules:
+        yield
+        return
+    modules["numpy"] = None
+    try:
+        yield
+    finally:
+        del modules["numpy"]

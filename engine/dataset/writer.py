@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from enum import Enum, auto
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import orjson
 
@@ -28,9 +29,26 @@ from engine.dataset.voters import Keys, Pseudonyms
 from engine.errors import StoppedError
 from engine.store import Archive, ExportFilter, Store
 
-Progress: TypeAlias = Callable[[int], None]
 Rows: TypeAlias = dict[str, dict[str, int]]
 PAIRS_AT_ONCE = 20  # mirrored pairs that are read again together
+
+
+class Stage(Enum):
+    """What an export is at; Parquet is made of the lines of JSON once those are written."""
+
+    LINES = auto()
+    PARQUET = auto()
+
+
+class Headway(NamedTuple):
+    """How far a stage of an export is: in debates, or for Parquet in bytes of lines."""
+
+    stage: Stage
+    done: int
+    total: int
+
+
+Report: TypeAlias = Callable[[Headway], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,25 +67,25 @@ async def export(
     master_key: bytes | None,
     *,
     version: str,
-    progress: Progress | None = None,
+    report: Report | None = None,
 ) -> Manifest:
     """Write an export in a worker thread; see `write_export`.
 
-    Without a master key the installation's own is used. `progress` is called in that thread.
+    Without a master key the installation's own is used. `report` is called in that thread.
     Cancelling it while the tables are written leaves `out` as it was.
     """
     keys = await keys_of(store, master_key)
     stopped = threading.Event()
 
-    def report(done: int) -> None:
+    def go_on(headway: Headway) -> None:
         if stopped.is_set():
             raise StoppedError("The export was stopped; its folder is as it was before.")
-        if progress is not None:
-            progress(done)
+        if report is not None:
+            report(headway)
 
     try:
         return await asyncio.to_thread(
-            write_export, store.archive, wanted, out, keys, report, version=version
+            write_export, store.archive, wanted, out, keys, go_on, version=version
         )
     finally:
         stopped.set()
@@ -86,41 +104,58 @@ def write_export(
     wanted: Wanted | ExportFilter,
     out: Path,
     keys: Keys,
-    progress: Progress | None = None,
+    report: Report | None = None,
     *,
     version: str,
 ) -> Manifest:
     """Write the tables, the card and the manifest of all ended debates into a folder.
 
-    A filter alone means all tables, as JSON lines. `progress` is told how many debates are
-    written. Raises UsageError when `out` holds anything but an earlier export, or for a table
+    A filter alone means all tables, as JSON lines. `report` is told how far it is, and
+    may raise. Raises UsageError when `out` holds anything but an earlier export, or for a table
     or a library that does not exist, ExportError when it cannot be written, StoreError when the
     debates cannot be read; `out` is then unchanged.
     """
     asked = Wanted(wanted) if isinstance(wanted, ExportFilter) else wanted
-    tables, report = choose_tables(asked.tables), progress or _say_nothing
+    tables, report = choose_tables(asked.tables), report or _say_nothing
     asked.file_format.check()
     with staged(out) as staging:
-        cutoff = archive.newest(asked.where)
-        voters = Pseudonyms(keys.master, asked.where, cutoff, asked.tables)
-        writing = _Writing(archive, staging, tables, voters, keys.splits)
-        done = writing.write(asked.where, cutoff, report)
+        written = _write_lines(archive, staging, asked, keys, report)
         if asked.file_format is FileFormat.PARQUET:
-            turn_into_parquet(staging, tables, SPLITS, partial(report, done))
-        report(done)
-        rows, figures = _without_empty_splits(writing.rows), writing.figures
-        card = write_card(rows, figures, version, asked.file_format)
+            turn_into_parquet(staging, tables, SPLITS, partial(_report_parquet, report))
+        card = write_card(written.rows, written.figures, version, asked.file_format)
         staging.append(CARD, card.encode())
         manifest = Manifest(
             schema_version=SCHEMA_VERSION,
             rostrum=version,
-            filters=_describe(asked, voters),
-            cutoff=cutoff,
-            rows=rows,
+            filters=written.filters,
+            cutoff=written.cutoff,
+            rows=written.rows,
             files=staging.files(),
         )
         staging.append(MANIFEST, manifest.encode())
     return manifest
+
+
+class _Written(NamedTuple):
+    """What there is to say of an export once its lines are written."""
+
+    cutoff: datetime | None
+    filters: Filters
+    rows: Rows
+    figures: Figures
+
+
+def _write_lines(
+    archive: Archive, staging: Staging, asked: Wanted, keys: Keys, report: Report
+) -> _Written:
+    """Write every table as lines of JSON; who voted is remembered no longer than that takes."""
+    cutoff = archive.newest(asked.where)
+    voters = Pseudonyms(keys.master, asked.where, cutoff, asked.tables)
+    append = staging.draft if asked.file_format is FileFormat.PARQUET else staging.append
+    writing = _Writing(archive, append, choose_tables(asked.tables), voters, keys.splits)
+    writing.write(asked.where, cutoff, report)
+    rows = _without_empty_splits(writing.rows)
+    return _Written(cutoff, _describe(asked, voters), rows, writing.figures)
 
 
 @dataclass(slots=True)
@@ -128,7 +163,7 @@ class _Writing:
     """One way through the archive, and what has come of it so far."""
 
     archive: Archive
-    staging: Staging
+    append: Callable[[str, bytes], None]
     tables: tuple[Table, ...]
     voters: Pseudonyms
     salt: bytes
@@ -138,15 +173,16 @@ class _Writing:
     def __post_init__(self) -> None:
         self.rows = {table.name: dict.fromkeys(SPLITS, 0) for table in self.tables}
 
-    def write(self, where: ExportFilter, cutoff: datetime | None, report: Progress) -> int:
-        """Write debates up to the cut-off, then pairs of mirrors; return how many debates.
+    def write(self, where: ExportFilter, cutoff: datetime | None, report: Report) -> None:
+        """Write debates up to the cut-off, then pairs of mirrors.
 
         A debate revealed since is for the next export: the clock's time as a cut-off would make
         every repetition another export, so it is the newest moment in the debates.
         """
-        report(0)
+        total = self.archive.size(where)
+        report(Headway(Stage.LINES, 0, total))
         if cutoff is None:
-            return 0
+            return
         mirrors, done = Mirrors(), 0
         with self._entries(where) as entries:
             for entry in entries:
@@ -155,12 +191,11 @@ class _Writing:
                     self.figures.count(entry)
                     mirrors.note(entry)
                     done += 1
-                    report(done)
+                    report(Headway(Stage.LINES, done, total))
         pairs = mirrors.pairs if SAME_SIDE in self.tables else []
         for first in range(0, len(pairs), PAIRS_AT_ONCE):
             self._write_pairs(pairs[first : first + PAIRS_AT_ONCE])
-            report(done)
-        return done
+            report(Headway(Stage.LINES, done, total))
 
     @contextmanager
     def _entries(self, where: ExportFilter) -> Iterator[Iterator[Entry]]:
@@ -185,12 +220,16 @@ class _Writing:
             if made:
                 lines = [orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in made]
                 path = FileFormat.JSONL.path(table.name, entry.split)
-                self.staging.append(path, b"".join(lines))
+                self.append(path, b"".join(lines))
                 self.rows[table.name][entry.split] += len(made)
 
 
-def _say_nothing(done: int) -> None:
-    """Report progress to nobody."""
+def _say_nothing(headway: Headway) -> None:
+    """Report to nobody."""
+
+
+def _report_parquet(report: Report, done: int, total: int) -> None:
+    report(Headway(Stage.PARQUET, done, total))
 
 
 def _without_empty_splits(rows: Rows) -> Rows:

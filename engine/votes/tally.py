@@ -11,7 +11,7 @@ from datetime import datetime
 from itertools import groupby
 from typing import Protocol
 
-from engine.debate import TIE, WEAK, How, Tally, Vote, VoteEvent
+from engine.debate import TIE, WEAK, How, Tally, Verdict, Vote, VoteEvent
 from engine.stats.wilson import wilson
 
 Hands = dict[str, VoteEvent]
@@ -221,3 +221,10 @@ def _with_share(tally: Tally, contenders: Sequence[str]) -> Tally:
         return tally
     low, high = wilson(a, a + b)
     return tally.model_copy(update={"share": a / (a + b), "low": low, "high": high})
+
+
+def agreement(tally: Tally, verdict: Verdict) -> bool | None:
+    """Say whether people and panel agree; None unless both decided, and the panel blind."""
+    if tally.winner is None or verdict.winner is None or not verdict.blind:
+        return None
+    return tally.winner == verdict.winner

@@ -38,7 +38,7 @@ from engine.votes.labels import asked, persuasion
 from engine.votes.options import options_of, stance_name, vote_options
 from engine.votes.reading import Reader
 from engine.votes.removal import Removals
-from engine.votes.tally import count, standing_votes
+from engine.votes.tally import agreement, count, standing_votes
 
 LOOK_SECONDS = 1.0
 LONGEST_WAIT = 60.0
@@ -271,13 +271,6 @@ def _standing(
 def tally_of(debate: Debate, events: tuple[VoteEvent, ...]) -> Tally:
     """Count a debate's log as it stands."""
     return count(standing(debate, events), tuple(debate.request.sides), debate.request.quorum)
-
-
-def agreement(tally: Tally, verdict: Verdict) -> bool | None:
-    """Say whether people and panel agree; None unless both decided, and the panel blind."""
-    if tally.winner is None or verdict.winner is None or not verdict.blind:
-        return None
-    return tally.winner == verdict.winner
 
 
 def _extension(debate: Debate) -> Post:

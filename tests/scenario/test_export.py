@@ -15,7 +15,7 @@ import pytest
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from engine.dataset.manifest import Manifest
-from engine.dataset.writer import export
+from engine.dataset.writer import Headway, export
 from engine.debate import Ballot, Sampling, Status, Verdict, VoteEvent
 from engine.messages import Notice
 from engine.ports import Attempt, Call, ChatMessage, Reply
@@ -220,12 +220,12 @@ async def test_a_cancelled_export_stops_and_leaves_nothing(store: SqlStore, tmp_
         await hold_debate(store, number)
     writing, go_on = threading.Event(), threading.Event()
 
-    def hold_up(done: int) -> None:
+    def hold_up(_: Headway) -> None:
         writing.set()
         go_on.wait(5)
 
     task = asyncio.create_task(
-        export(store, tmp_path / "out", ExportFilter(), None, version="1", progress=hold_up)
+        export(store, tmp_path / "out", ExportFilter(), None, version="1", report=hold_up)
     )
     await asyncio.to_thread(writing.wait, 5)
     task.cancel()

@@ -13,7 +13,7 @@ from adapters.storage.store import SqlStore
 from bot import exporting
 from bot.exporting import Chosen
 from engine.dataset.rowfiles import FileFormat
-from engine.dataset.writer import Wanted, export
+from engine.dataset.writer import Headway, Stage, Wanted, export
 from engine.debate import Status
 from engine.errors import UsageError
 from engine.store import ExportFilter
@@ -73,14 +73,21 @@ class TestProgress:
     def draw(self, stderr: StringIO, monkeypatch: pytest.MonkeyPatch) -> str:
         monkeypatch.setattr(exporting, "PATIENCE_SECONDS", 0.0)
         monkeypatch.setattr("sys.stderr", stderr)
-        with exporting._progress(4) as report:
-            report(3)
+        monkeypatch.setattr(exporting, "REDRAW_SECONDS", 0.0)
+        with exporting._progress() as report:
+            report(Headway(Stage.LINES, 3, 4))
+            report(Headway(Stage.PARQUET, 2_000, 5_000))
         return stderr.getvalue()
 
     def test_a_terminal_shows_how_far_it_is(self, monkeypatch: pytest.MonkeyPatch) -> None:
         shown = self.draw(Screen(), monkeypatch)
-        assert "Exporting" in shown
-        assert "75%" in shown
+        assert shown.index("Exporting") < shown.index("75%")
+
+    def test_it_does_not_stand_still_while_parquet_is_written(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        shown = self.draw(Screen(), monkeypatch)
+        assert shown.index("75%") < shown.index("Writing Parquet") < shown.index("40%")
 
     def test_a_pipe_gets_nothing(self, monkeypatch: pytest.MonkeyPatch) -> None:
         assert self.draw(StringIO(), monkeypatch) == ""

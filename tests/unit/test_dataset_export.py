@@ -18,7 +18,7 @@ from engine.dataset import folder
 from engine.dataset.manifest import Manifest
 from engine.dataset.tables import TABLES
 from engine.dataset.voters import Keys
-from engine.dataset.writer import Wanted, write_export
+from engine.dataset.writer import Headway, Stage, Wanted, write_export
 from engine.debate import Model, Status, Verdict
 from engine.errors import ExportError, StoppedError, StoreError, UsageError
 from engine.store import DebateRecord, ExportFilter
@@ -135,11 +135,13 @@ class TestLayout:
         assert row["debate_id"] == turkish.debate.id
 
     def test_progress_counts_the_debates(self, tmp_path: Path) -> None:
-        seen: list[int] = []
+        told: list[Headway] = []
         archive = MemoryArchive(*RECORDS)
-        write_export(archive, ExportFilter(), tmp_path / "out", KEYS, seen.append, version="1")
+        write_export(archive, ExportFilter(), tmp_path / "out", KEYS, told.append, version="1")
+        seen = [headway.done for headway in told]
         assert sorted(set(seen)) == list(range(len(RECORDS) + 1))
         assert seen == sorted(seen)
+        assert {(headway.stage, headway.total) for headway in told} == {(Stage.LINES, len(RECORDS))}
 
 
 class TestFilters:
@@ -375,8 +377,8 @@ class TestInterruption:
         assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
     def test_a_stopped_export_leaves_nothing(self, tmp_path: Path) -> None:
-        def stop(done: int) -> None:
-            if done == 3:
+        def stop(headway: Headway) -> None:
+            if headway.done == 3:
                 raise StoppedError("enough")
 
         with pytest.raises(StoppedError):

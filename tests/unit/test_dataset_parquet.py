@@ -18,7 +18,7 @@ from engine.dataset.manifest import Manifest
 from engine.dataset.rowfiles import FileFormat
 from engine.dataset.tables import TABLES
 from engine.dataset.voters import Keys
-from engine.dataset.writer import Wanted, write_export
+from engine.dataset.writer import Headway, Stage, Wanted, write_export
 from engine.debate import Status
 from engine.errors import StoppedError
 from engine.store import DebateRecord
@@ -134,7 +134,7 @@ def test_an_export_that_breaks_off_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_it_can_be_stopped_while_rows_become_parquet(tmp_path: Path) -> None:
-    def stop(done: int) -> None:
+    def stop(_: Headway) -> None:
         if list(tmp_path.rglob("*.parquet")):
             raise StoppedError("Stopped.")
 
@@ -142,6 +142,40 @@ def test_it_can_be_stopped_while_rows_become_parquet(tmp_path: Path) -> None:
     with pytest.raises(StoppedError):
         write_export(archive, wanted, tmp_path / "out", KEYS, stop, version="1")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_progress_counts_what_has_become_parquet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parquet, "PIECE", 2_500)
+    told: list[Headway] = []
+    wanted, archive = Wanted(file_format=FileFormat.PARQUET), MemoryArchive(*RECORDS)
+    write_export(archive, wanted, tmp_path / "out", KEYS, told.append, version="1")
+    write(tmp_path / "lines", FileFormat.JSONL)
+    size = sum(path.stat().st_size for path in (tmp_path / "lines" / "data").rglob("*.jsonl"))
+    turned = [headway.done for headway in told if headway.stage is Stage.PARQUET]
+    assert (turned[0], turned[-1]) == (0, size)
+    assert len(turned) > 2 * len(TABLES)
+    assert turned == sorted(turned)
+    assert {headway.total for headway in told if headway.stage is Stage.PARQUET} == {size}
+    assert [headway.stage for headway in told] == sorted(
+        (headway.stage for headway in told), key=lambda stage: stage.value
+    )
+
+
+def test_numpy_is_not_taken_along_and_can_be_imported_afterwards(tmp_path: Path) -> None:
+    code = """
+import sys
+from pathlib import Path
+from engine.dataset.folder import Staging
+from engine.dataset.rowfiles import turn_into_parquet
+turn_into_parquet(Staging(Path(sys.argv[1])), (), (), lambda done, total: None)
+print("pyarrow" in sys.modules, "numpy" in sys.modules)
+import numpy
+"""
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("True False\n", "")
 
 
 def test_without_pyarrow_a_sentence_says_what_to_install() -> None:

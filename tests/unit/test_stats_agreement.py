@@ -17,6 +17,7 @@ from sklearn.metrics import (  # type: ignore[import-untyped]
     brier_score_loss,
     cohen_kappa_score,
 )
+from statsmodels.stats.inter_rater import fleiss_kappa  # type: ignore[import-untyped]
 
 from engine.stats.agreement import Agreement, measure_agreement
 from engine.stats.alpha import alpha_of, alpha_sums
@@ -60,6 +61,18 @@ def test_alpha_equals_krippendorff(units: list[list[str | None]]) -> None:
     data = np.array([[codes[choice] for choice in unit] for unit in units]).T
     theirs = krippendorff.alpha(reliability_data=data, level_of_measurement="nominal")
     assert ours == pytest.approx(theirs, abs=1e-9)
+
+
+@given(st.lists(st.lists(st.sampled_from(CHOICES), min_size=4, max_size=4), min_size=1))
+def test_alpha_of_complete_ratings_is_fleiss_kappa_without_its_bias(units: list[list[str]]) -> None:
+    ours = alpha_of(total([alpha_sums(Counter(unit), CHOICES) for unit in units]))
+    if len({choice for unit in units for choice in unit}) < 2:
+        assert ours is None
+        return
+    theirs = fleiss_kappa([[unit.count(choice) for choice in CHOICES] for unit in units])
+    # Fleiss draws what is expected by chance with replacement, Krippendorff without.
+    ratings = 4 * len(units)
+    assert ours == pytest.approx(1 - (1 - theirs) * (ratings - 1) / ratings, abs=1e-9)
 
 
 @given(st.lists(st.tuples(st.integers(0, 1000), st.booleans()), min_size=1, max_size=60))

@@ -132,8 +132,9 @@ def test_a_picture_has_alternative_text_and_both_schemes(name: str, rows: list[R
     picture = pictures(rows)[name]
     labels = {one.get("id"): one for one in picture.iter() if one.get("id")}
     assert picture.get("role") == "img"
-    for label in (picture.get("aria-labelledby") or "").split():
-        assert labels[label].text
+    by = (picture.get("aria-labelledby") or "").split()
+    assert [labels[label].tag for label in by] == [f"{SVG}title", f"{SVG}desc"]
+    assert all(labels[label].text for label in by)
     assert "prefers-color-scheme: dark" in words(picture, "style")[0]
     assert ("Nothing to show yet." in words(picture, "desc")[0]) == (not rows)
 

@@ -22,7 +22,8 @@ from engine.debate import Debate, Status, Tally, Vote, VoteEvent
 from engine.errors import VenueAwayError, VenueError
 from engine.messages import Notice, Reveal
 from engine.ports import Reactions, ReactionSeen
-from engine.votes.window import agreement, tally_of
+from engine.votes.tally import agreement
+from engine.votes.window import tally_of
 from tests.contract.sample import verdict
 from tests.doubles.poll import OPTIONS, THREAD, USERS, Poll, open_poll, options_of
 
