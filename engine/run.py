@@ -174,7 +174,7 @@ class LiveDesk:
     async def room(self) -> None:
         """Wait until fewer than four turns are undelivered."""
         if self.undelivered + self.recording >= MOST_UNDELIVERED:
-            # What was counted when a turn was stored is mostly delivered since.
+            # Most of what was stored since the last count is delivered by now.
             await self._count()
         if self.undelivered + self.recording >= MOST_UNDELIVERED:
             await self.steps.flush()
@@ -226,9 +226,9 @@ class LiveDesk:
             self.runner.bell.ring(f"outbox/{self.debate.platform}", self.debate.id)
 
     async def _record(self, turn: Turn, compose: Callable[[], Post]) -> None:
-        record = self.runner.store.journal.record_turn
-        self.undelivered = await record(self.lease, self.debate.id, turn, compose())
+        await self.runner.store.journal.record_turn(self.lease, self.debate.id, turn, compose())
         self.recording -= 1
+        self.undelivered += 1  # until it is counted again, with what was delivered since
         self.runner.bell.ring(f"outbox/{self.debate.platform}", self.debate.id)
 
 

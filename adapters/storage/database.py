@@ -34,7 +34,7 @@ WOKEN_AT_ONCE = 8
 COMPANY_TURNS = 3
 # The pages that a thousand debates write to: with SQLite's own 2 MB most are read again for each
 # write (measured: 0.5 ms of system time a model call instead of 0.2).
-CACHE_KB = 32_000
+CACHE_KB = 8_000
 REST_SECONDS = 0.00005  # for each write that had company since the queue was empty
 LONGEST_REST = 0.005
 BUSY_MS = 10_000  # how long another process may hold the file

@@ -26,7 +26,7 @@ from adapters.storage.database import Database
 from adapters.storage.debates import move
 from adapters.storage.findings import insert_note, to_unanswered
 from adapters.storage.leases import NEWEST, change_guarded, guard, insert_newest
-from adapters.storage.outbox import IN_CHANNEL, count_undelivered, insert_posts
+from adapters.storage.outbox import IN_CHANNEL, insert_posts
 from adapters.storage.prepared import Prepared
 from adapters.storage.tables import artifacts, ballots, calls, debates, turns, verdicts, votes
 from engine.debate import Ballot, Setup, Status, Turn, Verdict, Vote, utc_now
@@ -179,17 +179,13 @@ class JournalTable:
 
     def record_turn(
         self, lease: Lease, debate_id: str, turn: Turn, post: Post
-    ) -> asyncio.Future[int]:
-        """Store a turn and its post together; storing it again changes nothing.
+    ) -> asyncio.Future[None]:
+        """Store a turn and its post together; storing it again changes nothing."""
 
-        Returns how many turns of the debate are not delivered yet.
-        """
-
-        def store(connection: Connection) -> int:
+        def store(connection: Connection) -> None:
             row = {"debate": debate_id, "step": turn.step, "number": turn.number}
             change_guarded(connection, lease, INSERT_TURN, row | {"body": turn.model_dump_json()})
             insert_posts(connection, debate_id, [post])
-            return count_undelivered(connection, debate_id)
 
         return self._database.enqueue(store)
 

@@ -114,11 +114,6 @@ def release(connection: Connection, debate_id: str) -> None:
         )
 
 
-def count_undelivered(connection: Connection, debate_id: str) -> int:
-    """Count the turns of a debate that are not settled yet."""
-    return int(UNDELIVERED.rows(connection, {"of": debate_id})[0].turns)
-
-
 def reopen(connection: Connection, debate_id: str) -> None:
     """Queue again what was given up with a thread; what may have been sent is in doubt again."""
     doubtful = outbox.c.deadline.is_not(None)

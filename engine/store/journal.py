@@ -74,11 +74,8 @@ class Journal(Protocol):
         """Write down how a try ended, and the step's result with the one that succeeded."""
         ...
 
-    def record_turn(self, lease: Lease, debate_id: str, turn: Turn, post: Post) -> Awaitable[int]:
-        """Store a turn and its post together; storing it again changes nothing.
-
-        Returns how many turns of the debate are not delivered yet.
-        """
+    def record_turn(self, lease: Lease, debate_id: str, turn: Turn, post: Post) -> Awaitable[None]:
+        """Store a turn and its post together; storing it again changes nothing."""
         ...
 
     async def note(self, lease: Lease, debate_id: str, note: Note) -> None:
