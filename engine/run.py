@@ -178,6 +178,7 @@ class LiveDesk:
             await self._count()
         if self.undelivered + self.recording >= MOST_UNDELIVERED:
             await self.steps.flush()
+            await self._count()
         while self.undelivered >= MOST_UNDELIVERED:
             await self.runner.bell.collect(f"delivered/{self.debate.id}", 1.0)
             self.runner.keeper.check()

@@ -160,6 +160,7 @@ async def test_processes_that_end_in_the_middle_change_nothing(stage: Stage, for
     debate_id, processes, ended = "", 0, False
     while not ended:
         processes += 1
+        assert processes < 200, "one process after the other got nowhere"
         async with stage.process() as line:
             if debate_id:
                 debate = await line.store.debates.get(debate_id)
