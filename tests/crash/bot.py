@@ -21,6 +21,7 @@ from tests.doubles.faults import When
 from tests.doubles.remote import RemoteDouble
 
 P = TypeVar("P", bound=RemoteDouble)
+B = TypeVar("B")
 PATIENCE = 60.0
 
 
@@ -78,6 +79,10 @@ class Held:
     kills: int
 
 
+# Holds a debate in a scene, led by its bot, which may be doomed.
+Hold = Callable[[Scene, Callable[[B], Awaitable[None]], bool], Awaitable[Held]]
+
+
 class Bot(ABC, Generic[P]):
     """One process after the other, each killed from here or by its fate."""
 
@@ -108,6 +113,13 @@ class Bot(ABC, Generic[P]):
             await lead(bot)
             state = await platform.until(cls.is_over, PATIENCE)
             return Held(state, await platform.sent(), scene, bot.kills)
+
+    @classmethod
+    async def hold_both(cls, new_scene: Callable[[], Scene], hold: Hold[Self]) -> tuple[Held, Held]:
+        """Hold a debate that nothing happens to, and beside it one that is killed everywhere."""
+        return await asyncio.gather(
+            hold(new_scene(), cls.live_quietly, False), hold(new_scene(), cls.be_killed, True)
+        )
 
     @classmethod
     def points(cls, users: dict[str, str]) -> set[str]:
@@ -195,6 +207,10 @@ class Bot(ABC, Generic[P]):
         for act in self.voters.of(self.voters.told["before"]):
             await self.vote(act)
         await self.close()
+
+    @abstractmethod
+    async def be_killed(self) -> None:
+        """Lead a debate to its end through every kill."""
 
     @abstractmethod
     async def hang(self, send: Send, when: When) -> None:

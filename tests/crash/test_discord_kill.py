@@ -100,14 +100,7 @@ async def hold(scene: Scene, lead: Callable[[DiscordBot], Awaitable[None]], doom
 @pytest.fixture(scope="module")
 def both(new_scene: NewScene) -> tuple[Held, Held]:
     """A debate that nothing happened to; and beside it one whose process dies at every point."""
-
-    async def hold_both() -> tuple[Held, Held]:
-        return await asyncio.gather(
-            hold(new_scene(), DiscordBot.live_quietly, doomed=False),
-            hold(new_scene(), DiscordBot.be_killed, doomed=True),
-        )
-
-    return asyncio.run(hold_both())
+    return asyncio.run(DiscordBot.hold_both(new_scene, hold))
 
 
 @pytest.fixture(scope="module")

@@ -82,14 +82,7 @@ async def hold(scene: Scene, lead: Callable[[SlackBot], Awaitable[None]], doomed
 @pytest.fixture(scope="module")
 def both(new_scene: NewScene) -> tuple[Held, Held]:
     """A debate that nothing happened to; and beside it one whose process dies at every point."""
-
-    async def hold_both() -> tuple[Held, Held]:
-        return await asyncio.gather(
-            hold(new_scene(), SlackBot.live_quietly, doomed=False),
-            hold(new_scene(), SlackBot.be_killed, doomed=True),
-        )
-
-    return asyncio.run(hold_both())
+    return asyncio.run(SlackBot.hold_both(new_scene, hold))
 
 
 @pytest.fixture(scope="module")
