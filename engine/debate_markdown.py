@@ -8,6 +8,7 @@ from engine.answers import DebatesAnswer, ResultAnswer, StartedAnswer, StatusAns
 from engine.card_markdown import COST_UNKNOWN, SOON, option_name, plural
 from engine.debate import Estimate, Persuasion, Status, Tally, Verdict
 from engine.messages import JurorLine, Reveal
+from engine.reveal_markdown import cost_of, model_lines
 from engine.text import headline
 
 TOPIC_LENGTH = 200  # characters, of the debate that is spoken of
@@ -54,8 +55,6 @@ STATES = {
 }
 DEBATE = "- `{code}` {state}, {when:%Y-%m-%d %H:%M} UTC, {format}: {topic}"
 
-REVEALED = "**{side}** was `{model}`"
-DRAWN = "**{side}** was `{model}`, drawn at random"
 PEOPLE = "People: {counts}; {outcome}."
 PEOPLE_CHOSE = "they chose {winner}"
 NO_WINNER = "too few votes for a winner"
@@ -74,7 +73,6 @@ PERSUADED = (
     "Moved towards: {moved}, of {n} people who took a stance twice.",
 )
 SPENT = ("It took {n} model call, {cost}.", "It took {n} model calls, {cost}.")
-SPENT_USD = "{usd:.4f} USD"
 
 
 def started_lines(answer: StartedAnswer) -> Iterator[str]:
@@ -156,16 +154,14 @@ def debates_lines(answer: DebatesAnswer) -> Iterator[str]:
 
 
 def _reveal(reveal: Reveal) -> Iterator[str]:
-    for side, model in reveal.models.items():
-        yield (DRAWN if side in reveal.drawn else REVEALED).format(side=side, model=model)
+    yield from model_lines(reveal)
     yield _people(reveal.tally)
     yield _jury(reveal.verdict)
     yield from (_juror(line) for line in reveal.jurors)
     yield AGREE[reveal.agree]
     if reveal.persuasion is not None:
         yield _persuasion(reveal.persuasion)
-    cost = COST_UNKNOWN if reveal.usd is None else SPENT_USD.format(usd=reveal.usd)
-    yield plural(SPENT, reveal.calls, cost=cost)
+    yield plural(SPENT, reveal.calls, cost=cost_of(reveal))
 
 
 def _people(tally: Tally) -> str:

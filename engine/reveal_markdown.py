@@ -46,8 +46,7 @@ SPENT_USD = "{usd:.4f} USD"
 
 def reveal_lines(reveal: Reveal) -> Iterator[str]:
     """Return a reveal as lines; the last says what it took."""
-    for side, model in reveal.models.items():
-        yield (DRAWN if side in reveal.drawn else MODEL).format(side=side, model=model)
+    yield from model_lines(reveal)
     if reveal.seats:
         yield " · ".join(SEAT.format(seat=seat, model=m) for seat, m in reveal.seats.items())
     if reveal.judges:
@@ -61,8 +60,18 @@ def reveal_lines(reveal: Reveal) -> Iterator[str]:
     yield from (_juror(line) for line in reveal.jurors)
     yield ""
     yield AGREE[reveal.agree]
-    cost = COST_UNKNOWN if reveal.usd is None else SPENT_USD.format(usd=reveal.usd)
-    yield plural(SPENT, reveal.calls, cost=cost)
+    yield plural(SPENT, reveal.calls, cost=cost_of(reveal))
+
+
+def model_lines(reveal: Reveal) -> Iterator[str]:
+    """Say which model each contender was, and whether it was drawn."""
+    for side, model in reveal.models.items():
+        yield (DRAWN if side in reveal.drawn else MODEL).format(side=side, model=model)
+
+
+def cost_of(reveal: Reveal) -> str:
+    """Say what a debate cost."""
+    return COST_UNKNOWN if reveal.usd is None else SPENT_USD.format(usd=reveal.usd)
 
 
 def _people(tally: Tally, contenders: tuple[str, ...]) -> Iterator[str]:
