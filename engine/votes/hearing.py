@@ -31,7 +31,9 @@ from engine.votes.removal import Removals, Shown
 MOST_REMEMBERED = 10_000
 MISSED = "missed"  # rung for the vote window: read again what people hold
 THREAD_DELETED = "The thread of this debate was deleted."
-COMMUNITY_LOST = "Rostrum was removed from where this debate is held."
+COMMUNITY_LOST = (
+    "Rostrum was removed from where this debate is held; invite it anew to hold debates there."
+)
 LOCKED = "A moderator locked the thread; nothing can be posted or voted on until it is unlocked."
 # Of secret ballots: nobody is to see on the message what somebody chose.
 HIDDEN = ("stored", "duplicate", "forgotten")

@@ -169,7 +169,7 @@ async def test_a_permission_that_was_never_there_is_named(
     ("trouble", "why"),
     [
         ("deleted", "was deleted"),
-        ("kicked", "was removed from where this debate is held"),
+        ("kicked", "invite it anew"),  # told by an event, or by a refused message
         ("unseen", "View Channel"),
     ],
 )
