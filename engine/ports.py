@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import Any, Literal, Protocol
 
-from pydantic import BaseModel
+import orjson
 
 from engine.debate import Model, Price, Sampling, Usage, Value
 from engine.messages import Message
@@ -60,17 +61,34 @@ class ChatMessage(Value):
     content: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AnswerSchema:
     """The JSON shape that a structured answer has; made once per shape, not per call."""
 
     name: str
     json_schema: dict[str, Any]
 
-    @classmethod
-    def of(cls, shape: type[BaseModel]) -> AnswerSchema:
-        """Take the name and JSON schema of a pydantic model."""
-        return cls(shape.__name__, shape.model_json_schema())
+    @cached_property
+    def size(self) -> int:
+        """Length of the schema's text, in bytes of UTF-8."""
+        return len(orjson.dumps(self.json_schema))
+
+    @cached_property
+    def strict(self) -> bool:
+        """Whether every object names all of its keys: only such a shape may be asked strictly."""
+        return _is_closed(self.json_schema)
+
+
+def _is_closed(node: Any) -> bool:
+    if isinstance(node, list):
+        return all(map(_is_closed, node))
+    if not isinstance(node, dict):
+        return True
+    if node.get("type") == "object":
+        keys = set(node.get("properties", {}))
+        if node.get("additionalProperties") is not False or keys != set(node.get("required", ())):
+            return False
+    return all(map(_is_closed, node.values()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -189,7 +189,7 @@ def tokens_in(call: Call) -> int:
     text = "".join(message.content for message in call.messages).encode()
     other = len(text.translate(None, _LETTERS))
     letters = len(text) - other
-    schema = len(orjson.dumps(call.schema.json_schema)) if call.schema else 0
+    schema = call.schema.size if call.schema else 0
     return math.ceil(letters / BYTES_PER_TOKEN) + other + schema + 8 * len(call.messages)
 
 

@@ -103,19 +103,6 @@ def _schema_format(schema: AnswerSchema) -> dict[str, Any]:
         "json_schema": {
             "name": schema.name,
             "schema": schema.json_schema,
-            "strict": _closed(schema.json_schema),
+            "strict": schema.strict,
         },
     }
-
-
-def _closed(node: Any) -> bool:
-    """Whether every object names all of its keys: only such a schema may be asked strictly."""
-    if isinstance(node, list):
-        return all(_closed(item) for item in node)
-    if not isinstance(node, dict):
-        return True
-    if node.get("type") == "object":
-        named = set(node.get("properties", {}))
-        if node.get("additionalProperties") is not False or named != set(node.get("required", ())):
-            return False
-    return all(_closed(value) for value in node.values())

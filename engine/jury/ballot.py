@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from engine.debate import TIE, Ballot, Model
 from engine.jury.rubric import HIGHEST, LOWEST, Rubric, find_rubric
 from engine.ports import AnswerSchema, Reply
+from engine.schema import TEXT, by_key, choice, named, number, whole
 from engine.structured import Object, UnreadableError, read_object
 
 # A verdict may name a side that its own scores put behind by this much, in points (1–10).
@@ -93,26 +94,16 @@ def ballot_schema(names: tuple[str, ...], rubric: str = "panel") -> AnswerSchema
     Reasons come first, so that scores and verdict are written after them.
     """
     criteria = [criterion.name for criterion in find_rubric(rubric).criteria]
-    score = {"type": "integer", "minimum": LOWEST, "maximum": HIGHEST}
-    sheet = _closed(dict.fromkeys(criteria, score))
-    shape = _closed(
+    sheet = by_key(criteria, whole(LOWEST, HIGHEST))
+    return named(
+        "ballot",
         {
-            "reasons": {"type": "string"},
-            "scores": _closed(dict.fromkeys(names, sheet)),
-            "verdict": {"type": "string", "enum": [*names, TIE]},
-            "confidence": {"type": "number", "minimum": 0, "maximum": 1},
-        }
+            "reasons": TEXT,
+            "scores": by_key(names, sheet),
+            "verdict": choice(*names, TIE),
+            "confidence": number(0, 1),
+        },
     )
-    return AnswerSchema("ballot", shape)
-
-
-def _closed(properties: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
 
 
 def read_ballot(text: str, finish: str, names: Mapping[str, str], rubric: str = "panel") -> Outcome:

@@ -103,7 +103,7 @@ async def test_an_answer_comes_with_text_usage_cost_and_who_gave_it(rig: Rig) ->
 
 
 async def test_a_structured_answer_satisfies_its_schema(rig: Rig) -> None:
-    call = call_of(rig.model(), schema=AnswerSchema.of(Choice))
+    call = call_of(rig.model(), schema=AnswerSchema("Choice", Choice.model_json_schema()))
     reply = await rig.models.complete(call, RecordedAttempts())
     Choice.model_validate(orjson.loads(reply.text))
 

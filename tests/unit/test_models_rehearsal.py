@@ -299,7 +299,7 @@ class Tree(BaseModel):
 
 
 async def test_nested_and_recursive_shapes_are_satisfied() -> None:
-    reply = await ask("maple", schema=AnswerSchema.of(Tree))
+    reply = await ask("maple", schema=AnswerSchema("Tree", Tree.model_json_schema()))
     tree = Tree.model_validate(orjson.loads(reply.text))
     assert 3 <= len(tree.leaves) <= 5
     assert tree.by_side

@@ -226,6 +226,6 @@ def test_a_prompt_of_digits_or_of_another_script_is_never_counted_short(text: st
 
 
 def test_the_schema_of_an_answer_is_counted_with_its_prompt() -> None:
-    schema = AnswerSchema.of(Price)
+    schema = AnswerSchema("Price", Price.model_json_schema())
     written = len(json.dumps(schema.json_schema, separators=(",", ":")))
     assert tokens_in(ask("Why tea?", schema)) >= tokens_in(ask("Why tea?")) + written / 2.5
