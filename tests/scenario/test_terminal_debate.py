@@ -251,15 +251,10 @@ def test_a_stop_keeps_the_call_in_flight_and_the_debate_goes_on_later(
         before = ""
         while "turn 2 of 8" not in before:
             before += process.stdout.readline()
-        second = desk.run("debate", TOPIC, "--votes", "A=1")
         asked = time.monotonic()
         process.send_signal(stop)
         out, err = process.communicate(timeout=30)
     assert time.monotonic() - asked < 10
-    assert second[0] == 1
-    assert re.fullmatch(
-        r"rostrum: Another Rostrum already runs on .*; stop it first.*\n", second[2]
-    )
     assert (process.returncode, err) == (1, "")
     assert set(desk.calls()) == {"done"}
     assert desk.calls()["done"] < 12
@@ -279,6 +274,17 @@ def posted(desk: Desk) -> list[str]:
     """Return the reference of every message that the terminal keeps, in order."""
     [record] = (desk.folder / "rostrum.db.terminal").iterdir()
     return re.findall(r'"kind":"post".*?"reference":"([^"]+)"', record.read_text())
+
+
+def test_a_second_process_on_the_same_file_is_refused(desk: Desk) -> None:
+    with seated(desk, "debate", TOPIC, *QUICK) as seat:
+        seat.screen.until_vote()
+        code, out, err = desk.run("debate", TOPIC, "--votes", "A=1")
+        seat.screen.press("\n")
+        seat.screen.rest()
+        assert seat.process.wait(20) == 0
+    assert (code, out) == (1, "")
+    assert re.fullmatch(r"rostrum: Another Rostrum already runs on .*; stop it first.*\n", err)
 
 
 def test_there_is_nothing_to_resume_under_an_unknown_code(desk: Desk) -> None:
