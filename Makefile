@@ -30,7 +30,7 @@ $(VENV)/dev: $(VENV)/runtime requirements-dev.lock
 	@touch $@
 
 demo: $(VENV)/runtime ## a whole debate in the terminal: make demo [OUT=folder] [ARGS="--votes A=3,B=2"]
-	@$(BIN)/rostrum demo --out $(OUT) $(ARGS)
+	@$(BIN)/rostrum demo --out "$(OUT)" $(ARGS)
 
 test: $(VENV)/dev ## every test
 	@$(BIN)/python -m pytest $(ARGS)

@@ -26,6 +26,8 @@ MIRROR = typer.Option("--mirror", help="Hold it a second time, with sides exchan
 OPTION = typer.Option(help="An option of the format, e.g. agents=5 or turns=6; repeatable.")
 FORMATS = typer.Option(help="Only these formats of debate, e.g. classic,team.")
 LANGUAGES = typer.Option(help="Only these languages, e.g. en,tr.")
+MOST = 1_000_000
+SECONDS = typer.Option(min=0.001, max=60, help="How long each model call takes.")
 VOTES = typer.Option(help="Votes to cast, e.g. A=3,B=2,tie=1 (default: keys, in a terminal).")
 STANCES = typer.Option(
     help="Where people stand before and after, e.g. against>for=2,for=1; asks them to say."
@@ -223,7 +225,7 @@ def migrate() -> None:
 @app.command("list")
 def list_(
     state: Annotated[Text, typer.Option(help="Only debates in this state, e.g. failed.")] = None,
-    limit: Annotated[int, typer.Option(min=1, help="How many, the newest first.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, max=MOST, help="How many, the newest first.")] = 20,
 ) -> None:
     """List debates, the newest first."""
     from bot.exits import run
@@ -317,9 +319,10 @@ def disconnect(
 @bench.command()
 def overhead(
     format: Annotated[str, typer.Option(help="Format of the debates.")] = "classic",
-    seconds: Annotated[float, typer.Option(help="How long each model call takes.")] = 0.25,
+    seconds: Annotated[float, SECONDS] = 0.25,
     crowd: Annotated[
-        int, typer.Option(help="How many debates run at once in the second part.")
+        int,
+        typer.Option(min=0, max=MOST, help="Debates at once in the second part; 0 leaves it out."),
     ] = 200,
 ) -> None:
     """Compare a debate's wall time with the critical path of its model calls."""
@@ -331,9 +334,11 @@ def overhead(
 
 @bench.command()
 def live(
-    debates: Annotated[int, typer.Option(help="How many debates are held.")] = 1000,
-    over: Annotated[float, typer.Option(help="Seconds in which they are started.")] = 18.0,
-    seconds: Annotated[float, typer.Option(help="How long each model call takes.")] = 2.0,
+    debates: Annotated[int, typer.Option(min=1, help="How many debates are held.")] = 1000,
+    over: Annotated[
+        float, typer.Option(min=0, max=3600, help="Seconds in which they are started.")
+    ] = 18.0,
+    seconds: Annotated[float, SECONDS] = 2.0,
 ) -> None:
     """Hold many debates at once over HTTP, beside the same calls without Rostrum."""
     from bot.bench.live import run_live

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from pathlib import Path
 
@@ -60,7 +61,8 @@ async def run_demo(
     def explain(started: Started) -> None:
         console.print(texts.remarks(started), markup=False, soft_wrap=True, end="")
 
-    resume = f"ROSTRUM_DATABASE_URL=sqlite+aiosqlite:///{database} rostrum debate --resume"
+    quoted = shlex.quote(address.get_secret_value())
+    resume = f"ROSTRUM_DATABASE_URL={quoted} rostrum debate --resume"
     await Session(settings, console, votes, moves, explain, resume).start(order)
     counts = await export_into(settings, out)
     servers = await find_local_servers()

@@ -111,15 +111,15 @@ def _read_moment(option: str, text: str | None, *, after: bool) -> datetime | No
         return None
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError:
+        moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+        if len(text) > len("2026-03-31"):
+            return moment
+        return moment + timedelta(days=1) - INSTANT if after else moment - INSTANT
+    except (ValueError, OverflowError):
         raise UsageError(
             f"{option} is “{text}”; write a date such as 2026-03-31, or the cutoff of an "
             "earlier export's manifest."
         ) from None
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    if len(text) > len("2026-03-31"):
-        return moment
-    return moment + timedelta(days=1) - INSTANT if after else moment - INSTANT
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from bot.settings import load_settings
 from engine.errors import SettingsError, UsageError
 from engine.text import clean, headline
 
+LONGEST_NAME = 35  # characters, as Slack's manifest reference has it
 NO_TOKEN = "The link needs to know the bot: set ROSTRUM_DISCORD__TOKEN (see docs/discord.md)."  # noqa: S105
 
 
@@ -23,11 +24,16 @@ async def print_invite(*, secret_ballots: bool) -> None:
 async def print_manifest(name: str | None, address: str | None) -> None:
     """Print the manifest of a Slack app, as it is set to be reached and installed.
 
-    Raises UsageError for an address that Slack would not take.
+    Raises UsageError for an address or a name that Slack would not take.
     """
+    called = clean(name or "").strip() or NAME
+    if len(called) > LONGEST_NAME:
+        raise UsageError(
+            f"--name is “{headline(called, 60)}”; Slack takes at most {LONGEST_NAME} characters."
+        )
     if address is not None and not address.startswith("https://"):
         said = headline(clean(address), 60)
         raise UsageError(f"--url is “{said}”; write the https address that Slack is to call.")
     slack = load_settings().slack
     where = address or slack.public_url or NO_ADDRESS
-    print(to_json(manifest(slack.mode, name or NAME, where, oauth=slack.client_id is not None)))
+    print(to_json(manifest(slack.mode, called, where, oauth=slack.client_id is not None)))

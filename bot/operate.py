@@ -25,6 +25,7 @@ from engine.privacy import forget, purge
 from engine.text import headline
 
 TOPIC_WIDTH = 60
+NARROWEST = 80  # below that ids and states would be cut; a narrower terminal breaks the lines
 PIPE_WIDTH = 200  # who reads a pipe wants whole lines
 STOPPED = "An operator stopped it."
 FORGOTTEN = "Forgotten: no row tells of that user any more, and nothing new of them is stored."
@@ -51,8 +52,8 @@ async def list_debates(state: str | None, limit: int) -> None:
             f"{debate.created_at:%Y-%m-%d %H:%M}",
             headline(debate.request.topic, TOPIC_WIDTH),
         )
-    width = None if sys.stdout.isatty() else PIPE_WIDTH
-    console = Console(highlight=False, width=width)
+    console = Console(highlight=False)
+    console.width = max(console.width, NARROWEST) if sys.stdout.isatty() else PIPE_WIDTH
     console.print(table if debates else "No debates.", markup=False)
 
 
@@ -92,6 +93,8 @@ async def resume_debate(debate_id: str) -> None:
 
 async def forget_person(platform: str, user: str) -> None:
     """Forget a person, as they can do themselves with `/debate forget`."""
+    if not user.strip():
+        raise UsageError("Nobody is named; write the user's id on that platform.")
     async with read_store(load_settings()) as store:
         known = (await store.people.traces(platform, user)).known
         wiped = await forget(store, SystemClock(), platform, user)
@@ -101,6 +104,7 @@ async def forget_person(platform: str, user: str) -> None:
 
 async def purge_community(platform: str, community: str) -> None:
     """Delete the debates of a community wholly, and what is kept for it."""
+    _check_named(community)
     async with read_store(load_settings()) as store:
         debates = await purge(store, platform, community)
         await store.people.wipe()
@@ -109,6 +113,7 @@ async def purge_community(platform: str, community: str) -> None:
 
 async def disconnect_community(platform: str, community: str) -> None:
     """Delete the token that a community gave; a running process uses it until it ends."""
+    _check_named(community)
     async with read_store(load_settings()) as store:
         if not await store.installs.drop(platform, community):
             raise NotFoundError(f"No token of {platform} {community} is stored.")
@@ -141,6 +146,11 @@ def _copy(database: Database, out: Path) -> int:
             f"The backup could not be written to {out}: {error}; free space or name another place."
         ) from error
     return out.stat().st_size
+
+
+def _check_named(community: str) -> None:
+    if not community.strip():
+        raise UsageError("No community is named; write the community's id on that platform.")
 
 
 def _read_states(state: str | None) -> tuple[Status, ...]:

@@ -32,6 +32,7 @@ from bot.settings_sections import (
     DiscordSettings,
     ExportSettings,
     Folded,
+    FormatName,
     HealthSettings,
     Keys,
     Language,
@@ -94,12 +95,12 @@ class Settings(BaseSettings):
     scores: Annotated[Scores, Folded] = Scores.AFTER_VOTE
     default_a: OneModel | None = None
     default_b: OneModel | None = None
-    default_format: Annotated[str, Folded] = "classic"
+    default_format: FormatName = "classic"
     default_language: Language = "en"
-    default_vote_minutes: float = Field(30, gt=0, le=10080)
+    default_vote_minutes: float = Field(30, ge=0.001, le=10080)
     stance_seconds: float = Field(60, gt=0, le=86400)
     again_minutes: float = Field(1440, gt=0, le=10080)
-    default_quorum: int = Field(5, ge=0)
+    default_quorum: int = Field(5, ge=0, le=1_000_000)
     default_extend: bool = True
 
     classic: ClassicSettings = ClassicSettings()
@@ -145,6 +146,7 @@ class Settings(BaseSettings):
         self.endpoints()
         _check_models(self)
         _check_slack(self)
+        _check_structured(self.structured)
         if self.templates_dir and not self.templates_dir.is_dir():
             raise SettingsError(
                 f"ROSTRUM_TEMPLATES_DIR names {self.templates_dir}, which is not a folder; "
@@ -233,6 +235,14 @@ def _named_models(settings: Settings) -> Iterator[tuple[str, Model]]:
 
 def _address_of(model: Model) -> str:
     return variable(["backends", model.backend, "base_url"])
+
+
+def _check_structured(limits: StructuredSettings) -> None:
+    if limits.fewest > limits.most:
+        raise SettingsError(
+            f"ROSTRUM_STRUCTURED__FEWEST is {limits.fewest}, more than "
+            f"ROSTRUM_STRUCTURED__MOST, which is {limits.most}; lower the one or raise the other."
+        )
 
 
 def _check_slack(settings: Settings) -> None:

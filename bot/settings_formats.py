@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from pydantic import Field
 
 from bot.settings_sources import Section
+
+# More than anybody writes or says, and still a number that every database and model takes.
+MOST = 1_000_000
+Count = Annotated[int, Field(ge=1, le=MOST)]
+Length = Annotated[float, Field(gt=0, le=MOST)]
 
 
 class FormatSettings(Section):
@@ -18,18 +25,18 @@ class FormatSettings(Section):
 class ClassicSettings(FormatSettings):
     """The limits of a turn in the format `classic`."""
 
-    words: int = Field(500, ge=1)
-    arguments: int = Field(3, ge=1)
-    synthesis_chars: int = Field(500, ge=1)
-    decision_words: int = Field(200, ge=1)
+    words: Count = 500
+    arguments: Count = 3
+    synthesis_chars: Count = 500
+    decision_words: Count = 200
 
 
 class TeamSettings(FormatSettings):
     """The clock of the format `team`."""
 
-    words_a_minute: float = Field(250, gt=0)
-    free_minutes: float = Field(4, gt=0)
-    free_speech_minutes: float = Field(0.6, gt=0)
+    words_a_minute: Length = 250
+    free_minutes: Length = 4
+    free_speech_minutes: Length = 0.6
 
 
 class StructuredSettings(FormatSettings):
@@ -37,26 +44,26 @@ class StructuredSettings(FormatSettings):
 
     fewest: int = Field(3, ge=1, le=9)
     most: int = Field(5, ge=1, le=9)
-    claim_chars: int = Field(10, ge=1)
-    reasoning_chars: int = Field(20, ge=1)
-    evidence_chars: int = Field(5, ge=1)
-    closing_words: int = Field(200, ge=1)
+    claim_chars: Count = 10
+    reasoning_chars: Count = 20
+    evidence_chars: Count = 5
+    closing_words: Count = 200
 
 
 class AuditedSettings(FormatSettings):
     """The limits of the format `audited`."""
 
-    words: int = Field(250, ge=1)
+    words: Count = 250
 
 
 class OxfordSettings(FormatSettings):
     """The limits of the format `oxford`."""
 
-    words: int = Field(300, ge=1)
+    words: Count = 300
 
 
 class RoundtableSettings(FormatSettings):
     """The limits of the format `roundtable`."""
 
-    words: int = Field(350, ge=1)
+    words: Count = 350
     overlap: float = Field(0.8, gt=0, le=1)

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 
+from bot.settings_formats import MOST
 from bot.settings_sources import Section, json_object
 from engine.debate import Model, PanelMode, Price, Sampling
 from engine.errors import UsageError
@@ -72,6 +73,15 @@ def _database(value: SecretStr) -> SecretStr:
     raise ValueError(f"must begin with {_SQLITE} or {_POSTGRES}")
 
 
+def _format(value: str) -> str:
+    # Only now: formats bring all that they need with them, for a setting that few give.
+    from engine.formats import FORMATS
+
+    if value not in FORMATS:
+        raise ValueError(f"is “{value}”; it has to be one of {', '.join(FORMATS)}")
+    return value
+
+
 def _rubric(value: str) -> str:
     if value not in RUBRICS:
         raise ValueError(f"must be {' or '.join(RUBRICS)}")
@@ -128,6 +138,7 @@ Cap = BeforeValidator(_cap)
 Address = Annotated[str, AfterValidator(_address)]
 Keys = Annotated[tuple[SecretStr, ...], BeforeValidator(_items), AfterValidator(_keys)]
 Language = Annotated[str, AfterValidator(_language)]
+FormatName = Annotated[str, Folded, AfterValidator(_format)]
 DatabaseUrl = Annotated[SecretStr, AfterValidator(_database)]
 OneModel = Annotated[Model, BeforeValidator(_model)]
 Roster = Annotated[tuple[Model, ...], BeforeValidator(_roster)]
@@ -146,9 +157,9 @@ class BackendSettings(Section):
     preset: str | None = None
     base_url: str | None = None
     api_key: SecretStr | None = None
-    max_concurrency: int | None = Field(None, ge=1)
-    requests_per_minute: int | None = Field(None, ge=1)
-    timeout_s: float | None = Field(None, gt=0, allow_inf_nan=False)
+    max_concurrency: int | None = Field(None, ge=1, le=MOST)
+    requests_per_minute: int | None = Field(None, ge=1, le=MOST)
+    timeout_s: float | None = Field(None, gt=0, le=86_400, allow_inf_nan=False)
     local: bool | None = None
 
 
@@ -157,7 +168,7 @@ class DiscordSettings(Section):
 
     token: SecretStr | None = None
     api_url: Address = "https://discord.com/api/v10"
-    guild_ids: Annotated[tuple[int, ...], BeforeValidator(_items)] = ()
+    guild_ids: Annotated[tuple[Annotated[int, Field(ge=1)], ...], BeforeValidator(_items)] = ()
 
 
 class SlackSettings(Section):
@@ -215,7 +226,8 @@ class RoleSampling(Section):
     """How one role samples."""
 
     temperature: float = Field(ge=0, le=2)
-    max_tokens: int = Field(6000, ge=1)  # room for reasoning, which counts against it
+    # With room for reasoning, which counts against it.
+    max_tokens: int = Field(6000, ge=1, le=10_000_000)
 
 
 class DebaterSampling(RoleSampling):

@@ -154,6 +154,8 @@ def _expand(shape: Shape, path: NamePath, value: object, origin: str) -> Iterato
     value = value.strip() if isinstance(value, str) else value
     if value is None or value == "":
         return
+    if not _is_text(value):
+        raise SettingsError(f"{_where(path, origin)} is not UTF-8 text; write it as UTF-8.")
     if inner is None:
         yield Given(path, value, origin)
         return
@@ -163,6 +165,11 @@ def _expand(shape: Shape, path: NamePath, value: object, origin: str) -> Iterato
         raise SettingsError(f"{_where(path, origin)} {error}.") from None
     for key, entry in entries.items():
         yield from _expand(shape, (*path, key.strip().lower()), entry, origin)
+
+
+def _is_text(value: object) -> bool:
+    """Tell whether a value can be written down: bytes that are no UTF-8 come as lone surrogates."""
+    return not isinstance(value, str) or not any("\ud800" <= char <= "\udfff" for char in value)
 
 
 def json_object(value: object) -> dict[str, Any]:
@@ -200,9 +207,9 @@ _EXPECTED = {
     "bool": "must be on or off",
     "string": "must be text",
     "tuple": "must be a list",
-    "greater_than_equal": "must be at least {ge:g}",
-    "greater_than": "must be more than {gt:g}",
-    "less_than_equal": "must be at most {le:g}",
+    "greater_than_equal": "must be at least {ge:.10g}",
+    "greater_than": "must be more than {gt:.10g}",
+    "less_than_equal": "must be at most {le:.10g}",
     "enum": "must be {expected}",
     "literal": "must be {expected}",
 }

@@ -43,7 +43,7 @@ SCHEMA_VERSION = 1
 PIPE_WIDTH = 200  # who reads a pipe wants whole lines
 TOPICS = 10
 NO_DEBATES = "No such debate was revealed yet, so there is nothing to tell."
-DEBATES = "{debates} debates are revealed; people and jury both judged {compared} of them."
+DEBATES = "Debates that are revealed: {debates}; of them people and jury both judged {compared}."
 HOW = (
     f"In brackets: 95 % intervals, resampled by topic. Fewer than {FEWEST} debates are too few "
     "for a figure."

@@ -27,7 +27,11 @@ STOPPING = (
     "Go on with:  {command} {code}"
 )
 MIRROR = "Its mirror {code}, with sides exchanged, is held beside it and shown after it.\n"
-EXPORTING = {Stage.LINES: "Exporting", Stage.PARQUET: "Writing Parquet"}
+EXPORTING = {
+    Stage.LINES: "Exporting",
+    Stage.MIRRORS: "Pairing mirrored debates",
+    Stage.PARQUET: "Writing Parquet",
+}
 EXPORTED = "Exported to {out}: {counts}."
 NEXT = """
 {exported}

@@ -163,7 +163,7 @@ def _unescape(text: str) -> str:
 
 def _start(words: Sequence[Word]) -> StartCommand:
     _refuse_stray_equals(words)
-    topic = _topic([word for word in words if not word.option])
+    alone = [word for word in words if not word.option]
     fields: dict[str, Any] = {}
     sides: dict[str, str] = {}
     options: dict[str, str] = {}
@@ -176,7 +176,10 @@ def _start(words: Sequence[Word]) -> StartCommand:
             fields[name] = _START_OPTIONS[name](name, text)
         else:
             options[name] = text
-    return StartCommand(topic=topic or None, sides=sides, options=options, **fields)
+    if "topic" in fields:
+        _nothing_after(alone)
+    fields.setdefault("topic", _topic(alone) or None)
+    return StartCommand(sides=sides, options=options, **fields)
 
 
 def _topic(words: Sequence[Word]) -> str:
@@ -346,6 +349,7 @@ def _text(_: str, text: str) -> str:
 
 
 _START_OPTIONS: Mapping[str, Callable[[str, str], object]] = {
+    "topic": _text,
     "conditions": _text,
     "format": lambda _, text: text.casefold(),
     "jurors": parse_list,

@@ -436,7 +436,7 @@ class VoteEvent(Value):
     `person` is a surrogate id. `option` is one of engine/votes/options.py. An event that adds
     is a choice made, one that does not is a choice withdrawn. `votes_seen_before` counts the
     others who had answered the same question until then. `mirror_revealed` says that the debate's
-    mirror had named the models by then.
+    mirror had named the models by then. `step` is that of the turn that a thumb was given to.
     """
 
     number: int
@@ -449,6 +449,7 @@ class VoteEvent(Value):
     votes_seen_before: int = 0
     mirror_revealed: bool = False
     question: Question = Question.VOTE
+    step: str = ""
 
 
 class Vote(Value):

@@ -6,6 +6,7 @@ stays within the caps, also when the operator narrows them later.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from pydantic import JsonValue
@@ -33,6 +34,7 @@ from engine.text import clean, headline
 
 MOST_CHANNELS = 100
 LONGEST_REFERENCE = 128  # characters
+_REFERENCE = re.compile(r"[^\s<>#@]+")  # the others are of a name or a mention, found nowhere
 RESET = frozenset({"", "default", "reset"})
 _CAPS: Mapping[str, str] = {
     "debate_usd": "debate_usd",
@@ -248,7 +250,7 @@ def _manager_role(name: str, text: str, _: Defaults) -> str:
 
 
 def _reference(name: str, text: str) -> str:
-    if len(text) > LONGEST_REFERENCE or len(text.split()) != 1:
+    if len(text) > LONGEST_REFERENCE or not _REFERENCE.fullmatch(text):
         raise UsageError(f"{name} has “{headline(text, 40)}”, which is no id of the platform.")
     return text
 

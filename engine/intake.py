@@ -268,5 +268,7 @@ def _text(name: str, given: str) -> str:
 def _within(name: str, value: float | None, low: float, high: float, default: float) -> float:
     chosen = default if value is None else value
     if not low <= chosen <= high:
-        raise UsageError(f"{name} is {chosen:g}; it has to be between {low:g} and {high:g}.")
+        raise UsageError(
+            f"{name} is {chosen:.10g}; it has to be between {low:.10g} and {high:.10g}."
+        )
     return chosen

@@ -224,13 +224,14 @@ class VenueLimits:
     `typing_seconds` is how often typing is shown again; `send_seconds` how long one send may
     take, shorter than a deliverer's lease. `state_seconds` is how often it is looked whether an
     announcement has to show another state, None where none shows any; `edit_seconds` lie between
-    two such edits.
+    two such edits, and `read_seconds` between two readings of reactions that nobody waits for.
     """
 
     typing_seconds: float = 8.0
     send_seconds: float = 5.0
     state_seconds: float | None = None
     edit_seconds: float = 0.0
+    read_seconds: float = 0.0
 
 
 class Part(Value):

@@ -181,7 +181,12 @@ class Service:
     async def close_vote(self, debate_id: str) -> Debate:
         """Close an open vote before its time, and reveal."""
         debate = await self.store.debates.get(debate_id)
-        if debate.status is not Status.VOTING or debate.vote_opened_at is None:
+        if debate.status is Status.VOTING and debate.vote_opened_at is None:
+            raise UsageError(
+                f"The vote on debate {debate.code} opens once all before it is posted; "
+                "close it then."
+            )
+        if debate.status is not Status.VOTING:
             raise UsageError(f"Debate {debate.code} is {debate.status}; it has no open vote.")
         await self.windows[debate.platform].close(debate.id, early=True)
         return await self.store.debates.get(debate.id)

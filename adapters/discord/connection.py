@@ -27,6 +27,7 @@ from engine.errors import SettingsError, VenueAwayError, VenueGoneError
 from engine.ports import Listener
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
+CANCEL_AGAIN_SECONDS = 1.0
 STEADY_SECONDS = 60.0  # a client that lived so long was well
 # Discord's close codes after which trying again is wrong: token, sharding, version, intents.
 FINAL_CODES = frozenset({4004, 4010, 4011, 4012, 4013, 4014})
@@ -80,12 +81,15 @@ class Connection:
         """Run one client until it ends."""
         shards = await self._find_gateway()
         client = self._client = Client(desk, self._identifies, self._guild_ids, shards)
+        living = asyncio.create_task(client.start(self._token.get_secret_value().strip()))
         try:
-            await client.start(self._token.get_secret_value().strip())
+            await asyncio.wait([living])
         finally:
+            await _end(living)
             self._client = None
             await client.close()
             await client.finish()
+        living.result()
 
     async def _find_gateway(self) -> int:
         """Learn the gateway's address and the number of shards, where requests go as well."""
@@ -98,6 +102,17 @@ class Connection:
             log.error("no IDENTIFY is left today", seconds=seconds)
             await asyncio.sleep(seconds)
         return int(found["shards"])
+
+
+async def _end(living: asyncio.Task[None]) -> None:
+    """Cancel a task until it has ended.
+
+    discord.py connects within `asyncio.wait_for`, which before Python 3.12 loses a cancellation
+    that comes in the moment of success.
+    """
+    while not living.done():
+        living.cancel()
+        await asyncio.wait([living], timeout=CANCEL_AGAIN_SECONDS)
 
 
 def _refuse_final(error: BaseException) -> None:

@@ -27,7 +27,9 @@ PAGE = 100
 REACTION_SHARE = 0.3  # of the gap between messages: Discord takes one reaction in 0.25 s
 MOST_PAGES = 10  # read back in a channel, where it is not known after which message to look
 ARCHIVE_MINUTES = 10080  # the longest that Discord offers, and the longest vote
-LIMITS = VenueLimits(state_seconds=5.0)
+# Ten readings a second, of up to three requests each, leave some of the fifty to everything else;
+# were all of them refused, they would still not be the ten thousand in ten minutes that ban.
+LIMITS = VenueLimits(state_seconds=5.0, read_seconds=0.1)
 MESSAGE = "/channels/{channel_id}/messages/{message_id}"
 MESSAGES = "/channels/{channel_id}/messages"
 

@@ -2,8 +2,8 @@
 
 ```
 Connection            made on first use, because importing the SDK takes a second
-├── SDK clients       one a backend (with_options): who we are, and the lists of models
-└── aiohttp session   the pool; every call of a model goes over it, with the SDK's headers
+├── SDK clients       one a backend (with_options): address, headers and key
+└── aiohttp session   the pool; every request goes over it
 ```
 
 The SDK's own way to `post` costs four times what the exchange itself does (URL, headers and
@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from adapters.models.backends import Backend
-from adapters.models.faults import broken_fault, deadline_fault, unreachable_fault
+from adapters.models.faults import broken_fault, deadline_fault, proxy_fault, unreachable_fault
 from adapters.models.outcomes import Fault, redact
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 KEEPALIVE_S = 75.0  # with less, every wave of calls would reconnect
 CONNECT_S = 30.0  # counts our own loop's stalls too; the SDK's 5 s is too little for a thousand
-LISTS = 8  # lists of models are few, and asked for once
 _EVENTS = "text/event-stream"
+_SPOKEN = ("http", "https")  # the proxies that aiohttp can go by
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -49,7 +49,6 @@ class Response(NamedTuple):
 class Line(NamedTuple):
     """The way to one backend, and what every request there has in common."""
 
-    client: AsyncOpenAI
     session: aiohttp.ClientSession
     base_url: str
     headers: dict[str, str]
@@ -66,6 +65,12 @@ class Line(NamedTuple):
             proxy=self.proxy,
         )
 
+    def get(self, path: str) -> AbstractAsyncContextManager[ClientResponse]:
+        """Fetch a page."""
+        return self.session.get(
+            self.base_url + path, headers=self.headers, timeout=self.timeout, proxy=self.proxy
+        )
+
 
 class Connection:
     """The shared pool of connections; `pool` is how many are wanted at most."""
@@ -74,7 +79,7 @@ class Connection:
         self._pool = pool_size(pool)
         self._root: AsyncOpenAI | None = None
         self._session: aiohttp.ClientSession | None = None
-        self._lines: dict[str, Line] = {}
+        self._lines: dict[str, Line | Fault] = {}
         self._opening = asyncio.Lock()
 
     async def post(self, backend: Backend, path: str, content: bytes) -> Response | Fault:
@@ -103,15 +108,10 @@ class Connection:
 
     async def get(self, backend: Backend, path: str, timeout_s: float) -> Response | Fault:
         """Fetch a page within so many seconds; every failure is a value."""
-        import httpx2
-        import openai
 
         async def ask(line: Line) -> Response:
-            try:
-                raw = await line.client.get(path, cast_to=httpx2.Response)
-            except openai.APIStatusError as error:
-                raw = error.response
-            return Response(raw.status_code, dict(raw.headers), raw.content)
+            async with line.get(path) as raw:
+                return await _whole(raw)
 
         return await self._exchange(backend, timeout_s, ask)
 
@@ -132,21 +132,21 @@ class Connection:
         ask: Callable[[Line], Awaitable[Response]],
     ) -> Response | Fault:
         line = await self._line(backend)
+        if isinstance(line, Fault):
+            return line
         import aiohttp
-        import httpx2
-        import openai
 
         try:
             async with asyncio.timeout(deadline_s):
                 return await ask(line)
-        except (aiohttp.ClientError, openai.APIError, httpx2.HTTPError, httpx2.InvalidURL) as error:
+        except aiohttp.ClientError as error:
             return _transport_fault(backend, error)
         except TimeoutError:
             return deadline_fault(deadline_s)
         except OSError as error:
             return _transport_fault(backend, error)
 
-    async def _line(self, backend: Backend) -> Line:
+    async def _line(self, backend: Backend) -> Line | Fault:
         line = self._lines.get(backend.name)
         if line is None:
             async with self._opening:
@@ -178,21 +178,13 @@ def _headers(raw: ClientResponse) -> dict[str, str]:
 
 
 def _open_client() -> AsyncOpenAI:
-    import httpx2
     import openai
 
-    http_client = openai.DefaultAioHttpClient(
-        limits=httpx2.Limits(max_connections=LISTS),
-        # A proxy of the environment is for the world, never for a server on this machine.
-        mounts={f"all://{_bracketed(host)}": None for host in _LOOPBACK},
-    )
+    # Nothing goes over its own connections; it would refuse to start with some proxies.
+    unused = openai.DefaultAioHttpClient(trust_env=False)
     return openai.AsyncOpenAI(
-        api_key="unused", base_url="http://127.0.0.1", http_client=http_client, max_retries=0
+        api_key="unused", base_url="http://127.0.0.1", http_client=unused, max_retries=0
     )
-
-
-def _bracketed(host: str) -> str:
-    return f"[{host}]" if ":" in host else host
 
 
 def _trust() -> ssl.SSLContext:
@@ -209,50 +201,51 @@ def _open_session(pool: int, trust: ssl.SSLContext) -> aiohttp.ClientSession:
     return aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar())
 
 
-def _bind(root: AsyncOpenAI, session: aiohttp.ClientSession, backend: Backend) -> Line:
+def _bind(root: AsyncOpenAI, session: aiohttp.ClientSession, backend: Backend) -> Line | Fault:
     import aiohttp
-    import httpx2
 
+    proxy = _proxy(backend)
+    if isinstance(proxy, Fault):
+        return proxy
     # Well before the deadline of the try, which could not tell that nothing was sent.
     connect_s = min(CONNECT_S, backend.timeout_s / 3)
-    client = root.with_options(
-        base_url=backend.base_url,
-        api_key=backend.secret or "unused",
-        timeout=httpx2.Timeout(None, connect=connect_s),
-    )
+    client = root.with_options(base_url=backend.base_url, api_key=backend.secret or "unused")
     # The SDK reads these from the environment; they are one provider's, and not ours to send.
     client.organization = client.project = client.admin_api_key = None
     given = {**client.default_headers, **client.auth_headers}
     headers = {name: value for name, value in given.items() if isinstance(value, str)}
     timeout = aiohttp.ClientTimeout(total=None, sock_connect=connect_s)
     base_url = f"{client.base_url}".rstrip("/")
-    return Line(client, session, base_url, headers, timeout, _proxy(backend))
+    return Line(session, base_url, headers, timeout, proxy)
 
 
-def _proxy(backend: Backend) -> str | None:
-    """Return the proxy that the environment names for a backend, if any."""
+def _proxy(backend: Backend) -> str | Fault | None:
+    """Return the proxy that the environment names for a backend, if any.
+
+    One that cannot be gone by is a Fault: to go without it might show who asks.
+    """
     parts = urlsplit(backend.base_url)
     host = parts.hostname or ""
     if host in _LOOPBACK or proxy_bypass(host):
         return None
     proxies = getproxies()
-    proxy = proxies.get(parts.scheme) or proxies.get("all")
-    return f"http://{proxy}" if proxy and "://" not in proxy else proxy
+    name = parts.scheme if proxies.get(parts.scheme) else "all"
+    proxy = proxies.get(name)
+    if not proxy or "://" not in proxy:
+        return proxy and f"http://{proxy}"
+    kind = urlsplit(proxy).scheme
+    return proxy if kind in _SPOKEN else proxy_fault(kind, name, parts.scheme, host)
 
 
 def _transport_fault(backend: Backend, error: BaseException) -> Fault:
     """Judge a failed exchange by its causes: on aiohttp a refusal also looks like a timeout."""
     import aiohttp
-    import httpx2
 
     chain = list(_causes(error))
     unsent = (
         aiohttp.ClientConnectorError,
         aiohttp.ConnectionTimeoutError,
         aiohttp.InvalidURL,
-        httpx2.ConnectError,
-        httpx2.InvalidURL,
-        httpx2.UnsupportedProtocol,
     )
     if any(isinstance(cause, unsent) for cause in chain):
         return unreachable_fault(address(backend))

@@ -143,6 +143,15 @@ def unreachable_fault(address: str) -> Fault:
     )
 
 
+def proxy_fault(kind: str, name: str, scheme: str, host: str) -> Fault:
+    """Judge a proxy of the environment, named for a scheme or `all`, that is none of HTTP's."""
+    return Fault(
+        f"is behind the {kind} proxy of {name.upper()}_PROXY, and only HTTP proxies can be used",
+        f"set {scheme.upper()}_PROXY to an HTTP proxy, or add {host} to NO_PROXY",
+        Next.FINAL,
+    )
+
+
 def broken_fault() -> Fault:
     """Judge a connection that broke after the request was sent."""
     return Fault("broke the connection before the answer was complete", cost=None)

@@ -22,12 +22,23 @@ RETRY_SECONDS = 30.0  # where Slack says to wait, and not how long
 _TOKEN = frozenset(
     ("account_inactive", "invalid_auth", "not_authed", "token_expired", "token_revoked")
 )
+_RESTRICTED = (
+    "ekm_access_denied",
+    "no_permission",
+    "restricted_action",
+    "restricted_action_non_threadable_channel",
+    "restricted_action_read_only_channel",
+    "restricted_action_thread_locked",
+    "restricted_action_thread_only_channel",
+)
 _GONE = {
     "channel_not_found": texts.CHANNEL_GONE,
     "is_archived": texts.ARCHIVED,
+    "is_inactive": texts.ARCHIVED,
     "not_in_channel": texts.NOT_MEMBER,
     "thread_not_found": texts.THREAD_GONE,
     "cannot_reply_to_message": texts.THREAD_GONE,
+    **dict.fromkeys(_RESTRICTED, texts.RESTRICTED),
 }
 _LATE = frozenset(("exchanged_trigger_id", "expired_trigger_id", "trigger_expired"))
 _LIMITED = frozenset(("ratelimited", "rate_limited", "message_limit_exceeded"))

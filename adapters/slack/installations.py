@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from pydantic import SecretStr
 from slack_bolt.error import BoltError
@@ -19,19 +21,29 @@ from engine.installs import Install, Installs
 from engine.text import clean, headline
 
 LONGEST_NAME = 255  # characters; Slack's own limit is lower
+FRESH_SECONDS = 10.0  # that what is stored is not read again: another process may change it
+
+
+class _Known(NamedTuple):
+    """A workspace as it was read, with its token, until when it is not read again."""
+
+    home: Workspace
+    token: str
+    until: float
 
 
 class Installations(AsyncInstallationStore):
     """Every workspace that installed Rostrum, each with the token that it gave.
 
-    Those that are known are kept in memory; another process's are read when they are asked for.
+    Those that are known are kept in memory, for some seconds: behind a balancer another process
+    may be the one in which a workspace leaves, or installs Rostrum again with a new token.
     """
 
     installs: Installs  # since `open`
 
     def __init__(self, app: Rest) -> None:
         self.app = app
-        self._known: dict[str, Workspace] = {}
+        self._known: dict[str, _Known] = {}
         self._of_bot: dict[str, Workspace] = {}
 
     async def open(self, installs: Installs) -> None:
@@ -49,12 +61,14 @@ class Installations(AsyncInstallationStore):
 
     async def find(self, team: str) -> Workspace:
         """Return a workspace. Raises VenueGoneError where Rostrum is not installed."""
-        if team not in self._known:
+        known = self._known.get(team)
+        if known is None or known.until <= time.monotonic():
             bot = await self.async_find_bot(enterprise_id=None, team_id=team)
             if bot is None:
+                self._forget(team)
                 raise VenueGoneError(texts.NOT_INSTALLED)
             self._know(bot)
-        return self._known[team]
+        return self._known[team].home
 
     async def of_bot(self, user: str) -> Workspace | None:
         """Return the workspace whose bot somebody is, None for anybody else."""
@@ -107,16 +121,27 @@ class Installations(AsyncInstallationStore):
     async def async_delete_bot(self, *, enterprise_id: str | None, team_id: str | None) -> None:
         """Delete a workspace's token."""
         await self.installs.drop(PLATFORM, team_id or "")
-        gone = self._known.pop(team_id or "", None)
-        if gone is not None:
-            del self._of_bot[gone.user]
+        self._forget(team_id or "")
 
     # --- inside -----------------------------------------------------------------------------
 
     def _know(self, bot: Bot) -> None:
-        team, rest = bot.team_id or "", self.app.speaking(SecretStr(bot.bot_token))
+        """Remember a workspace; while its token is the same, so is what is known of its people."""
+        team, token, until = bot.team_id or "", bot.bot_token, time.monotonic() + FRESH_SECONDS
+        known = self._known.get(team)
+        if known is not None and (known.token, known.home.user) == (token, bot.bot_user_id):
+            self._known[team] = known._replace(until=until)
+            return
+        self._forget(team)
+        rest = self.app.speaking(SecretStr(token))
         home = Workspace(team, bot.bot_user_id, rest, People(rest, team))
-        self._known[team] = self._of_bot[home.user] = home
+        self._known[team] = _Known(home, token, until)
+        self._of_bot[home.user] = home
+
+    def _forget(self, team: str) -> None:
+        gone = self._known.pop(team, None)
+        if gone is not None:
+            del self._of_bot[gone.home.user]
 
     async def _works(self, bot: Bot) -> bool:
         """Whether Slack takes a token now: clocks differ, and news may come late."""

@@ -12,7 +12,7 @@ import re
 from engine.markdown_tables import fence_tables
 from engine.text import clean
 
-_MENTION = re.compile(r"<(?=[!@#])")
+_MENTION = re.compile(r"(?:<|lt;)(?=[!@#])")  # `&lt;` is a `<` to whoever decodes twice
 # No `<` within, which Slack escapes: each would be searched through to the end.
 _REFERENCE = re.compile(r"<([#@]|https?:|mailto:)([^|<>]*)(?:\|([^<>]*))?>")
 _JOINER = "\u2060"  # invisible, and no part of any mention
@@ -20,8 +20,8 @@ _QUOTE = re.compile(r"^((?:[ \t]*&gt;)+)", re.MULTILINE)
 
 
 def escape(text: str) -> str:
-    """Return text that is shown as it is, and notifies nobody even where it is decoded twice."""
-    return html.escape(_MENTION.sub(f"<{_JOINER}", clean(text)), quote=False)
+    """Return text that is shown as it is, and notifies nobody however often it is decoded."""
+    return html.escape(_MENTION.sub(rf"\g<0>{_JOINER}", clean(text)), quote=False)
 
 
 def typed(text: str, *, ids: bool = False) -> str:

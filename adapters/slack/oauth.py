@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 
 import structlog
 from aiohttp import web
-from pydantic import SecretStr
+from pydantic import BaseModel, InstanceOf, SecretStr
 from slack_bolt.adapter.aiohttp import to_aiohttp_response
 from slack_bolt.oauth.async_callback_options import (
     AsyncCallbackOptions,
@@ -23,15 +23,17 @@ from slack_bolt.oauth.async_oauth_flow import AsyncOAuthFlow
 from slack_bolt.oauth.async_oauth_settings import AsyncOAuthSettings
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
+from slack_sdk.errors import SlackApiError
+from slack_sdk.oauth.installation_store import Installation
 from slack_sdk.oauth.state_store.async_state_store import AsyncOAuthStateStore
 from yarl import URL
 
 from adapters.slack import texts
-from adapters.slack.errors import KNOWN
+from adapters.slack.errors import KNOWN, Answered
 from adapters.slack.installations import Installations, team_name
 from adapters.slack.manifest import SCOPES
 from adapters.slack.site import INSTALL_PATH, REDIRECT_PATH
-from engine.errors import RostrumError
+from engine.errors import RostrumError, VenueError
 from engine.installs import Installs
 
 STATE_SECONDS = 600
@@ -71,6 +73,58 @@ class States(AsyncOAuthStateStore):
         return await self._installs.redeem(state, datetime.now(UTC))
 
 
+class _Team(BaseModel):
+    id: str
+    name: InstanceOf[str]  # unlike an id it may have halves of characters, which `str` refuses
+
+
+class _Granted(BaseModel):
+    """What Slack gives for a code, as far as it is needed; without a team: an organisation's.
+
+    https://docs.slack.dev/reference/methods/oauth.v2.access
+    """
+
+    access_token: str | None = None
+    bot_user_id: str | None = None
+    refresh_token: str | None = None
+    team: _Team | None = None
+    is_enterprise_install: bool = False
+
+    def installation(self) -> Installation:
+        """Return it as slack-bolt keeps it; who pressed the button is not kept."""
+        return Installation(
+            user_id="",
+            bot_token=self.access_token,
+            bot_user_id=self.bot_user_id,
+            bot_refresh_token=self.refresh_token,
+            team_id=self.team.id if self.team else None,
+            team_name=self.team.name if self.team else None,
+            is_enterprise_install=self.is_enterprise_install,
+        )
+
+
+class _Flow(AsyncOAuthFlow):
+    """Bolt's pages; it would take a token in any form, and log the code and half an answer."""
+
+    async def run_installation(self, code: str) -> Installation:
+        """Exchange a code. Raises VenueError where Slack gives nothing that can be read for it."""
+        given = self.settings
+        try:
+            answer = await self.client.oauth_v2_access(
+                client_id=given.client_id,
+                client_secret=given.client_secret,
+                code=code,
+                redirect_uri=given.redirect_uri,
+            )
+            return _Granted.model_validate(answer.data).installation()
+        except SlackApiError as error:
+            why = Answered(error).name or texts.UNREADABLE
+        # The SDK's own for JSON that is no object, that is too deep, and that is none.
+        except (AttributeError, RecursionError, ValueError):
+            why = texts.UNREADABLE
+        raise VenueError(texts.NOT_EXCHANGED.format(why=why))
+
+
 class Installer:
     """The pages where a workspace installs Rostrum, and where Slack sends its admin back to."""
 
@@ -86,7 +140,7 @@ class Installer:
             web.get(REDIRECT_PATH, _page(flow.handle_callback, queried=True)),
         ]
 
-    def _flow(self) -> AsyncOAuthFlow:
+    def _flow(self) -> _Flow:
         given, client = self._credentials, self._installations.app.web()
         settings = AsyncOAuthSettings(
             client_id=given.client_id,
@@ -104,7 +158,7 @@ class Installer:
             state_store=States(self._installations.installs),
             state_expiration_seconds=STATE_SECONDS,
         )
-        return AsyncOAuthFlow(client=client, settings=settings)
+        return _Flow(client=client, settings=settings)
 
 
 def _page(
@@ -118,6 +172,9 @@ def _page(
         except KNOWN as error:
             log.warning("workspace not installed", why=type(error).__name__)
             answer = BoltResponse(status=502, body=texts.SLACK_AWAY, headers=HEADERS)
+        except VenueError as error:
+            log.warning("workspace not installed", why=str(error))
+            answer = BoltResponse(status=401, body=texts.NO_TOKEN, headers=HEADERS)
         except RostrumError as error:
             log.error("workspace not installed", why=str(error))
             answer = BoltResponse(status=500, body=texts.NOT_STORED, headers=HEADERS)

@@ -90,10 +90,17 @@ DOING = {
     "open": "open a form in",
     "upload": "upload a file to",
 }
-CHANNEL_GONE = "Slack has no channel {place} that Rostrum may see; was it deleted?"
+CHANNEL_GONE = (
+    "Slack has no channel {place} that Rostrum may see; unless it was deleted, write /invite with "
+    "its name there."
+)
 ARCHIVED = "The channel {place} is archived; unarchive it to go on."
 NOT_MEMBER = "Rostrum is no member of {place} any more; write /invite with its name there."
 THREAD_GONE = "The thread of {place} was deleted; nothing can be posted there any more."
+RESTRICTED = (
+    "The workspace lets Rostrum post nothing like that in {place}; have an admin allow it there, "
+    "or use another channel."
+)
 MESSAGE_GONE = "There is no message {message} in {place} any more; it was deleted."
 TOKEN_REFUSED = (
     "Slack refuses the bot's token, as Rostrum was removed or the token revoked; have it "  # noqa: S105
@@ -140,11 +147,13 @@ NOT_INSTALLED_BECAUSE = {
         "at /slack/install."
     ),
     "missing_code": "Slack sent no code along; begin again at /slack/install.",
-    "invalid_code": (
-        "Slack gave no token for the code that it sent along; begin again at /slack/install, and "
-        "in a while if Slack fails."
-    ),
 }
+NO_TOKEN = (
+    "Slack gave no token for the code that it sent along; begin again at /slack/install, and in a "  # noqa: S105
+    "while if Slack fails."
+)
+NOT_EXCHANGED = "Slack gave no token for an installation's code: {why}."
+UNREADABLE = "its answer cannot be read"
 SLACK_REFUSED = "Slack refused to install Rostrum; begin again at /slack/install."
 SLACK_AWAY = "Slack cannot be reached now; begin again at /slack/install in a minute."
 NOT_STORED = "Rostrum could not store what Slack gave; whoever runs it finds the reason in its log."

@@ -25,8 +25,9 @@ from engine.errors import VenueError
 from engine.messages import Message
 from engine.ports import Part, Reactions, VenueLimits
 
-# Of the fifty edits a minute that Slack takes, some are left to votes that close.
-LIMITS = VenueLimits(state_seconds=5.0, edit_seconds=1.5)
+# Of the fifty edits and the fifty readings a minute that Slack takes, some are left to votes that
+# close.
+LIMITS = VenueLimits(state_seconds=5.0, edit_seconds=1.5, read_seconds=1.5)
 PAGE = 200  # apps outside of Slack's marketplace are given 15, whatever they ask for
 MOST_PAGES = 20
 MOST_REMEMBERED = 20_000

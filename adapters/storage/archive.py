@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from operator import attrgetter, itemgetter
@@ -22,13 +22,12 @@ from adapters.storage.tables import (
     ballots,
     calls,
     debates,
-    turn_reactions,
     turns,
     verdicts,
     vote_events,
     votes,
 )
-from engine.debate import Debate, How, Question, Turn, TurnLabel, Verdict, VoteEvent
+from engine.debate import REVEALED, Debate, Question, Turn, Verdict, VoteEvent
 from engine.ports import Reply
 from engine.store import Answer, CallRecord, DebateRecord, ExportFilter
 from engine.votes.labels import revised_votes, turn_labels
@@ -37,7 +36,6 @@ from engine.votes.tally import count
 CHUNK = 25
 ANSWER = itemgetter(*Answer._fields)
 BY_QUESTION = attrgetter("question", "person")
-THUMB_FIELDS = ("number", "person", "option", "added", "received_at")
 # Without the request: the prompts are most of the database, and nobody here reads them.
 CALL_COLUMNS = (
     calls.c.debate,
@@ -131,16 +129,10 @@ def _complete(
     read = grouped(select_ballots().where(ballots.c.debate.in_(ids)))
     judged = grouped(select(verdicts).where(verdicts.c.debate.in_(ids), verdicts.c.judge == PANEL))
     cast = _read_answers(connection, ids)
-    revised = vote_events.c.question == Question.AGAIN
-    again = grouped(
+    open_still = grouped(
         select(vote_events)
-        .where(vote_events.c.debate.in_(ids), revised)
+        .where(vote_events.c.debate.in_(ids), vote_events.c.question.in_(REVEALED))
         .order_by(vote_events.c.number)
-    )
-    thumbs = grouped(
-        select(turn_reactions)
-        .where(turn_reactions.c.debate.in_(ids))
-        .order_by(turn_reactions.c.number)
     )
     called = grouped(
         select(*CALL_COLUMNS).where(calls.c.debate.in_(ids)).order_by(calls.c.step, calls.c.attempt)
@@ -148,14 +140,15 @@ def _complete(
     found = read_findings(grouped, ids)
     for debate in chunk:
         verdict = judged[debate.id]
-        answers = (*cast[debate.id], *_to_revised(again[debate.id], debate))
+        events = tuple(read_log(open_still[debate.id]))
+        answers = (*cast[debate.id], *_to_revised(events, debate))
         yield DebateRecord(
             debate=debate,
             turns=tuple(Turn.model_validate_json(row.body) for row in spoken[debate.id]),
             ballots=tuple(to_ballot(row) for row in read[debate.id]),
             verdict=Verdict.model_validate_json(verdict[0].body) if verdict else None,
             answers=answers,
-            labels=_to_labels(thumbs[debate.id], debate),
+            labels=turn_labels(events, debate.told_at),
             calls=tuple(_to_call(row) for row in called[debate.id]),
             opted_out=hidden and hidden & {answer.person for answer in answers},
             **found[debate.id],
@@ -177,17 +170,9 @@ def _read_answers(connection: Connection, ids: Sequence[str]) -> dict[str, list[
     return cast
 
 
-def _to_revised(rows: Sequence[Row[Any]], debate: Debate) -> Iterator[Answer]:
-    for vote in revised_votes(debate, read_log(rows)):
+def _to_revised(events: Iterable[VoteEvent], debate: Debate) -> Iterator[Answer]:
+    for vote in revised_votes(debate, events):
         yield Answer(**vote.model_dump(mode="json"))
-
-
-def _to_labels(rows: Sequence[Row[Any]], debate: Debate) -> tuple[TurnLabel, ...]:
-    thumbs: dict[str, list[VoteEvent]] = defaultdict(list)
-    for row in rows:
-        plain = {name: getattr(row, name) for name in THUMB_FIELDS}
-        thumbs[row.step].append(VoteEvent(**plain, how=How.LIVE, question=Question.TURN))
-    return turn_labels(thumbs, debate.told_at)
 
 
 def _to_call(row: Row[Any]) -> CallRecord:

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Row, bindparam, select
 from sqlalchemy.dialects.sqlite import insert
 
 from adapters.storage.people import Known, ensure_person, find_key
-from adapters.storage.tables import debates, turn_reactions, vote_events
+from adapters.storage.tables import debates, vote_events
 from adapters.storage.targets import Found, find_question
 from engine.debate import BallotKind, How, Question, VoteEvent
 from engine.store import Cast, Outcome, Press, Pressed, Revision
@@ -30,18 +30,14 @@ OWN_EVENTS = (
 KNOWN_EVENT = select(vote_events.c.number).where(
     vote_events.c.debate == bindparam("of"), vote_events.c.event == bindparam("same")
 )
-KNOWN_THUMB = select(turn_reactions.c.number).where(
-    turn_reactions.c.debate == bindparam("of"), turn_reactions.c.event == bindparam("same")
-)
 INSERT_EVENT = insert(vote_events).on_conflict_do_nothing()
-INSERT_THUMB = insert(turn_reactions)
 EVENT_FIELDS = tuple(set(VoteEvent.model_fields) - {"votes_seen_before", "mirror_revealed"})
 
 
 def cast_all(connection: Connection, casts: Sequence[Cast]) -> list[Outcome]:
     """Append events to the logs of their messages' questions; return what became of each.
 
-    Several at once share their look-ups, and each table is written to in one statement.
+    Several at once share their look-ups, and are written in one statement.
     """
     messages = dict.fromkeys((cast.platform, cast.place, cast.message) for cast in casts)
     asked = {message: find_question(connection, *message) for message in messages}
@@ -49,7 +45,7 @@ def cast_all(connection: Connection, casts: Sequence[Cast]) -> list[Outcome]:
     taken = [question is not None and not question.closed for question in found]
     people = _people_of(connection, [cast for cast, fits in zip(casts, taken, strict=True) if fits])
     outcomes: list[Outcome] = []
-    rows: dict[bool, list[dict[str, Any]]] = {True: [], False: []}
+    rows: list[dict[str, Any]] = []
     known = _Known(connection)
     for cast, question in zip(casts, found, strict=True):
         if question is None or question.closed:
@@ -58,15 +54,13 @@ def cast_all(connection: Connection, casts: Sequence[Cast]) -> list[Outcome]:
         person = people[cast.platform, cast.user]
         if person is None or not person.may_answer(question.began):
             outcomes.append("forgotten")
-        elif cast.event is not None and known.before(question, cast.event):
+        elif cast.event is not None and known.before(question.debate, cast.event):
             outcomes.append("duplicate")
         else:
-            thumb = question.question is Question.TURN
-            rows[thumb].append(_row(cast, question, person.id))
+            rows.append(_row(cast, question, person.id))
             outcomes.append("stored")
-    for thumb, statement in ((True, INSERT_THUMB), (False, INSERT_EVENT)):
-        if rows[thumb]:
-            connection.execute(statement, rows[thumb])
+    if rows:
+        connection.execute(INSERT_EVENT, rows)
     return outcomes
 
 
@@ -75,18 +69,15 @@ class _Known:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._seen: set[tuple[str, bool, str]] = set()
+        self._seen: set[tuple[str, str]] = set()
 
-    def before(self, found: Found, event: str) -> bool:
+    def before(self, debate: str, event: str) -> bool:
         """Return whether an event came before; the next time it has."""
-        thumb = found.question is Question.TURN
-        key = (found.debate, thumb, event)
-        if key in self._seen:
+        if (debate, event) in self._seen:
             return True
-        self._seen.add(key)
-        statement = KNOWN_THUMB if thumb else KNOWN_EVENT
-        same = {"of": found.debate, "same": event}
-        return self._connection.scalar(statement, same) is not None
+        self._seen.add((debate, event))
+        same = {"of": debate, "same": event}
+        return self._connection.scalar(KNOWN_EVENT, same) is not None
 
 
 def _people_of(
@@ -103,17 +94,17 @@ def _people_of(
 
 
 def _row(cast: Cast, found: Found, person: int) -> dict[str, Any]:
-    row = {
+    return {
         "debate": found.debate,
         "person": person,
         "option": cast.option,
         "added": cast.added,
+        "how": cast.how,
         "event": cast.event,
         "received_at": cast.received_at,
+        "question": found.question,
+        "step": found.step,
     }
-    if found.question is Question.TURN:
-        return row | {"step": found.step}
-    return row | {"how": cast.how, "question": found.question}
 
 
 def press_one(connection: Connection, press: Press) -> Pressed:
@@ -181,9 +172,9 @@ def read_log(
     rows: Iterable[Row[Any]], mirror_revealed_at: datetime | None = None
 ) -> Iterator[VoteEvent]:
     """Read a debate's log, with what its voters could know: others' answers, and its mirror."""
-    known: dict[str, set[int]] = defaultdict(set)
+    known: dict[tuple[str, str], set[int]] = defaultdict(set)
     for row in rows:
-        others = known[row.question]
+        others = known[row.question, row.step]
         plain = {name: getattr(row, name) for name in EVENT_FIELDS}
         told = mirror_revealed_at is not None and row.received_at >= mirror_revealed_at
         seen = len(others) - (row.person in others)

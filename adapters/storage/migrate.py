@@ -49,16 +49,20 @@ async def migrate(database: Database) -> str:
 
     def upgrade(connection: Connection) -> str:
         current = revision(connection)
-        if current is not None and current not in revisions():
-            raise StoreError(
-                f"The database {database.path} was made by a newer Rostrum (revision {current}); "
-                "install that version, or point ROSTRUM_DATABASE_URL at another file."
-            )
+        _refuse_newer(database, current)
         if current != newest():
             _upgrade(connection)
         return newest()
 
     return await database.write(upgrade)
+
+
+def _refuse_newer(database: Database, current: str | None) -> None:
+    if current is not None and current not in revisions():
+        raise StoreError(
+            f"The database {database.path} was made by a newer Rostrum (revision {current}); "
+            "install that version, or point ROSTRUM_DATABASE_URL at another file."
+        )
 
 
 def _upgrade(connection: Connection) -> None:
@@ -78,6 +82,11 @@ async def require_newest(database: Database) -> None:
             f"There is no database {database.path}; run rostrum migrate, or start a debate first."
         )
     current = await database.read(revision)
+    if current is None:
+        raise StoreError(
+            f"The database {database.path} has no tables of Rostrum yet; run rostrum migrate."
+        )
+    _refuse_newer(database, current)
     if current != newest():
         raise StoreError(
             f"The database {database.path} is at revision {current}, this version needs "

@@ -24,7 +24,6 @@ from adapters.storage.tables import (
     installation,
     people,
     tombstones,
-    turn_reactions,
     usage,
     vote_events,
 )
@@ -186,9 +185,8 @@ def _cut_off(connection: Connection, person: int) -> None:
     connection.execute(delete(usage).where(usage.c.scope == f"person:{person}"))
     row = update(people).where(people.c.id == person)
     connection.execute(row.values(user=None, opted_out=False, since=None))
-    for log in (vote_events, turn_reactions):
-        # Some platforms make an event's id of its user's.
-        connection.execute(update(log).where(log.c.person == person).values(event=None))
+    # Some platforms make an event's id of its user's.
+    connection.execute(update(vote_events).where(vote_events.c.person == person).values(event=None))
 
 
 def _erase_mentions(connection: Connection, user: str) -> None:
@@ -224,19 +222,13 @@ def _traces(connection: Connection, platform: str, user: str) -> Traces:
         key = find_key(connection)
         stone = key is not None and _is_forgotten(connection, _digest(key, platform, user))
         return Traces(forgotten=stone)
+    asked = vote_events.c.debate.concat(vote_events.c.step)
     answered = (
-        select(vote_events.c.question, func.count(distinct(vote_events.c.debate)), func.count())
+        select(vote_events.c.question, func.count(distinct(asked)), func.count())
         .where(vote_events.c.person == row.id)
         .group_by(vote_events.c.question)
     )
-    counts = {
-        question: (asked, entries) for question, asked, entries in connection.execute(answered)
-    }
-    turns = select(turn_reactions.c.debate, turn_reactions.c.step, func.count().label("entries"))
-    turns = turns.where(turn_reactions.c.person == row.id)
-    thumbs = connection.execute(
-        turns.group_by(turn_reactions.c.debate, turn_reactions.c.step)
-    ).all()
+    counts = {row[0]: (row[1], row[2]) for row in connection.execute(answered)}
     held = select(func.count()).select_from(debates).where(debates.c.starter == row.id)
     stances = (Question.STANCE_BEFORE, Question.STANCE_AFTER)
     return Traces(
@@ -244,8 +236,8 @@ def _traces(connection: Connection, platform: str, user: str) -> Traces:
         votes=counts.get(Question.VOTE, (0, 0))[0],
         stances=sum(counts.get(question, (0, 0))[0] for question in stances),
         revisions=counts.get(Question.AGAIN, (0, 0))[0],
-        thumbs=len(thumbs),
-        entries=sum(entries for _, entries in counts.values()) + sum(t.entries for t in thumbs),
+        thumbs=counts.get(Question.TURN, (0, 0))[0],
+        entries=sum(entries for _, entries in counts.values()),
         started=connection.scalars(held).one(),
         opted_out=row.opted_out,
         since=row.since,

@@ -14,7 +14,6 @@ from adapters.storage.tables import (
     debates,
     leases,
     people,
-    turn_reactions,
     usage,
     vote_events,
     votes,
@@ -24,7 +23,7 @@ from engine.store import Left
 
 AT_ONCE = 20  # debates a commit: every other write waits for it
 LIVE = tuple(status for status in Status if status.live)
-LEASED = ("debate", "gone", "stance")
+LEASED = ("debate", "gone", "stance", "thumbs")
 
 
 def find_gone(connection: Connection, before: datetime) -> list[Left]:
@@ -75,7 +74,6 @@ def _without_traces() -> ColumnElement[bool]:
     """Return the condition that nothing is stored of a person, not even a wish."""
     named = union(
         select(vote_events.c.person),
-        select(turn_reactions.c.person),
         select(votes.c.person),
         select(debates.c.starter).where(debates.c.starter.is_not(None)),
     )

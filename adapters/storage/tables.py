@@ -277,24 +277,10 @@ vote_events = Table(
     Column("received_at", Utc, nullable=False),
     Column("late_seen", Boolean, nullable=False, default=False),
     Column("question", String(16), nullable=False, default="vote"),
+    Column("step", String(255), nullable=False, default="", comment="of the turn, for a thumb"),
     UniqueConstraint("debate", "event"),
     Index(None, "debate", "question"),
     comment="Append-only; number is the order of receipt",
-)
-
-turn_reactions = Table(
-    "turn_reactions",
-    metadata,
-    Column("number", Integer, primary_key=True),
-    Column("debate", ForeignKey("debates.id"), nullable=False, index=True),
-    Column("step", String(255), nullable=False),
-    Column("person", ForeignKey("people.id"), nullable=False),
-    Column("option", String(8), nullable=False),
-    Column("added", Boolean, nullable=False),
-    Column("event", String(128)),
-    Column("received_at", Utc, nullable=False),
-    UniqueConstraint("debate", "event"),
-    comment="Append-only: thumbs on turns; number is the order of receipt",
 )
 
 targets = Table(
@@ -320,6 +306,7 @@ interventions = Table(
     Column("number", Integer, primary_key=True),
     Column("debate", ForeignKey("debates.id"), nullable=False, index=True),
     Column("question", String(16), nullable=False),
+    Column("step", String(255), nullable=False, default="", comment="of a turn"),
     Column("act", String(12), nullable=False),
     Column("option", String(8), comment="the one cleared; null for all"),
     Column("at", Utc, nullable=False),

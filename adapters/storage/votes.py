@@ -43,6 +43,7 @@ from engine.votes.options import options_of
 from engine.votes.recovery import NewEvent
 
 GOING = (Status.QUEUED, Status.RUNNING, Status.VOTING)
+ASKED = tuple(question for question in Question if question is not Question.TURN)
 ALL = 2**31 - 1
 DEADLINES = Prepared(
     select(debates.c.id, debates.c.vote_deadline)
@@ -86,11 +87,12 @@ PLACE = Prepared(
 
 
 def _log(
-    connection: Connection, debate_id: str, question: Question | None = None
+    connection: Connection, debate_id: str, question: Question | None = None, step: str = ""
 ) -> tuple[VoteEvent, ...]:
-    query = select(vote_events).where(vote_events.c.debate == debate_id)
-    if question is not None:
-        query = query.where(vote_events.c.question == question)
+    asked = vote_events.c.question == question if question else vote_events.c.question.in_(ASKED)
+    query = select(vote_events).where(vote_events.c.debate == debate_id, asked)
+    if step:
+        query = query.where(vote_events.c.step == step)
     rows = connection.execute(query.order_by(vote_events.c.number))
     mirror = select(debates.c.mirror_revealed_at).where(debates.c.id == debate_id)
     return tuple(read_log(rows, connection.scalar(mirror)))
@@ -194,11 +196,14 @@ class VoteTable:
         row = await self._database.read(lambda connection: connection.execute(query).first())
         return None if row is None else to_target(row)
 
-    async def targets(self, debate_id: str) -> tuple[Target, ...]:
-        """Return the messages of a debate that ask a question, without its turns."""
-        asked = targets.c.question != Question.TURN
+    async def targets(self, debate_id: str, *questions: Question) -> tuple[Target, ...]:
+        """Return the messages that ask one of these questions, those of a turn one after another.
+
+        Without questions: all of the debate that ask something, which its turns do not.
+        """
+        asked = targets.c.question.in_(questions or ASKED)
         query = select(targets).where(targets.c.debate == debate_id, asked)
-        query = query.order_by(targets.c.question.desc())
+        query = query.order_by(targets.c.question.desc(), targets.c.step)
         rows = await self._database.read(lambda connection: connection.execute(query).all())
         return tuple(to_target(row) for row in rows)
 
@@ -237,7 +242,7 @@ class VoteTable:
     async def events(
         self, debate_id: str, question: Question | None = None
     ) -> tuple[VoteEvent, ...]:
-        """Return a question's log, or those of all, in the order of receipt."""
+        """Return a question's log, or those of all but thumbs, in the order of receipt."""
         return await self._database.read(lambda connection: _log(connection, debate_id, question))
 
     async def people(self, platform: str, users: Sequence[str]) -> dict[str, int]:
@@ -256,11 +261,10 @@ class VoteTable:
     async def recover(
         self,
         lease: Lease,
-        debate_id: str,
+        target: Target,
         find: Callable[[tuple[VoteEvent, ...]], Sequence[NewEvent]],
         now: datetime,
         late: bool,
-        question: Question = Question.VOTE,
     ) -> int:
         """Append what `find` makes of the log and a reading, at once; return how many events.
 
@@ -269,19 +273,20 @@ class VoteTable:
 
         def store(connection: Connection) -> int:
             guard(connection, lease)
-            events = find(_log(connection, debate_id, question))
-            out = barred(connection, debate_id, {event.person for event in events})
+            events = find(_log(connection, target.debate, target.question, target.step))
+            out = barred(connection, target.debate, {event.person for event in events})
             found = [event for event in events if event.person not in out]
             for event in found:
                 row = {
-                    "debate": debate_id,
+                    "debate": target.debate,
                     "person": event.person,
                     "option": event.option,
                     "added": event.added,
                     "how": event.how,
                     "received_at": now,
                     "late_seen": late and event.added,
-                    "question": question,
+                    "question": target.question,
+                    "step": target.step,
                 }
                 append(connection, row)
             return len(found)
@@ -302,18 +307,27 @@ class VoteTable:
         return {row.id: row.stance_deadline for row in rows}
 
     async def held_in(
-        self, platform: str, *, thread: str | None = None, community: str | None = None
+        self,
+        platform: str,
+        *,
+        thread: str | None = None,
+        community: str | None = None,
+        channel: str | None = None,
     ) -> list[str]:
-        """Return the debates that go on in a thread, or in a community."""
+        """Return the debates that go on in a thread, in a community, or in a channel."""
         query = (
             select(debates.c.id)
             .where(debates.c.platform == platform, debates.c.status.in_(GOING))
             .order_by(debates.c.number)
         )
-        if thread is not None:
-            query = query.where(debates.c.thread == thread)
-        if community is not None:
-            query = query.where(debates.c.community == community)
+        kept = (
+            (debates.c.thread, thread),
+            (debates.c.community, community),
+            (debates.c.place, channel),
+        )
+        for column, value in kept:
+            if value is not None:
+                query = query.where(column == value)
         return await self._database.read(lambda connection: list(connection.scalars(query)))
 
     async def extend(self, lease: Lease, debate_id: str, deadline: datetime, post: Post) -> None:

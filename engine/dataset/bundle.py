@@ -17,9 +17,8 @@ from engine.errors import ExportError, StoppedError
 from engine.store import Archive, ExportFilter, Store
 
 ROOT = "rostrum-export"
-# They repeat a debate's whole text for every vote and ballot, which no chat would take.
-LARGE = ("arena_human", "arena_jury")
-SENT = tuple(table.name for table in TABLES if table.name not in LARGE)
+# The others have a debate's whole text for every vote and ballot, which no chat would take.
+SENT = tuple(table.name for table in TABLES if not table.repeats)
 
 
 class Bundle(NamedTuple):

@@ -303,12 +303,16 @@ TURNS = (
         "thumbs_down", WHOLE, "thumbs down before the reveal; null likewise", "people", "people"
     ),
     Column(
-        "thumbs_up_after", WHOLE, "thumbs up after the reveal; null likewise", "people", "people"
+        "thumbs_up_after",
+        WHOLE,
+        "thumbs up after the reveal, or first seen after it; null likewise",
+        "people",
+        "people",
     ),
     Column(
         "thumbs_down_after",
         WHOLE,
-        "thumbs down after the reveal; null likewise",
+        "thumbs down after the reveal, or first seen after it; null likewise",
         "people",
         "people",
     ),

@@ -6,7 +6,6 @@ The schema is the columns', so that a column which is null throughout a file has
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -17,10 +16,10 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]
 from engine.dataset.columns import FLAG, MOMENT, REAL, TEXT, WHOLE, Column
 from engine.dataset.tables import Table
 
-# Reading lines takes many times their size for a moment, and each row group some 15 KB until its
+# Reading lines takes many times their size for a moment, and each row group some 20 KB until its
 # file is closed: hence small pieces, and several to a group.
 PIECE = 2**19  # bytes of lines
-PIECES = 6  # a row group
+GROUP = 2**21  # bytes that a row group's rows take in memory, at least
 PAGE = 2**16  # bytes of a column that are compressed together
 TYPES = {
     TEXT: pa.string(),
@@ -34,12 +33,14 @@ TYPES = {
 def convert(lines: Path, target: Path, table: Table, go_on: Callable[[int], None]) -> None:
     """Write a file of lines as Parquet; `go_on` is told each row group's bytes, and may raise."""
     # Dictionaries keep a row group's texts in memory once more, and statistics those of every
-    # row group until the file is closed; zstd finds what is repeated without them.
+    # row group until the file is closed; zstd finds what few texts are repeated without them.
+    # Where dictionaries are in the schema, it is not stored: its readers would get them too.
     writer = pq.ParquetWriter(
         target,
-        schema_of(table.columns),
+        _fold(schema_of(table.columns).empty_table(), table).schema,
         compression="zstd",
-        use_dictionary=False,
+        use_dictionary=table.repeats,
+        store_schema=not table.repeats,
         write_statistics=False,
         data_page_size=PAGE,
     )
@@ -47,15 +48,48 @@ def convert(lines: Path, target: Path, table: Table, go_on: Callable[[int], None
     pa.default_memory_pool().release_unused()
     reached = 0
     with lines.open("rb") as file, writer:
-        while group := list(islice(_read_pieces(file, table), PIECES)):
-            writer.write_table(pa.concat_tables(group))
+        for group in _read_groups(file, table):
+            writer.write_table(group)
             reached, before = file.tell(), reached
             go_on(reached - before)
 
 
-def _read_pieces(file: BinaryIO, table: Table) -> Iterator[Any]:
+def _read_groups(file: BinaryIO, table: Table) -> Iterator[Any]:
+    """Yield as many rows as make a row group: many, where they repeat themselves."""
+    pieces: list[Any] = []
+    held = 0
     while piece := file.read(PIECE):
-        yield read_lines(piece + file.readline(), table)
+        pieces.append(_fold(read_lines(piece + file.readline(), table), table))
+        held += pieces[-1].nbytes
+        if held >= GROUP:
+            yield pa.concat_tables(pieces).unify_dictionaries()
+            pieces, held = [], 0
+    if pieces:
+        yield pa.concat_tables(pieces).unify_dictionaries()
+
+
+def _fold(rows: Any, table: Table) -> Any:
+    """Return rows with each text of their chats in memory once, where a table repeats them."""
+    for place, field in enumerate(rows.schema):
+        if table.repeats and pa.types.is_list(field.type):
+            lists = rows.column(place).chunk(0)
+            parts = [_encode(part) for part in lists.values.flatten()]
+            names = [part.name for part in field.type.value_type]
+            chats = pa.ListArray.from_arrays(
+                lists.offsets, pa.StructArray.from_arrays(parts, names)
+            )
+            rows = rows.set_column(place, field.name, chats)
+    return rows
+
+
+def _encode(texts: Any) -> Any:
+    """Return texts as a dictionary and places in it."""
+    # Not by Arrow's own function: the first of those takes 20 MB to import.
+    codes: dict[str, int] = {}
+    places = [codes.setdefault(text, len(codes)) for text in texts.to_pylist()]
+    return pa.DictionaryArray.from_arrays(
+        pa.array(places, pa.int32()), pa.array(list(codes), pa.string())
+    )
 
 
 def schema_of(columns: tuple[Column, ...]) -> Any:

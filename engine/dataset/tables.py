@@ -60,14 +60,16 @@ Row: TypeAlias = dict[str, Any]
 class Table:
     """A table: its name, what one row is, its columns, and how a debate becomes rows of it.
 
-    `make` gives the cells in the order of the columns; those that are in nearly every table are
-    put before them here.
+    `repeats`: each row has the debate's whole text, in chats that are never null. `make` gives
+    the cells in the order of the columns; those that are in nearly every table are put before
+    them here.
     """
 
     name: str
     about: str
     columns: tuple[Column, ...]
     make: Callable[[Entry], Iterable[Mapping[str, Any]]]
+    repeats: bool = False
 
     def rows(self, entry: Entry) -> list[Row]:
         """Return a debate's rows, with the keys in the order of the columns.
@@ -134,8 +136,20 @@ TABLES = (
     ),
     SAME_SIDE,
     Table("unpaired", "a turn that people gave thumbs before the reveal", UNPAIRED, unpaired_rows),
-    Table("arena_human", "a gold vote, in the columns of MT-bench", ARENA_HUMAN, human_rows),
-    Table("arena_jury", "a valid ballot, in the columns of MT-bench", ARENA_JURY, jury_rows),
+    Table(
+        "arena_human",
+        "a gold vote, in the columns of MT-bench",
+        ARENA_HUMAN,
+        human_rows,
+        repeats=True,
+    ),
+    Table(
+        "arena_jury",
+        "a valid ballot, in the columns of MT-bench",
+        ARENA_JURY,
+        jury_rows,
+        repeats=True,
+    ),
     Table("judgments", "a verdict of a format's own judge", JUDGMENTS, judgment_rows),
     Table("scores", "a score that a format's own judge gave", SCORES, score_rows),
     Table("adjustments", "points added to a score afterwards", ADJUSTMENTS, adjustment_rows),

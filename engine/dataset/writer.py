@@ -37,11 +37,12 @@ class Stage(Enum):
     """What an export is at; Parquet is made of the lines of JSON once those are written."""
 
     LINES = auto()
+    MIRRORS = auto()
     PARQUET = auto()
 
 
 class Headway(NamedTuple):
-    """How far a stage of an export is: in debates, or for Parquet in bytes of lines."""
+    """How far a stage of an export is: in debates, in mirrored pairs, in bytes of lines."""
 
     stage: Stage
     done: int
@@ -194,8 +195,8 @@ class _Writing:
                     report(Headway(Stage.LINES, done, total))
         pairs = mirrors.pairs if SAME_SIDE in self.tables else []
         for first in range(0, len(pairs), PAIRS_AT_ONCE):
+            report(Headway(Stage.MIRRORS, first, len(pairs)))
             self._write_pairs(pairs[first : first + PAIRS_AT_ONCE])
-            report(Headway(Stage.LINES, done, total))
 
     @contextmanager
     def _entries(self, where: ExportFilter) -> Iterator[Iterator[Entry]]:

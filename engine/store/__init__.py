@@ -13,6 +13,7 @@ from engine.store.outbox import DeliveryState, Intent, Outbox, Post
 from engine.store.people import People, Traces
 from engine.store.store import Store
 from engine.store.votes import (
+    Act,
     Cast,
     Closing,
     Intervention,
@@ -25,6 +26,7 @@ from engine.store.votes import (
 )
 
 __all__ = [
+    "Act",
     "Answer",
     "Archive",
     "AttemptStart",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Literal, Protocol, Self
 
 from engine.debate import BallotKind, How, Question, Value, Verdict, Vote, VoteEvent
 from engine.store.leases import Lease
@@ -85,14 +85,34 @@ class Target(Value):
     closed: bool = False
 
 
+Act = Literal["cleared", "deleted", "archived", "locked", "reopened"]
+"""What a moderator does to a message, or to its thread."""
+
+
 class Intervention(Value):
-    """What a moderator did to a question's message; `option` is the one cleared, None for all."""
+    """What a moderator did to a question's message; `option` is the one cleared, None for all.
+
+    `step` is that of a turn.
+    """
 
     debate: str
     question: Question
-    act: Literal["cleared", "deleted", "archived", "locked", "reopened"]
+    step: str = ""
+    act: Act
     option: str | None = None
     at: datetime
+
+    @classmethod
+    def on(cls, target: Target, act: Act, at: datetime, option: str | None = None) -> Self:
+        """Say what was done to the message of a question."""
+        return cls(
+            debate=target.debate,
+            question=target.question,
+            step=target.step,
+            act=act,
+            option=option,
+            at=at,
+        )
 
 
 class Closing(Value):
@@ -154,8 +174,11 @@ class Votes(Protocol):
         """Return what a message asks, None for one that asks nothing."""
         ...
 
-    async def targets(self, debate_id: str) -> tuple[Target, ...]:
-        """Return the messages of a debate that ask a question, without its turns."""
+    async def targets(self, debate_id: str, *questions: Question) -> tuple[Target, ...]:
+        """Return the messages that ask one of these questions, those of a turn one after another.
+
+        Without questions: all of the debate that ask something, which its turns do not.
+        """
         ...
 
     async def cast(self, cast: Cast) -> Outcome:
@@ -177,7 +200,7 @@ class Votes(Protocol):
     async def events(
         self, debate_id: str, question: Question | None = None
     ) -> tuple[VoteEvent, ...]:
-        """Return a question's log, or those of all, in the order of receipt."""
+        """Return a question's log, or those of all but thumbs, in the order of receipt."""
         ...
 
     async def people(self, platform: str, users: Sequence[str]) -> dict[str, int]:
@@ -190,14 +213,14 @@ class Votes(Protocol):
     async def recover(
         self,
         lease: Lease,
-        debate_id: str,
+        target: Target,
         find: Callable[[tuple[VoteEvent, ...]], Sequence[NewEvent]],
         now: datetime,
         late: bool,
-        question: Question = Question.VOTE,
     ) -> int:
         """Append what `find` makes of the log and a reading, at once; return how many events.
 
+        The log is that of the target's question, or of its turn; `now` is when the reading ended.
         A vote that is cast meanwhile is in the log that `find` sees, or comes after all of it.
         Nothing is appended of somebody who was forgotten, nor taken back.
         """
@@ -214,9 +237,14 @@ class Votes(Protocol):
         ...
 
     async def held_in(
-        self, platform: str, *, thread: str | None = None, community: str | None = None
+        self,
+        platform: str,
+        *,
+        thread: str | None = None,
+        community: str | None = None,
+        channel: str | None = None,
     ) -> list[str]:
-        """Return the debates that go on in a thread, or in a community."""
+        """Return the debates that go on in a thread, in a community, or in a channel."""
         ...
 
     async def extend(self, lease: Lease, debate_id: str, deadline: datetime, post: Post) -> None:

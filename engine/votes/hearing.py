@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 import structlog
 
 from engine.bell import Bell
-from engine.debate import BallotKind, Question, Value
+from engine.debate import BallotKind, Value
 from engine.keeper import Keeper
 from engine.ports import (
     ButtonPressed,
@@ -25,7 +25,7 @@ from engine.ports import (
     ThreadShut,
     Venue,
 )
-from engine.store import Cast, Intervention, Outcome, Press, Store, Target
+from engine.store import Act, Cast, Intervention, Outcome, Press, Store, Target
 from engine.votes.removal import Removals, Shown
 
 MOST_REMEMBERED = 10_000
@@ -130,13 +130,14 @@ class Hearing:
     async def _intervene(
         self,
         event: ReactionsCleared | MessageDeleted,
-        act: Literal["cleared", "deleted"],
+        act: Act,
         option: str | None = None,
     ) -> Heard:
         target = await self._find(event.place, event.message)
-        if target is None or target.question is Question.TURN:
+        if target is None:
             return Heard(outcome="unknown")
-        await self.store.votes.intervene(target, self._intervention(target, act, option))
+        noted = Intervention.on(target, act, self.clock.now(), option)
+        await self.store.votes.intervene(target, noted)
         log.warning("votes kept as they were", debate=target.debate, act=act)
         return Heard(outcome="noted")
 
@@ -145,7 +146,8 @@ class Hearing:
         act = _act_of(event)
         for debate_id in held:
             for target in await self.store.votes.targets(debate_id):
-                await self.store.votes.intervene(target, self._intervention(target, act))
+                noted = Intervention.on(target, act, self.clock.now())
+                await self.store.votes.intervene(target, noted)
             debate = await self.store.debates.get(debate_id)
             if act == "locked":
                 await self.store.debates.set_waiting(debate_id, LOCKED)
@@ -180,22 +182,8 @@ class Hearing:
                 self._targets.clear()
             self._targets[place, message] = target
 
-    def _intervention(
-        self,
-        target: Target,
-        act: Literal["cleared", "deleted", "archived", "locked", "reopened"],
-        option: str | None = None,
-    ) -> Intervention:
-        return Intervention(
-            debate=target.debate,
-            question=target.question,
-            act=act,
-            option=option,
-            at=self.clock.now(),
-        )
 
-
-def _act_of(event: ThreadShut) -> Literal["archived", "locked", "reopened"]:
+def _act_of(event: ThreadShut) -> Act:
     if event.locked:
         return "locked"
     return "archived" if event.archived else "reopened"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from engine.debate import (
@@ -15,34 +16,34 @@ from engine.debate import (
     Vote,
     VoteEvent,
 )
-from engine.votes.options import THUMBS, UP, vote_options
+from engine.votes.options import UP, vote_options
 from engine.votes.tally import Standing, hands_held, standing_option, standing_votes
 
 LEANING = {"for": 1, "unsure": 0, "against": -1}
 
 
-def turn_labels(
-    events: Mapping[str, Sequence[VoteEvent]], revealed_at: datetime | None
-) -> tuple[TurnLabel, ...]:
+def turn_labels(events: Iterable[VoteEvent], revealed_at: datetime | None) -> tuple[TurnLabel, ...]:
     """Return the thumb that stands of each person on each turn, by the turn's step.
 
-    Of both thumbs held, the one last received stands.
+    Of both thumbs held, the one last received live stands; where none was, none does.
     """
-    labels = []
-    for step in sorted(events):
-        thumbs = [event for event in events[step] if event.option in THUMBS]
-        for person, hands in sorted(hands_held(thumbs).items()):
-            standing = standing_option(hands)
-            if standing is not None:
-                labels.append(_label(step, person, standing, revealed_at))
-    return tuple(labels)
+    by_step: dict[str, list[VoteEvent]] = defaultdict(list)
+    for event in events:
+        if event.question is Question.TURN:
+            by_step[event.step].append(event)
+    return tuple(
+        _label(standing, revealed_at)
+        for _, thumbs in sorted(by_step.items())
+        for _, hands in sorted(hands_held(thumbs).items())
+        if (standing := standing_option(hands)) is not None
+    )
 
 
 def revised_votes(debate: Debate, events: Iterable[VoteEvent]) -> tuple[Vote, ...]:
     """Return what people answer to who debated better when they know the models; never gold."""
     options = vote_options(tuple(debate.request.sides))
     return standing_votes(
-        [event for event in events if event.option in options],
+        [e for e in events if e.question is Question.AGAIN and e.option in options],
         starter=debate.starter,
         judge_visible=True,
         tally_visible=debate.request.ballot is BallotKind.OPEN,
@@ -79,10 +80,10 @@ def asked(votes: Iterable[Vote], question: Question) -> tuple[Vote, ...]:
     return tuple(vote for vote in votes if vote.question is question)
 
 
-def _label(step: str, person: int, standing: VoteEvent, revealed_at: datetime | None) -> TurnLabel:
+def _label(standing: VoteEvent, revealed_at: datetime | None) -> TurnLabel:
     return TurnLabel(
-        step=step,
-        person=person,
+        step=standing.step,
+        person=standing.person,
         up=standing.option == UP,
         blind=revealed_at is None or standing.received_at < revealed_at,
         received_at=standing.received_at,

@@ -1,10 +1,16 @@
-"""Reading a question's reactions from the platform, and bringing its log in line with them."""
+"""Reading a question's reactions from the platform, and bringing its log in line with them.
+
+Several messages may ask the same, as a long turn is posted in parts: they share a log, and are read
+together.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
+from operator import attrgetter
 
 import structlog
 
@@ -15,6 +21,8 @@ from engine.store import Intervention, Lease, Store, Target
 from engine.votes.recovery import NewEvent, reconcile
 from engine.votes.removal import Removals, Shown
 
+MOST_TRIES = 5
+LOG = attrgetter("question", "step")
 log = structlog.get_logger(__name__)
 
 
@@ -32,24 +40,25 @@ class Reader:
         """Bring the logs of these questions in line with what the platform shows."""
         if debate.gone:
             return
-        interventions = await self.store.votes.interventions(debate.id)
-        for target in await self.store.votes.targets(debate.id):
-            private = target.ballot is BallotKind.PRIVATE
-            if target.question in questions and not target.closed and not private:
-                await self._recover(debate, lease, target, interventions)
+        targets = await self.store.votes.targets(debate.id, *questions)
+        try:
+            for _, asking in groupby(targets, LOG):
+                await self._recover(debate, lease, tuple(asking))
+        except VenueGoneError as error:
+            log.warning("thread is gone", debate=debate.id, why=str(error))
+            await self.store.outbox.abandon(lease, debate.id, str(error))
 
-    async def _recover(
-        self,
-        debate: Debate,
-        lease: Lease,
-        target: Target,
-        interventions: Sequence[Intervention],
-    ) -> None:
+    async def _recover(self, debate: Debate, lease: Lease, asking: Sequence[Target]) -> None:
+        target = asking[0]
+        if target.ballot is BallotKind.PRIVATE or all(each.closed for each in asking):
+            return
         began = self.clock.now()
-        reactions = await self._read(debate, target, lease)
+        reactions = _together(target.options, [await self._read(each) for each in asking])
+        # Whatever was seen had been given by now: no earlier moment can be claimed.
+        ended = self.clock.now()
         users = sorted({user for held in reactions.holders.values() for user in held})
         people = await self.store.votes.people(debate.platform, users)
-        cleared = _cleared(target, interventions)
+        cleared = _cleared(target, await self.store.votes.interventions(debate.id))
         late = _deadline_passed(debate, target, self.since)
 
         def find(cast: tuple[VoteEvent, ...]) -> tuple[NewEvent, ...]:
@@ -60,12 +69,13 @@ class Reader:
                 people=people,
                 ballot=target.ballot,
                 cleared=cleared,
+                seeded=target.question is not Question.TURN,
             )
 
-        store = self.store.votes
-        found = await store.recover(lease, debate.id, find, began, late, target.question)
+        found = await self.store.votes.recover(lease, target, find, ended, late)
         if found:
-            log.info("votes recovered", debate=debate.id, events=found, late=late)
+            about = _named(target)
+            log.info("votes recovered", debate=debate.id, question=about, events=found, late=late)
         if target.ballot is BallotKind.SECRET:
             self._hide(target, reactions)
 
@@ -74,31 +84,64 @@ class Reader:
             for user in sorted(reactions.holders.get(option, ())):
                 self.removals.add(Shown(target.place, target.message, user, option))
 
-    async def _read(self, debate: Debate, target: Target, lease: Lease) -> Reactions:
+    async def _read(self, target: Target) -> Reactions:
         """Read the reactions; where that fails for good, the votes stay as they are known."""
+        if target.closed:
+            return Reactions(complete=False)
+        waited_for, about = target.question is not Question.TURN, _named(target)
         try:
-            return await self.venue.reactions(target.place, target.message)
-        except VenueAwayError:
+            return await (self._ask(target) if waited_for else self._ask_patiently(target))
+        except VenueGoneError:
             raise
-        except VenueGoneError as error:
-            log.warning("thread is gone", debate=debate.id, why=str(error))
-            await self.store.outbox.abandon(lease, debate.id, str(error))
         except MessageGoneError as error:
-            log.warning("vote message is gone", debate=debate.id, why=str(error))
-            deleted = Intervention(
-                debate=debate.id, question=target.question, act="deleted", at=self.clock.now()
-            )
+            log.warning("message is gone", debate=target.debate, question=about, why=str(error))
+            deleted = Intervention.on(target, "deleted", self.clock.now())
             await self.store.votes.intervene(target, deleted)
         except VenueError as error:
-            log.warning("reactions unreadable", debate=debate.id, why=str(error))
+            if waited_for and isinstance(error, VenueAwayError):
+                raise
+            why = str(error)
+            log.warning("reactions unreadable", debate=target.debate, question=about, why=why)
         return Reactions(complete=False)
+
+    async def _ask(self, target: Target) -> Reactions:
+        return await self.venue.reactions(target.place, target.message)
+
+    async def _ask_patiently(self, target: Target) -> Reactions:
+        """Read what nobody waits for: at a distance from one another, and again where it failed.
+
+        What cannot be read at last is not read again before something is missed once more.
+        """
+        for _ in range(MOST_TRIES - 1):
+            await self.clock.sleep(self.venue.limits.read_seconds)
+            try:
+                return await self._ask(target)
+            except VenueAwayError as error:
+                await self.clock.sleep(error.retry_after)
+        return await self._ask(target)
+
+
+def _together(options: Sequence[str], readings: Sequence[Reactions]) -> Reactions:
+    """Return who holds what on any of a question's messages; no other emoji is an answer."""
+    return Reactions(
+        holders={
+            option: frozenset[str]().union(*(one.holders.get(option, ()) for one in readings))
+            for option in options
+        },
+        seeded=frozenset[str]().union(*(one.seeded for one in readings)),
+        complete=all(one.complete for one in readings),
+    )
+
+
+def _named(target: Target) -> str:
+    return target.step or target.question
 
 
 def _cleared(target: Target, interventions: Sequence[Intervention]) -> dict[str, datetime]:
     """Return when each option of a question was last cleared by a moderator."""
     moments: dict[str, datetime] = {}
     for intervention in interventions:
-        if (intervention.act, intervention.question) == ("cleared", target.question):
+        if intervention.act == "cleared" and LOG(intervention) == LOG(target):
             options = (intervention.option,) if intervention.option else target.options
             moments |= dict.fromkeys(options, intervention.at)
     return moments
@@ -110,6 +153,8 @@ def _deadline_passed(debate: Debate, target: Target, since: datetime) -> bool:
             deadline = debate.stance_deadline
         case Question.AGAIN:
             deadline = target.deadline
+        case Question.TURN:
+            deadline = None
         case _:
             deadline = debate.vote_deadline
     return deadline is not None and deadline < since

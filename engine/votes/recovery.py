@@ -1,11 +1,12 @@
-"""What a reading of a vote message says that the log of events does not.
+"""What a reading of a question's messages says that the log of events does not.
 
 Pure: the caller reads the reactions, and appends what `reconcile` returns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -36,6 +37,7 @@ def reconcile(
     people: Mapping[str, int],
     ballot: BallotKind = BallotKind.OPEN,
     cleared: Mapping[str, datetime] | None = None,
+    seeded: bool = True,
 ) -> tuple[NewEvent, ...]:
     """Return the events that bring the log in line with a reading, withdrawals first.
 
@@ -46,6 +48,9 @@ def reconcile(
     before its option was `cleared`, and whatever was received after the reading began, is never
     touched. A reaction that is in the log, and not taken away since, is the one that is still
     there, whether it was left by the bot (in a secret ballot) or by a choice made by button.
+
+    A message that was never `seeded`, as a turn is not, shows no clear by itself: there an option
+    that several people held and nobody holds any more counts as cleared.
     """
     if ballot is BallotKind.PRIVATE:
         return ()
@@ -61,8 +66,9 @@ def reconcile(
     gone = {h for h in held.keys() - seen if not fresh.touches(h)}
     if ballot is BallotKind.SECRET or not reactions.complete:
         gone = set()
-    gone = {h for h in gone if h[1] in reactions.seeded and held[h].how is not How.BUTTON}
-    gone -= _cleared(events, cleared or {})
+    taken = _cleared(events, cleared or {})
+    kept = reactions.seeded if seeded else _uncleared(held.keys() - taken, seen)
+    gone = {h for h in gone - taken if h[1] in kept and held[h].how is not How.BUTTON}
     withdrawn = [NewEvent(person, option, False) for person, option in sorted(gone)]
     return (*withdrawn, *(NewEvent(person, option, True) for person, option in sorted(added)))
 
@@ -83,6 +89,13 @@ def _cleared(events: Sequence[VoteEvent], cleared: Mapping[str, datetime]) -> se
     """Return what was chosen before a moderator cleared it, and not again since."""
     latest = {(e.person, e.option): e.received_at for e in events if e.added}
     return {h for h, chosen in latest.items() if h[1] in cleared and chosen <= cleared[h[1]]}
+
+
+def _uncleared(held: Iterable[Holding], seen: Iterable[Holding]) -> set[str]:
+    """Return the options that one person alone held, or that somebody still holds."""
+    holders = Counter(option for _, option in held)
+    alone = {option for option, people in holders.items() if people == 1}
+    return alone | {option for _, option in seen}
 
 
 def _left_there(events: Sequence[VoteEvent]) -> set[Holding]:

@@ -46,6 +46,7 @@ MOST_AT_A_LOOK = 50
 AT_ONCE = 10
 WORDS_A_MINUTE = 1000
 NO_VERDICT = Verdict(winner=None, problem="the panel gave no verdict", valid=0, invalid=0)
+Work = Callable[[str], Awaitable[None]]
 log = structlog.get_logger(__name__)
 
 
@@ -72,10 +73,11 @@ class VoteWindow:
         """Recover what was missed, then close each vote when it is due; until cancelled."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._removals.run())
+            group.create_task(self._read_turns())
             rung = {MISSED}
             while True:
                 if MISSED in rung:
-                    await self._at_once(self._catch_up, await self._open_votes())
+                    await self._catch_up_all()
                 left = await self._close_due()
                 rung = await self.bell.collect(f"votes/{self.venue.platform}", left)
 
@@ -91,10 +93,22 @@ class VoteWindow:
                 await self._conclude(debate, lease, early)
         self.bell.ring(f"outbox/{self.venue.platform}", debate_id)
 
-    async def _open_votes(self) -> Iterable[str]:
-        served = (self.venue.platform, self.venue.channel)
-        votes = await self.store.votes.deadlines(*served)
-        return [*votes, *await self.store.votes.agains(*served)]
+    async def _catch_up_all(self) -> None:
+        """Read what was missed: the votes now, and the thumbs on turns when there is time."""
+        platform, channel = self.venue.platform, self.venue.channel
+        votes = await self.store.votes.deadlines(platform, channel)
+        agains = await self.store.votes.agains(platform, channel)
+        going = await self.store.votes.held_in(platform, channel=channel)
+        await self._at_once(self._catch_up, [*votes, *agains])
+        for debate_id in (*going, *agains):
+            self.bell.ring(f"thumbs/{platform}", debate_id)
+
+    async def _read_turns(self) -> None:
+        """Read thumbs on turns, one message after the other and the oldest debates' first."""
+        while True:
+            rung = await self.bell.collect(f"thumbs/{self.venue.platform}", LONGEST_WAIT)
+            for debate_id in sorted(rung):
+                await self._attempt(debate_id, self._catch_up_turns)
 
     async def _close_due(self) -> float:
         """Close what is due, and return how many seconds later the next look is."""
@@ -111,9 +125,7 @@ class VoteWindow:
         # A vote that could not be closed just now is due still: look again, but not at once.
         return min(max(left, 0.0), LONGEST_WAIT) or LOOK_SECONDS
 
-    async def _at_once(
-        self, work: Callable[[str], Awaitable[None]], debates: Iterable[str]
-    ) -> None:
+    async def _at_once(self, work: Work, debates: Iterable[str]) -> None:
         """Do the same for several debates, a few at a time."""
         room = asyncio.Semaphore(AT_ONCE)
 
@@ -125,18 +137,17 @@ class VoteWindow:
             for debate_id in debates:
                 group.create_task(one(debate_id))
 
-    async def _attempt(self, debate_id: str, work: Callable[[str], Awaitable[None]]) -> None:
+    async def _attempt(self, debate_id: str, work: Work) -> None:
         try:
             await work(debate_id)
         except LeaseLostError:
             log.info("vote left to another process", debate=debate_id)
         except RostrumError as error:
             log.warning("vote could not be read", debate=debate_id, why=str(error))
-            if work != self._catch_up:
-                await self._say_waiting(debate_id, str(error))
+            await self._say_waiting(debate_id, work, str(error))
         except Exception:  # one vote's defect must not keep every other open
             log.exception("vote failed by a defect", debate=debate_id)
-            await self._say_waiting(debate_id, "Rostrum itself failed; the log says where.")
+            await self._say_waiting(debate_id, work, "Rostrum itself failed; the log says where.")
 
     async def _close(self, debate_id: str) -> None:
         await self.close(debate_id)
@@ -144,6 +155,14 @@ class VoteWindow:
     async def _catch_up(self, debate_id: str) -> None:
         async with self.keeper.hold(f"debate/{debate_id}") as lease:
             await self._recover(await self.store.debates.get(debate_id), lease)
+
+    async def _catch_up_turns(self, debate_id: str) -> None:
+        """Read the thumbs on a debate's turns; its own lease is for who thinks or closes."""
+        if not await self.store.votes.targets(debate_id, Question.TURN):
+            return
+        async with self.keeper.hold(f"thumbs/{debate_id}", stoppable=False) as lease:
+            debate = await self.store.debates.get(debate_id)
+            await self._reader.recover(debate, lease, Question.TURN)
 
     async def _close_stance(self, debate_id: str) -> None:
         """End the wait before the first turn; its debate's own lease is held by who waits."""
@@ -166,8 +185,9 @@ class VoteWindow:
         asked = questions if debate.revealed_at is None else (Question.AGAIN,)
         await self._reader.recover(debate, lease, *asked)
 
-    async def _say_waiting(self, debate_id: str, why: str) -> None:
-        await self.store.debates.set_waiting(debate_id, f"Waiting to close the vote: {why}")
+    async def _say_waiting(self, debate_id: str, work: Work, why: str) -> None:
+        if work not in (self._catch_up, self._catch_up_turns):  # which hold nothing up
+            await self.store.debates.set_waiting(debate_id, f"Waiting to close the vote: {why}")
 
     async def _conclude(self, debate: Debate, lease: Lease, early: bool) -> None:
         events = await self.store.votes.events(debate.id)

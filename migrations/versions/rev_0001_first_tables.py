@@ -260,6 +260,7 @@ def upgrade() -> None:
         sa.Column("number", sa.Integer(), nullable=False),
         sa.Column("debate", sa.String(length=26), nullable=False),
         sa.Column("question", sa.String(length=16), nullable=False),
+        sa.Column("step", sa.String(length=255), nullable=False, comment="of a turn"),
         sa.Column("act", sa.String(length=12), nullable=False),
         sa.Column(
             "option", sa.String(length=8), nullable=True, comment="the one cleared; null for all"
@@ -352,23 +353,6 @@ def upgrade() -> None:
         op.f("ix_targets_question_closed_at"), "targets", ["question", "closed_at"], unique=False
     )
     op.create_table(
-        "turn_reactions",
-        sa.Column("number", sa.Integer(), nullable=False),
-        sa.Column("debate", sa.String(length=26), nullable=False),
-        sa.Column("step", sa.String(length=255), nullable=False),
-        sa.Column("person", sa.Integer(), nullable=False),
-        sa.Column("option", sa.String(length=8), nullable=False),
-        sa.Column("added", sa.Boolean(), nullable=False),
-        sa.Column("event", sa.String(length=128), nullable=True),
-        sa.Column("received_at", sa.DateTime(timezone=True), nullable=False),
-        sa.ForeignKeyConstraint(["debate"], ["debates.id"], name=op.f("fk_turn_reactions_debate")),
-        sa.ForeignKeyConstraint(["person"], ["people.id"], name=op.f("fk_turn_reactions_person")),
-        sa.PrimaryKeyConstraint("number", name=op.f("pk_turn_reactions")),
-        sa.UniqueConstraint("debate", "event", name=op.f("uq_turn_reactions_debate_event")),
-        comment="Append-only: thumbs on turns; number is the order of receipt",
-    )
-    op.create_index(op.f("ix_turn_reactions_debate"), "turn_reactions", ["debate"], unique=False)
-    op.create_table(
         "turns",
         sa.Column("debate", sa.String(length=26), nullable=False),
         sa.Column("step", sa.String(length=255), nullable=False),
@@ -397,6 +381,9 @@ def upgrade() -> None:
         sa.Column("received_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("late_seen", sa.Boolean(), nullable=False),
         sa.Column("question", sa.String(length=16), nullable=False),
+        sa.Column(
+            "step", sa.String(length=255), nullable=False, comment="of the turn, for a thumb"
+        ),
         sa.ForeignKeyConstraint(["debate"], ["debates.id"], name=op.f("fk_vote_events_debate")),
         sa.ForeignKeyConstraint(["person"], ["people.id"], name=op.f("fk_vote_events_person")),
         sa.PrimaryKeyConstraint("number", name=op.f("pk_vote_events")),

@@ -11,9 +11,11 @@ from ulid import ULID
 
 from engine.debate import (
     Ballot,
+    BallotKind,
     Debate,
     Model,
     PanelSetup,
+    Question,
     Request,
     Sampling,
     Setup,
@@ -24,7 +26,8 @@ from engine.debate import (
 )
 from engine.messages import Notice, TurnPost, VoteInvite
 from engine.ports import Attempt, Call, ChatMessage, Reply
-from engine.store import AttemptStart, Caps, Cast, Lease, NewDebate, Post, Store
+from engine.store import AttemptStart, Caps, Cast, Lease, NewDebate, Post, Store, Target
+from engine.votes.options import options_of
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 LATER = NOW + timedelta(minutes=30)
@@ -189,6 +192,20 @@ async def run(store: Store, new: NewDebate | None = None, caps: Caps = NO_CAPS) 
     running = Running(store, new.id, lease)
     await running.advance(Status.RUNNING)
     return running
+
+
+def asking(debate: str, question: Question = Question.VOTE, step: str = "") -> Target:
+    """Return what asks a question in thread `thread`."""
+    return Target(
+        debate=debate,
+        question=question,
+        platform="chat",
+        place="thread",
+        message="vote-message",
+        ballot=BallotKind.OPEN,
+        options=options_of(question, ("A", "B")),
+        step=step,
+    )
 
 
 def cast(user: str = "user-1", option: str = "A", **fields: Any) -> Cast:

@@ -21,6 +21,7 @@ from tests.contract.sample import (
     NO_CAPS,
     NOW,
     Running,
+    asking,
     ballot,
     cast,
     make_call,
@@ -126,7 +127,7 @@ def _begin(r: Running, lease: Lease) -> Awaitable[object]:
 
 def _recover(r: Running, lease: Lease) -> Awaitable[object]:
     found = [NewEvent(person=1, option="A", added=True)]
-    return r.store.votes.recover(lease, r.id, lambda cast: found, NOW, False)
+    return r.store.votes.recover(lease, asking(r.id), lambda cast: found, NOW, False)
 
 
 def _close(r: Running, lease: Lease) -> Awaitable[object]:

@@ -28,6 +28,7 @@ from tests.contract.sample import (
     NO_CAPS,
     NOW,
     Running,
+    asking,
     cast,
     new_debate,
     notice,
@@ -155,7 +156,7 @@ async def test_a_recovery_neither_brings_the_forgotten_back_nor_takes_their_vote
         NewEvent(known["ann"], "B", True),
         NewEvent(known["bob"], "B", True),
     ]
-    assert await store.votes.recover(r.lease, r.id, lambda _: found, SOON, False) == 1
+    assert await store.votes.recover(r.lease, asking(r.id), lambda _: found, SOON, False) == 1
     events = await store.votes.events(r.id)
     assert [(e.person, e.option) for e in events] == [(known["ann"], "A"), (known["bob"], "B")]
 
@@ -186,7 +187,7 @@ async def test_who_comes_back_is_somebody_new_and_never_counts_twice(store: Stor
     assert new != old
     assert await store.votes.cast(cast("ann", "B")) == "forgotten"
     seen = [NewEvent(new, "B", True)]
-    assert await store.votes.recover(r.lease, r.id, lambda _: seen, SOON, False) == 0
+    assert await store.votes.recover(r.lease, asking(r.id), lambda _: seen, SOON, False) == 0
     assert [e.person for e in await store.votes.events(r.id)] == [old]
     later = await voting(store, "later", created_at=LATER)
     assert await store.votes.cast(cast("ann", message="later")) == "stored"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 
-from engine.debate import BallotKind, How, Question, Status
+from engine.debate import BallotKind, How, Question, Status, VoteEvent
 from engine.errors import LeaseLostError
 from engine.store import (
     Closing,
@@ -21,7 +21,18 @@ from engine.store import (
     Store,
     Target,
 )
-from tests.contract.sample import LATER, NOW, Running, cast, new_debate, run, turn, turn_post
+from engine.votes.recovery import NewEvent
+from tests.contract.sample import (
+    LATER,
+    NOW,
+    Running,
+    asking,
+    cast,
+    new_debate,
+    run,
+    turn,
+    turn_post,
+)
 
 SOON = NOW + timedelta(minutes=1)
 
@@ -157,37 +168,97 @@ async def test_answers_to_each_question_are_logged_apart(store: Store) -> None:
     assert logs[Question.VOTE][0].votes_seen_before == 0
 
 
+async def spoken(r: Running, *messages: str, number: int = 1) -> str:
+    """Post a turn in parts, and return its step."""
+    await r.store.outbox.set_thread(r.lease, r.id, "thread")
+    await r.store.journal.record_turn(r.lease, r.id, turn(number), turn_post(number))
+    intent = await r.store.outbox.next(r.id)
+    assert intent is not None
+    posted = intent.model_copy(update={"refs": messages})
+    await r.store.outbox.settle(r.lease, posted, DeliveryState.SENT)
+    return intent.key
+
+
 async def test_a_turn_that_was_posted_takes_thumbs(store: Store) -> None:
     r = await run(store)
-    await store.outbox.set_thread(r.lease, r.id, "thread")
-    await store.journal.record_turn(r.lease, r.id, turn(), turn_post())
-    intent = await store.outbox.next(r.id)
-    assert intent is not None
-    posted = intent.model_copy(update={"refs": ("m1", "m2")})
-    await store.outbox.settle(r.lease, posted, DeliveryState.SENT)
+    step = await spoken(r, "m1", "m2")
     for message in ("m1", "m2"):
         target = await store.votes.target("chat", "thread", message)
         assert target is not None
         assert (target.question, target.step, target.options) == (
             Question.TURN,
-            intent.key,
+            step,
             ("up", "down"),
         )
     thumbs = [cast(user, "up", message="m2", event=f"e-{user}") for user in ("ann", "bob", "ann")]
     outcomes = [await store.votes.cast(thumb) for thumb in thumbs]
     assert outcomes == ["stored", "stored", "duplicate"]
     assert await store.votes.events(r.id) == ()
+    events = await store.votes.events(r.id, Question.TURN)
+    assert [(event.step, event.how) for event in events] == [(step, How.LIVE)] * 2
     assert await store.votes.targets(r.id) == ()
+
+
+async def test_the_messages_of_a_turn_are_told_one_after_another(store: Store) -> None:
+    r = await run(store)
+    first = await spoken(r, "m3", "m1")
+    second = await spoken(r, "m2", "m4", number=2)
+    await store.votes.accept(r.lease, r.id, "vote-message")
+    found = await store.votes.targets(r.id, Question.TURN)
+    assert [target.step for target in found] == [first, first, second, second]
+    assert {target.message for target in found} == {"m1", "m2", "m3", "m4"}
+    both = await store.votes.targets(r.id, Question.TURN, Question.VOTE)
+    assert len(both) == 5
+    assert [target.message for target in await store.votes.targets(r.id)] == ["vote-message"]
+
+
+async def test_thumbs_that_were_missed_are_added_to_the_log_of_their_turn(store: Store) -> None:
+    r = await run(store)
+    first, second = await spoken(r, "m1"), await spoken(r, "m2", number=2)
+    for message, user in (("m1", "ann"), ("m2", "bob"), ("m2", "eve")):
+        await store.votes.cast(cast(user, "up", message=message))
+    people = await store.votes.people("chat", ["ann", "cem", "eve"])
+    await store.people.forget("chat", "eve")
+    seen: list[int] = []
+
+    def find(events: tuple[VoteEvent, ...]) -> list[NewEvent]:
+        seen.extend(event.person for event in events)
+        taken_back = [NewEvent(people[user], "up", added=False) for user in ("ann", "eve")]
+        return [*taken_back, NewEvent(people["cem"], "down", added=True)]
+
+    turn_of = asking(r.id, Question.TURN, first)
+    assert await store.votes.recover(r.lease, turn_of, find, SOON, True) == 2
+    assert seen == [people["ann"]]
+    assert await store.votes.events(r.id) == ()
+    *live, gone, new = await store.votes.events(r.id, Question.TURN)
+    assert [event.step for event in live] == [first, second, second]
+    assert (gone.person, gone.added, gone.step) == (people["ann"], False, first)
+    assert (new.option, new.how, new.received_at) == ("down", How.RECOVERED, SOON)
+    traces = await store.people.traces("chat", "ann")
+    assert (traces.thumbs, traces.votes, traces.entries) == (1, 0, 2)
+
+
+@pytest.mark.parametrize("found_at", [NOW, SOON, LATER])
+async def test_a_thumb_found_after_the_reveal_is_never_one_before_it(
+    store: Store, found_at: datetime
+) -> None:
+    r = await voting(store)
+    step = await spoken(r, "m1")
+    await store.votes.cast(cast("ann", "up", message="m1"))
+    cem = (await store.votes.people("chat", ["cem"]))["cem"]
+    closing = Closing(votes=(), posts=())
+    await store.votes.close(r.lease, r.id, SOON, False, lambda _: closing)
+    turn_of = asking(r.id, Question.TURN, step)
+    found = [NewEvent(cem, "up", added=True)]
+    await store.votes.recover(r.lease, turn_of, lambda _: found, found_at, False)
+    with store.archive.reading(ExportFilter()) as records:
+        (record,) = records
+    assert [label.blind for label in record.labels] == [True, found_at < SOON]
 
 
 async def test_thumbs_are_in_the_record_of_a_debate(store: Store) -> None:
     r = await run(store)
-    await store.outbox.set_thread(r.lease, r.id, "thread")
-    await store.journal.record_turn(r.lease, r.id, turn(), turn_post())
-    intent = await store.outbox.next(r.id)
-    assert intent is not None
-    posted = intent.model_copy(update={"refs": ("m1",)})
-    await store.outbox.settle(r.lease, posted, DeliveryState.SENT)
+    step = await spoken(r, "m1")
     await store.votes.cast(cast("ann", "up", message="m1"))
     await store.votes.cast(cast("bob", "down", message="m1"))
     await store.votes.cast(cast("ann", "up", message="m1", added=False))
@@ -197,7 +268,7 @@ async def test_thumbs_are_in_the_record_of_a_debate(store: Store) -> None:
         (record,) = records
     (label,) = record.labels
     assert (label.step, label.person, label.up, label.blind) == (
-        intent.key,
+        step,
         ids["bob"],
         False,
         True,
@@ -294,7 +365,21 @@ async def test_a_deleted_message_takes_no_more_and_that_is_noted_once(store: Sto
     ]
 
 
-async def test_the_debates_of_a_thread_and_of_a_community_are_found_while_they_go_on(
+async def test_what_was_done_to_a_turns_message_says_which_turn(store: Store) -> None:
+    r = await run(store)
+    step = await spoken(r, "m1", "m2")
+    target = await store.votes.target("chat", "thread", "m1")
+    assert target is not None
+    await store.votes.intervene(target, Intervention.on(target, "deleted", SOON))
+    assert await store.votes.cast(cast("bob", "up", message="m1")) == "closed"
+    assert await store.votes.cast(cast("bob", "up", message="m2")) == "stored"
+    (note,) = await store.votes.interventions(r.id)
+    assert (note.question, note.step, note.act) == (Question.TURN, step, "deleted")
+    found = await store.votes.targets(r.id, Question.TURN)
+    assert {each.message: each.closed for each in found} == {"m1": True, "m2": False}
+
+
+async def test_the_debates_of_a_thread_community_or_channel_are_found_while_they_go_on(
     store: Store,
 ) -> None:
     r = await voting(store)
@@ -305,6 +390,8 @@ async def test_the_debates_of_a_thread_and_of_a_community_are_found_while_they_g
     assert await held("chat", community="club") == [r.id]
     assert await held("chat", community="other") == [elsewhere.id]
     assert await held("elsewhere", thread="thread") == []
+    assert await held("chat", channel="lobby") == [r.id, elsewhere.id]
+    assert await held("chat", channel="attic") == []
 
 
 # --- the first stance --------------------------------------------------------------------

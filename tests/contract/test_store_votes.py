@@ -12,7 +12,7 @@ from engine.errors import LeaseLostError
 from engine.messages import Notice
 from engine.store import Closing, Store
 from engine.votes.recovery import NewEvent
-from tests.contract.sample import LATER, NOW, Running, cast, new_debate, notice, run, vote
+from tests.contract.sample import LATER, NOW, Running, asking, cast, new_debate, notice, run, vote
 
 SOON = NOW + timedelta(minutes=1)
 
@@ -128,7 +128,7 @@ async def test_recovered_events_follow_those_that_were_seen(store: Store, late: 
         NewEvent(person=ids["user-1"], option="A", added=False),
         NewEvent(person=ids["user-2"], option="B", added=True),
     ]
-    await store.votes.recover(r.lease, r.id, lambda cast: found, SOON, late)
+    await store.votes.recover(r.lease, asking(r.id), lambda cast: found, SOON, late)
     _, gone, new = await store.votes.events(r.id)
     assert (gone.person, gone.added, gone.how) == (ids["user-1"], False, How.RECOVERED)
     assert (new.person, new.added, new.received_at) == (ids["user-2"], True, SOON)
@@ -275,7 +275,7 @@ async def test_recovery_sees_the_vote_that_was_cast_just_before_it(store: Store)
         return []
 
     told = store.votes.cast(cast("user-1", "B"))
-    await asyncio.gather(told, store.votes.recover(r.lease, r.id, find, SOON, False))
+    await asyncio.gather(told, store.votes.recover(r.lease, asking(r.id), find, SOON, False))
     assert seen == ["B"]
 
 
@@ -288,6 +288,6 @@ async def test_recoveries_at_once_add_what_was_missed_once(store: Store) -> None
     def find(log: tuple[VoteEvent, ...]) -> list[NewEvent]:
         return [] if any(event.person == missed.person for event in log) else [missed]
 
-    recoveries = [store.votes.recover(r.lease, r.id, find, SOON, False) for _ in range(10)]
+    recoveries = [store.votes.recover(r.lease, asking(r.id), find, SOON, False) for _ in range(10)]
     assert sum(await asyncio.gather(*recoveries)) == 1
     assert len(await store.votes.events(r.id)) == 1

@@ -54,9 +54,12 @@ def hang(when: When = "before") -> Fault:
     return Fault("hang", when)
 
 
-def garbage() -> Fault:
-    """Carry the request out and answer 200 with half of a JSON text."""
-    return Fault("garbage", "after")
+def garbage(text: str = '{"id": "12') -> Fault:
+    """Carry the request out and answer 200 with half of a JSON text, or what is as little good.
+
+    Each character is a byte, up to `\xff`.
+    """
+    return Fault("garbage", "after", message=text)
 
 
 @dataclass

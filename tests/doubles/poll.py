@@ -79,7 +79,7 @@ class Poll:
         self.restart()
         async with self.watching(), asyncio.timeout(5):
             bell = self.window.bell
-            while isinstance(bell, WatchedBell) and not bell.listened:  # noqa: ASYNC110
+            while isinstance(bell, WatchedBell) and not bell.quiet:  # noqa: ASYNC110
                 await asyncio.sleep(0)
 
     @asynccontextmanager
@@ -128,13 +128,11 @@ class Poll:
 
 
 class WatchedBell(Bell):
-    """A bell that shows whether somebody has come to listen."""
+    """A bell that shows whether those who read votes and thumbs both wait for more to do."""
 
-    listened = False
-
-    async def collect(self, topic: str, seconds: float) -> set[str]:
-        self.listened = True
-        return await super().collect(topic, seconds)
+    @property
+    def quiet(self) -> bool:
+        return {"votes/memory", "thumbs/memory"} <= self._waiting.keys()
 
 
 def watcher(store: SqlStore, venue: MemoryVenue, clock: HandSetClock) -> VoteWindow:

@@ -81,11 +81,19 @@ async def test_a_missing_database_is_not_made_by_looking_for_it(tmp_path: Path) 
     assert os.listdir(tmp_path) == []
 
 
-async def test_an_older_database_says_what_to_run(empty: Database) -> None:
+async def test_an_older_database_says_what_to_run(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    later = [*revisions(), "9999"]
+    monkeypatch.setattr("adapters.storage.migrate.revisions", lambda: later)
+    older = rf"is at revision {later[-2]}, this version needs 9999; run rostrum migrate"
+    with pytest.raises(StoreError, match=older):
+        await require_newest(database)
+
+
+async def test_a_database_of_something_else_says_what_to_run(empty: Database) -> None:
     await empty.write(lambda connection: connection.execute(text("CREATE TABLE other (x)")))
-    with pytest.raises(
-        StoreError, match=rf"is at revision None, this version needs {newest()}; run rostrum mig"
-    ):
+    with pytest.raises(StoreError, match="has no tables of Rostrum yet; run rostrum migrate"):
         await require_newest(empty)
 
 

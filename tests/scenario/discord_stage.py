@@ -6,9 +6,11 @@ Processes begin and end on it as often as a test likes; what people see is read 
 from __future__ import annotations
 
 import asyncio
+import random
 import re
+import socket
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -131,6 +133,18 @@ def settings_of(url: str, **changes: Any) -> Settings:
     return Settings(**(fixed | changes))
 
 
+def free_port() -> int:
+    """Return a port on loopback that nothing listens on.
+
+    It is below those that connections are given, so that none takes it before it is listened on.
+    """
+    for port in random.sample(range(20_000, 30_000), 100):
+        with socket.socket() as taken, suppress(OSError):
+            taken.bind(("127.0.0.1", port))
+            return port
+    raise OSError("none of a hundred ports is free")
+
+
 async def voting(app: App) -> Debate:
     """Wait until the newest debate's vote is open and its verdict sealed."""
     return await state(app, lambda d: d.status is Status.VOTING and d.vote_opened_at is not None)
@@ -139,7 +153,7 @@ async def voting(app: App) -> Debate:
 async def ended(app: App) -> Debate:
     """Wait until the newest debate has ended, however, and everything of it is delivered."""
     debate = await state(app, lambda d: not d.status.live and d.status is not Status.VOTING)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(20):
         await app.deliveries["discord"].settled(debate.id)
     return debate
 

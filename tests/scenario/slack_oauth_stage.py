@@ -59,7 +59,7 @@ class OAuthStage:
         transport = (
             HttpTransport(SecretStr(self.slack.signing_secret), self.site)
             if self.http
-            else SocketTransport(rest, SecretStr(self.slack.app_token), ping=0.2)
+            else SocketTransport(rest, SecretStr(self.slack.app_token))
         )
         installer = Installer(Credentials(CLIENT_ID, SecretStr(CLIENT_SECRET)), workspaces)
         venue = SlackVenue(workspaces, limits=SWIFT, gap=0.0)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -47,6 +46,8 @@ class SlackStage:
     limits: VenueLimits = SWIFT
     gap: float = 0.0
     http: bool = False
+    managers: tuple[str, ...] = ()  # ids of users, beside admins
+    ping: float = 5.0  # seconds; a socket is taken for dead after four, also on a slow machine
     tokens: tuple[str, str] | None = None  # of bot and app, where they are not the platform's
 
     @asynccontextmanager
@@ -56,8 +57,16 @@ class SlackStage:
         rest = Rest(SecretStr(bot_token), self.slack.api_url)
         site = Site("127.0.0.1", 0)
         transport = self._transport(rest, app_token, site)
-        limits, gap = self.limits, self.gap
-        async with process(self._settings(), rest, transport, site, limits=limits, gap=gap) as app:
+        joined = process(
+            self._settings(),
+            rest,
+            transport,
+            site,
+            limits=self.limits,
+            gap=self.gap,
+            managers=self.managers,
+        )
+        async with joined as app:
             if not self.http:
                 await self.slack.socket.until_connected()
             if site.address:
@@ -75,7 +84,7 @@ class SlackStage:
     def _transport(self, rest: Rest, app_token: str, site: Site) -> Transport:
         if self.http:
             return HttpTransport(SecretStr(self.slack.signing_secret), site)
-        return SocketTransport(rest, SecretStr(app_token), ping=0.2)
+        return SocketTransport(rest, SecretStr(app_token), ping=self.ping)
 
     def _settings(self) -> Settings:
         return settings_of(self.url, **self.settings)
@@ -143,21 +152,15 @@ async def process(
     *,
     limits: VenueLimits = SWIFT,
     gap: float = 0.0,
+    managers: tuple[str, ...] = (),
 ) -> AsyncIterator[App]:
     """Run a process until the body ends, connected."""
     workspaces = OneWorkspace(rest)
     venue = SlackVenue(workspaces, limits=limits, gap=gap)
-    connection = Connection(workspaces, transport, site, first_pause=0.05)
+    connection = Connection(workspaces, transport, site, managers, first_pause=0.05)
     async with serving(settings, Slack(workspaces, venue, connection)) as app:
         await until(lambda: connection.connected)
         yield app
-
-
-def free_port() -> int:
-    """Return a port on loopback that nothing listens on."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
 
 
 async def voting(app: App) -> Debate:
@@ -168,7 +171,8 @@ async def voting(app: App) -> Debate:
 async def ended(app: App) -> Debate:
     """Wait until the newest debate has ended, however, and everything of it is delivered."""
     debate = await state(app, lambda d: not d.status.live and d.status is not Status.VOTING)
-    await app.deliveries["slack"].settled(debate.id)
+    async with asyncio.timeout(20):
+        await app.deliveries["slack"].settled(debate.id)
     return debate
 
 

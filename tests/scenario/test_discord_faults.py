@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -22,6 +23,7 @@ from tests.doubles.discord import (
     status,
 )
 from tests.scenario.discord_stage import (
+    SWIFT,
     DiscordStage,
     author,
     ended,
@@ -123,6 +125,8 @@ async def test_reactions_that_fail_are_seeded_again_in_order(
 async def test_where_reading_is_refused_there_is_a_gap_and_no_duplicate(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:
+    # On a slow machine too only what is meant is in doubt.
+    stage.limits = replace(SWIFT, send_seconds=8.0)
     discord.fail(drop("after"), *POST, skip=3)
     discord.fail(status(403, error=50013), "GET", "/channels/*/messages", times=-1)
     async with stage.process() as app:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import socket
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -21,7 +20,7 @@ from adapters.discord.rest import Rest
 from adapters.dispatch.local import LocalDispatcher
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.discord.state import Message
-from tests.scenario.discord_stage import DiscordStage, until
+from tests.scenario.discord_stage import DiscordStage, free_port, until
 
 ROSTRUM = Path(sys.executable).with_name("rostrum")
 
@@ -59,12 +58,6 @@ async def program(
         await process.communicate()
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 async def fetch(url: str) -> tuple[int, str]:
     async with aiohttp.ClientSession() as session, session.get(url) as response:
         return response.status, await response.text()
@@ -75,7 +68,7 @@ async def test_rostrum_runs_says_that_it_is_well_and_ends_in_order(
 ) -> None:
     port = free_port()
     async with program(discord, tmp_path, "run", ROSTRUM_HEALTH__PORT=str(port)) as process:
-        await discord.gateway.until_connected(seconds=20)
+        await discord.gateway.until_connected(seconds=60)
         await until(lambda: discord.world.commands[None])
         asked = await discord.slash("ada", "debate start", {"topic": "Tea"}).finished()
         assert "is queued" in asked.text
@@ -96,7 +89,7 @@ async def test_a_kill_repeats_nothing_and_loses_nothing(
     slow = "rehearsal/maple?latency=0.1, rehearsal/willow?latency=0.1"
     for posted in (1, 3):
         async with program(discord, tmp_path, "run", ROSTRUM_MODELS=slow) as process:
-            await discord.gateway.until_connected(seconds=20)
+            await discord.gateway.until_connected(seconds=60)
             await until(lambda: discord.world.commands[None])
             if not discord.messages():
                 await discord.slash("ada", "debate start", {"topic": "Tea"}).answered()
@@ -126,7 +119,7 @@ async def test_a_lost_gateway_is_seen_and_a_revoked_token_ends_the_program(
 ) -> None:
     port = free_port()
     async with program(discord, tmp_path, "run", ROSTRUM_HEALTH__PORT=str(port)) as process:
-        await discord.gateway.until_connected(seconds=20)
+        await discord.gateway.until_connected(seconds=60)
         discord.gateway.refusing = True
         await discord.gateway.disconnect(1001, forget=True)
         async with asyncio.timeout(10):

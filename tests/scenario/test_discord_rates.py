@@ -15,8 +15,8 @@ async def test_discords_rates_are_kept_without_a_single_429(database_url: str) -
         async with stage.process():
             for _ in range(2):
                 await stage.start(topic="A sentence of a certain length. " * 120)
-            await until(lambda: len(discord.threads()) == 2)
-            await until(lambda: len(discord.messages(stage.thread.id)) > 6, 20)
+            await until(lambda: len(discord.threads()) == 2, 30)
+            await until(lambda: len(discord.messages(stage.thread.id)) > 6, 60)
         assert discord.violations == []
         for place in (discord.channel, *discord.threads()):
             sent = [m.created for m in discord.messages(place.id)]

@@ -190,7 +190,10 @@ async def test_cleared_reactions_take_nobodys_vote(
         await cast(app, 2)
         discord.clear_emoji(ballot.id, A)
         discord.clear_reactions(ballot.id)
-        await asyncio.sleep(0.1)
+        (debate,) = await app.store.debates.recent(limit=1)
+        async with asyncio.timeout(10):
+            while len(await app.store.votes.interventions(debate.id)) < 2:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
         assert counted(await stage.close()) == NONE | {"A": 1, "B": 1}
 
 

@@ -76,12 +76,19 @@ class TestProgress:
         monkeypatch.setattr(exporting, "REDRAW_SECONDS", 0.0)
         with exporting._progress() as report:
             report(Headway(Stage.LINES, 3, 4))
+            report(Headway(Stage.MIRRORS, 20, 80))
             report(Headway(Stage.PARQUET, 2_000, 5_000))
         return stderr.getvalue()
 
     def test_a_terminal_shows_how_far_it_is(self, monkeypatch: pytest.MonkeyPatch) -> None:
         shown = self.draw(Screen(), monkeypatch)
         assert shown.index("Exporting") < shown.index("75%")
+
+    def test_it_does_not_stand_still_while_mirrored_pairs_are_written(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        shown = self.draw(Screen(), monkeypatch)
+        assert shown.index("75%") < shown.index("Pairing mirrored debates") < shown.index("25%")
 
     def test_it_does_not_stand_still_while_parquet_is_written(
         self, monkeypatch: pytest.MonkeyPatch

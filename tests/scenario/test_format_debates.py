@@ -10,6 +10,7 @@ from pathlib import Path
 
 import orjson
 import pytest
+from structlog.testing import capture_logs
 
 from adapters.memory.venue import StoredMessage
 from engine.debate import Debate, Model, Scores, Status
@@ -123,15 +124,17 @@ async def test_nothing_before_the_reveal_names_a_model_or_tells_what_a_judge_sai
 async def test_a_model_that_misbehaves_at_every_step_ends_it_in_a_clear_state(
     line: Running, stage: Stage, format: str, how: str
 ) -> None:
-    debate = await hold(line, format, misbehaving(format, how))
+    with capture_logs() as logs:
+        debate = await hold(line, format, misbehaving(format, how))
     assert debate.reason != DEFECT
+    assert [log for log in logs if log.get("exc_info")] == []
     if how in ("empty", "fail=500"):
         assert debate.status is Status.FAILED
         assert debate.reason
     else:
         assert debate.status is Status.CLOSED
         record = await line.record(debate.id)
-        if how == "over=always":
+        if how == "over=always" or format == "structured":
             assert any(turn.violations for turn in record.turns)
 
 
@@ -142,7 +145,9 @@ async def test_a_judge_that_misbehaves_never_becomes_a_score(
 ) -> None:
     bad = Model.parse(f"rehearsal/judge?{how}")
     options = {"judges": 2} if format == "roundtable" else OPTIONS.get(format, {})
-    debate = await hold(line, format, judges=(bad,), options=options)
+    with capture_logs() as logs:
+        debate = await hold(line, format, judges=(bad,), options=options)
+    assert [log for log in logs if log.get("exc_info")] == []
     assert (debate.status, debate.reason) == (Status.CLOSED, "")
     record = await line.record(debate.id)
     assert record.verdicts[format].winner is None

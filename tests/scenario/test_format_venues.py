@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 
 import orjson
@@ -97,6 +98,35 @@ async def test_a_briefing_is_shared_in_its_thread_on_slack(on_slack: SlackStage)
     assert sum(len(message.files) for message in on_slack.replies) == 2
     (briefing,) = [m for m in on_slack.replies if "Decision briefing" in title(m)]
     expect_briefing(held["briefing.md"], held["briefing.json"], briefing.text)
+
+
+def expect_arc(name: str, picture: bytes, alt: str | None) -> None:
+    """See that a file is the picture of four turns' scores, and says so in words."""
+    assert name.endswith(".png")
+    assert picture.startswith(b"\x89PNG")
+    assert re.match(r"Score of 100 by turn: A1 .+, B2 .+, A3 .+, B4 .+\.$", alt or "")
+
+
+async def test_an_arc_is_a_picture_with_words_on_discord(on_discord: DiscordStage) -> None:
+    async with on_discord.process() as app:
+        await on_discord.vote(format="audited", more="turns=4")
+        await discord_stage.voting(app)
+        await on_discord.close()
+        await discord_stage.ended(app)
+    posted = on_discord.discord.messages(on_discord.thread.id)
+    (picture,) = [file for message in posted for file in message.attachments]
+    expect_arc(picture.filename, picture.data, picture.description)
+
+
+async def test_an_arc_is_a_picture_with_words_on_slack(on_slack: SlackStage) -> None:
+    async with on_slack.process() as app:
+        await on_slack.vote('"Tea beats coffee" format=audited turns=4')
+        await slack_stage.voting(app)
+        await on_slack.close()
+        await slack_stage.ended(app)
+        await until(lambda: on_slack.slack.world.files)
+    (picture,) = on_slack.slack.world.files.values()
+    expect_arc(picture.name, picture.data, picture.alt)
 
 
 AGENTS = ("1", "2", "3", "4", "5")

@@ -6,6 +6,7 @@ import asyncio
 import io
 import zipfile
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from statistics import quantiles
 
 import pytest
@@ -16,7 +17,7 @@ from adapters.slack.whisper import Asker, Whisper
 from adapters.slack.workspaces import OneWorkspace
 from engine.debate import Status
 from engine.invocation import USAGES
-from tests.doubles.slack import Rules, SlackServer
+from tests.doubles.slack import Asked, Rules, SlackServer, delay
 from tests.doubles.slack.state import TEAM
 from tests.scenario.discord_stage import until
 from tests.scenario.slack_stage import (
@@ -69,6 +70,9 @@ async def test_a_debate_from_the_command_to_the_reveal(
     assert all(m.body for m in slack.world.everything())
     assert slack.pings == []
     assert len(stage.references()) == len(set(stage.references()))
+    for message in slack.world.everything():
+        assert message.metadata is not None
+        assert message.metadata["event_payload"]["reference"] in message.text
 
 
 async def test_the_announcement_shows_how_far_the_debate_is(
@@ -164,6 +168,26 @@ async def test_the_form_starts_a_debate_and_shows_what_is_wrong(
         assert ballot.reactions == {}
 
 
+async def test_models_format_and_jurors_are_those_of_the_form(
+    stage: SlackStage, slack: SlackServer
+) -> None:
+    stage.settings["models"] = ", ".join(f"rehearsal/model-{n}" for n in range(30))
+    jurors = ["rehearsal/elm", "rehearsal/fir"]
+    sides = {"a": "rehearsal/model-7", "b": "rehearsal/model-21"}
+    async with stage.process() as app:
+        asked = await slack.slash("ada", "/debate")
+        await until(lambda: asked.view)
+        entered = {"topic": "Tea", "format": "structured", "jurors": jurors} | sides
+        assert (await slack.submit(asked, entered)).errors == {}
+        await stage.ballot()
+        debate = await voting(app)
+        request = debate.request
+        assert request.format == "structured"
+        assert {side.lower(): model.ref for side, model in request.sides.items()} == sides
+        _, ballots = await app.store.journal.judged(debate.id)
+    assert {ballot.juror for ballot in ballots} == set(jurors)
+
+
 async def test_a_form_says_why_a_debate_cannot_start(stage: SlackStage, slack: SlackServer) -> None:
     stage.settings["budget"] = {"user_daily_debates": 0}
     async with stage.process():
@@ -184,6 +208,8 @@ async def test_private_ballots_are_cast_by_buttons(stage: SlackStage, slack: Sla
         assert "recorded: A" in await pressed.said()
         back = await slack.press("cleo", ballot.ts, "Take my vote back")
         assert "taken back" in await back.said()
+        private = [sent.text for sent in slack.sent if sent.method == "response_url"]
+        assert all('"replace_original": false' in text for text in private)  # the ballot stays
         assert counted(await stage.close()) == {"A": 0, "B": 1, "tie": 0, "both weak": 0}
 
 
@@ -211,6 +237,7 @@ async def test_secret_ballots_are_refused_with_the_reason(
         ("close now please", "“please” is too much"),
         ("status code=x", "“code=x” is too much"),
         ("result one two", "“two” is too much"),
+        ("review one A two", "“two” is too much"),
         ("list all", "“all” is too much"),
         ("models all", "“all” is too much"),
         ("topics all", "“all” is too much"),
@@ -328,16 +355,39 @@ async def test_an_answer_finds_its_way_when_the_response_url_is_no_good(
 
 
 async def test_a_response_url_is_used_no_oftener_than_slack_takes(slack: SlackServer) -> None:
+    async with whispering(slack) as (whisper, asked):
+        for number in range(7):
+            await whisper.say(f"answer {number}")
+    assert asked.text.split("\n") == [f"answer {number}" for number in range(7)]
+    assert [sent.method for sent in slack.sent].count("response_url") == asked.uses == 5
+
+
+async def test_an_answer_longer_than_a_message_is_said_whole(slack: SlackServer) -> None:
+    long = " ".join(f"word{number}" for number in range(4000))
+    async with whispering(slack) as (whisper, asked):
+        await whisper.say(long)
+    assert asked.uses > 2
+    assert asked.text.split() == long.split()
+
+
+@asynccontextmanager
+async def whispering(slack: SlackServer) -> AsyncIterator[tuple[Whisper, Asked]]:
+    """Offer what answers ada, and what she reads of it."""
     rest = Rest(SecretStr(slack.bot_token), slack.api_url)
     asked = slack.interactions.new(slack.users["ada"].id, slack.channel.id)
     url = f"{slack.origin}/response/{asked.id}"
     asker = Asker(TEAM, slack.channel.id, asked.user, response_url=url)
-    whisper = Whisper(OneWorkspace(rest), asker)
-    for number in range(7):
-        await whisper.say(f"answer {number}")
+    yield Whisper(OneWorkspace(rest), asker), asked
     await rest.close()
-    assert asked.text.split("\n") == [f"answer {number}" for number in range(7)]
-    assert [sent.method for sent in slack.sent].count("response_url") == asked.uses == 5
+
+
+async def test_what_was_asked_just_before_the_end_is_answered(
+    stage: SlackStage, slack: SlackServer
+) -> None:
+    slack.fail(delay(0.5), "response_url")
+    async with stage.process():
+        asked = await slack.slash("ada", "/debate help")
+    assert "/debate start" in asked.text
 
 
 async def test_a_form_that_waited_an_hour_is_answered_all_the_same(
@@ -365,7 +415,9 @@ async def test_two_hundred_debates_keep_nobody_waiting(
     stage.settings["models"] = "rehearsal/maple?latency=2, rehearsal/willow?latency=2"
     channels = [slack.add_channel(f"room-{n}") for n in range(200)]
     async with stage.process() as app:
-        starts = (slack.slash("ada", "/debate start Tea", channel=c.id) for c in channels)
+        # So many rounds that none has ended before the last one began.
+        long = "/debate start Tea rounds=9"
+        starts = (slack.slash("ada", long, channel=c.id) for c in channels)
         await asyncio.gather(*starts)
         await until(lambda: all(slack.messages(channel.id) for channel in channels), 60)
         crowd = channels[::4]

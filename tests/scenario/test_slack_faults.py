@@ -17,11 +17,12 @@ from tests.doubles.faults import When
 from tests.doubles.slack import Fault, Rules, SlackServer, drop, limited, refused, status
 from tests.doubles.slack.rules import SCOPES
 from tests.doubles.slack.server import BOT_TOKEN
-from tests.doubles.slack.state import BOT_USER
+from tests.doubles.slack.state import BOT_USER, TEAM
 from tests.scenario.discord_stage import state, until
-from tests.scenario.slack_stage import SlackStage, ended, title, voting
+from tests.scenario.slack_stage import SWIFT, SlackStage, ended, title, voting
 
 HISTORY = ("channels:history", "groups:history")
+PATIENT = replace(SWIFT, send_seconds=8.0)  # on a slow machine too only what is meant is in doubt
 
 
 @pytest.fixture
@@ -60,6 +61,7 @@ async def test_an_answer_lost_after_storing_posts_nothing_twice(
 async def test_without_the_right_to_read_a_post_in_doubt_is_left_alone_and_flagged(
     stage: SlackStage, slack: SlackServer, when: When, shown: int
 ) -> None:
+    stage.limits = PATIENT
     slack.rules.scopes = tuple(scope for scope in SCOPES if scope not in HISTORY)
     slack.fail(drop(when), "chat.postMessage", text="turn 2 of 8")
     with capture_logs() as logs:
@@ -83,6 +85,7 @@ async def test_without_the_right_to_read_a_post_in_doubt_is_left_alone_and_flagg
         (limited(1), "chat.postMessage"),
         (refused("ratelimited", 1), "chat.postMessage"),
         (status(500), "chat.postMessage"),
+        (status(500, when="after"), "chat.postMessage"),
         (status(503), "chat.postMessage"),
         (refused("internal_error"), "chat.postMessage"),
         (limited(1), "reactions.add"),
@@ -123,12 +126,25 @@ async def test_one_message_a_second_holds_across_debates_of_a_channel(database_u
         assert_nothing_twice(stage)
 
 
+async def test_files_that_are_shared_keep_the_distance_of_messages_too(database_url: str) -> None:
+    async with SlackServer(rules=Rules(tiered=False, post_gap=0.2)) as slack:
+        stage = SlackStage(database_url, slack, gap=0.2)
+        async with stage.process() as app:
+            await stage.vote("Tea format=structured")
+            await voting(app)
+            await stage.close()
+            await ended(app)
+        assert len(slack.world.files) == 2
+        assert slack.violations == []
+
+
 WHY = {
     "kick_bot": "/invite",
     "archive": "unarchive it",
-    "delete_channel": "was it deleted?",
+    "delete_channel": "unless it was deleted",
     "delete_root": "thread",
     "revoke": "refuses the bot's token",
+    "restrict": "have an admin allow it",
 }
 UNREADABLE = ("kick_bot", "delete_channel", "revoke")  # of the others it is found at the reveal
 
@@ -140,6 +156,8 @@ def make(slack: SlackServer, stage: SlackStage, trouble: str) -> None:
             slack.delete_message(stage.root.ts)
         case "revoke":
             slack.bot_token = "xoxb-another"
+        case "restrict":
+            slack.fail(refused("restricted_action"), "chat.postMessage", times=-1)
         case _:
             getattr(slack, trouble)()
 
@@ -153,6 +171,8 @@ def mend(slack: SlackServer, trouble: str) -> None:
             slack.channel.archived = False
         case "revoke":
             slack.bot_token = BOT_TOKEN
+        case "restrict":
+            slack.faults.clear()
 
 
 @pytest.mark.parametrize("trouble", WHY)
@@ -228,3 +248,16 @@ async def test_the_workspace_removes_rostrum(stage: SlackStage, slack: SlackServ
         await slack.deliveries.heard()
         gone = await state(app, lambda d: d.gone)
         assert gone.id == debate.id
+
+
+async def test_a_person_who_takes_a_token_of_their_own_back_removes_nothing(
+    stage: SlackStage, slack: SlackServer
+) -> None:
+    async with stage.process() as app:
+        await stage.vote()
+        await voting(app)
+        own = {"oauth": [slack.users["ben"].id], "bot": []}
+        slack.deliveries.tell_of(slack.world.teams[TEAM], {"type": "tokens_revoked", "tokens": own})
+        await slack.deliveries.heard()
+        await stage.close()
+        assert not (await ended(app)).gone

@@ -137,6 +137,18 @@ async def test_only_managers_see_the_form_of_the_settings(
     assert asked.view is None
 
 
+async def test_whoever_the_operator_names_manages_as_admins_do(
+    stage: SlackStage, slack: SlackServer
+) -> None:
+    stage.managers = (slack.users["ada"].id,)
+    async with stage.process():
+        changed = await slack.slash("ada", "/debate settings vote_minutes=20")
+        assert "`vote_minutes`: 20 (set here)" in await changed.said("Changed:")
+        assert (await opened(slack, "ada", "/debate settings")).view
+        refused = await slack.slash("ben", "/debate settings vote_minutes=30")
+        assert "manager" in await refused.said()
+
+
 async def test_a_role_is_refused_as_slack_has_none(stage: SlackStage, slack: SlackServer) -> None:
     async with stage.process():
         asked = await slack.slash("olga", "/debate settings manager_role=r1")

@@ -85,4 +85,6 @@ async def test_long_turns_ping_nobody_and_are_shown_whole(
         pieces = [Message("", "", "", blocks=message.blocks[1:-1]).text for message in turn]
         assert words(LONG) in words("\n".join(pieces))
     assert slack.pings == []
+    posted = [sent.text for sent in slack.sent if sent.method == "chat.postMessage"]
+    assert all('"unfurl_links": false' in text for text in posted)  # nobody fetches what it names
     assert len(stage.references()) == len(set(stage.references()))

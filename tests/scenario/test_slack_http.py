@@ -16,7 +16,8 @@ from bot.run import serving
 from bot.settings import Settings
 from engine.errors import SettingsError
 from tests.doubles.slack import Rules, SlackServer
-from tests.scenario.slack_stage import SlackStage, counted, free_port, voting
+from tests.scenario.discord_stage import free_port
+from tests.scenario.slack_stage import SlackStage, counted, voting
 
 STAMP = "X-Slack-Request-Timestamp"
 BODY = json.dumps({"type": "url_verification", "challenge": "c1"}).encode()

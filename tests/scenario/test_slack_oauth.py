@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from bot.platforms import open_platforms
 from bot.run import serving
@@ -15,13 +16,13 @@ from engine.debate import Status
 from engine.errors import SettingsError
 from engine.store import ExportFilter
 from tests.contract.sample import NO_CAPS
-from tests.doubles.slack import Fault, Rules, SlackServer, drop, refused, status
+from tests.doubles.slack import Fault, Rules, SlackServer, drop, garbage, refused, status
 from tests.doubles.slack.methods import reaction
 from tests.doubles.slack.oauth import CLIENT_ID, CLIENT_SECRET
 from tests.doubles.slack.state import TEAM
-from tests.scenario.discord_stage import settings_of, state, until
+from tests.scenario.discord_stage import free_port, settings_of, state, until
 from tests.scenario.slack_oauth_stage import KEY, OAuthStage
-from tests.scenario.slack_stage import counted, free_port, voting
+from tests.scenario.slack_stage import counted, voting
 
 BAY = "T0BAY"
 
@@ -213,6 +214,49 @@ async def test_a_code_that_comes_to_nothing_is_said(
         assert said in page.text
         assert await app.store.installs.every("slack") == []
         assert (await stage.install(TEAM)).status == 200
+
+
+GARBLED = {
+    "cut": '{"ok": true, "access_token": "xoxb-not-to-be-logged',
+    "no text": '{"ok": true, "access_token": "xoxb-not-to-be-logged\xff"}',
+    "empty": "",
+    "deep": '{"xoxb-not-to-be-logged":' * 40_000,
+    "a list": '["xoxb-not-to-be-logged"]',
+    "a team that is a name": '{"ok": true, "access_token": "xoxb-not-to-be-logged", "team": "T1"}',
+    "a token that is none": '{"ok": true, "access_token": ["xoxb-not-to-be-logged"]}',
+}
+
+
+@pytest.mark.parametrize("text", GARBLED.values(), ids=GARBLED)
+async def test_an_answer_to_a_code_that_cannot_be_read_is_one_sentence_and_one_line(
+    stage: OAuthStage, slack: SlackServer, caplog: pytest.LogCaptureFixture, text: str
+) -> None:
+    async with stage.process() as app:
+        caplog.clear()
+        slack.fail(garbage(text), "oauth.v2.access")
+        with capture_logs() as logs:
+            page = await stage.install(TEAM)
+        assert (page.status, page.text.count("\n")) == (401, 0)
+        assert "no token for the code" in page.text
+        assert await app.store.installs.every("slack") == []
+        (line,) = logs
+        assert (line["event"], line["log_level"]) == ("workspace not installed", "warning")
+        assert "its answer cannot be read" in line["why"]
+        assert caplog.text == ""
+        assert "not-to-be-logged" not in f"{page.text}{logs}"
+        assert (await stage.install(TEAM)).status == 200
+
+
+async def test_the_log_says_by_slacks_own_word_why_a_code_was_refused_and_not_the_code(
+    stage: OAuthStage, slack: SlackServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with stage.process():
+        slack.fail(refused("bad_client_secret"), "oauth.v2.access")
+        with capture_logs() as logs:
+            await stage.install(TEAM)
+        assert ["bad_client_secret" in log["why"] for log in logs] == [True]
+        (code,) = slack.oauth.grants
+        assert code not in f"{logs}{caplog.text}"
 
 
 async def test_what_an_address_adds_changes_and_shows_nothing(stage: OAuthStage) -> None:

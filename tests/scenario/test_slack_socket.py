@@ -14,14 +14,14 @@ import pytest
 from bot.app import App
 from engine.debate import How, VoteEvent
 from tests.doubles.slack import Rules, SlackServer
-from tests.scenario.discord_stage import until
-from tests.scenario.slack_stage import SlackStage, free_port, voting
+from tests.scenario.discord_stage import free_port, until
+from tests.scenario.slack_stage import SlackStage, voting
 
 
 @pytest.fixture
 async def stage(database_url: str) -> AsyncIterator[SlackStage]:
     async with SlackServer(rules=Rules(tiered=False, spaced=False)) as slack:
-        yield SlackStage(database_url, slack)
+        yield SlackStage(database_url, slack, ping=0.2)
 
 
 @pytest.fixture
@@ -116,9 +116,11 @@ async def test_votes_that_were_missed_are_read_as_soon_as_slack_is_back(
         assert [event.how for event in events] == [How.LIVE, How.RECOVERED]
 
 
+@pytest.mark.parametrize("http", [False, True])
 async def test_votes_cast_while_nothing_ran_are_read_at_the_start(
-    stage: SlackStage, slack: SlackServer
+    stage: SlackStage, slack: SlackServer, http: bool
 ) -> None:
+    stage.http = http
     async with stage.process() as app:
         ballot = await stage.vote()
         await slack.react("ada", ballot.ts, "a")

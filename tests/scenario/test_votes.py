@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from adapters.memory.venue import MemoryVenue
+from adapters.memory.venue import Fault, MemoryVenue
 from engine.debate import Status
 from engine.errors import UsageError
 from engine.messages import Message, Reveal
@@ -126,6 +126,16 @@ async def test_a_close_as_soon_as_the_panel_is_done_is_never_refused(hall: Hall)
                     break
                 await asyncio.sleep(0)
         assert (await session.service.close_vote(debate_id)).status is Status.CLOSED
+
+
+async def test_a_vote_that_waits_for_the_posts_before_it_cannot_be_closed_yet(hall: Hall) -> None:
+    async with hall.open() as session:
+        hall.venue.misbehave("seed", Fault(delay=0.5))  # of the ballot, which opens with it
+        debate_id = await session.start(DEFAULTS)
+        debate = await session.until(debate_id, lambda debate: debate.status is Status.VOTING)
+        assert debate.vote_opened_at is None
+        with pytest.raises(UsageError, match="opens once all before it is posted; close it then"):
+            await session.service.close_vote(debate_id)
 
 
 async def test_there_is_nothing_to_close_before_the_vote_opens_or_after_it_closed(

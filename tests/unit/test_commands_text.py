@@ -129,6 +129,10 @@ def test_seats_judges_and_the_formats_own_options_are_read() -> None:
     assert started("x judges=2").options == {"judges": "2"}
 
 
+def test_the_topic_can_be_named_as_on_any_platform() -> None:
+    assert started('rounds=2 topic="Tea = rest"') == started('"Tea = rest" rounds=2')
+
+
 def test_start_alone_leaves_everything_to_the_defaults() -> None:
     assert started("") == StartCommand()
 
@@ -170,6 +174,8 @@ def test_any_text_is_a_command_or_an_explanation(text: str) -> None:
         ("x ballot=secrte", "ballot is “secrte”; did you mean secret? it has to be open or"),
         ("x jurors=a/b,,c/d", "jurors has an empty entry"),
         ('"Tea" beats', "“beats” is too much here; leave it out."),
+        ('topic="Tea" beats', "“beats” is too much here; leave it out."),
+        ('"Tea" topic="Coffee"', "“Tea” is too much here; leave it out."),
     ],
 )
 def test_a_malformed_start_says_what_is_wrong_and_how_it_is_written(text: str, why: str) -> None:

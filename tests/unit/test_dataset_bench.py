@@ -13,7 +13,7 @@ from engine.dataset.rowfiles import FileFormat
 
 def test_made_up_debates_are_exported_in_both_formats(tmp_path: Path) -> None:
     _fill(tmp_path, Scale(debates=6, votes_each=10))
-    tables = ("debates", "turns", "verdicts", "votes", "preference")
+    tables = ("debates", "turns", "verdicts", "votes", "preference", "arena_human")
     lines = _export(tmp_path, FileFormat.JSONL, tables)
     parquet = _export(tmp_path, FileFormat.PARQUET, tables)
     assert lines.size > parquet.size > 0

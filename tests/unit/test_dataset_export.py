@@ -215,6 +215,16 @@ class TestMirrors:
         (split,) = {row["split"] for row in table(tmp_path / "out", "preference_same_side")}
         assert split == splits[records[0].debate.id] == splits[records[-1].debate.id]
 
+    def test_progress_counts_pairs_once_the_debates_are_done(self, tmp_path: Path) -> None:
+        held = [self.held(number) for number in range(1, 25)]
+        mirrors = [self.held(100 + number, number) for number in range(1, 25)]
+        told: list[Headway] = []
+        archive = MemoryArchive(*held, *mirrors)
+        write_export(archive, ExportFilter(), tmp_path / "out", KEYS, told.append, version="1")
+        assert told[-2:] == [Headway(Stage.MIRRORS, done, len(mirrors)) for done in (0, 20)]
+        assert {headway.stage for headway in told[:-2]} == {Stage.LINES}
+        assert len(self.pairs(tmp_path / "out")) == 2 * len(mirrors)
+
     def test_it_does_not_matter_which_of_the_two_is_read_first(self, tmp_path: Path) -> None:
         write(tmp_path / "out", self.held(1, 2), self.held(2))
         assert self.pairs(tmp_path / "out") == [("A", "02", "01"), ("B", "01", "02")]

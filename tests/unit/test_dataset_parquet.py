@@ -89,6 +89,27 @@ def test_a_column_that_is_null_throughout_has_its_type(tmp_path: Path) -> None:
     assert kinds == {"option": pa.string(), "n": pa.int64(), "gold": pa.int64()}
 
 
+def test_what_votes_repeat_is_in_the_file_once_and_comes_back_as_plain_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The lines are read in several pieces, and more than a row group's where nothing is repeated.
+    monkeypatch.setattr(parquet, "PIECE", 300_000)
+    monkeypatch.setattr(parquet, "GROUP", 500_000)
+    said = "".join(f"{n:x}" for n in range(5_000))
+    votes = [make_vote(n, option) for n, option in enumerate("AB" * 30)]
+    record = make_record(turns=[make_turn(1, said), make_turn(2)], votes=votes)
+    write(tmp_path / "out", FileFormat.PARQUET, record)
+    (path,) = tmp_path.glob("out/data/arena_human/*.parquet")
+    file = pq.ParquetFile(path)
+    assert (file.metadata.num_rows, file.metadata.num_row_groups) == (len(votes), 1)
+    assert path.stat().st_size < 3 * len(said)
+    kinds = file.schema_arrow.field("conversation_a").type.value_type
+    assert {field.name: field.type for field in kinds} == {
+        "content": pa.string(),
+        "role": pa.string(),
+    }
+
+
 def test_it_is_compressed_with_zstd(tmp_path: Path) -> None:
     write(tmp_path / "out", FileFormat.PARQUET)
     for path in tmp_path.glob("out/data/*/*.parquet"):
@@ -100,6 +121,7 @@ def test_repeated_it_is_the_same_to_the_byte(
 ) -> None:
     # So small that files are written in several row groups.
     monkeypatch.setattr(parquet, "PIECE", 2_500)
+    monkeypatch.setattr(parquet, "GROUP", 10_000)
     for name in ("one", "two"):
         write(tmp_path / name, FileFormat.PARQUET)
     (one, two) = (

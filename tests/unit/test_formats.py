@@ -8,9 +8,24 @@ from typing import Any
 
 import pytest
 
-from engine.debate import Setup
+from bot.settings_formats import (
+    AuditedSettings,
+    ClassicSettings,
+    FormatSettings,
+    OxfordSettings,
+    RoundtableSettings,
+    StructuredSettings,
+    TeamSettings,
+)
+from engine.debate import Setup, Value
 from engine.errors import ModelError
 from engine.formats import FORMATS, find_format
+from engine.formats.audited import AuditedLimits
+from engine.formats.classic import ClassicLimits
+from engine.formats.oxford import OxfordLimits
+from engine.formats.roundtable import RoundtableLimits
+from engine.formats.structured_answers import StructuredLimits
+from engine.formats.team_bench import TeamLimits
 from engine.prompts.library import load_prompts
 from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for
 
@@ -75,6 +90,23 @@ async def test_a_topic_is_data_in_every_prompt(format: str, topic: str) -> None:
     desk = await hold(setup_for(format, topic=topic, **SMALL.get(format, {})))
     opening = next(iter(desk.asked))
     assert topic in desk.said_to(opening)
+
+
+@pytest.mark.parametrize(
+    ("section", "limits"),
+    [
+        (AuditedSettings, AuditedLimits),
+        (ClassicSettings, ClassicLimits),
+        (OxfordSettings, OxfordLimits),
+        (RoundtableSettings, RoundtableLimits),
+        (StructuredSettings, StructuredLimits),
+        (TeamSettings, TeamLimits),
+    ],
+)
+def test_the_limits_that_can_be_set_are_those_that_a_script_has_by_itself(
+    section: type[FormatSettings], limits: type[Value]
+) -> None:
+    assert section().limits() == {name: float(value) for name, value in limits()}
 
 
 @pytest.mark.parametrize("format", FORMATS)

@@ -15,15 +15,24 @@ NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 OPENING = "turn/opening/A"
 
 
-def thumb(number: int, person: int, option: str, *, added: bool = True) -> VoteEvent:
+def thumb(
+    number: int,
+    person: int,
+    option: str,
+    *,
+    added: bool = True,
+    how: How = How.LIVE,
+    step: str = OPENING,
+) -> VoteEvent:
     return VoteEvent(
         number=number,
         person=person,
         option=option,
         added=added,
-        how=How.LIVE,
+        how=how,
         received_at=NOON + timedelta(minutes=number),
         question=Question.TURN,
+        step=step,
     )
 
 
@@ -44,26 +53,34 @@ def test_the_thumb_that_is_held_is_the_label() -> None:
         thumb(3, 8, "up", added=False),
         thumb(4, 9, "down"),
     ]
-    labels = turn_labels({OPENING: events}, None)
+    labels = turn_labels(events, None)
     assert [(label.person, label.up) for label in labels] == [(7, True), (9, False)]
     assert {(label.step, label.blind) for label in labels} == {(OPENING, True)}
 
 
 def test_of_both_thumbs_the_last_stands_until_it_is_taken_back() -> None:
     both = [thumb(1, 7, "up"), thumb(2, 7, "down")]
-    assert [label.up for label in turn_labels({OPENING: both}, None)] == [False]
+    assert [label.up for label in turn_labels(both, None)] == [False]
     back = [*both, thumb(3, 7, "down", added=False)]
-    assert [label.up for label in turn_labels({OPENING: back}, None)] == [True]
+    assert [label.up for label in turn_labels(back, None)] == [True]
+
+
+def test_of_two_thumbs_that_nobody_saw_given_none_is_a_label() -> None:
+    missed = [thumb(1, 7, "up", how=How.RECOVERED), thumb(2, 7, "down", how=How.RECOVERED)]
+    assert turn_labels(missed, None) == ()
+    seen = [thumb(1, 7, "up"), thumb(2, 7, "down", how=How.RECOVERED)]
+    assert [label.up for label in turn_labels(seen, None)] == [True]
 
 
 def test_what_was_given_after_the_reveal_is_not_blind() -> None:
     events = [thumb(1, 7, "up"), thumb(9, 8, "up")]
-    labels = turn_labels({OPENING: events}, NOON + timedelta(minutes=5))
+    labels = turn_labels(events, NOON + timedelta(minutes=5))
     assert [(label.person, label.blind) for label in labels] == [(7, True), (8, False)]
 
 
 def test_each_turn_has_labels_of_its_own() -> None:
-    labels = turn_labels({"turn/b": [thumb(1, 7, "up")], "turn/a": [thumb(2, 7, "down")]}, None)
+    thumbs = [thumb(1, 7, "up", step="turn/b"), thumb(2, 7, "down", step="turn/a")]
+    labels = turn_labels(thumbs, None)
     assert [(label.step, label.up) for label in labels] == [("turn/a", False), ("turn/b", True)]
 
 

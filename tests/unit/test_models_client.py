@@ -16,6 +16,7 @@ from pydantic import SecretStr
 
 from adapters.models.attempts import Patience
 from adapters.models.backends import Backend
+from adapters.models.discovery import probe
 from adapters.models.router import ModelRouter, open_models
 from engine.debate import Model, Price, Sampling, Usage
 from engine.errors import ModelError
@@ -388,6 +389,35 @@ async def test_a_proxy_of_the_environment_is_for_the_world_and_never_for_this_ma
         reply = await models.complete(call_of(), RecordedAttempts())
     assert reply.text
     assert server.headers[-1]["Host"] == "models.example"
+
+
+@pytest.mark.parametrize("kind", ["socks5", "socks5h", "socks4"])
+@pytest.mark.parametrize("name", ["ALL_PROXY", "HTTP_PROXY"])
+async def test_a_proxy_that_is_no_http_proxy_is_refused_by_name_and_never_spoken_to_or_gone_around(
+    server: ModelServer, monkeypatch: pytest.MonkeyPatch, kind: str, name: str
+) -> None:
+    proxy = server.base_url.removesuffix("/v1").replace("http", kind, 1)
+    monkeypatch.setenv(name, proxy)
+    with pytest.raises(ModelError) as caught:
+        await ask(server, RecordedAttempts(), base_url="http://models.example/v1")
+    assert str(caught.value) == (
+        f"Backend “online” is behind the {kind} proxy of {name}, and only HTTP proxies can be used "
+        "(model “m”); set HTTP_PROXY to an HTTP proxy, or add models.example to NO_PROXY."
+    )
+    with pytest.raises(ModelError, match=f"{kind} proxy of {name}"):
+        await probe(Backend.of("online", base_url="http://models.example/v1"))
+    assert server.headers == []
+    assert (await ask(server, RecordedAttempts())).text  # on this machine
+
+
+async def test_of_two_proxies_the_one_for_the_address_is_used(
+    server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ALL_PROXY", "socks4://127.0.0.1:9")
+    monkeypatch.setenv("HTTP_PROXY", server.base_url.removesuffix("/v1"))
+    server.models = [{"id": "maple"}]
+    assert (await ask(server, RecordedAttempts(), base_url="http://models.example/v1")).text
+    assert await probe(Backend.of("online", base_url="http://models.example/v1")) == ["maple"]
 
 
 async def test_a_backend_that_moved_is_followed_without_its_key(server: ModelServer) -> None:

@@ -212,6 +212,16 @@ async def test_judges_pick_blind_each_from_another_draft_on() -> None:
     assert leading == ["1", "2", "3"]
 
 
+async def test_a_draft_that_names_a_model_does_not_name_it_to_the_judges() -> None:
+    setup = setup_for("roundtable", options={"judges": 1})
+    names = [model.name for model in setup.request.sides.values()]
+    told = f"As {names[0]} I say it, and {names[1].upper()} has seen it."
+    desk = await hold(setup, RehearsedDesk(twist=lambda s: told if s.startswith("turn/") else None))
+    prompt = desk.said_to("judge/1").casefold()
+    assert "has seen it." in prompt
+    assert not [name for name in names if name in prompt]
+
+
 async def test_a_judges_words_wait_for_the_vote_unless_scores_are_live() -> None:
     sealed = await hold(setup_for("roundtable", options={"judges": 3}), picking("2"))
     assert "CANARY" not in sealed.shown

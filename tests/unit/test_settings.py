@@ -16,6 +16,7 @@ from engine.debate import Model, PanelMode, Price, Sampling, Scores, TurnOrder
 from engine.errors import SettingsError
 
 SECRET = "hunter2-very-secret-value"
+HUGE = "9" * 21
 
 
 class Place(NamedTuple):
@@ -301,7 +302,7 @@ VALUES = [
     ("LOG__FORMAT", "xml", "ROSTRUM_LOG__FORMAT must be text or json."),
     ("SCORES", "never", "ROSTRUM_SCORES must be after_vote or live."),
     ("BLIND", "perhaps", "ROSTRUM_BLIND must be on or off."),
-    ("DEFAULT_VOTE_MINUTES", "0", "ROSTRUM_DEFAULT_VOTE_MINUTES must be more than 0."),
+    ("DEFAULT_VOTE_MINUTES", "0", "ROSTRUM_DEFAULT_VOTE_MINUTES must be at least 0.001."),
     ("DEFAULT_VOTE_MINUTES", "nan", "ROSTRUM_DEFAULT_VOTE_MINUTES must be"),
     ("DEFAULT_QUORUM", "2.5", "ROSTRUM_DEFAULT_QUORUM must be a whole number."),
     ("SLACK__PORT", "99999", "ROSTRUM_SLACK__PORT must be at most 65535."),
@@ -325,6 +326,32 @@ VALUES = [
     ("PRICES", '{"rehearsal/a": 3}', "ROSTRUM_PRICES gives no price for “rehearsal/a”"),
     ("PRICES", '{"rehearsal/a": [1, -2]}', "ROSTRUM_PRICES gives no price for “rehearsal/a”"),
     ("TEMPLATES_DIR", "nowhere", "ROSTRUM_TEMPLATES_DIR names nowhere, which is not a folder"),
+    (
+        "DEFAULT_FORMAT",
+        "clasic",
+        "ROSTRUM_DEFAULT_FORMAT is “clasic”; it has to be one of classic,",
+    ),
+    ("DEFAULT_VOTE_MINUTES", "1e-9", "ROSTRUM_DEFAULT_VOTE_MINUTES must be at least 0.001."),
+    ("DEFAULT_QUORUM", HUGE, "ROSTRUM_DEFAULT_QUORUM must be at most 1000000."),
+    ("CLASSIC__WORDS", HUGE, "ROSTRUM_CLASSIC__WORDS must be at most 1000000."),
+    ("TEAM__FREE_MINUTES", "inf", "ROSTRUM_TEAM__FREE_MINUTES must be at most 1000000."),
+    (
+        "SAMPLING__JUROR__MAX_TOKENS",
+        HUGE,
+        "ROSTRUM_SAMPLING__JUROR__MAX_TOKENS must be at most 10000000.",
+    ),
+    (
+        "BACKENDS__BOX__MAX_CONCURRENCY",
+        HUGE,
+        "ROSTRUM_BACKENDS__BOX__MAX_CONCURRENCY must be at most 1000000.",
+    ),
+    ("DISCORD__GUILD_IDS", "1,0", "ROSTRUM_DISCORD__GUILD_IDS, entry 2, must be at least 1."),
+    ("TOPIC", "\udcff", "ROSTRUM_TOPIC is not UTF-8 text; write it as UTF-8."),
+    (
+        "STRUCTURED__FEWEST",
+        "6",
+        "ROSTRUM_STRUCTURED__FEWEST is 6, more than ROSTRUM_STRUCTURED__MOST, which is 5;",
+    ),
 ]
 
 

@@ -322,7 +322,8 @@ async def test_the_second_preset_has_anchors_of_its_own() -> None:
 async def test_cross_examination_and_closing_are_cooler_and_the_judge_is_coldest() -> None:
     desk = await debate()
     rounds = ("opening", "cross-examination", "closing")
-    assert [desk.warmth[f"turn/{name}/A"] for name in rounds] == [0.7, 0.5, 0.5]
+    for side in "AB":
+        assert [desk.warmth[f"turn/{name}/{side}"] for name in rounds] == [0.7, 0.5, 0.5]
     assert desk.warmth["judge"] == 0.2
 
 

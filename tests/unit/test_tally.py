@@ -225,9 +225,16 @@ def recover(
     *,
     began: int = 100,
     ballot: BallotKind = BallotKind.OPEN,
+    seeded: bool = True,
 ) -> tuple[NewEvent, ...]:
-    people = {"x": 1, "y": 2}
-    return reconcile(events, reading, read_began_at=at(began), people=people, ballot=ballot)
+    return reconcile(
+        events,
+        reading,
+        read_began_at=at(began),
+        people={"x": 1, "y": 2},
+        ballot=ballot,
+        seeded=seeded,
+    )
 
 
 class TestRecovery:
@@ -252,6 +259,15 @@ class TestRecovery:
 
     def test_a_cleared_option_withdraws_nothing_of_that_option(self) -> None:
         assert recover(log("+A", "+B"), Reactions({}, SEEDED - {"A"})) == (NewEvent(1, "B", False),)
+
+    def test_without_seeds_several_gone_at_once_were_cleared_and_one_was_taken_back(self) -> None:
+        bare = Reactions({"B": frozenset("y")}, frozenset())
+        assert recover(log("+A"), bare, seeded=False) == (
+            NewEvent(1, "A", False),
+            NewEvent(2, "B", True),
+        )
+        several = [*log("+A", "+B"), *log("+A", "+B", person=2)]
+        assert recover(several, bare, seeded=False) == (NewEvent(1, "B", False),)
 
     def test_what_was_received_after_the_reading_began_wins(self) -> None:
         assert recover(log("+A"), read(), began=1) == ()

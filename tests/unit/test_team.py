@@ -167,8 +167,14 @@ async def test_nobody_is_told_of_a_last_turn_before_the_clock_has_decided() -> N
 
 async def test_cross_examination_and_closing_are_cooler_than_debate_and_judges_coldest() -> None:
     desk = await debate()
-    warmth = {turn.round.split("-")[0]: desk.warmth[turn.step] for turn in desk.turns}
-    assert warmth == {"opening": 0.7, "cross": 0.5, "summary": 0.5, "free": 0.7, "closing": 0.5}
+    warmth = {(turn.round.split("-")[0], desk.warmth[turn.step]) for turn in desk.turns}
+    assert warmth == {
+        ("opening", 0.7),
+        ("cross", 0.5),
+        ("summary", 0.5),
+        ("free", 0.7),
+        ("closing", 0.5),
+    }
     assert {desk.warmth[step] for step in desk.asked if not step.startswith("turn/")} == {0.2}
 
 
@@ -373,13 +379,18 @@ async def test_a_score_that_takes_long_does_not_change_the_order_of_scores() -> 
     ]
 
 
-async def test_sum_and_mean_that_disagree_are_flagged() -> None:
-    desk = await debate(Script(words=90))
-    (board,) = [post.message for post in desk.held if isinstance(post.message, ScoreBoard)]
+@pytest.mark.parametrize(("words", "flagged"), [((90, 90), False), ((90, 100), True)])
+async def test_sum_and_mean_that_disagree_are_flagged(
+    words: tuple[int, int], flagged: bool
+) -> None:
+    desk = await debate(Script(words=words))
     spoken = Counter(turn.side for turn in desk.turns)
-    flagged = any("disagree" in note for note in board.notes)
-    assert flagged is (spoken["A"] != spoken["B"])
+    assert spoken["A"] - spoken["B"] == flagged  # whose clock runs out first speaks less often
+    (board,) = [post.message for post in desk.held if isinstance(post.message, ScoreBoard)]
+    assert any("disagree" in note for note in board.notes) is flagged
     assert {row.cells[-1] for row in board.rows if row.cells[0] != "0"} == {"6.00"}
+    totals = desk.artifacts["totals"].body
+    assert (totals["winner"], totals["mean_winner"]) == ("A" if flagged else "tie", "tie")
 
 
 @pytest.mark.parametrize("language", ["tr", "zh"])

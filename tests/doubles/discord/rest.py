@@ -120,7 +120,8 @@ class Rest:
                 request.transport.abort()
             return web.Response()
         if fault.kind == "garbage":
-            return web.Response(body=b'{"id": "12', headers={"Content-Type": "application/json"})
+            garbled = fault.message.encode("latin-1")
+            return web.Response(body=garbled, headers={"Content-Type": "application/json"})
         if fault.status == 429:
             everywhere = fault.everywhere
             method, template = call.method, call.template

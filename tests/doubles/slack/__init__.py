@@ -24,7 +24,7 @@ code of the engine, so that it can be the oracle of a test. In a process of its 
 
 from __future__ import annotations
 
-from tests.doubles.faults import Fault, delay, drop, hang, limited, status
+from tests.doubles.faults import Fault, delay, drop, garbage, hang, limited, status
 from tests.doubles.slack.deliveries import DidNotRespondError
 from tests.doubles.slack.faults import refused
 from tests.doubles.slack.interactions import Asked
@@ -43,6 +43,7 @@ __all__ = [
     "SlackServer",
     "delay",
     "drop",
+    "garbage",
     "hang",
     "limited",
     "refused",

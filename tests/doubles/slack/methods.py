@@ -211,7 +211,8 @@ class Methods:
     # --- files ------------------------------------------------------------------------------
 
     def _upload_url(self, args: Json) -> Json:
-        file = File(self.world.new_id("F"), args["filename"], int(args["length"]))
+        alt = str(args.get("alt_txt") or "")
+        file = File(self.world.new_id("F"), args["filename"], int(args["length"]), alt)
         self.world.files[file.id] = file
         return {"upload_url": f"{self.origin()}/upload/{file.id}", "file_id": file.id}
 

@@ -14,6 +14,8 @@ from tests.doubles.slack.state import Clock
 
 TIERS = {1: 1, 2: 20, 3: 50, 4: 100}  # requests a minute
 POSTS = ("chat.postMessage", "chat.postEphemeral")
+# What shows a message in a channel, and which argument names it; a file that is shared does too.
+SHOWN_IN = {"chat.postMessage": "channel", "files.completeUploadExternal": "channel_id"}
 SHARE = 0.98  # of the gap: two clocks and a network never agree to the millisecond
 METHODS = {
     "apps.connections.open": 1,
@@ -53,8 +55,11 @@ class Limiter:
 
     def check(self, method: str, args: Json) -> float | None:
         """Count a request; return for how many seconds it is refused, None when it is not."""
-        if method == "chat.postMessage" and self._rules.spaced:
-            return self._check_post(method, str(args.get("channel")))
+        channel = args.get(SHOWN_IN.get(method, ""))
+        if channel is not None and self._rules.spaced:
+            wait = self._check_post(method, str(channel))
+            if wait is not None or method in POSTS:
+                return wait
         per_minute = TIERS[METHODS.get(method, 3)]
         if method in POSTS or not self._rules.tiered or method == "apps.connections.open":
             return None

@@ -129,11 +129,12 @@ class Message:
 
 @dataclass
 class File:
-    """A file; `channel` is None until its upload is completed."""
+    """A file; `channel` is None until its upload is completed, `alt` says what a picture shows."""
 
     id: str
     name: str
     length: int
+    alt: str = ""
     data: bytes = b""
     channel: str | None = None
 

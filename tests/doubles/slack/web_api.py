@@ -138,6 +138,9 @@ async def with_fault(
             wait = {"Retry-After": f"{fault.seconds:g}"} if fault.seconds else None
             return web.json_response(Refusal(fault.message).body(), headers=wait)
         return web.Response(status=fault.status, text="an error page")
+    if fault.kind == "garbage":
+        body = fault.message.encode("latin-1")
+        return web.Response(body=body, content_type="application/json")
     if fault.kind == "delay":
         await asyncio.sleep(fault.seconds)
         return answer or await carry()

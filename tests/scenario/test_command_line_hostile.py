@@ -1,0 +1,193 @@
+"""`rostrum` where nothing is as it should be: odd words, odd streams, odd files; one line each."""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.scenario.test_command_line import ROOT, rostrum
+
+ODD = "caf\udce9"  # as an argument: bytes that are no UTF-8
+
+
+@pytest.fixture(scope="module")
+def office(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a new database."""
+    folder = tmp_path_factory.mktemp("office")
+    rostrum(folder, "migrate").done()
+    return folder
+
+
+def shell(folder: Path, line: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    """Run a line of shell in which `rostrum` is the command."""
+    start = f'rostrum() {{ "{sys.executable}" -c "from bot.cli import main; main()" "$@"; }}\n'
+    kept = {name: value for name, value in os.environ.items() if "ROSTRUM" not in name}
+    return subprocess.run(
+        ["bash", "-c", start + line],
+        cwd=folder,
+        env=kept | {"PYTHONPATH": str(ROOT)} | settings,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+# --- words ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("show", ODD),
+        ("debate", ODD, "--votes", "A=1"),
+        ("export", "--out", ODD),
+        ("forget", "discord", ODD),
+        ("stats", "--community", ODD),
+    ],
+)
+def test_words_that_are_no_text_are_wrong_usage(office: Path, words: tuple[str, ...]) -> None:
+    sentence = rostrum(office, *words).failed(2)
+    assert sentence == "“caf\\xe9” is not UTF-8 text; write it as UTF-8."
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (("list", "--limit", "9" * 20), "--limit"),
+        (("export", "--out", "x", "--since", "0001-01-01"), "--since"),
+        (("export", "--out", "x", "--until", "9999-12-31"), "--until"),
+        (("export", "--out", "x", "--since", "0001-01-01T00:00:00+14:00"), "--since"),
+        (("forget", "discord", " "), "the user's id"),
+        (("purge", "slack", ""), "the community's id"),
+        (("disconnect", "slack", ""), "the community's id"),
+        (("invite", "--slack", "--name", "n" * 36), "--name"),
+        (("bench", "overhead", "--crowd", "-1"), "--crowd"),
+        (("bench", "overhead", "--seconds", "0"), "--seconds"),
+        (("bench", "live", "--debates", "-1"), "--debates"),
+        (("bench", "live", "--over", "nan"), "--over"),
+        (("bench", "live", "--seconds", "inf"), "--seconds"),
+    ],
+)
+def test_what_nobody_can_mean_is_wrong_usage(
+    office: Path, words: tuple[str, ...], named: str
+) -> None:
+    ended = rostrum(office, *words)
+    assert (ended.code, ended.out) == (2, "")
+    assert named in ended.err
+    assert "Traceback" not in ended.err
+
+
+def test_an_empty_file_is_told_from_an_old_database(tmp_path: Path) -> None:
+    (tmp_path / "rostrum.db").touch()
+    sentence = rostrum(tmp_path, "list").failed(1)
+    assert sentence == "The database rostrum.db has no tables of Rostrum yet; run rostrum migrate."
+
+
+@pytest.mark.parametrize("command", ["list", "migrate"])
+def test_a_newer_database_is_not_sent_to_be_migrated(tmp_path: Path, command: str) -> None:
+    rostrum(tmp_path, "migrate").done()
+    with closing(sqlite3.connect(tmp_path / "rostrum.db")) as database:
+        database.execute("UPDATE alembic_version SET version_num = '9999'")
+        database.commit()
+    sentence = rostrum(tmp_path, command).failed(1)
+    assert sentence.startswith(
+        "The database rostrum.db was made by a newer Rostrum (revision 9999); install that version"
+    )
+
+
+def test_numbers_in_a_refusal_are_written_out(office: Path) -> None:
+    sentence = rostrum(office, "debate", "Tea", "--quorum", "2000000").failed(2)
+    assert sentence == "quorum is 2000000; it has to be between 0 and 1000000."
+
+
+def test_a_demo_that_is_stopped_says_how_to_go_on_whatever_its_folder_is_called(
+    tmp_path: Path,
+) -> None:
+    kept = {name: value for name, value in os.environ.items() if "ROSTRUM" not in name}
+    demo = subprocess.Popen(
+        [sys.executable, "-c", "from bot.cli import main; main()", "demo", "--out", "my folder"],
+        cwd=tmp_path,
+        env=kept | {"PYTHONPATH": str(ROOT)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with demo:
+        assert demo.stdout is not None
+        for line in demo.stdout:
+            if line.startswith("[Debate "):
+                break
+        demo.terminate()
+        advice = re.search(r"(?m)^Go on with:  (.+)$", demo.stdout.read())
+    assert advice
+    ended = shell(tmp_path, advice[1])
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert "[Reveal]" in ended.stdout
+
+
+# --- streams -------------------------------------------------------------------------------
+
+
+def test_what_the_terminals_encoding_lacks_is_escaped(office: Path) -> None:
+    words = ("debate", "Çay 茶", "--votes", "A=1")
+    said = rostrum(office, *words, PYTHONIOENCODING="ascii").done()
+    assert r"Topic: \xc7ay \u8336" in said
+    assert r"\xc7ay \u8336" in rostrum(office, "list", PYTHONIOENCODING="ascii").done()
+
+
+@pytest.mark.parametrize("command", ["rostrum invite --slack", "rostrum list"])
+def test_an_output_that_takes_nothing_is_one_line_of_error(office: Path, command: str) -> None:
+    ended = shell(office, f"{command} > /dev/full")
+    assert ended.returncode == 1
+    assert ended.stderr == (
+        "rostrum: What was to be shown could not be written: No space left on device.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("rostrum list >&-", 0),
+        ("rostrum list <&-", 0),
+        ("rostrum show nobody 2>&-", 1),
+        ("rostrum export --out quiet <&- >&- 2>&-", 0),
+    ],
+)
+def test_streams_that_are_closed_are_nobodys(office: Path, line: str, code: int) -> None:
+    ended = shell(office, line)
+    assert ended.returncode == code
+    assert ended.stderr == ""
+
+
+def test_a_narrow_terminal_shows_whole_ids(tmp_path: Path) -> None:
+    said = rostrum(tmp_path, "debate", "Tea is best", "--votes", "A=1").done()
+    code = said.removeprefix("[Debate ")[:6]
+    terminal, its_end = os.openpty()
+    kept = {name: value for name, value in os.environ.items() if "ROSTRUM" not in name}
+    with os.fdopen(terminal, "rb") as shown:
+        subprocess.run(
+            [sys.executable, "-c", "from bot.cli import main; main()", "list"],
+            cwd=tmp_path,
+            env=kept | {"PYTHONPATH": str(ROOT), "COLUMNS": "20", "TERM": "xterm", "NO_COLOR": "1"},
+            stdout=its_end,
+            timeout=60,
+            check=True,
+        )
+        os.close(its_end)
+        lines = os.read(shown.fileno(), 10_000).decode()
+    assert f" {code} " in lines
+    assert "Tea" in lines
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(office: Path) -> None:
+    ended = shell(office, "rostrum invite --slack | head -1")
+    assert (ended.stdout, ended.stderr) == ("{\n", "")

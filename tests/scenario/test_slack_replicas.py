@@ -1,0 +1,96 @@
+"""Several processes behind a balancer: what one of them hears of a workspace holds for all."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+
+import pytest
+from pydantic import SecretStr
+
+from adapters.slack import installations
+from adapters.slack.errors import Act
+from adapters.slack.installations import Installations
+from adapters.slack.rest import Rest
+from adapters.slack.workspaces import Workspace
+from adapters.storage.database import Database
+from adapters.storage.store import SqlStore
+from engine.errors import VenueGoneError
+from engine.installs import Install
+from tests.doubles.slack import SlackServer
+from tests.doubles.slack.state import BOT_USER, TEAM
+
+
+@pytest.fixture
+async def slack() -> AsyncIterator[SlackServer]:
+    async with SlackServer() as server:
+        yield server
+
+
+@pytest.fixture
+async def app(slack: SlackServer) -> AsyncIterator[Rest]:
+    rest = Rest(None, slack.api_url)
+    yield rest
+    await rest.close()
+
+
+def given(token: str) -> Install:
+    return Install(
+        platform="slack",
+        community=TEAM,
+        name="Hall",
+        account=BOT_USER,
+        token=SecretStr(token),
+        installed_at=datetime.now(UTC),
+    )
+
+
+async def answers(home: Workspace, slack: SlackServer) -> bool:
+    """Whether Slack takes what is asked in a workspace."""
+    asked = {"user": slack.users["ada"].id}
+    return bool(await home.rest.read(Act.ASK, "users.info", asked))
+
+
+async def test_a_workspace_that_installs_again_elsewhere_is_spoken_to_with_its_new_token(
+    slack: SlackServer, app: Rest, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(installations, "FRESH_SECONDS", 0.0)
+    store = SqlStore(database, ["a-key-of-the-operator"])
+    await store.installs.keep(given(slack.bot_token))
+    replica = Installations(app)
+    await replica.open(store.installs)
+    first = await replica.find(TEAM)
+    assert await answers(first, slack)
+    assert await replica.find(TEAM) is first
+    slack.bot_token = "xoxb-after-installing-again"
+    await store.installs.keep(given(slack.bot_token))
+    again = await replica.find(TEAM)
+    assert await answers(again, slack)
+    assert await replica.of_bot(BOT_USER) is again
+
+
+async def test_a_workspace_that_removed_it_elsewhere_is_not_spoken_to(
+    slack: SlackServer, app: Rest, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(installations, "FRESH_SECONDS", 0.0)
+    store = SqlStore(database, ["a-key-of-the-operator"])
+    await store.installs.keep(given(slack.bot_token))
+    replica = Installations(app)
+    await replica.open(store.installs)
+    await store.installs.drop("slack", TEAM)
+    with pytest.raises(VenueGoneError, match="not installed"):
+        await replica.find(TEAM)
+    assert await replica.of_bot(BOT_USER) is None
+    assert await replica.teams() == ()
+
+
+async def test_what_is_stored_is_not_read_for_every_message(
+    slack: SlackServer, app: Rest, database: Database
+) -> None:
+    store = SqlStore(database, ["a-key-of-the-operator"])
+    await store.installs.keep(given(slack.bot_token))
+    replica = Installations(app)
+    await replica.open(store.installs)
+    first = await replica.find(TEAM)
+    await store.installs.drop("slack", TEAM)
+    assert await replica.find(TEAM) is first
