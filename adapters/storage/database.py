@@ -228,7 +228,7 @@ class Database:
 
 
 def sqlite_path(url: str) -> Path:
-    """Return the file of a `sqlite+aiosqlite:///…` URL. Raises StoreError for another kind."""
+    """Return the file of a `sqlite+aiosqlite:///…` URL. Raises StoreError for anything else."""
     try:
         parsed = make_url(url)
     except ArgumentError:
@@ -240,7 +240,10 @@ def sqlite_path(url: str) -> Path:
             f"The database {parsed.render_as_string()} is of a kind this version cannot use; "
             "set ROSTRUM_DATABASE_URL to sqlite+aiosqlite:///FILE."
         )
-    return Path(parsed.database)
+    path = Path(parsed.database)
+    if path.is_dir():
+        raise StoreError(f"The database {path} is a folder; set ROSTRUM_DATABASE_URL to a file.")
+    return path
 
 
 def _advice(detail: str) -> str:

@@ -219,6 +219,12 @@ def test_another_kind_of_database_is_refused_without_its_password(url: str) -> N
     assert "hunter2" not in str(e.value)
 
 
+@pytest.mark.parametrize("writable", [True, False])
+def test_a_folder_is_no_database(tmp_path: Path, writable: bool) -> None:
+    with pytest.raises(StoreError, match=r"is a folder; set ROSTRUM_DATABASE_URL to a file\.$"):
+        Database(f"sqlite+aiosqlite:///{tmp_path}", writable=writable)
+
+
 # --- one runner, many readers ----------------------------------------------------------
 
 
