@@ -93,8 +93,7 @@ async def resume_debate(debate_id: str) -> None:
 
 async def forget_person(platform: str, user: str) -> None:
     """Forget a person, as they can do themselves with `/debate forget`."""
-    if not user.strip():
-        raise UsageError("Nobody is named; write the user's id on that platform.")
+    _check_named("user", user)
     async with read_store(load_settings()) as store:
         known = (await store.people.traces(platform, user)).known
         wiped = await forget(store, SystemClock(), platform, user)
@@ -104,7 +103,7 @@ async def forget_person(platform: str, user: str) -> None:
 
 async def purge_community(platform: str, community: str) -> None:
     """Delete the debates of a community wholly, and what is kept for it."""
-    _check_named(community)
+    _check_named("community", community)
     async with read_store(load_settings()) as store:
         debates = await purge(store, platform, community)
         await store.people.wipe()
@@ -113,7 +112,7 @@ async def purge_community(platform: str, community: str) -> None:
 
 async def disconnect_community(platform: str, community: str) -> None:
     """Delete the token that a community gave; a running process uses it until it ends."""
-    _check_named(community)
+    _check_named("community", community)
     async with read_store(load_settings()) as store:
         if not await store.installs.drop(platform, community):
             raise NotFoundError(f"No token of {platform} {community} is stored.")
@@ -148,9 +147,9 @@ def _copy(database: Database, out: Path) -> int:
     return out.stat().st_size
 
 
-def _check_named(community: str) -> None:
-    if not community.strip():
-        raise UsageError("No community is named; write the community's id on that platform.")
+def _check_named(kind: str, given: str) -> None:
+    if not given.strip():
+        raise UsageError(f"No {kind} is named; write the {kind}'s id on that platform.")
 
 
 def _read_states(state: str | None) -> tuple[Status, ...]:

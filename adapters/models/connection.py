@@ -55,20 +55,17 @@ class Line(NamedTuple):
     timeout: aiohttp.ClientTimeout
     proxy: str | None
 
-    def post(self, path: str, content: bytes) -> AbstractAsyncContextManager[ClientResponse]:
-        """Send a JSON body."""
-        return self.session.post(
+    def ask(
+        self, path: str, content: bytes | None = None
+    ) -> AbstractAsyncContextManager[ClientResponse]:
+        """Send a JSON body, or without one fetch a page."""
+        return self.session.request(
+            "GET" if content is None else "POST",
             self.base_url + path,
             data=content,
             headers=self.headers,
             timeout=self.timeout,
             proxy=self.proxy,
-        )
-
-    def get(self, path: str) -> AbstractAsyncContextManager[ClientResponse]:
-        """Fetch a page."""
-        return self.session.get(
-            self.base_url + path, headers=self.headers, timeout=self.timeout, proxy=self.proxy
         )
 
 
@@ -86,7 +83,7 @@ class Connection:
         """Send a JSON body within the backend's deadline; every failure is a value."""
 
         async def ask(line: Line) -> Response:
-            async with line.post(path, content) as raw:
+            async with line.ask(path, content) as raw:
                 return await _whole(raw)
 
         return await self._exchange(backend, backend.timeout_s, ask)
@@ -101,7 +98,7 @@ class Connection:
         """
 
         async def ask(line: Line) -> Response:
-            async with line.post(path, content) as raw:
+            async with line.ask(path, content) as raw:
                 return await _taken(raw, take)
 
         return await self._exchange(backend, backend.timeout_s, ask)
@@ -110,7 +107,7 @@ class Connection:
         """Fetch a page within so many seconds; every failure is a value."""
 
         async def ask(line: Line) -> Response:
-            async with line.get(path) as raw:
+            async with line.ask(path) as raw:
                 return await _whole(raw)
 
         return await self._exchange(backend, timeout_s, ask)

@@ -65,6 +65,10 @@ class Database:
 
     def __init__(self, url: str, *, writable: bool = True) -> None:
         self.path = sqlite_path(url)
+        if self.path.is_dir():
+            raise StoreError(
+                f"The database {self.path} is a folder; set ROSTRUM_DATABASE_URL to a file."
+            )
         self._lock = _lock(self.path) if writable else None
         address = _address(self.path, frozen=not writable and _is_frozen(self.path))
         self._writer = _sync_engine(address, begin=WRITE)
@@ -228,7 +232,7 @@ class Database:
 
 
 def sqlite_path(url: str) -> Path:
-    """Return the file of a `sqlite+aiosqlite:///…` URL. Raises StoreError for anything else."""
+    """Return the file of a `sqlite+aiosqlite:///…` URL. Raises StoreError for another kind."""
     try:
         parsed = make_url(url)
     except ArgumentError:
@@ -240,10 +244,7 @@ def sqlite_path(url: str) -> Path:
             f"The database {parsed.render_as_string()} is of a kind this version cannot use; "
             "set ROSTRUM_DATABASE_URL to sqlite+aiosqlite:///FILE."
         )
-    path = Path(parsed.database)
-    if path.is_dir():
-        raise StoreError(f"The database {path} is a folder; set ROSTRUM_DATABASE_URL to a file.")
-    return path
+    return Path(parsed.database)
 
 
 def _advice(detail: str) -> str:

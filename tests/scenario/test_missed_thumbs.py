@@ -126,6 +126,13 @@ async def turns(app: App) -> dict[str, str]:
     return {target.step: target.message for target in targets}
 
 
+async def held(platform: Platform, app: App) -> dict[str, str]:
+    """Hold a debate up to its vote; return the messages of its turns, by step."""
+    await platform.stage.vote()
+    await voting(app)
+    return await turns(app)
+
+
 async def entries(app: App, number: int) -> None:
     """Wait until the newest debate's log of thumbs has so many entries."""
     (debate,) = await app.store.debates.recent(limit=1)
@@ -150,9 +157,7 @@ async def test_thumbs_given_and_taken_back_while_nothing_ran_are_exported(
     platform: Platform,
 ) -> None:
     async with platform.process() as app:
-        await platform.stage.vote()
-        await voting(app)
-        said = await turns(app)
+        said = await held(platform, app)
         opening, closing = said["turn/opening/A"], said["turn/closing/B"]
         await platform.thumb("ada", opening)
         await platform.thumb("ben", opening)
@@ -205,9 +210,7 @@ async def test_a_turn_deleted_meanwhile_keeps_its_thumbs_and_holds_up_no_other(
     platform: Platform,
 ) -> None:
     async with platform.process() as app:
-        await platform.stage.vote()
-        await voting(app)
-        said = await turns(app)
+        said = await held(platform, app)
         deleted, other = said["turn/closing/A"], said["turn/opening/A"]
         await platform.thumb("ada", deleted)
         await entries(app, 1)
@@ -227,9 +230,7 @@ async def test_where_reading_is_refused_thumbs_stay_until_it_is_allowed(
     platform: Platform,
 ) -> None:
     async with platform.process() as app:
-        await platform.stage.vote()
-        await voting(app)
-        said = await turns(app)
+        said = await held(platform, app)
         for message in said.values():
             await platform.thumb("ada", message)
         await entries(app, len(said))
@@ -244,8 +245,8 @@ async def test_where_reading_is_refused_thumbs_stay_until_it_is_allowed(
     platform.refuse(refused=False)
     async with platform.process() as app:
         (debate,) = await app.store.debates.recent(limit=1)
-        held = await app.store.votes.events(debate.id, Question.TURN)
-        assert [event.added for event in held[: len(said)]] == [True] * len(said)
+        log = await app.store.votes.events(debate.id, Question.TURN)
+        assert [event.added for event in log[: len(said)]] == [True] * len(said)
         await entries(app, 3 * len(said))
         await platform.stage.close()
         assert await exported(app) == dict.fromkeys(said, (1, 0, 0, 0))

@@ -45,6 +45,17 @@ def given(token: str) -> Install:
     )
 
 
+async def opened(
+    slack: SlackServer, app: Rest, database: Database
+) -> tuple[SqlStore, Installations]:
+    """Return a store in which a workspace is, and a process that knows of it."""
+    store = SqlStore(database, ["a-key-of-the-operator"])
+    await store.installs.keep(given(slack.bot_token))
+    replica = Installations(app)
+    await replica.open(store.installs)
+    return store, replica
+
+
 async def answers(home: Workspace, slack: SlackServer) -> bool:
     """Whether Slack takes what is asked in a workspace."""
     asked = {"user": slack.users["ada"].id}
@@ -55,10 +66,7 @@ async def test_a_workspace_that_installs_again_elsewhere_is_spoken_to_with_its_n
     slack: SlackServer, app: Rest, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(installations, "FRESH_SECONDS", 0.0)
-    store = SqlStore(database, ["a-key-of-the-operator"])
-    await store.installs.keep(given(slack.bot_token))
-    replica = Installations(app)
-    await replica.open(store.installs)
+    store, replica = await opened(slack, app, database)
     first = await replica.find(TEAM)
     assert await answers(first, slack)
     assert await replica.find(TEAM) is first
@@ -73,10 +81,7 @@ async def test_a_workspace_that_removed_it_elsewhere_is_not_spoken_to(
     slack: SlackServer, app: Rest, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(installations, "FRESH_SECONDS", 0.0)
-    store = SqlStore(database, ["a-key-of-the-operator"])
-    await store.installs.keep(given(slack.bot_token))
-    replica = Installations(app)
-    await replica.open(store.installs)
+    store, replica = await opened(slack, app, database)
     await store.installs.drop("slack", TEAM)
     with pytest.raises(VenueGoneError, match="not installed"):
         await replica.find(TEAM)
@@ -87,10 +92,7 @@ async def test_a_workspace_that_removed_it_elsewhere_is_not_spoken_to(
 async def test_what_is_stored_is_not_read_for_every_message(
     slack: SlackServer, app: Rest, database: Database
 ) -> None:
-    store = SqlStore(database, ["a-key-of-the-operator"])
-    await store.installs.keep(given(slack.bot_token))
-    replica = Installations(app)
-    await replica.open(store.installs)
+    store, replica = await opened(slack, app, database)
     first = await replica.find(TEAM)
     await store.installs.drop("slack", TEAM)
     assert await replica.find(TEAM) is first
