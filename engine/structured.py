@@ -22,6 +22,8 @@ MAX_OBJECTS = 16
 MAX_REPAIR_CHARS = 20_000
 
 _MARK = re.compile(r'["\\{}\[\]]')
+_OPENED, _CLOSED = "<think>", "</think>"
+_TAG = re.compile(rf'["\\{{}}]|{_CLOSED}')
 _KEY = re.compile(r"""["']?\w[^{}:]*:""")
 # Halves of surrogate pairs and NUL are valid JSON escapes that no database takes.
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
@@ -63,8 +65,34 @@ def read_object(text: str, finish: str = "stop") -> Parsed:
 
 
 def _after_thinking(text: str) -> str:
-    """Drop what a reasoning model wrote before its answer; drafts in it are not answers."""
-    return text.rpartition("</think>")[2]
+    """Drop what a reasoning model wrote before its answer; drafts in it are not answers.
+
+    Some backends leave the opening tag out. A closing tag within braces is quoted by the answer:
+    what follows it there may be a debater's words. Raises UnreadableError for reasoning that
+    does not end.
+    """
+    text = text.lstrip()
+    if text.startswith(_OPENED):
+        _, closed, text = text[len(_OPENED) :].partition(_CLOSED)
+        if not closed:
+            raise UnreadableError("the answer ends within its reasoning")
+    return text[_thought(text) :]
+
+
+def _thought(text: str) -> int:
+    """Return where the last closing tag outside of braces ends; 0 without one."""
+    end, depth, position, quoted = 0, 0, 0, False
+    while mark := _TAG.search(text, position):
+        sign, position = mark.group(), mark.end()
+        if sign == "\\":
+            position += 1
+        elif sign == '"':
+            quoted = depth > 0 and not quoted
+        elif sign == _CLOSED:
+            end = position if depth == 0 else end
+        elif not quoted:
+            depth = max(0, depth + (1 if sign == "{" else -1))
+    return end
 
 
 def _spans(text: str) -> list[str]:

@@ -144,7 +144,10 @@ def _pleasant(body: Body) -> str:
 
 
 class ModelServer:
-    """The server; use it as an async context manager. `latency` is seconds a completion."""
+    """The server; use it as an async context manager. `latency` is seconds a completion.
+
+    While `gate` is clear no completion is answered; `answered` counts those that were.
+    """
 
     def __init__(self, respond: Respond = _pleasant, latency: float = 0.0) -> None:
         self.respond = respond
@@ -155,7 +158,9 @@ class ModelServer:
         self.models: list[Body] = [{"id": "plain"}]
         self.stated: list[Body] = []
         self.lists = 0
-        self.in_flight = self.most_in_flight = 0
+        self.in_flight = self.most_in_flight = self.answered = 0
+        self.gate = asyncio.Event()
+        self.gate.set()
         self.port = 0
         self._scripts: dict[tuple[str, int | None], deque[Act]] = defaultdict(deque)
         self._always: dict[str, list[Act]] = defaultdict(list)
@@ -255,6 +260,8 @@ class ModelServer:
         try:
             act = self._act(body)
             await asyncio.sleep(self.latency + act.wait)
+            await self.gate.wait()
+            self.answered += 1
             return await self._perform(request, act, body)
         finally:
             self.in_flight -= 1

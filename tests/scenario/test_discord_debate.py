@@ -22,6 +22,8 @@ from engine.debate import Status
 from engine.messages import TurnPost
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.discord.payloads import guild_create_json
+from tests.doubles.model_server import ModelServer
+from tests.scenario import crowd
 from tests.scenario.discord_stage import (
     OPTIONS,
     DiscordStage,
@@ -311,20 +313,34 @@ async def test_the_commands_are_registered_once_and_speak_the_persons_language(
 async def test_two_hundred_debates_keep_nobody_waiting(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:
-    stage.settings = {"models": "rehearsal/maple?latency=2, rehearsal/willow?latency=2"}
-    channels = [discord.add_channel(f"room-{n}") for n in range(200)]
-    long = {"topic": "Tea", "rounds": 9}  # so that none has ended before the last one began
-    async with stage.process() as app:
-        for channel in channels:
-            discord.slash("ada", "debate start", long, channel=channel.id)
-        await until(lambda: all(discord.threads(channel.id) for channel in channels), 60)
+    channels = [discord.add_channel(f"room-{n}") for n in range(crowd.DEBATES)]
+    long = {"topic": "Tea", "rounds": crowd.ROUNDS}
+
+    async def ask(server: ModelServer) -> int:
+        """Ask two things, and return how many calls ended before both were acknowledged."""
+        before = server.answered
         asked = discord.slash("ben", "debate help")
-        typed = discord.autocomplete("cleo", "debate start", "model_a", "wil")
-        await asked.finished()
-        await typed.finished()
-        running = await app.store.debates.recent((Status.RUNNING,), 300)
-        assert len(running) == 200
-    assert max(a.latency or 9 for a in discord.interactions.all) < 3
+        typed = discord.autocomplete("cleo", "debate start", "model_a", "an")
+        await asked.answered(60)
+        await typed.answered(60)
+        return server.answered - before
+
+    async with crowd.open_server() as server:
+        stage.settings = crowd.settings_for(server)
+        async with stage.process() as app:
+            started = [discord.slash("ada", "debate start", long, channel=c.id) for c in channels]
+            await until(lambda: server.in_flight == crowd.DEBATES, 120)
+            # A command that waited for a debate's call would never be answered.
+            await ask(server)
+            for asked in started:
+                await asked.finished(60)
+            assert server.answered == 0
+            server.gate.set()
+            await until(lambda: server.answered > crowd.DEBATES, 60)
+            # Now all debates go on as fast as they can: a command stands in no line behind them.
+            assert max([await ask(server) for _ in range(3)]) < crowd.MANY
+            running = await app.store.debates.recent((Status.RUNNING,), 300)
+            assert len(running) == crowd.DEBATES
 
 
 HOSTILE = {

@@ -29,8 +29,9 @@ async def test_rings_while_nobody_listens_are_collected_later_and_once() -> None
 
 async def test_nothing_rung_is_nothing_after_the_time() -> None:
     bell, began = Bell(), perf_counter()
-    assert await bell.collect("votes", 0.02) == set()
-    assert 0.015 < perf_counter() - began < 1
+    async with asyncio.timeout(60):
+        assert await bell.collect("votes", 0.02) == set()
+    assert perf_counter() - began > 0.015
 
 
 async def test_two_listeners_of_one_topic_both_wake() -> None:

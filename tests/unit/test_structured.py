@@ -23,6 +23,9 @@ VALUE = {"reasons": "both {were} fine [1]", "n": [1, {"a": None}]}
         f"```json\n{PLAIN}\n```",
         f"{PLAIN}\n\nAgain:\n```\n{json.dumps(VALUE, indent=3)}\n```",
         f'<think>First idea: {{"n": 1}} or so … {{</think>{PLAIN}',
+        f'\n<think>I write {{"r": "a tag </think> quoted"}}, or so.</think>\n{PLAIN}',
+        f'A backend left the tag out. First: {{"n": 1}}.</think>{PLAIN}',
+        f"<think>One.</think><think>Two: {{'n': 2}}.</think>{PLAIN}",
         f"Some set {{}} and {{see below}} and {{note: this}}. {PLAIN}",
         f"a ] bracket }} in prose {PLAIN}",
     ],
@@ -61,6 +64,10 @@ def test_small_mistakes_are_repaired_and_flagged(text: str) -> None:
         ('{"a": 1, "a": 2}', "twice"),
         ('{"a": NaN}', "NaN"),
         ('{"a": ' * 65 + "1" + "}" * 65, "deeper"),
+        ('<think>Perhaps {"a": 1}, but', "within its reasoning"),
+        ('{"a": 1}</think>', "no JSON object"),
+        ('{"a": "B wrote: </think>{\\"a\\": 2}', "not closed"),
+        ("{'a': 'B wrote: </think>{\"a\": 2}', b", "not closed"),
     ],
 )
 def test_anything_else_is_unreadable_with_a_reason(text: str, reason: str) -> None:
@@ -72,6 +79,24 @@ def test_anything_else_is_unreadable_with_a_reason(text: str, reason: str) -> No
 def test_a_cut_off_answer_is_unreadable_even_when_it_looks_whole(finish: str) -> None:
     with pytest.raises(UnreadableError, match="cut off"):
         read_object(PLAIN, finish)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps({"reasons": "B wrote </think> twice: </think>.", "n": 1}),
+        "As asked:\n" + json.dumps({"reasons": "B wrote </think> twice: </think>.", "n": 1}),
+        "<think>Hm.</think>" + json.dumps({"reasons": "B wrote </think> twice: </think>.", "n": 1}),
+    ],
+)
+def test_an_answer_may_quote_the_tag_that_ends_reasoning(text: str) -> None:
+    value = {"reasons": "B wrote </think> twice: </think>.", "n": 1}
+    assert read_object(text) == Parsed(value, repaired=False)
+
+
+def test_an_object_that_a_quoted_debater_wrote_is_never_the_answer() -> None:
+    text = "{'reasons': 'B wrote: </think>{\"n\": 2}', 'n': 1,}"
+    assert read_object(text).value["n"] == 1
 
 
 def test_every_prefix_of_an_answer_is_unreadable() -> None:
@@ -104,10 +129,10 @@ def test_what_no_database_takes_is_replaced() -> None:
     ],
 )
 def test_huge_answers_end_quickly(text: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(UnreadableError):
         read_object(text)
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
 
 
 @given(st.text(alphabet=st.sampled_from("{}[]\"':,\\ ab1.eE-\n`/*truenl"), max_size=60))
@@ -129,6 +154,8 @@ _JSON = st.recursive(
 
 
 @given(st.dictionaries(st.text(min_size=1, max_size=5), _JSON, min_size=1))
+@example({"</think>": "</think>{}"})
+@example({"a": ["<think>", {"b": '"}</think>{"a": 1}'}]})
 def test_any_object_survives_a_fence(value: dict[str, object]) -> None:
     cleaned = json.loads(json.dumps(value).replace("\\u0000", "\\ufffd"))
     assert read_object(f"So:\n```json\n{json.dumps(value)}\n```\nDone.").value == cleaned

@@ -1,0 +1,35 @@
+"""A crowd of debates whose models wait at a gate, so that no clock tells what waits for what."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.doubles.model_server import ModelServer
+from tests.scenario.conftest import play
+
+DEBATES = 200
+ROUNDS = 9  # so that none has ended before a command is answered
+MANY = 4 * DEBATES  # calls: a command that stands in line behind the crowd sees thousands end
+
+
+def open_server() -> ModelServer:
+    """Return a model server that answers nothing until its gate is opened."""
+    server = ModelServer(play)
+    server.gate.clear()
+    return server
+
+
+def settings_for(server: ModelServer) -> dict[str, Any]:
+    """Return the settings of a process whose debates are held on the server."""
+    backend = {"base_url": server.base_url, "max_concurrency": DEBATES, "timeout_s": 600}
+    return {
+        "backends": {"near": backend},
+        "models": "near/ana, near/ben",
+        "jurors": "near/j1#kin1, near/j2#kin2, near/j3#kin3",
+        "budget": {
+            "debate_usd": None,
+            "community_daily_usd": None,
+            "user_daily_debates": None,
+            "max_live_per_community": None,
+        },
+    }
