@@ -42,7 +42,7 @@ from engine.debate import Debate, Status
 from engine.errors import NotAllowedError, UsageError
 from engine.formats import FORMATS, length_of
 from engine.house_rules import change_settings, check_channel, order_of, overlay, setting_lines
-from engine.intake import Defaults
+from engine.intake import Defaults, Order
 from engine.invocation import (
     USAGES,
     AgreementCommand,
@@ -155,6 +155,7 @@ class Commands:
         check_channel(settings, person.channel or person.place)
         defaults = overlay(self.defaults, settings)
         order = order_of(person, command, defaults)
+        await self._check_thread(person, order)
         started = await self.service.start(order, defaults)
         return StartedAnswer(
             debate=DebateLine.of(started.debate),
@@ -164,6 +165,24 @@ class Commands:
             models={side: model.ref for side, model in order.models.items()},
             jurors=tuple(juror.ref for juror in order.jurors),
         )
+
+    async def _check_thread(self, person: Person, order: Order) -> None:
+        """Refuse debates that would stand between one another's turns in one thread."""
+        if person.thread is None:
+            return
+        if order.mirror:
+            raise UsageError(
+                "A mirrored debate is two, and each needs a thread of its own; start it in a "
+                "channel, or leave out mirror."
+            )
+        votes, platform = self.store.votes, person.platform
+        going = await votes.held_in(platform, thread=person.thread)
+        going += await votes.held_in(platform, channel=person.thread)
+        if going:
+            raise UsageError(
+                "A debate is going on in this thread; start another one when it is over, or in "
+                "another thread or channel."
+            )
 
     async def cancel(self, person: Person, debate: str | None = None) -> StoppedAnswer:
         """Stop a debate: its starter may, and managers."""

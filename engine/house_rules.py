@@ -93,7 +93,8 @@ def order_of(person: Person, command: StartCommand, defaults: Defaults) -> Order
     return Order(
         platform=person.platform,
         community=person.community,
-        place=person.place,
+        place=person.thread or person.place,
+        ground=person.ground,
         user=person.user,
         models={
             side.upper(): choose_model(text, defaults.debaters)

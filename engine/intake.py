@@ -22,13 +22,14 @@ from engine.debate import (
     TurnOrder,
     Value,
 )
-from engine.errors import BudgetError, UsageError
+from engine.errors import BudgetError, NotAllowedError, UsageError
 from engine.formats import Format, find_format
 from engine.formats.format import Roles, read_options
 from engine.jury.history import Fit
 from engine.jury.roster import seat_panel
 from engine.jury.vocabulary import draw_names, kin
 from engine.languages import check_language
+from engine.person import Ground
 from engine.prompts.library import Prompts
 from engine.store import Caps
 from engine.text import clean
@@ -39,13 +40,14 @@ LONGEST_TEXT = 20_000  # characters
 class Order(Value):
     """What a person asked for, and where; None is “the default, or drawn”.
 
-    `models` are by contender or by seat (`A1`), `judges` the format's own, `options` the
-    format's own too. `mirror` asks for a second debate with sides exchanged.
+    `ground` is what the platform allows in `place`. `models` are by contender or by seat (`A1`),
+    `judges` and `options` the format's own. `mirror` asks for a second debate with sides exchanged.
     """
 
     platform: str
     community: str
     place: str
+    ground: Ground = Ground()
     user: str | None = None
     topic: str | None = None
     conditions: str | None = None
@@ -144,7 +146,20 @@ def complete(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Form
         again=defaults.again,
         again_minutes=defaults.again_minutes,
     )
+    _check_ground(order.ground, request, script)
     return request, script
+
+
+def _check_ground(ground: Ground, request: Request, script: Format) -> None:
+    """Refuse what cannot be held to its end where it is asked for. Raises NotAllowedError."""
+    secret = request.ballot is BallotKind.SECRET
+    refusals = (
+        ground.unfit,
+        ground.no_files if script.files else "",
+        ground.no_removal if secret else "",
+    )
+    if refusal := next(filter(None, refusals), ""):
+        raise NotAllowedError(refusal)
 
 
 def freeze(

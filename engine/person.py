@@ -8,11 +8,24 @@ from engine.errors import NotAllowedError
 from engine.store import Store
 
 
+class Ground(Value):
+    """What the platform lets Rostrum do where somebody asks; each sentence says what to grant.
+
+    `unfit` is why no debate can be held there, `no_files` why none that posts a file can,
+    `no_removal` why no ballot can be secret. Empty: as far as is known it can.
+    """
+
+    unfit: str = ""
+    no_files: str = ""
+    no_removal: str = ""
+
+
 class Person(Value):
     """Who asks, and where: ids are the platform's own.
 
     `place` is the channel, `thread` the thread of it that was asked in, if any; `channel` is what
-    settings call the place, if that is another name. A manager is whom the platform says so
+    settings call the place, if that is another name. `ground` is what is known of that very spot.
+    A manager is whom the platform says so
     (`manager`), or who holds the community's manager role.
     """
 
@@ -25,6 +38,7 @@ class Person(Value):
     manager: bool = False
     roles: frozenset[str] = frozenset()
     locale: str = "en"
+    ground: Ground = Ground()
 
 
 async def settings_of(store: Store, person: Person) -> CommunitySettings:

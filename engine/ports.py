@@ -380,7 +380,10 @@ class Venue(Protocol):
         ...
 
     async def open_thread(self, channel: str, message: str, title: str) -> str:
-        """Open a thread on a posted message; the same thread when it is open already."""
+        """Open a thread on a posted message; the same thread when it is open already.
+
+        Inside a thread there is no other: there it returns `channel` itself.
+        """
         ...
 
     async def seed(self, place: str, message: str, options: Sequence[str]) -> None:

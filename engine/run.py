@@ -87,6 +87,7 @@ class Runner:
         try:
             if journaled.steps:
                 desk.undelivered = await self.store.outbox.undelivered_turns(debate_id)
+            await self._announced(debate)
             await self._hear_stances(debate, lease, steps)
             await self._think(debate, desk)
         finally:
@@ -138,6 +139,14 @@ class Runner:
             notice = Notice(level="warning", text=_farewell(debate, status, error))
             await self._publish(debate, lease, Post(key=f"end/{number}", message=notice))
         await self.store.debates.advance(lease, debate_id, status, str(error))
+
+    async def _announced(self, debate: Debate) -> None:
+        """Wait until the debate has a thread: nothing is paid for what can be posted nowhere."""
+        if debate.thread is not None:
+            return
+        while (await self.store.debates.get(debate.id)).thread is None:
+            self.keeper.check()
+            await self.bell.collect(f"delivered/{debate.id}", LOOK_SECONDS)
 
     async def _hear_stances(self, debate: Debate, lease: Lease, steps: Steps) -> None:
         """Ask what people think before the first turn, and wait until they were heard."""

@@ -18,6 +18,7 @@ import structlog
 from adapters.discord import texts
 from adapters.discord.buttons import review_menus
 from adapters.discord.errors import ACKNOWLEDGED, NETWORK
+from adapters.discord.grounds import ground_of
 from adapters.discord.render import shown
 from adapters.discord.venue import DiscordVenue
 from engine import card_markdown
@@ -175,6 +176,7 @@ def person_of(interaction: Interaction) -> Person:
         manager=allowed.manage_guild or allowed.administrator,
         roles=frozenset(str(role.id) for role in getattr(user, "roles", ())),
         locale=interaction.locale.value,
+        ground=ground_of(interaction),
     )
 
 

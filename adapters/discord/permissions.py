@@ -21,9 +21,17 @@ NEEDED = discord.Permissions(
     embed_links=True,
     attach_files=True,
 )
+FOR_FILES = discord.Permissions(attach_files=True)
+FOR_A_DEBATE = discord.Permissions(NEEDED.value & ~FOR_FILES.value)
+# Inside a thread another permission is needed to post, and no thread is opened.
+INSIDE_A_THREAD = discord.Permissions(
+    FOR_A_DEBATE.value & ~discord.Permissions(send_messages=True, create_public_threads=True).value
+)
+# What Discord leaves out of somebody's permissions in a channel where they may not post.
+WITH_POSTING = ("Embed Links", "Attach Files")
 FOR_SECRET = discord.Permissions(manage_messages=True)
 NAMES = {
-    "view_channel": "View Channel",
+    "read_messages": "View Channel",  # as discord.py lists it
     "send_messages": "Send Messages",
     "send_messages_in_threads": "Send Messages in Threads",
     "create_public_threads": "Create Public Threads",

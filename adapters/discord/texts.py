@@ -20,6 +20,31 @@ ASK_AGAIN = (
 )
 TOO_LATE = "<@{user}>, the answer to your command:\n{answer}"
 NOT_HERE = "Rostrum works in servers only, in a channel or a thread; use the command there."
+LACKING = (
+    "No debate was started: in <#{place}> Rostrum lacks {permissions}. An admin of this server "
+    "grants that to Rostrum's role, or in the channel's own permissions."
+)
+NO_FILES = (
+    "No debate was started: this format posts files, and in <#{place}> Rostrum lacks Attach Files. "
+    "An admin of this server grants that, or choose another format."
+)
+NO_REMOVAL = (
+    "No debate was started: in a secret ballot Rostrum takes each reaction away, and in <#{place}> "
+    "it lacks Manage Messages. An admin of this server grants that, or choose ballot open or "
+    "private."
+)
+NO_VOICE = (
+    "No debate was started: the chat of a voice channel such as <#{place}> has no threads. Use the "
+    "command in a text channel."
+)
+NO_FORUM = (
+    "No debate was started: <#{place}> takes posts only. Open a post there, and use the command in "
+    "it."
+)
+LOCKED_HERE = (
+    "No debate was started: <#{place}> is locked. Have a moderator unlock it, or use the command "
+    "in another channel."
+)
 NO_BROADCAST = (
     "Discord shows what is posted in a thread in that thread alone; the announcement says when the "
     "models are named, and links there."

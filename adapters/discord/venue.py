@@ -13,6 +13,7 @@ from adapters.discord.errors import (
     THREAD_EXISTS,
     UNKNOWN_EMOJI,
     UNKNOWN_MESSAGE,
+    WRONG_KIND,
     Act,
 )
 from adapters.discord.payload import NOBODY, Payload, carries, nonce_of
@@ -24,6 +25,7 @@ from engine.messages import Message
 from engine.ports import Part, Reactions, VenueLimits
 
 PAGE = 100
+THREADS = (10, 11, 12)  # of an announcement channel, public, private
 REACTION_SHARE = 0.3  # of the gap between messages: Discord takes one reaction in 0.25 s
 MOST_PAGES = 10  # read back in a channel, where it is not known after which message to look
 ARCHIVE_MINUTES = 10080  # the longest that Discord offers, and the longest vote
@@ -83,7 +85,10 @@ class DiscordVenue:
         return None
 
     async def open_thread(self, channel: str, message: str, title: str) -> str:
-        """Open a public thread on a message; it has the message's id, as Discord has it."""
+        """Open a public thread on a message; it has the message's id, as Discord has it.
+
+        A message inside a thread can have none: what it announces is held where it stands.
+        """
         body = {"name": title.strip() or "…", "auto_archive_duration": ARCHIVE_MINUTES}
         try:
             path = f"{MESSAGE}/threads"
@@ -93,6 +98,8 @@ class DiscordVenue:
         except VenueError as error:
             if _code(error) == THREAD_EXISTS:
                 return message
+            if _code(error) == WRONG_KIND and await self._is_thread(channel):
+                return channel
             raise
         return str(opened["id"])
 
@@ -152,6 +159,10 @@ class DiscordVenue:
         async with self._pace.turn(place):
             posted = await self._rest.request(Act.POST, "POST", MESSAGES, place=place, **sent)
         return str(posted["id"])
+
+    async def _is_thread(self, place: str) -> bool:
+        shown = await self._rest.request(Act.READ, "GET", "/channels/{channel_id}", place=place)
+        return shown["type"] in THREADS
 
     async def _awake(
         self, act: Act, method: str, path: str, *, place: str, message: str, **more: Any

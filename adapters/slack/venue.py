@@ -105,6 +105,8 @@ class SlackVenue:
 
     async def open_thread(self, channel: str, message: str, title: str) -> str:
         """Return the thread of a message: Slack has one for each, without a title."""
+        if Place.parse(channel).root:
+            return channel
         return str(Place.parse(channel)._replace(root=message))
 
     async def seed(self, place: str, message: str, options: Sequence[str]) -> None:

@@ -40,6 +40,7 @@ class Audited(Format):
 
     name = NAME
     version = 1
+    files = True
     options = AuditedOptions
     turn_order = TurnOrder.SEQUENTIAL
 

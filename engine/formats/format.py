@@ -53,7 +53,7 @@ class Format(ABC):
     `contenders` are those of a debate without options; `turn_order` is the only one that the
     format knows, None where people may choose; `default_rounds` stands for a number of rounds
     that nobody asked for; `stance` says that people are asked for theirs in any case; `clocked`
-    that a clock decides how many turns there are.
+    that a clock decides how many turns there are; `files` that it posts files.
     """
 
     name: str
@@ -64,6 +64,7 @@ class Format(ABC):
     default_rounds: int = 1
     stance: bool = False
     clocked: bool = False
+    files: bool = False
 
     def roles(self, options: Mapping[str, object]) -> Roles:
         """Return who takes part, given complete options."""

@@ -46,6 +46,7 @@ class Structured(Format):
 
     name = NAME
     version = 1
+    files = True
     options = StructuredOptions
     turn_order = TurnOrder.SIMULTANEOUS
 

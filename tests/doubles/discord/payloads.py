@@ -5,6 +5,8 @@ from __future__ import annotations
 from tests.doubles.discord.permissions import in_channel
 from tests.doubles.discord.refusals import Json
 from tests.doubles.discord.state import (
+    STAGE,
+    VOICE,
     Attachment,
     Channel,
     Guild,
@@ -80,6 +82,8 @@ def channel_json(world: World, channel: Channel) -> Json:
         {"id": o.id, "type": o.type, "allow": str(o.allow), "deny": str(o.deny)}
         for o in channel.overwrites.values()
     ]
+    if channel.type in (VOICE, STAGE):
+        shown |= {"bitrate": 64000, "user_limit": 0, "rtc_region": None}
     return {
         **shown,
         "position": 0,

@@ -24,7 +24,17 @@ from tests.doubles.discord.payloads import (
 from tests.doubles.discord.permissions import FLAGS, in_channel, require, require_sending
 from tests.doubles.discord.platform import Draft, Platform
 from tests.doubles.discord.refusals import Json
-from tests.doubles.discord.state import Channel, Guild, Id, Message, Overwrite, World, texts
+from tests.doubles.discord.state import (
+    PRIVATE_THREAD,
+    PUBLIC_THREAD,
+    Channel,
+    Guild,
+    Id,
+    Message,
+    Overwrite,
+    World,
+    texts,
+)
 
 TYPES: dict[int, tuple[type, ...]] = {3: (str,), 4: (int,), 5: (bool,), 10: (int, float)}
 RESOLVED = {6: "users", 7: "channels", 8: "roles", 9: "users"}
@@ -80,6 +90,18 @@ class People:
         self.platform.delete(found, self._owner(found.channel_id))
 
     # --- places ----------------------------------------------------------------------------
+
+    def open_post(self, user: Id, forum: Id, name: str, text: str) -> Channel:
+        """Open a post in a forum as somebody; it is a thread that begins with their text."""
+        place, who = self.world.channel(forum), self.world.user(user).id
+        made = self.platform.open_thread(place, who, {"name": name}, kind=PUBLIC_THREAD)
+        self.platform.post(made, who, Draft({"content": text}))
+        return made
+
+    def open_thread(self, user: Id, name: str, *, private: bool = False) -> Channel:
+        """Open a thread in the first channel as somebody; a private one is theirs alone."""
+        who, kind = self.world.user(user).id, PRIVATE_THREAD if private else PUBLIC_THREAD
+        return self.platform.open_thread(self._place(None), who, {"name": name}, kind=kind)
 
     def delete_thread(self, thread: Id) -> None:
         """Delete a thread or channel as its server's owner."""

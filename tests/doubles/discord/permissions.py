@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from tests.doubles.discord.refusals import Refusal
-from tests.doubles.discord.state import Channel, Guild, World
+from tests.doubles.discord.state import PRIVATE_THREAD, Channel, Guild, World
 
 FLAGS: Final = {
     "administrator": 1 << 3,
@@ -44,6 +44,7 @@ EVERYONE: Final = bits(
     "read_message_history",
     "use_application_commands",
     "create_public_threads",
+    "create_private_threads",
     "send_messages_in_threads",
     "embed_links",
     "attach_files",
@@ -94,7 +95,8 @@ def _overwritten(total: int, place: Channel, guild: Guild, user_id: str) -> int:
 def require(world: World, channel: Channel, user_id: str, *names: str) -> None:
     """Raise 50001 where the channel cannot be seen, 50013 where a permission is missing."""
     held = in_channel(world, channel, user_id)
-    if not held & FLAGS["view_channel"]:
+    stranger = channel.type == PRIVATE_THREAD and user_id not in channel.members
+    if not held & FLAGS["view_channel"] or (stranger and not held & FLAGS["manage_threads"]):
         raise Refusal(50001)
     wanted = bits(*names)
     if held & wanted != wanted:

@@ -20,7 +20,12 @@ from tests.doubles.discord.payloads import (
 from tests.doubles.discord.permissions import FLAGS, in_channel, require, require_sending
 from tests.doubles.discord.refusals import Json, Refusal
 from tests.doubles.discord.state import (
-    PUBLIC_THREAD,
+    FORUM,
+    MEDIA,
+    NEWS,
+    NEWS_THREAD,
+    PRIVATE_THREAD,
+    TEXT,
     Attachment,
     Channel,
     Emit,
@@ -31,6 +36,7 @@ from tests.doubles.discord.state import (
 )
 
 HOUR = 3600.0
+POSTS_ONLY = (FORUM, MEDIA)
 EMOJI = regex.compile(r"(?:[\p{Emoji}--[0-9#*]]|[0-9#*]\uFE0F?\u20E3)[\p{EComp}\uFE0F]*", regex.V1)
 MENTION = regex.compile(r"<@(?P<role>&)?!?(?P<id>\d+)>|@(?P<all>everyone|here)\b")
 
@@ -88,6 +94,8 @@ class Platform:
 
     def may_post(self, channel: Channel, author: str, draft: Draft) -> None:
         """Raise unless the author may post such a thing there."""
+        if channel.type in POSTS_ONLY:
+            raise Refusal(50008)
         require_sending(self.world, channel, author)
         wanted = ["embed_links"] if draft.body.get("embeds") else []
         wanted += ["attach_files"] if draft.files else []
@@ -267,9 +275,10 @@ class Platform:
         self, channel: Channel, owner: str, body: Json, *, on: Message | None = None, kind: int
     ) -> Channel:
         """Open a thread; one that hangs on a message has that message's id."""
-        if channel.is_thread:
+        if channel.type not in (TEXT, NEWS) and (on is not None or channel.type not in POSTS_ONLY):
             raise Refusal(50024)
-        private = kind != PUBLIC_THREAD
+        kind = NEWS_THREAD if channel.type == NEWS and on is not None else kind
+        private = kind == PRIVATE_THREAD
         wanted = "create_private_threads" if private else "create_public_threads"
         require(self.world, channel, owner, wanted)
         limits.check_thread({"name": None, **body})

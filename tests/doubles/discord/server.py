@@ -18,6 +18,7 @@ from tests.doubles.discord.refusals import Refusal
 from tests.doubles.discord.rest import BASE, Rest, Sent
 from tests.doubles.discord.routes import Routes
 from tests.doubles.discord.state import (
+    TEXT,
     Channel,
     Clock,
     Guild,
@@ -96,10 +97,10 @@ class DiscordServer(People):
             made.members[self.world.bot.id] = {mine.id}
         return made
 
-    def add_channel(self, name: str, guild: Id | None = None) -> Channel:
-        """Make a text channel."""
+    def add_channel(self, name: str, guild: Id | None = None, *, kind: int = TEXT) -> Channel:
+        """Make a channel: of text, unless another kind is given."""
         owner = self.guild if guild is None else self.world.guild(guild)
-        made = Channel(self.world.new_id(), owner.id, name)
+        made = Channel(self.world.new_id(), owner.id, name, type=kind)
         self.world.channels[made.id] = made
         return made
 

@@ -15,7 +15,8 @@ from typing import Any, Final, Protocol
 from tests.doubles.discord.refusals import Json, Refusal
 
 EPOCH_MS: Final = 1_420_070_400_000
-TEXT, PUBLIC_THREAD, PRIVATE_THREAD = 0, 11, 12
+TEXT, VOICE, NEWS, STAGE, FORUM, MEDIA = 0, 2, 5, 13, 15, 16
+NEWS_THREAD, PUBLIC_THREAD, PRIVATE_THREAD = 10, 11, 12
 EPHEMERAL, LOADING = 1 << 6, 1 << 7
 
 Id = int | str
@@ -84,7 +85,7 @@ class Overwrite:
 
 @dataclass
 class Channel:
-    """A text channel, or a thread (then `parent_id` is its channel)."""
+    """A channel of any kind, or a thread (then `parent_id` is its channel)."""
 
     id: str
     guild_id: str
@@ -103,7 +104,7 @@ class Channel:
     @property
     def is_thread(self) -> bool:
         """Whether it is a thread."""
-        return self.type in (PUBLIC_THREAD, PRIVATE_THREAD)
+        return self.type in (NEWS_THREAD, PUBLIC_THREAD, PRIVATE_THREAD)
 
 
 @dataclass

@@ -1,0 +1,55 @@
+"""Whether a debate can be held where an interaction came from, before anything is paid; pure."""
+
+from __future__ import annotations
+
+import discord
+
+from adapters.discord import texts
+from adapters.discord.permissions import (
+    FOR_A_DEBATE,
+    FOR_FILES,
+    FOR_SECRET,
+    INSIDE_A_THREAD,
+    WITH_POSTING,
+    missing,
+)
+from engine.person import Ground
+
+Interaction = discord.Interaction[discord.Client]
+VIEW = "View Channel"
+VOICE = (discord.ChannelType.voice, discord.ChannelType.stage_voice)
+POSTS_ONLY = (discord.ChannelType.forum, discord.ChannelType.media)
+
+
+def ground_of(interaction: Interaction) -> Ground:
+    """Return what Discord says of the channel or thread, and of the bot's permissions in it."""
+    channel, held = interaction.channel, interaction.app_permissions
+    place, inside = interaction.channel_id, isinstance(channel, discord.Thread)
+    files = missing(held, FOR_FILES) and texts.NO_FILES.format(place=place)
+    removal = missing(held, FOR_SECRET) and texts.NO_REMOVAL.format(place=place)
+    return Ground(
+        unfit=_unfit_kind(channel, held) or _lacking(held, place, inside=inside),
+        no_files=files or "",
+        no_removal=removal or "",
+    )
+
+
+def _unfit_kind(channel: object, held: discord.Permissions) -> str:
+    kind = getattr(channel, "type", None)
+    said = ""
+    if kind in VOICE:
+        said = texts.NO_VOICE
+    elif kind in POSTS_ONLY:
+        said = texts.NO_FORUM
+    elif isinstance(channel, discord.Thread) and channel.locked and not held.manage_threads:
+        said = texts.LOCKED_HERE
+    return said.format(place=getattr(channel, "id", ""))
+
+
+def _lacking(held: discord.Permissions, place: int | None, *, inside: bool) -> str:
+    names = missing(held, INSIDE_A_THREAD if inside else FOR_A_DEBATE)
+    if VIEW in names:  # without it Discord takes all others away as well
+        names = [VIEW]
+    elif any(name.startswith("Send Messages") for name in names):
+        names = [name for name in names if name not in WITH_POSTING]
+    return texts.LACKING.format(place=place, permissions=", ".join(names)) if names else ""

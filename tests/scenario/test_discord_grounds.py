@@ -1,0 +1,246 @@
+"""Where a debate can be held on Discord is known before any model is paid."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from engine.debate import Status
+from tests.doubles.discord import DiscordServer, Rates, status
+from tests.doubles.discord.state import FORUM, MEDIA, NEWS, STAGE, VOICE, Channel, Message
+from tests.doubles.model_server import ModelServer
+from tests.scenario.conftest import play
+from tests.scenario.discord_stage import DiscordStage, author, ended, state, until, voting
+
+NAMES = {
+    "view_channel": "View Channel",
+    "send_messages": "Send Messages",
+    "send_messages_in_threads": "Send Messages in Threads",
+    "create_public_threads": "Create Public Threads",
+    "add_reactions": "Add Reactions",
+    "read_message_history": "Read Message History",
+    "embed_links": "Embed Links",
+}
+UNFIT = {VOICE: "voice channel", STAGE: "voice channel", FORUM: "a post", MEDIA: "a post"}
+START = {"topic": "Tea beats coffee"}
+
+
+@pytest.fixture
+async def models() -> AsyncIterator[ModelServer]:
+    async with ModelServer(play) as server:
+        yield server
+
+
+@pytest.fixture
+async def stage(database_url: str, models: ModelServer) -> AsyncIterator[DiscordStage]:
+    names = ", ".join(f"near/j{number}#kin{number}" for number in range(1, 5))
+    settings = {
+        "backends": {"near": {"base_url": models.base_url}},
+        "models": "near/ana, near/ben",
+        "jurors": names,
+        "prices": {f"near/{name}": [0, 0] for name in ("ana", "ben", "j1", "j2", "j3", "j4")},
+    }
+    async with DiscordServer(rates=Rates.generous()) as discord:
+        yield DiscordStage(database_url, discord, settings)
+
+
+@pytest.fixture
+def discord(stage: DiscordStage) -> DiscordServer:
+    return stage.discord
+
+
+def posted(discord: DiscordServer) -> list[Message]:
+    """Return everything that the bot posted, in any channel or thread."""
+    every = [m for kept in discord.world.messages.values() for m in kept.values()]
+    return [message for message in every if message.author_id == discord.bot.id]
+
+
+def turns(discord: DiscordServer, thread: Channel) -> list[Message]:
+    """Return the turns in a thread."""
+    return [m for m in discord.messages(thread.id) if " · turn " in author(m)]
+
+
+# --- permissions -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("permission", NAMES)
+async def test_a_missing_permission_is_named_before_anything_is_paid(
+    stage: DiscordStage, discord: DiscordServer, models: ModelServer, permission: str
+) -> None:
+    discord.deny(permission, discord.channel.id)
+    async with stage.process() as app:
+        asked = await stage.start()
+        assert asked.ephemeral
+        assert f"lacks {NAMES[permission]}" in asked.text
+        assert "An admin of this server grants" in asked.text
+        assert await app.store.debates.recent() == []
+    assert posted(discord) == []
+    assert models.requests == []
+
+
+async def test_attach_files_is_asked_for_only_where_a_format_posts_files(
+    stage: DiscordStage, discord: DiscordServer, models: ModelServer
+) -> None:
+    discord.deny("attach_files", discord.channel.id)
+    async with stage.process() as app:
+        asked = await stage.start(format="structured")
+        assert "lacks Attach Files" in asked.text
+        assert models.requests == []
+        await stage.vote()
+        await voting(app)
+        await stage.close()
+
+
+@pytest.mark.parametrize("kind", UNFIT)
+async def test_a_kind_of_channel_that_has_no_threads_is_refused(
+    stage: DiscordStage, discord: DiscordServer, models: ModelServer, kind: int
+) -> None:
+    place = discord.add_channel("elsewhere", kind=kind)
+    async with stage.process():
+        asked = await discord.slash("ada", "debate start", START, channel=place.id).finished()
+        assert asked.ephemeral
+        assert UNFIT[kind] in asked.text
+    assert posted(discord) == []
+    assert models.requests == []
+
+
+async def test_an_announcement_channel_holds_debates(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    place = discord.add_channel("news", kind=NEWS)
+    async with stage.process() as app:
+        await discord.slash("ada", "debate start", START, channel=place.id).finished()
+        await voting(app)
+        (thread,) = discord.threads(place.id)
+        assert len(turns(discord, thread)) == 8
+
+
+# --- threads and posts --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("where", ["post", "thread", "private"])
+async def test_a_debate_started_in_a_thread_or_a_post_is_held_there(
+    stage: DiscordStage, discord: DiscordServer, where: str
+) -> None:
+    if where == "post":
+        forum = discord.add_channel("forum", kind=FORUM)
+        thread = discord.open_post("ada", forum.id, "Tea or coffee", "What is better?")
+    else:
+        thread = discord.open_thread("ada", "Tea", private=where == "private")
+        thread.members |= discord.guild.members.keys()
+    async with stage.process() as app:
+        asked = await discord.slash("ada", "debate start", START, channel=thread.id).finished()
+        await until(lambda: f"<#{thread.id}>" in asked.text)
+        debate = await voting(app)
+        assert (debate.place, debate.thread) == (thread.id, thread.id)
+        assert len(turns(discord, thread)) == 8
+        await until(lambda: len(ballot(discord, thread).reactions) == 4)
+        discord.react("ben", ballot(discord, thread).id, "🅰️")
+        close = discord.slash("olga", "debate close", channel=thread.id)
+        assert "closed" in (await close.finished()).text
+        await ended(app)
+    (reveal,) = [m for m in discord.messages(thread.id) if author(m) == "Reveal"]
+    assert "**People:** A 1" in reveal.text
+    inside = {message.channel_id for message in posted(discord)}
+    assert inside == {thread.id}
+
+
+def ballot(discord: DiscordServer, thread: Channel) -> Message:
+    """Return the invitation to vote."""
+    return next(m for m in discord.messages(thread.id) if author(m) == "Vote")
+
+
+async def test_a_thread_needs_no_permission_to_post_in_its_channel_or_to_open_threads(
+    stage: DiscordStage, discord: DiscordServer, models: ModelServer
+) -> None:
+    thread = discord.open_thread("ada", "Tea")
+    discord.deny("send_messages", discord.channel.id)
+    discord.deny("create_public_threads", discord.channel.id)
+    async with stage.process() as app:
+        await discord.slash("ada", "debate start", START, channel=thread.id).finished()
+        await voting(app)
+        discord.deny("send_messages_in_threads", discord.channel.id)
+        other = discord.open_thread("ada", "Coffee")
+        before = len(models.requests)
+        asked = await discord.slash("ada", "debate start", START, channel=other.id).finished()
+        assert "lacks Send Messages in Threads" in asked.text
+        assert len(models.requests) == before
+
+
+async def test_a_locked_thread_is_refused(
+    stage: DiscordStage, discord: DiscordServer, models: ModelServer
+) -> None:
+    thread = discord.open_thread("ada", "Tea")
+    discord.lock(thread.id, archived=False)
+    async with stage.process():
+        asked = await discord.slash("ada", "debate start", START, channel=thread.id).finished()
+        assert "is locked" in asked.text
+    assert posted(discord) == []
+    assert models.requests == []
+
+
+async def test_a_thread_holds_one_debate_at_a_time_and_no_mirrored_pair(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    thread = discord.open_thread("ada", "Tea")
+    async with stage.process() as app:
+        mirrored = {**START, "mirror": True}
+        asked = await discord.slash("ada", "debate start", mirrored, channel=thread.id).finished()
+        assert "thread of its own" in asked.text
+        await discord.slash("ada", "debate start", START, channel=thread.id).finished()
+        asked = await discord.slash("ben", "debate start", START, channel=thread.id).finished()
+        assert "going on in this thread" in asked.text
+        await voting(app)
+        close = discord.slash("olga", "debate close", channel=thread.id)
+        await close.finished()
+        await ended(app)
+        asked = await discord.slash("ben", "debate start", START, channel=thread.id).finished()
+        assert "is queued" in asked.text
+        await voting(app)
+
+
+async def test_a_channel_that_was_allowed_allows_its_threads(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    thread = discord.open_thread("ada", "Tea")
+    async with stage.process() as app:
+        change = {"setting": "channels", "value": discord.channel.id}
+        await discord.slash("olga", "debate settings", change).finished()
+        await discord.slash("ada", "debate start", START, channel=thread.id).finished()
+        await voting(app)
+
+
+# --- what nobody could know before ----------------------------------------------------------------
+
+FAULTS = {
+    "no post": ("POST", "/channels/*/messages", status(403, error=50013)),
+    "no channel": ("POST", "/channels/*/messages", status(404, error=10003)),
+    "no thread": ("POST", "/channels/*/messages/*/threads", status(403, error=50013)),
+    "too many threads": ("POST", "/channels/*/messages/*/threads", status(400, error=160006)),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+async def test_nothing_is_paid_for_a_debate_that_cannot_be_announced(
+    stage: DiscordStage, discord: DiscordServer, models: ModelServer, name: str
+) -> None:
+    method, path, fault = FAULTS[name]
+    discord.fail(fault, method, path, times=-1)
+    async with stage.process() as app:
+        await stage.start()
+        debate = await state(app, lambda d: not d.status.live)
+        assert (debate.status, debate.gone) == (Status.FAILED, True)
+    assert models.requests == []
+
+
+async def test_while_discord_is_away_nothing_is_paid_and_then_the_debate_is_held(
+    stage: DiscordStage, discord: DiscordServer, models: ModelServer
+) -> None:
+    discord.fail(status(503), "POST", "/channels/*/messages", times=2)
+    async with stage.process() as app:
+        await stage.start()
+        await state(app, lambda d: "Waiting to post" in d.reason)
+        assert models.requests == []
+        await voting(app)
+    assert models.requests
