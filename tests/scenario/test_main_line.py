@@ -117,7 +117,9 @@ async def test_thinking_waits_for_a_slow_platform_and_catches_up_in_order(
     """Both sides of a simultaneous round wait for room at once, which once ended the process."""
     started = await line.start(turn_order=TurnOrder.SIMULTANEOUS)
 
-    def two_rounds_are_asked(_: Debate) -> bool:
+    def two_rounds_are_asked(debate: Debate) -> bool:
+        if debate.thread is None:  # nothing is asked before there is one
+            return False
         stage.venue.go_away(0.8)  # for as long as that takes
         return len(stage.turns_asked) >= 4
 
