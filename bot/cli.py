@@ -28,7 +28,10 @@ FORMATS = typer.Option(help="Only these formats of debate, e.g. classic,team.")
 LANGUAGES = typer.Option(help="Only these languages, e.g. en,tr.")
 MOST = 1_000_000
 SECONDS = typer.Option(min=0.001, max=60, help="How long each model call takes.")
-VOTES = typer.Option(help="Votes to cast, e.g. A=3,B=2,tie=1 (default: keys, in a terminal).")
+VOTES = typer.Option(
+    help="Votes to cast, e.g. A=3,B=2,tie=1; in a mirror they go to the same models "
+    "(default: keys, in a terminal)."
+)
 STANCES = typer.Option(
     help="Where people stand before and after, e.g. against>for=2,for=1; asks them to say."
 )

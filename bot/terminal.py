@@ -29,6 +29,7 @@ from bot.settings import Settings
 from engine.debate import Debate, Status, short_code
 from engine.errors import RostrumError, StoreError, UsageError, VenueError
 from engine.intake import Order
+from engine.mirror import OTHER
 from engine.ports import Audience, VenueLimits
 from engine.service import Started
 from engine.store import Caps
@@ -57,7 +58,7 @@ class Session:
     resume_command: str = "rostrum debate --resume"
 
     async def start(self, order: Order) -> Debate:
-        """Hold a new debate and return it revealed, and its mirror after it where one is asked for.
+        """Hold a new debate and return it revealed, or its mirror where one is asked for.
 
         Raises what `Service.start` does.
         """
@@ -77,7 +78,10 @@ class Session:
             return await self._follow_pair(app, venue, started.debate.id, started.mirror.id)
 
     async def resume(self, debate_id: str) -> Debate:
-        """Go on with a debate that this terminal began, and return it revealed."""
+        """Go on with a debate that this terminal began, and return it revealed.
+
+        Where its mirror goes on too, both are held as they were begun.
+        """
         begun = await find_debate(self.settings, debate_id)
         if begun.platform != PLATFORM:
             raise UsageError(f"Debate {begun.code} is held on {begun.platform}, not in a terminal.")
@@ -87,7 +91,11 @@ class Session:
             venue.watch(begun.thread)
         async with run_app(self.settings, [venue], audience=self._audience(venue)) as app:
             debate = await app.service.resume(begun.id, _operators(app.defaults.caps))
-            return await self._follow(app, venue, debate.id)
+            mirror = await app.store.debates.mirror_of(debate)
+            if mirror is None or _ended(mirror) or _ended(debate):
+                return await self._follow(app, venue, debate.id)
+            await app.service.resume(mirror.id, _operators(app.defaults.caps))
+            return await self._follow_pair(app, venue, *sorted((debate.id, mirror.id)))
 
     def _open_venue(self, channel: str) -> TerminalVenue:
         database = sqlite_path(self.settings.database_url.get_secret_value())
@@ -106,26 +114,43 @@ class Session:
         return venue if self.console.is_terminal else None
 
     async def _follow_pair(self, app: App, venue: TerminalVenue, first: str, second: str) -> Debate:
-        """Show a debate and its mirror: both are voted on before the first names the models."""
+        """Show a debate and its mirror: both votes are taken before either names the models."""
         opened = await _until(app, first, lambda d: d.thread or _ended(d))
         venue.turn_to(opened.thread or "")
-        await self._follow(app, venue, first, veiled=True)
+        await self._follow(app, venue, first, holds=True)
         try:
             mirror = await _until(app, second, lambda d: d.thread or _ended(d))
             venue.turn_to(mirror.thread or "")
-            return await self._follow(app, venue, second)
+            debate = await self._follow(app, venue, second, exchanged=True)
+            await app.deliveries[PLATFORM].settled(first)
+            return debate
+        except DebateEndedError:
+            # Nobody votes there any more, so that the first one spoils nothing.
+            await self._close_vote(app, first)
+            await app.deliveries[PLATFORM].settled(first)
+            raise
         finally:
             venue.turn_to(opened.thread or "")
 
     async def _follow(
-        self, app: App, venue: TerminalVenue, debate_id: str, *, veiled: bool = False
+        self,
+        app: App,
+        venue: TerminalVenue,
+        debate_id: str,
+        *,
+        holds: bool = False,
+        exchanged: bool = False,
     ) -> Debate:
+        """Show a debate until it is revealed, or, where it `holds`, until its votes are cast.
+
+        With `exchanged` votes that were given beforehand go to the same models as in its mirror.
+        """
         venue.listener = partial(app.service.hear, PLATFORM)
         try:
             await self._hear_first_stances(app, venue, debate_id)
             debate = await _until(app, debate_id, lambda d: d.vote_opened_at or _ended(d))
             if debate.vote_opened_at and not _ended(debate):
-                debate = await self._vote(app, venue, debate, veiled=veiled)
+                debate = await self._vote(app, venue, debate, holds=holds, exchanged=exchanged)
             await app.deliveries[PLATFORM].settled(debate_id)
         except asyncio.CancelledError:
             code = short_code(debate_id)
@@ -133,36 +158,49 @@ class Session:
             raise
         finally:
             venue.close()
-        if debate.status is not Status.CLOSED:
+        if debate.status is not (Status.VOTING if holds else Status.CLOSED):
             raise DebateEndedError(f"{debate.reason} {_way_on(debate, self.resume_command)}")
         return debate
 
     async def _vote(
-        self, app: App, venue: TerminalVenue, debate: Debate, *, veiled: bool
+        self, app: App, venue: TerminalVenue, debate: Debate, *, holds: bool, exchanged: bool
     ) -> Debate:
         """Take the votes, and close when the people at this terminal are done or time is up.
 
-        What follows is held back where it is `veiled`.
+        Where it `holds` the vote stays open, and what follows is held back.
         """
         options = vote_options(tuple(debate.request.sides))
         async with asyncio.TaskGroup() as group:
-            voting = group.create_task(self._take_votes(app, venue, debate, options))
+            voting = group.create_task(self._take_votes(app, venue, debate, options, exchanged))
             closing = group.create_task(_until(app, debate.id, _ended))
             await asyncio.wait({voting, closing}, return_when=asyncio.FIRST_COMPLETED)
             voting.cancel()
-            if veiled:
+            if holds:
                 venue.watch("")
-            if not closing.done():
-                judged = await _until(app, debate.id, lambda d: d.status is not Status.RUNNING)
-                if judged.status is Status.VOTING:
-                    await app.service.close_vote(debate.id)
+                closing.cancel()
+                return await _until(app, debate.id, lambda d: d.status is not Status.RUNNING)
+            await self._close_vote(app, debate.id)
             return await closing
 
+    async def _close_vote(self, app: App, debate_id: str) -> None:
+        """Close a vote that is open, once the jury is done."""
+        judged = await _until(app, debate_id, lambda d: not d.status.live)
+        if judged.status is Status.VOTING:
+            await app.service.close_vote(debate_id)
+
     async def _take_votes(
-        self, app: App, venue: TerminalVenue, debate: Debate, options: tuple[str, ...]
+        self,
+        app: App,
+        venue: TerminalVenue,
+        debate: Debate,
+        options: tuple[str, ...],
+        exchanged: bool,
     ) -> None:
         if self.votes is not None:
-            await _cast(venue, hands(parse_votes(self.votes, options)))
+            given = parse_votes(self.votes, options)
+            if exchanged:
+                given = {OTHER.get(option, option): number for option, number in given.items()}
+            await _cast(venue, hands(given))
         elif has_keyboard():
             read = await venue.reactions(debate.thread or "", debate.vote_message or "")
             before = guests_among(user for held in read.holders.values() for user in held)

@@ -65,23 +65,25 @@ class StartedAnswer(Value):
 
 
 class StoppedAnswer(Value):
-    """A debate is asked to stop, or its vote was closed early."""
+    """A debate is asked to stop, or its vote was closed early; that on its `mirror` with it."""
 
     what: Literal["debate", "vote"]
     debate: DebateLine
+    mirror: DebateLine | None = None
     private: bool = True
 
 
 class StatusAnswer(Value):
     """How far a debate is: `turns` of `turns_total` are held, 0 where nobody knows yet.
 
-    `minutes_left` are those of an open vote.
+    `minutes_left` are those of an open vote; `mirror` is the debate whose vote closes with it.
     """
 
     debate: DebateLine
     turns: int
     turns_total: int
     minutes_left: float | None = None
+    mirror: DebateLine | None = None
     private: bool = True
 
 

@@ -15,6 +15,7 @@ from engine.debate import ENDED, Debate, Status, short_code
 from engine.errors import NotFoundError, VenueAwayError, VenueError
 from engine.formats import length_of
 from engine.messages import Phase, Progress
+from engine.mirror import awaits, tied
 from engine.ports import Clock, Venue
 from engine.store import Intent, Store
 from engine.text import headline
@@ -96,13 +97,16 @@ class Board:
     async def _progress(self, debate: Debate) -> Progress:
         turns = await self.store.journal.turns_held(debate.id)
         total = length_of(debate.setup)
+        mirror, now = await self.store.debates.mirror_of(debate), self.clock.now()
+        waits = mirror is not None and awaits(debate, mirror, now)
         return Progress(
             phase=_phase(debate, judging=0 < total <= turns),
             turns=turns,
             total=total,
             round=await self._round(debate.id, turns),
             thread=debate.thread,
-            until=debate.vote_deadline,
+            until=None if waits else debate.vote_deadline,
+            mirror=mirror.code if mirror is not None and tied(debate, mirror, now) else "",
             reason=headline(debate.reason, REASON_LENGTH),
         )
 

@@ -57,6 +57,8 @@ STATES: Mapping[Phase, str] = {
     "failed": "❌ it could not go on",
     "gone": "❌ ended: its thread is gone, or Rostrum may not post there. {reason}",
 }
+VOTE_TIED = "🗳️ the vote is open in {thread} until {until}, with that on its mirror {mirror}"
+VOTE_WAITS = "🗳️ the vote is open in {thread} and closes together with that on its mirror {mirror}"
 RUNS_BY_THE_CLOCK = "🗣️ {round}{turns} turns held in {thread}"
 IN_ROUND = "{round}: "
 TURN = "{seat} · {round} · turn {number} of {total}"
@@ -66,6 +68,7 @@ INVITE = "Vote"
 INVITE_ASKS = "**Who debated better?**"
 OPTION = "{emoji} {name}"
 INVITE_TERMS = "{lasts}; {quorum} make it count."
+INVITE_MIRRORED = "It closes together with the vote on the mirrored debate."
 QUORUM = ("{n} vote", "{n} votes")
 WITHDRAW = "Take my vote back"
 STANCE_BEFORE = "Before the debate"
@@ -151,16 +154,23 @@ def stoppable(debate: Announcement) -> bool:
 
 def progressed(progress: Progress, *, thread: str, until: str = "") -> str:
     """Return how far a debate is; `thread` and `until` are written as the chat shows them."""
-    by_the_clock = progress.phase == "running" and not progress.total
-    template = RUNS_BY_THE_CLOCK if by_the_clock else STATES[progress.phase]
-    return template.format(
+    return _state(progress).format(
         turns=progress.turns,
         total=progress.total or progress.turns,
         round=IN_ROUND.format(round=progress.round) if progress.round else "",
         thread=thread,
         until=until,
+        mirror=progress.mirror,
         reason=progress.reason,
     )
+
+
+def _state(progress: Progress) -> str:
+    if progress.phase == "running" and not progress.total:
+        return RUNS_BY_THE_CLOCK
+    if progress.phase == "voting" and progress.mirror:
+        return VOTE_WAITS if progress.until is None else VOTE_TIED
+    return STATES[progress.phase]
 
 
 def turn_title(turn: TurnPost) -> str:
@@ -222,4 +232,5 @@ def invite_terms(invite: VoteInvite) -> str:
     """Return how long a vote lasts, and what makes it count."""
     lasts = plural(VOTE_LASTS, invite.minutes)
     quorum = plural(QUORUM, invite.quorum)
-    return INVITE_TERMS.format(lasts=lasts[0].upper() + lasts[1:], quorum=quorum)
+    terms = INVITE_TERMS.format(lasts=lasts[0].upper() + lasts[1:], quorum=quorum)
+    return f"{terms} {INVITE_MIRRORED}" if invite.mirrored else terms

@@ -68,6 +68,7 @@ from engine.invocation import (
 )
 from engine.lookup import find_held, find_named, find_newest, find_only
 from engine.messages import Reveal
+from engine.mirror import closes_with, tied
 from engine.person import Person, manages, require_manager, settings_of
 from engine.privacy import forget
 from engine.review import find_offers, line_of, revise
@@ -196,20 +197,26 @@ class Commands:
         return StoppedAnswer(what="debate", debate=DebateLine.of(stopped))
 
     async def close(self, person: Person, debate: str | None = None) -> StoppedAnswer:
-        """Close a vote before its time: managers may."""
+        """Close a vote before its time, and an open one on its mirror: managers may."""
         await require_manager(self.store, person, "close a vote early")
         found = await find_only(self.store, person, debate, (Status.VOTING,))
+        mirror = await self.store.debates.mirror_of(found)
+        both = mirror is not None and closes_with(found, mirror)
         closed = await self.service.close_vote(found.id)
-        return StoppedAnswer(what="vote", debate=DebateLine.of(closed))
+        line = DebateLine.of(mirror) if mirror is not None and both else None
+        return StoppedAnswer(what="vote", debate=DebateLine.of(closed), mirror=line)
 
     async def status(self, person: Person, debate: str | None = None) -> StatusAnswer:
         """Say how far a debate is, and nothing that is sealed."""
         found = await find_newest(self.store, person, debate)
+        mirror = await self.store.debates.mirror_of(found)
+        now = self.service.clock.now()
         return StatusAnswer(
             debate=DebateLine.of(found),
             turns=await self.store.journal.turns_held(found.id),
             turns_total=length_of(found.setup),
             minutes_left=self._minutes_left(found),
+            mirror=DebateLine.of(mirror) if mirror and tied(found, mirror, now) else None,
         )
 
     async def result(self, person: Person, debate: str | None = None) -> ResultAnswer:

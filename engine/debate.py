@@ -302,8 +302,8 @@ class Debate(Value):
 
     `reason` says why it ended as it did, or what it waits for; `place` is the channel it was
     started in, `thread` the thread once there is one, both as opaque platform references;
-    `gone` says that the thread was lost. `mirror_revealed_at` is when the same debate with sides
-    exchanged named the models, and so this one's.
+    `gone` says that the thread was lost. `mirror` is the id of the same debate with sides
+    exchanged, and `mirror_revealed_at` when that one named the models, and so this one's.
     """
 
     id: str
@@ -327,6 +327,7 @@ class Debate(Value):
     vote_extended: bool = False
     closed_early: bool = False
     revealed_at: datetime | None = None
+    mirror: str | None = None
     mirror_revealed_at: datetime | None = None
 
     @property

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engine.answers import DebatesAnswer, ResultAnswer, StartedAnswer, StatusAnswer, StoppedAnswer
+from engine.answers import (
+    DebateLine,
+    DebatesAnswer,
+    ResultAnswer,
+    StartedAnswer,
+    StatusAnswer,
+    StoppedAnswer,
+)
 from engine.card_markdown import COST_UNKNOWN, SOON, option_name, plural
 from engine.debate import Estimate, Persuasion, Status, Tally, Verdict
 from engine.messages import JurorLine, Reveal
@@ -25,6 +32,10 @@ STOPPED = {
     "debate": "Debate `{code}` is asked to stop; what was said so far is kept.",
     "vote": "The vote on debate `{code}` is closed; the reveal follows in its thread.",
 }
+STOPPED_PAIR = (
+    "The votes on debate `{code}` and on its mirror `{mirror}` are closed; the reveals follow in "
+    "their threads."
+)
 
 ABOUT = "Debate `{code}`: **{topic}**"
 STATUSES = {
@@ -40,6 +51,8 @@ RUNS_BY_THE_CLOCK = "It runs: {turns} turns are held."
 JUDGING = "All {total} turns are held; the jury reads them."
 VOTE_LEFT = "The vote is open for {minutes}."
 VOTE_DUE = "The vote is being closed."
+VOTE_TIED = "It closes together with the vote on its mirror, debate `{code}`."
+VOTE_WAITS = "The vote stays open until people can vote on its mirror, debate `{code}`, too."
 SEALED = "Nothing is told before the vote has closed."
 NO_RESULT = "It has no result."
 
@@ -103,6 +116,8 @@ def _estimate(estimate: Estimate) -> str:
 
 def stopped_line(answer: StoppedAnswer) -> str:
     """Say that a debate is stopped, or its vote closed."""
+    if answer.mirror is not None:
+        return STOPPED_PAIR.format(code=answer.debate.code, mirror=answer.mirror.code)
     return STOPPED[answer.what].format(code=answer.debate.code)
 
 
@@ -111,13 +126,22 @@ def status_lines(answer: StatusAnswer) -> Iterator[str]:
     debate = answer.debate
     yield ABOUT.format(code=debate.code, topic=headline(debate.topic, TOPIC_LENGTH))
     if debate.status is Status.VOTING and answer.minutes_left is not None:
-        yield _vote_left(answer.minutes_left)
+        yield from _vote_open(answer.minutes_left, answer.mirror)
     elif debate.status is Status.RUNNING and not answer.turns_total:
         yield RUNS_BY_THE_CLOCK.format(turns=answer.turns)
     elif debate.status is Status.RUNNING and answer.turns >= answer.turns_total:
         yield JUDGING.format(total=answer.turns_total)
     else:
         yield STATUSES[debate.status].format(turns=answer.turns, total=answer.turns_total)
+
+
+def _vote_open(minutes: float, mirror: DebateLine | None) -> Iterator[str]:
+    if mirror is not None and minutes <= 0 and mirror.vote_deadline is None:
+        yield VOTE_WAITS.format(code=mirror.code)
+        return
+    yield _vote_left(minutes)
+    if mirror is not None:
+        yield VOTE_TIED.format(code=mirror.code)
 
 
 def _vote_left(minutes: float) -> str:

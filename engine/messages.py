@@ -33,7 +33,8 @@ class Progress(Value):
     """How far a debate is: `turns` of `total` (0: nobody knows yet) are held.
 
     `judging` is a debate whose jury reads, `gone` one whose thread was lost. `round` is the newest
-    turn's, `until` when an open vote closes, `reason` why a debate is gone.
+    turn's, `until` when an open vote closes (None: that depends on its mirror), `mirror` the code
+    of the debate whose vote closes with it, `reason` why a debate is gone.
     """
 
     phase: Phase
@@ -42,6 +43,7 @@ class Progress(Value):
     round: str = ""
     thread: str | None = None
     until: datetime | None = None
+    mirror: str = ""
     reason: str = ""
 
 
@@ -90,7 +92,8 @@ class VoteInvite(Value):
     """Asks people to vote.
 
     The venue seeds one reaction an option; a private ballot has a button for each instead, a
-    secret one reactions and a button that withdraws.
+    secret one reactions and a button that withdraws. `mirrored` says that the vote closes together
+    with that on the same debate with sides exchanged.
     """
 
     kind: Literal["vote_invite"] = "vote_invite"
@@ -98,6 +101,7 @@ class VoteInvite(Value):
     minutes: float
     quorum: int
     ballot: BallotKind = BallotKind.OPEN
+    mirrored: bool = False
 
 
 class StanceInvite(Value):

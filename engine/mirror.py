@@ -2,16 +2,49 @@
 
 Who speaks last cannot be swapped away by a jury; a pair in which each model has had both sides
 can. Whichever is revealed first names the models of both: what people choose on the other from
-then on is no label (`Vote.mirror_revealed`). Pure.
+then on is no label (`Vote.mirror_revealed`). So both votes share one deadline, the later one, and
+close together. Pure.
 """
 
 from __future__ import annotations
 
-from engine.debate import Estimate, Model, Request, side_of
+from datetime import datetime, timedelta
+
+from engine.debate import Debate, Estimate, Model, Request, Status, side_of
 from engine.errors import UsageError
 from engine.formats.format import Roles
 
 OTHER = {"A": "B", "B": "A"}
+LONGEST_WAIT = timedelta(hours=24)
+"""How long a vote stays open past its deadline for a mirror whose own vote is still to come.
+
+Once that is open both have its deadline, so nothing waits for ever.
+"""
+
+
+def awaits(debate: Debate, mirror: Debate | None, now: datetime) -> bool:
+    """Tell whether an open vote waits for its mirror's to open; the store asks the same in SQL."""
+    if mirror is None or debate.gone or mirror.gone or debate.vote_deadline is None:
+        return False
+    to_come = mirror.status.live or (
+        mirror.status is Status.VOTING and mirror.vote_deadline is None
+    )
+    return to_come and now < debate.vote_deadline + LONGEST_WAIT
+
+
+def closes_with(debate: Debate, mirror: Debate | None) -> bool:
+    """Tell whether both votes are open, so that they close together."""
+    return mirror is not None and all(
+        one.status is Status.VOTING and one.vote_deadline is not None and not one.gone
+        for one in (debate, mirror)
+    )
+
+
+def tied(debate: Debate, mirror: Debate, now: datetime) -> bool:
+    """Tell whether an open vote ends with that on its mirror."""
+    return debate.status is Status.VOTING and (
+        closes_with(debate, mirror) or awaits(debate, mirror, now)
+    )
 
 
 def check_mirrored(name: str, roles: Roles, request: Request) -> None:

@@ -139,6 +139,8 @@ class Runner:
             notice = Notice(level="warning", text=_farewell(debate, status, error))
             await self._publish(debate, lease, Post(key=f"end/{number}", message=notice))
         await self.store.debates.advance(lease, debate_id, status, str(error))
+        if debate.mirror is not None:  # whose vote may have waited for this one's
+            self.bell.ring(f"votes/{debate.platform}")
 
     async def _announced(self, debate: Debate) -> None:
         """Wait until the debate has a thread: nothing is paid for what can be posted nowhere."""
@@ -249,6 +251,7 @@ def _invitation(debate: Debate) -> tuple[Post, ...]:
         minutes=request.vote_minutes,
         quorum=request.quorum,
         ballot=request.ballot,
+        mirrored=debate.mirror is not None,
     )
     vote = Post(key="vote", message=invite)
     return (vote, _ask_for_stance(debate, after=True)) if request.stance else (vote,)

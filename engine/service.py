@@ -31,7 +31,7 @@ from engine.formats import Format, find_format
 from engine.intake import Defaults, Order, check_prices, complete, freeze
 from engine.jury.history import Fit, fit
 from engine.messages import Announcement
-from engine.mirror import add_up, check_mirrored, exchange
+from engine.mirror import add_up, awaits, check_mirrored, exchange
 from engine.ports import Clock, Dispatcher, Inbound, Models
 from engine.prompts.library import Prompts
 from engine.store import Caps, NewDebate, Post, Store
@@ -179,7 +179,11 @@ class Service:
         return await self.windows[platform].hearing.hear(event)
 
     async def close_vote(self, debate_id: str) -> Debate:
-        """Close an open vote before its time, and reveal."""
+        """Close an open vote before its time, and reveal; an open one on its mirror closes too.
+
+        While the vote on the mirror is still to come, that is refused: the reveal would name the
+        mirror's models. Raises UsageError.
+        """
         debate = await self.store.debates.get(debate_id)
         if debate.status is Status.VOTING and debate.vote_opened_at is None:
             raise UsageError(
@@ -188,6 +192,13 @@ class Service:
             )
         if debate.status is not Status.VOTING:
             raise UsageError(f"Debate {debate.code} is {debate.status}; it has no open vote.")
+        mirror = await self.store.debates.mirror_of(debate)
+        if mirror is not None and awaits(debate, mirror, self.clock.now()):
+            raise UsageError(
+                f"This reveal would name the models of {mirror.code}, the mirror of debate "
+                f"{debate.code}, before people can vote there; both votes close together. Close "
+                "this one once the vote there is open, or stop that debate first."
+            )
         await self.windows[debate.platform].close(debate.id, early=True)
         return await self.store.debates.get(debate.id)
 

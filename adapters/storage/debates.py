@@ -124,6 +124,13 @@ class DebateTable:
         query, values = _named(debate_id)
         return _only(await self._database.fetch(query, values), debate_id)
 
+    async def mirror_of(self, debate: Debate) -> Debate | None:
+        """Return the same debate with sides exchanged; None where there is none, or no more."""
+        if debate.mirror is None:
+            return None
+        rows = await self._database.fetch(BY_ID, {"of": debate.mirror})
+        return to_debate(rows[0]) if rows else None
+
     async def recent(self, statuses: Sequence[Status] = (), limit: int = 100) -> list[Debate]:
         """Return debates, newest first."""
         query = select(debates).order_by(debates.c.number.desc()).limit(limit)
@@ -274,7 +281,7 @@ def _create(connection: Connection, new: NewDebate, caps: Caps, posts: Sequence[
         mirrored = update(debates).where(debates.c.id == new.setup.mirror_of)
         connection.execute(mirrored.values(mirror=new.id))
     insert_posts(connection, new.id, posts)
-    return Debate(setup=new.setup, **known)
+    return Debate(setup=new.setup, mirror=new.setup.mirror_of, **known)
 
 
 def _count_debate(connection: Connection) -> int:

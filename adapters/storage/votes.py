@@ -6,7 +6,18 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 
 import orjson
-from sqlalchemy import ColumnElement, Connection, Integer, Update, and_, bindparam, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Integer,
+    Update,
+    and_,
+    bindparam,
+    not_,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.dialects.sqlite import insert
 
 from adapters.storage.ballot_box import BallotBox
@@ -18,6 +29,7 @@ from adapters.storage.outbox import IN_CHANNEL, insert_posts, release
 from adapters.storage.people import barred, ensure_person, find_key
 from adapters.storage.prepared import Prepared, one_of
 from adapters.storage.tables import (
+    Utc,
     debates,
     interventions,
     people,
@@ -27,6 +39,7 @@ from adapters.storage.tables import (
 )
 from adapters.storage.targets import add_target, to_target
 from engine.debate import BallotKind, Question, Status, VoteEvent
+from engine.mirror import LONGEST_WAIT
 from engine.store import (
     Cast,
     Closing,
@@ -45,10 +58,25 @@ from engine.votes.recovery import NewEvent
 GOING = (Status.QUEUED, Status.RUNNING, Status.VOTING)
 ASKED = tuple(question for question in Question if question is not Question.TURN)
 ALL = 2**31 - 1
+_mirror = debates.alias()
+# That the vote on a debate's mirror is still to come (engine/mirror.py, `awaits`).
+_AWAITED = (
+    select(_mirror.c.id)
+    .where(_mirror.c.id == debates.c.mirror, _mirror.c.gone.is_(False), debates.c.gone.is_(False))
+    .where(
+        or_(
+            one_of(_mirror.c.status, *(status for status in Status if status.live)),
+            and_(_mirror.c.status == Status.VOTING, _mirror.c.vote_deadline.is_(None)),
+        )
+    )
+    .exists()
+)
+_PATIENCE = bindparam("patience", type_=Utc)  # before it nothing waits any more; None: all is asked
 DEADLINES = Prepared(
     select(debates.c.id, debates.c.vote_deadline)
     .where(debates.c.status == Status.VOTING, debates.c.platform == bindparam("on"))
     .where(debates.c.vote_deadline.is_not(None), IN_CHANNEL)
+    .where(or_(_PATIENCE.is_(None), debates.c.vote_deadline <= _PATIENCE, not_(_AWAITED)))
     .order_by(debates.c.vote_deadline)
     .limit(bindparam("most", type_=Integer))
 )
@@ -72,6 +100,25 @@ ACCEPT = Prepared(_OF_DEBATE.where(debates.c.vote_message.is_(None)), ("vote_mes
 OPEN = Prepared(
     _OF_DEBATE.where(debates.c.vote_opened_at.is_(None)),
     ("vote_message", "vote_opened_at", "vote_deadline"),
+)
+# Both votes of a mirrored pair have the later deadline, once both are open.
+SHARE_DEADLINE = Prepared(
+    update(debates)
+    .where(or_(debates.c.id == bindparam("of"), debates.c.mirror == bindparam("of")))
+    .where(debates.c.vote_deadline.is_not(None), debates.c.revealed_at.is_(None))
+    .where(
+        debates.c.gone.is_(False),
+        select(_mirror.c.id)
+        .where(_mirror.c.id == debates.c.mirror, _mirror.c.vote_deadline > debates.c.vote_deadline)
+        .where(_mirror.c.revealed_at.is_(None), _mirror.c.gone.is_(False))
+        .exists(),
+    )
+    .values(
+        vote_deadline=select(_mirror.c.vote_deadline)
+        .where(_mirror.c.id == debates.c.mirror)
+        .scalar_subquery()
+    ),
+    (),
 )
 LISTEN = Prepared(
     update(targets)
@@ -129,6 +176,7 @@ class VoteTable:
             guard(connection, lease)
             if OPEN.run(connection, row | {"of": debate_id}):
                 _listen(connection, debate_id, message)
+                SHARE_DEADLINE.run(connection, {"of": debate_id})
 
         await self._database.write(store)
 
@@ -294,10 +342,23 @@ class VoteTable:
         return await self._database.write(store)
 
     async def deadlines(
-        self, platform: str, channel: str | None = None, limit: int | None = None
+        self,
+        platform: str,
+        channel: str | None = None,
+        limit: int | None = None,
+        *,
+        now: datetime | None = None,
     ) -> dict[str, datetime]:
-        """Return when each open vote of a platform is due, the first due first."""
-        values = {"on": platform, "channel": channel, "most": ALL if limit is None else limit}
+        """Return when each open vote of a platform is due, the first due first.
+
+        With `now` those are left out that wait for the vote on their mirror to open.
+        """
+        values = {
+            "on": platform,
+            "channel": channel,
+            "most": ALL if limit is None else limit,
+            "patience": now and now - LONGEST_WAIT,
+        }
         rows = await self._database.fetch(DEADLINES, values)
         return {row.id: row.vote_deadline for row in rows}
 
@@ -331,7 +392,7 @@ class VoteTable:
         return await self._database.read(lambda connection: list(connection.scalars(query)))
 
     async def extend(self, lease: Lease, debate_id: str, deadline: datetime, post: Post) -> None:
-        """Move a vote's deadline, once."""
+        """Move a vote's deadline, once; that of an open vote on its mirror is not before it."""
         statement = (
             update(debates)
             .where(debates.c.id == debate_id, debates.c.vote_extended.is_(False))
@@ -342,6 +403,7 @@ class VoteTable:
             guard(connection, lease)
             if connection.execute(statement).rowcount:
                 insert_posts(connection, debate_id, [post])
+                SHARE_DEADLINE.run(connection, {"of": debate_id})
 
         await self._database.write(store)
 
@@ -369,7 +431,6 @@ class VoteTable:
             guard(connection, lease)
             if not connection.execute(ended).rowcount:
                 return
-            connection.execute(mirrored)
             closing = conclude(_log(connection, debate_id))
             rows = [
                 {
@@ -386,6 +447,7 @@ class VoteTable:
             for judge, verdict in closing.verdicts.items():
                 insert_verdict(connection, debate_id, judge, verdict)
             if closing.posts:  # none: its thread is gone
+                connection.execute(mirrored)
                 release(connection, debate_id)
             insert_posts(connection, debate_id, closing.last)
 

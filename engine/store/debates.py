@@ -70,6 +70,10 @@ class Debates(Protocol):
         """Return a debate by its id or its short code. Raises NotFoundError."""
         ...
 
+    async def mirror_of(self, debate: Debate) -> Debate | None:
+        """Return the same debate with sides exchanged; None where there is none, or no more."""
+        ...
+
     async def recent(self, statuses: Sequence[Status] = (), limit: int = 100) -> list[Debate]:
         """Return debates, newest first."""
         ...

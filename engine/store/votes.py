@@ -139,7 +139,10 @@ class Votes(Protocol):
     async def open(
         self, lease: Lease, debate_id: str, message: str, now: datetime, deadline: datetime
     ) -> None:
-        """Open a vote on a delivered message; a vote that is open stays as it is."""
+        """Open a vote on a delivered message; a vote that is open stays as it is.
+
+        It and an open vote on the debate's mirror have the later deadline of both from then on.
+        """
         ...
 
     async def open_stance(self, lease: Lease, debate_id: str, deadline: datetime) -> None:
@@ -227,9 +230,17 @@ class Votes(Protocol):
         ...
 
     async def deadlines(
-        self, platform: str, channel: str | None = None, limit: int | None = None
+        self,
+        platform: str,
+        channel: str | None = None,
+        limit: int | None = None,
+        *,
+        now: datetime | None = None,
     ) -> dict[str, datetime]:
-        """Return when the open votes of a platform are due, the first due first."""
+        """Return when the open votes of a platform are due, the first due first.
+
+        With `now` those are left out that wait for the vote on their mirror to open.
+        """
         ...
 
     async def stances(self, platform: str, channel: str | None = None) -> dict[str, datetime]:
@@ -248,7 +259,7 @@ class Votes(Protocol):
         ...
 
     async def extend(self, lease: Lease, debate_id: str, deadline: datetime, post: Post) -> None:
-        """Move a vote's deadline, once."""
+        """Move a vote's deadline, once; that of an open vote on its mirror is not before it."""
         ...
 
     async def close(
@@ -261,6 +272,7 @@ class Votes(Protocol):
     ) -> None:
         """Close a vote: store what `conclude` makes of all its logs, and reveal; at once.
 
-        What was held back until then is queued behind the reveal, in the same transaction.
+        What was held back until then is queued behind the reveal, in the same transaction. Without
+        posts nothing names the models, and the debate's mirror stays unspoiled.
         """
         ...

@@ -1,14 +1,17 @@
 """The vote window of a platform: recovers reactions, extends once, closes when due, reveals.
 
-Deadlines are rows, not timers: after a restart they fire late rather than never.
+Deadlines are rows, not timers: after a restart they fire late rather than never. A debate and its
+mirror close together, as the reveal of one names the models of both.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 import structlog
 
@@ -31,6 +34,7 @@ from engine.formats import FORMATS
 from engine.formats.format import Decision
 from engine.keeper import Keeper
 from engine.messages import AgainInvite, JurorLine, Notice, Report, Reveal, VoteClosed
+from engine.mirror import closes_with
 from engine.ports import Clock, Venue
 from engine.store import Closing, Lease, Post, Store
 from engine.votes.hearing import MISSED, Hearing
@@ -47,6 +51,15 @@ AT_ONCE = 10
 WORDS_A_MINUTE = 1000
 NO_VERDICT = Verdict(winner=None, problem="the panel gave no verdict", valid=0, invalid=0)
 Work = Callable[[str], Awaitable[None]]
+
+
+class Held(NamedTuple):
+    """A debate whose lease is held here."""
+
+    debate: Debate
+    lease: Lease
+
+
 log = structlog.get_logger(__name__)
 
 
@@ -82,16 +95,51 @@ class VoteWindow:
                 rung = await self.bell.collect(f"votes/{self.venue.platform}", left)
 
     async def close(self, debate_id: str, *, early: bool = False) -> None:
-        """Close a vote now. Raises LeaseLostError, or VenueError when reactions cannot be read."""
+        """Close a vote now, and an open one on its mirror with it.
+
+        One of them below its quorum is extended, and the other with it. Raises LeaseLostError, or
+        VenueError when the reactions of either cannot be read: then both stay open.
+        """
+        async with self._hold_pair(debate_id, early) as pair:
+            ready = [await self._make_ready(held) for held in pair]
+            extended = [] if early else [held for held in ready if await self._extend(held)]
+            for held in () if extended else ready:
+                await self._conclude(*held, early)
+        for held in pair:
+            self.bell.ring(f"outbox/{self.venue.platform}", held.debate.id)
+
+    @asynccontextmanager
+    async def _hold_pair(self, debate_id: str, early: bool) -> AsyncIterator[Sequence[Held]]:
+        """Hold a debate whose vote is open, and its mirror if that one's is open too.
+
+        A deadline that was moved while this waited for a lease is not due any more.
+        """
+        debate = await self.store.debates.get(debate_id)
+        mirror = await self.store.debates.mirror_of(debate)
+        pair = [debate, mirror] if mirror and closes_with(debate, mirror) else [debate]
+        due = {one.id: one.vote_deadline for one in pair}
+        async with AsyncExitStack() as stack:
+            # In one order everywhere, so that no two ever wait for one another.
+            held = [await stack.enter_async_context(self._hold(each)) for each in sorted(due)]
+            yield [
+                one
+                for one in held
+                if one.debate.status is Status.VOTING
+                and (early or one.debate.vote_deadline == due[one.debate.id])
+            ]
+
+    @asynccontextmanager
+    async def _hold(self, debate_id: str) -> AsyncIterator[Held]:
         async with self.keeper.hold(f"debate/{debate_id}") as lease:
-            debate = await self.store.debates.get(debate_id)
-            if debate.status is Status.VOTING:
-                await self._recover(debate, lease)
-                debate = await self.store.debates.get(debate_id)
-                if debate.reason and not debate.gone:
-                    await self.store.debates.set_waiting(debate_id, "")
-                await self._conclude(debate, lease, early)
-        self.bell.ring(f"outbox/{self.venue.platform}", debate_id)
+            yield Held(await self.store.debates.get(debate_id), lease)
+
+    async def _make_ready(self, held: Held) -> Held:
+        """Read what was missed; nothing is waited for any more then."""
+        await self._recover(*held)
+        debate = await self.store.debates.get(held.debate.id)
+        if debate.reason and not debate.gone:
+            await self.store.debates.set_waiting(debate.id, "")
+        return Held(debate, held.lease)
 
     async def _catch_up_all(self) -> None:
         """Read what was missed: the votes now, and the thumbs on turns when there is time."""
@@ -114,9 +162,9 @@ class VoteWindow:
         """Close what is due, and return how many seconds later the next look is."""
         served = (self.venue.platform, self.venue.channel)
         stances = await self.store.votes.stances(*served)
-        deadlines = await self.store.votes.deadlines(*served, MOST_AT_A_LOOK)
-        agains = await self.store.votes.agains(*served)
         now = self.clock.now()
+        deadlines = await self.store.votes.deadlines(*served, MOST_AT_A_LOOK, now=now)
+        agains = await self.store.votes.agains(*served)
         await self._at_once(self._close_stance, [d for d, due in stances.items() if due <= now])
         await self._at_once(self._close, [d for d, due in deadlines.items() if due <= now])
         await self._at_once(self._close_again, [d for d, due in agains.items() if due <= now])
@@ -189,12 +237,16 @@ class VoteWindow:
         if work not in (self._catch_up, self._catch_up_turns):  # which hold nothing up
             await self.store.debates.set_waiting(debate_id, f"Waiting to close the vote: {why}")
 
+    async def _extend(self, held: Held) -> bool:
+        """Move the deadline of a vote that is below its quorum, once; tell whether it is moved."""
+        debate = held.debate
+        if not self._may_extend(debate, await self.store.votes.events(debate.id)):
+            return False
+        deadline = self.clock.now() + timedelta(minutes=debate.request.vote_minutes)
+        await self.store.votes.extend(held.lease, debate.id, deadline, _extension(debate))
+        return True
+
     async def _conclude(self, debate: Debate, lease: Lease, early: bool) -> None:
-        events = await self.store.votes.events(debate.id)
-        if not early and self._may_extend(debate, events):
-            deadline = self.clock.now() + timedelta(minutes=debate.request.vote_minutes)
-            await self.store.votes.extend(lease, debate.id, deadline, _extension(debate))
-            return
         verdict, ballots = await self.store.journal.judged(debate.id)
         calls, usd = await self.store.journal.spending(debate.id)
         verdict = verdict or NO_VERDICT

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import re
@@ -341,3 +342,15 @@ def test_a_mirror_is_voted_on_before_the_first_names_its_models(desk: Desk) -> N
     assert "rehearsal/" not in before
     for side, model in (("A", "maple"), ("B", "willow"), ("A", "willow"), ("B", "maple")):
         assert f"{side} was rehearsal/{model}" in after
+
+
+def test_the_export_of_a_mirrored_debate_pairs_both_models_on_each_side(desk: Desk) -> None:
+    votes = ("--votes", "A=4,B=1,tie=1", "--out", "out")
+    code, _, err = desk.run("debate", TOPIC, *QUICK, "--mirror", *votes)
+    assert (code, err) == (0, "")
+    [path] = desk.folder.glob("out/data/preference_same_side/*.jsonl")
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [row["side"] for row in rows] == ["A", "B"]
+    [path] = desk.folder.glob("out/data/votes/*.jsonl")
+    votes_cast = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [vote["gold"] for vote in votes_cast] == [True] * 12
