@@ -283,28 +283,39 @@ Platform = Annotated[
 ]
 
 
+User = Annotated[str, typer.Argument(help="The platform's id of the user.")]
+YES = typer.Option("--yes", help="Do not ask; needed where there is no terminal to ask at.")
+
+
 @app.command()
-def forget(
-    platform: Platform,
-    user: Annotated[str, typer.Argument(help="The platform's id of the user.")],
-) -> None:
+def forget(platform: Platform, user: User, yes: Annotated[bool, YES] = False) -> None:
     """Forget a person: nothing says any more what they did; their votes still count."""
     from bot.exits import run
     from bot.operate import forget_person
 
-    run(lambda: forget_person(platform, user))
+    run(lambda: forget_person(platform, user, yes=yes))
+
+
+@app.command()
+def unforget(platform: Platform, user: User) -> None:
+    """Let a person who was forgotten be stored again, from now on."""
+    from bot.exits import run
+    from bot.operate import unforget_person
+
+    run(lambda: unforget_person(platform, user))
 
 
 @app.command()
 def purge(
     platform: Platform,
     community: Annotated[str, typer.Argument(help="The platform's id of the community.")],
+    yes: Annotated[bool, YES] = False,
 ) -> None:
     """Delete every debate of a community wholly, and what is kept for it."""
     from bot.exits import run
     from bot.operate import purge_community
 
-    run(lambda: purge_community(platform, community))
+    run(lambda: purge_community(platform, community, yes=yes))
 
 
 @app.command()

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from adapters.models.discovery import find_local_servers
 from adapters.storage.database import Database
+from adapters.terminal.record import records_of
 from adapters.terminal.votes import parse_stances, parse_votes
 from bot import log, texts
 from bot.debate import Asked, contenders_of, quiet
@@ -82,5 +83,5 @@ async def _make_database(out: Path) -> Path:
     await Database(f"sqlite+aiosqlite:///{path}").close()
     for ending in ("", "-wal", "-shm"):
         path.with_name(path.name + ending).unlink(missing_ok=True)
-    shutil.rmtree(path.with_name(f"{path.name}.terminal"), ignore_errors=True)
+    shutil.rmtree(records_of(path), ignore_errors=True)
     return path

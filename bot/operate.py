@@ -3,33 +3,40 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 import sys
-from contextlib import closing
+import threading
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Column, Table
 from ulid import ULID
 
-from adapters.storage.database import Database
+from adapters.storage import backup
+from adapters.storage.database import Database, sqlite_path
+from adapters.storage.migrate import require_ours
 from adapters.storage.store import SqlStore
+from adapters.terminal.record import count_records, erase_records, records_of
 from bot.app import defaults_of
+from bot.asking import confirm
 from bot.reading import read_store
-from bot.settings import load_settings
+from bot.settings import Settings, load_settings
 from engine.clock import SystemClock
 from engine.debate import Debate, Status, utc_now
-from engine.errors import ExportError, NotFoundError, UsageError
+from engine.errors import NotFoundError, StoppedError, UsageError
 from engine.keeper import LEASE_SECONDS
-from engine.privacy import forget, purge
+from engine.privacy import check_no_live, forget, purge
 from engine.text import headline
 
 TOPIC_WIDTH = 60
 NARROWEST = 80  # below that ids and states would be cut; a narrower terminal breaks the lines
 PIPE_WIDTH = 200  # who reads a pipe wants whole lines
 STOPPED = "An operator stopped it."
-FORGOTTEN = "Forgotten: no row tells of that user any more, and nothing new of them is stored."
-NOT_KNOWN = "Nothing was stored of that user on that platform, and nothing will be from now on."
+FORGOTTEN = "Forgotten: no record identifies that user, and nothing new of them is stored."
+FORGOTTEN_BEFORE = "Already forgotten: no record identifies that user."
+UNFORGOTTEN = (
+    "No longer forgotten: what that user does from now on is stored. Debates that began before "
+    "take no answers of theirs."
+)
 LATER_WIPED = (
     "An older state of the database is being read; the process that runs overwrites it in a few "
     "seconds, or the last one to end."
@@ -91,23 +98,78 @@ async def resume_debate(debate_id: str) -> None:
     print(f"Debate {debate.code} is queued. In a terminal: rostrum debate --resume {debate.code}")
 
 
-async def forget_person(platform: str, user: str) -> None:
-    """Forget a person, as they can do themselves with `/debate forget`."""
+async def forget_person(platform: str, user: str, *, yes: bool = False) -> None:
+    """Forget a person, as they can do themselves with `/debate forget`.
+
+    Asks first, unless `yes`. Raises NotFoundError when nothing is stored of that user.
+    """
     _check_named("user", user)
     async with read_store(load_settings()) as store:
-        known = (await store.people.traces(platform, user)).known
+        forgotten = (await store.people.traces(platform, user)).forgotten
+        if found := await _find_traces(store, platform, user):
+            await confirm(f"This forgets that user for good ({found}); votes still count.", yes)
+        elif not forgotten:
+            raise NotFoundError(
+                f"Nothing is stored of that {platform} user; check the platform and the id."
+            )
         wiped = await forget(store, SystemClock(), platform, user)
-    said = FORGOTTEN if known else NOT_KNOWN
+    said = FORGOTTEN_BEFORE if forgotten else FORGOTTEN
     print(said if wiped else f"{said} {LATER_WIPED}")
 
 
-async def purge_community(platform: str, community: str) -> None:
-    """Delete the debates of a community wholly, and what is kept for it."""
-    _check_named("community", community)
+async def _find_traces(store: SqlStore, platform: str, user: str) -> str:
+    """Say what is stored of a person; empty for nothing."""
+    traces = await store.people.traces(platform, user)
+    mentions = await store.people.mentions(user)
+    found = _listed(
+        (traces.votes, "vote"),
+        (traces.stances, "stance"),
+        (traces.revisions, "answer after a reveal", "answers after a reveal"),
+        (traces.thumbs, "thumb"),
+        (traces.started, "debate started", "debates started"),
+        (mentions, "debate that mentions them", "debates that mention them"),
+    )
+    return found or ("their id alone" if traces.known else "")
+
+
+async def unforget_person(platform: str, user: str) -> None:
+    """Let a person who was forgotten be stored again. Raises NotFoundError for anyone else."""
+    _check_named("user", user)
     async with read_store(load_settings()) as store:
-        debates = await purge(store, platform, community)
+        if not await store.people.unforget(platform, user, utc_now()):
+            raise NotFoundError(
+                f"That {platform} user is not forgotten; check the platform and the id."
+            )
         await store.people.wipe()
-    print(f"Deleted {debates} debate{'' if debates == 1 else 's'}, and what was kept beside them.")
+    print(UNFORGOTTEN)
+
+
+async def purge_community(platform: str, community: str, *, yes: bool = False) -> None:
+    """Delete the debates of a community wholly, and what is kept for it.
+
+    Asks first, unless `yes`. Raises NotFoundError when nothing is stored of that community.
+    """
+    _check_named("community", community)
+    settings = load_settings()
+    async with read_store(settings) as store:
+        held = await store.communities.holdings(platform, community)
+        records = _records(settings, platform, community)
+        shown = count_records(records) if records else 0
+        if not held.known and not shown:
+            raise NotFoundError(
+                f"Nothing is stored of {platform} community {community}; check the platform and "
+                "the id."
+            )
+        await check_no_live(store, platform, community)
+        found = _listed((held.debates, "debate"), (held.votes, "vote"), (shown, "transcript"))
+        await confirm(
+            f"This deletes {found or 'settings'} of {platform} community {community} for good.", yes
+        )
+        debates = await purge(store, platform, community)
+        if records:
+            erase_records(records)
+        await store.people.wipe()
+    print(f"Deleted {_counted(debates, 'debate')}, and what was kept beside them.")
 
 
 async def disconnect_community(platform: str, community: str) -> None:
@@ -121,30 +183,39 @@ async def disconnect_community(platform: str, community: str) -> None:
 
 
 async def back_up(out: Path) -> None:
-    """Copy the database into a file, consistent also while Rostrum runs on it."""
+    """Copy the database into a file, consistent also while Rostrum runs on it, and verify it."""
     database = Database(load_settings().database_url.get_secret_value(), writable=False)
+    if not database.path.exists():
+        raise UsageError(f"There is no database {database.path} to copy.")
+    stopped = threading.Event()
+
+    def go_on() -> None:
+        if stopped.is_set():
+            raise StoppedError("The backup was stopped, and its file deleted.")
+
     try:
-        size = await asyncio.to_thread(_copy, database, out)
+        await require_ours(database)
+        size = await asyncio.to_thread(backup.back_up, database, out, go_on)
     finally:
+        stopped.set()
         await database.close()
     print(f"Copied {database.path} to {out} ({size:,} bytes).")
 
 
-def _copy(database: Database, out: Path) -> int:
-    """Copy page by page with SQLite's own backup, which sees one state of the database."""
-    if not database.path.exists():
-        raise UsageError(f"There is no database {database.path} to copy.")
-    if out.exists():
-        raise UsageError(f"{out} exists already; name a new file.")
-    try:
-        with database.snapshot() as source, closing(sqlite3.connect(out)) as copy:
-            source.connection.backup(copy)
-    except (sqlite3.Error, OSError) as error:
-        out.unlink(missing_ok=True)
-        raise ExportError(
-            f"The backup could not be written to {out}: {error}; free space or name another place."
-        ) from error
-    return out.stat().st_size
+def _records(settings: Settings, platform: str, community: str) -> Path | None:
+    """Return the folder of a community's transcripts, which only the terminal has."""
+    if (platform, community) != ("terminal", "terminal"):
+        return None
+    return records_of(sqlite_path(settings.database_url.get_secret_value()))
+
+
+def _counted(number: int, one: str, many: str = "") -> str:
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def _listed(*counts: tuple[int, str] | tuple[int, str, str]) -> str:
+    """Say how many there are of each, without those of which there are none."""
+    return ", ".join(_counted(*count) for count in counts if count[0])
 
 
 def _check_named(kind: str, given: str) -> None:

@@ -12,6 +12,7 @@ from rich.console import Console
 from ulid import ULID
 
 from adapters.storage.database import sqlite_path
+from adapters.terminal.record import records_of
 from adapters.terminal.venue import TerminalVenue
 from adapters.terminal.votes import (
     GUEST,
@@ -31,6 +32,7 @@ from engine.errors import RostrumError, StoreError, UsageError, VenueError
 from engine.intake import Order
 from engine.mirror import OTHER
 from engine.ports import Audience, VenueLimits
+from engine.private_files import make_private_folder
 from engine.service import Started
 from engine.store import Caps
 from engine.votes.options import STANCES, UNSURE, vote_options
@@ -98,10 +100,10 @@ class Session:
             return await self._follow_pair(app, venue, *sorted((debate.id, mirror.id)))
 
     def _open_venue(self, channel: str) -> TerminalVenue:
-        database = sqlite_path(self.settings.database_url.get_secret_value())
-        record = database.with_name(f"{database.name}.terminal") / f"{channel}.jsonl"
+        folder = records_of(sqlite_path(self.settings.database_url.get_secret_value()))
+        record = folder / f"{channel}.jsonl"
         try:
-            record.parent.mkdir(parents=True, exist_ok=True)
+            make_private_folder(record.parent)
         except OSError as error:
             raise StoreError(
                 f"The folder {record.parent} cannot be made: {error.strerror}. "

@@ -34,12 +34,17 @@ async def purge(store: Store, platform: str, community: str) -> int:
 
     Raises UsageError while one waits or runs.
     """
+    await check_no_live(store, platform, community)
+    return await store.communities.purge(platform, community)
+
+
+async def check_no_live(store: Store, platform: str, community: str) -> None:
+    """Raise UsageError while a debate of a community waits or runs."""
     live = tuple(status for status in Status if status.live)
     running = await store.debates.of_community(platform, community, live)
     if running:
         codes = ", ".join(debate.code for debate in running)
         raise UsageError(f"Debates still run there: {codes}; cancel them first.")
-    return await store.communities.purge(platform, community)
 
 
 async def tidy(store: Store, clock: Clock, grace: timedelta) -> None:

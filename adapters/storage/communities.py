@@ -9,10 +9,10 @@ from sqlalchemy import ColumnElement, Connection, and_, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from adapters.storage.database import Database
-from adapters.storage.purge import find_gone, finish_purge, purge_some
+from adapters.storage.purge import count_holdings, find_gone, finish_purge, purge_some
 from adapters.storage.tables import communities
 from engine.community import CommunitySettings
-from engine.store import Left
+from engine.store import Holdings, Left
 
 NOTHING_SET = "{}"
 
@@ -59,6 +59,11 @@ class CommunityTable:
     async def gone(self, before: datetime) -> list[Left]:
         """Return those that left before a moment, and where no debate runs any more."""
         return await self._database.read(lambda connection: find_gone(connection, before))
+
+    async def holdings(self, platform: str, community: str) -> Holdings:
+        """Return how much is stored of a community."""
+        left = Left(platform, community)
+        return await self._database.read(lambda connection: count_holdings(connection, left))
 
     async def purge(self, platform: str, community: str) -> int:
         """Delete a community's debates wholly, a few at a time; return how many."""

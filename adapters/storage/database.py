@@ -13,12 +13,13 @@ import os
 import sqlite3
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
+import structlog
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
@@ -27,8 +28,11 @@ from sqlalchemy.pool import NullPool
 
 from adapters.storage.prepared import Prepared
 from engine.errors import StoreError
+from engine.private_files import open_private, tighten
 
 T = TypeVar("T")
+# What SQLite and its drivers raise; a name or a text that is no UTF-8 passes them by.
+FAULTS = (SQLAlchemyError, sqlite3.Error, UnicodeDecodeError)
 READERS = 4
 WOKEN_AT_ONCE = 8
 COMPANY_TURNS = 3
@@ -39,6 +43,19 @@ REST_SECONDS = 0.00005  # for each write that had company since the queue was em
 LONGEST_REST = 0.005
 BUSY_MS = 10_000  # how long another process may hold the file
 READ, WRITE = "BEGIN", "BEGIN IMMEDIATE"
+BESIDE = ("-wal", "-shm", ".lock")  # the files that go with a database, by how their names end
+DAMAGE = ("malformed", "Could not decode to UTF-8")
+TABLES = "SELECT name FROM sqlite_master WHERE type = 'table'"
+VERSIONS = "alembic_version"
+REVISION = "SELECT version_num FROM alembic_version"
+log = structlog.get_logger(__name__)
+
+
+class Peek(NamedTuple):
+    """What a file holds: its tables, and the revision that Alembic noted."""
+
+    tables: frozenset[str]
+    revision: str | None
 
 
 @dataclass(slots=True)
@@ -69,7 +86,10 @@ class Database:
             raise StoreError(
                 f"The database {self.path} is a folder; set ROSTRUM_DATABASE_URL to a file."
             )
+        self._made_lock = writable and not self.path.with_name(self.path.name + ".lock").exists()
         self._lock = _lock(self.path) if writable else None
+        if writable:
+            _create(self.path)
         address = _address(self.path, frozen=not writable and _is_frozen(self.path))
         self._writer = _sync_engine(address, begin=WRITE)
         self._snapshots = _sync_engine(address, begin=READ)
@@ -124,8 +144,38 @@ class Database:
         try:
             with self._snapshots.connect() as connection, connection.begin():
                 yield connection
-        except SQLAlchemyError as error:
-            raise self._explain(error) from error
+        except FAULTS as error:
+            raise self.explain(error) from error
+
+    def peek(self) -> Peek:
+        """Look at the file without changing a byte of it. Raises StoreError."""
+        if not self.path.exists():
+            return Peek(frozenset(), None)
+        try:
+            with closing(open_unchanged(self.path)) as connection:
+                tables = {name for (name,) in connection.execute(TABLES)}
+                at = connection.execute(REVISION).fetchone() if VERSIONS in tables else None
+        except FAULTS as error:
+            raise self.explain(error) from error
+        return Peek(frozenset(tables), at and str(at[0]))
+
+    async def is_sound(self) -> bool:
+        """Check the form of every page; False for a damaged file. Takes about a second a GB."""
+        try:
+            return await self.read(_is_sound)
+        except StoreError:
+            return False
+
+    def keep_private(self) -> None:
+        """Take the rights of others from files that an older version made."""
+        for ending in ("", *BESIDE):
+            if tighten(file := self.path.with_name(self.path.name + ending)):
+                log.info("file made private", file=str(file))
+
+    def withdraw(self) -> None:
+        """Take away the lock file that this process made beside somebody else's database."""
+        if self._made_lock:
+            self.path.with_name(self.path.name + ".lock").unlink(missing_ok=True)
 
     async def checkpoint(self) -> bool:
         """Empty the write-ahead log, which holds older states of pages; False while one is read.
@@ -136,8 +186,8 @@ class Database:
         loop = asyncio.get_running_loop()
         try:
             return await loop.run_in_executor(self._thread, self._empty_log)
-        except (SQLAlchemyError, sqlite3.Error) as error:
-            raise self._explain(error) from error
+        except FAULTS as error:
+            raise self.explain(error) from error
 
     async def close(self) -> None:
         """Finish what was asked for, and close every connection; nothing can be asked after."""
@@ -171,8 +221,8 @@ class Database:
                     # An interrupted read leaves a connection that refuses every read after it.
                     await asyncio.shield(connection.close())
                     raise
-            except (SQLAlchemyError, sqlite3.Error) as error:
-                raise self._explain(error) from error
+            except FAULTS as error:
+                raise self.explain(error) from error
             self._idle.append(connection)
             return result
 
@@ -206,8 +256,8 @@ class Database:
                     write.result = write.operation(self._connection)
         except Exception as error:  # noqa: BLE001 - handed to whoever asked for the write
             if len(batch) == 1:
-                known = isinstance(error, (SQLAlchemyError, sqlite3.Error))
-                batch[0].error = self._explain(error) if known else error
+                known = isinstance(error, FAULTS)
+                batch[0].error = self.explain(error) if known else error
                 return
             for write in batch:
                 self._commit([write])
@@ -224,10 +274,21 @@ class Database:
             cursor.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
             cursor.close()
 
-    def _explain(self, error: Exception) -> StoreError:
+    def explain(self, error: Exception) -> StoreError:
+        """Return the sentence for what SQLite raised, without bytes of what is stored."""
+        if isinstance(error, UnicodeDecodeError):
+            return self.damage()
         detail = str(getattr(error, "orig", None) or error)
+        if any(word in detail for word in DAMAGE):
+            return self.damage()
         return StoreError(
             f"The database {self.path} could not be used: {detail}. {_advice(detail)}"
+        )
+
+    def damage(self) -> StoreError:
+        """Return the sentence for a file that is damaged."""
+        return StoreError(
+            f"The database {self.path} is damaged; stop Rostrum and restore it from a backup."
         )
 
 
@@ -253,17 +314,26 @@ def _advice(detail: str) -> str:
         "readonly": "Make the file and its folder writable, and start again.",
         "no such table": "Run rostrum migrate first.",
         "unable to open": "Check that its folder exists and may be written to.",
-        "not a database": "Point ROSTRUM_DATABASE_URL at another file.",
-        "malformed": "Restore it from a backup.",
+        "not a database": "Point ROSTRUM_DATABASE_URL at another file; if it was one, it is "
+        "damaged: restore it from a backup.",
     }
     return next((advice for word, advice in known.items() if word in detail), "Try again.")
+
+
+def _create(path: Path) -> None:
+    """Make an empty file that only its owner may read; SQLite's others take its rights."""
+    try:
+        os.close(open_private(path, os.O_RDWR))
+    except OSError:
+        return  # a file that may only be read can still be looked at
 
 
 def _lock(path: Path) -> IO[str]:
     """Hold the file lock beside the database. Raises StoreError when another runner does."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle = path.with_name(path.name + ".lock").open("a")
+        lock = path.with_name(path.name + ".lock")
+        handle = os.fdopen(open_private(lock, os.O_WRONLY | os.O_APPEND), "a")
     except OSError as error:
         raise StoreError(
             f"The database {path} cannot be written: {error.strerror}. "
@@ -278,6 +348,20 @@ def _lock(path: Path) -> IO[str]:
             "ROSTRUM_DATABASE_URL to another file."
         ) from error
     return handle
+
+
+def open_unchanged(path: Path) -> sqlite3.Connection:
+    """Open a file so that nothing of it changes, not even by a checkpoint at the end.
+
+    Where a write-ahead log lies beside it, that is read too.
+    """
+    logged = path.with_name(path.name + "-wal").exists()
+    mode = "mode=ro" if logged else "immutable=1"
+    return sqlite3.connect(f"file:{quote(str(path))}?{mode}", uri=True, timeout=BUSY_MS / 1000)
+
+
+def _is_sound(connection: Connection) -> bool:
+    return connection.exec_driver_sql("PRAGMA quick_check(1)").scalars().all() == ["ok"]
 
 
 def _is_frozen(path: Path) -> bool:

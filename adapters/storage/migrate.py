@@ -7,16 +7,19 @@ table of one row.
 
 from __future__ import annotations
 
+import asyncio
 import re
 from importlib.resources import files
 
 from sqlalchemy import Connection, String, column, inspect, select, table
 
-from adapters.storage.database import Database
+from adapters.storage.database import VERSIONS, Database
 from engine.errors import StoreError
 
-AT = table("alembic_version", column("version_num", String))
+AT = table(VERSIONS, column("version_num", String))
 NUMBERED = re.compile(r"rev_(\d{4})_\w+\.py")
+NUMBER = re.compile(r"\d{4}")
+OURS = frozenset({"installation", "debates", "vote_events"})  # in every version of Rostrum
 
 
 def revisions() -> list[str]:
@@ -44,8 +47,15 @@ def revision(connection: Connection) -> str | None:
 async def migrate(database: Database) -> str:
     """Bring a database to the newest revision and return that.
 
-    Raises StoreError for a database that a newer Rostrum has made.
+    Raises StoreError for a database of a newer Rostrum, and for somebody else's, which stays as
+    it was to the byte.
     """
+    try:
+        await asyncio.to_thread(_refuse_foreign, database)
+    except StoreError:
+        database.withdraw()
+        raise
+    database.keep_private()
 
     def upgrade(connection: Connection) -> str:
         current = revision(connection)
@@ -55,6 +65,16 @@ async def migrate(database: Database) -> str:
         return newest()
 
     return await database.write(upgrade)
+
+
+def _refuse_foreign(database: Database) -> None:
+    tables, current = database.peek()
+    mine = tables >= OURS and NUMBER.fullmatch(current or "")
+    if tables - {VERSIONS} and not mine:
+        raise StoreError(
+            f"The database {database.path} belongs to another program: its tables are not those of "
+            "Rostrum. It was left as it is; point ROSTRUM_DATABASE_URL at another file."
+        )
 
 
 def _refuse_newer(database: Database, current: str | None) -> None:
@@ -81,14 +101,22 @@ async def require_newest(database: Database) -> None:
         raise StoreError(
             f"There is no database {database.path}; run rostrum migrate, or start a debate first."
         )
-    current = await database.read(revision)
-    if current is None:
-        raise StoreError(
-            f"The database {database.path} has no tables of Rostrum yet; run rostrum migrate."
-        )
+    current = await require_ours(database)
     _refuse_newer(database, current)
     if current != newest():
         raise StoreError(
             f"The database {database.path} is at revision {current}, this version needs "
             f"{newest()}; run rostrum migrate."
         )
+
+
+async def require_ours(database: Database) -> str:
+    """Return the revision of a database of Rostrum, of whatever version. Raises StoreError."""
+    await asyncio.to_thread(_refuse_foreign, database)
+    current = await database.read(revision)
+    if current is None:
+        raise StoreError(
+            f"The database {database.path} has no tables of Rostrum yet; run rostrum migrate. "
+            "If it held debates, it is damaged: restore it from a backup."
+        )
+    return current

@@ -124,6 +124,13 @@ class PeopleTable:
         """Return what is stored of a person."""
         return await self._database.read(lambda c: _traces(c, platform, user))
 
+    async def mentions(self, user: str) -> int:
+        """Return how many debates have a topic or conditions that mention a user."""
+        forms = (f"<@{user}>", f"<@!{user}>", f"<@{user}|")
+        named = or_(*(debates.c.setup.contains(form, autoescape=True) for form in forms))
+        query = select(func.count()).select_from(debates).where(named)
+        return await self._database.read(lambda connection: connection.scalars(query).one())
+
     async def forget(self, platform: str, user: str) -> None:
         """Delete who is behind a surrogate id, for good, and store nothing of them any more."""
 
@@ -154,16 +161,15 @@ class PeopleTable:
         """Undo an opting out; whoever was forgotten comes back, as somebody new."""
 
         def store(connection: Connection) -> None:
-            key = find_key(connection)
-            if key is not None:
-                stone = tombstones.c.digest == _digest(key, platform, user)
-                if connection.execute(delete(tombstones).where(stone)).rowcount:
-                    values = {"platform": platform, "user": user, "since": now}
-                    connection.execute(insert(people).values(values))
+            _let_return(connection, platform, user, now)
             row = update(people).where(people.c.platform == platform, people.c.user == user)
             connection.execute(row.values(opted_out=False))
 
         await self._database.write(store)
+
+    async def unforget(self, platform: str, user: str, now: datetime) -> bool:
+        """Let somebody who was forgotten be stored again, as somebody new; False: they were not."""
+        return await self._database.write(lambda c: _let_return(c, platform, user, now))
 
     async def wipe(self) -> bool:
         """Empty the write-ahead log of what was deleted; False: somebody reads it, try again."""
@@ -187,6 +193,18 @@ def _cut_off(connection: Connection, person: int) -> None:
     connection.execute(row.values(user=None, opted_out=False, since=None))
     # Some platforms make an event's id of its user's.
     connection.execute(update(vote_events).where(vote_events.c.person == person).values(event=None))
+
+
+def _let_return(connection: Connection, platform: str, user: str, now: datetime) -> bool:
+    """Take a tombstone away and make a new number; False where there is none."""
+    key = find_key(connection)
+    if key is None:
+        return False
+    stone = tombstones.c.digest == _digest(key, platform, user)
+    if not connection.execute(delete(tombstones).where(stone)).rowcount:
+        return False
+    connection.execute(insert(people).values(platform=platform, user=user, since=now))
+    return True
 
 
 def _erase_mentions(connection: Connection, user: str) -> None:

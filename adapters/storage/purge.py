@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Connection, and_, delete, exists, select, union
+from sqlalchemy import ColumnElement, Connection, and_, delete, exists, func, or_, select, union
 from sqlalchemy.sql.expression import literal
 
 from adapters.storage.people import mark_unwiped
@@ -18,8 +18,8 @@ from adapters.storage.tables import (
     vote_events,
     votes,
 )
-from engine.debate import Status
-from engine.store import Left
+from engine.debate import Question, Status
+from engine.store import Holdings, Left
 
 AT_ONCE = 20  # debates a commit: every other write waits for it
 LIVE = tuple(status for status in Status if status.live)
@@ -38,6 +38,18 @@ def find_gone(connection: Connection, before: datetime) -> list[Left]:
     return [Left(row.platform, row.community) for row in connection.execute(query)]
 
 
+def count_holdings(connection: Connection, left: Left) -> Holdings:
+    """Count what is stored of a community; a vote is one person's on one debate."""
+    held = connection.scalars(select(func.count()).where(_held_in(left))).one()
+    of_votes = vote_events.join(debates, vote_events.c.debate == debates.c.id)
+    cast = select(vote_events.c.debate, vote_events.c.person).select_from(of_votes)
+    cast = cast.where(_held_in(left), vote_events.c.question == Question.VOTE).distinct()
+    voted = connection.scalars(select(func.count()).select_from(cast.subquery())).one()
+    budget = exists().where(usage.c.scope == _budget_of(left))
+    kept = exists().where(_is_of(left))
+    return Holdings(held, voted, bool(held) or bool(connection.scalar(select(or_(kept, budget)))))
+
+
 def purge_some(connection: Connection, left: Left) -> int:
     """Delete a few of a community's debates that do not run; return how many."""
     chosen = select(debates.c.id).where(_held_in(left), debates.c.status.not_in(LIVE))
@@ -53,17 +65,21 @@ def purge_some(connection: Connection, left: Left) -> int:
 def finish_purge(connection: Connection, left: Left) -> None:
     """Delete what is kept for a community without debates, and people of whom nothing else is."""
     if connection.scalar(select(debates.c.id).where(_held_in(left)).limit(1)) is None:
-        scope = f"community:{left.platform}:{left.community}"
-        connection.execute(delete(usage).where(usage.c.scope == scope))
-        own = and_(
-            communities.c.platform == left.platform, communities.c.community == left.community
-        )
-        connection.execute(delete(communities).where(own))
+        connection.execute(delete(usage).where(usage.c.scope == _budget_of(left)))
+        connection.execute(delete(communities).where(_is_of(left)))
     nobody = _without_traces()
     scopes = select(literal("person:").concat(people.c.id)).where(nobody)
     connection.execute(delete(usage).where(usage.c.scope.in_(scopes)))
     connection.execute(delete(people).where(nobody))
     mark_unwiped(connection)
+
+
+def _budget_of(left: Left) -> str:
+    return f"community:{left.platform}:{left.community}"
+
+
+def _is_of(left: Left) -> ColumnElement[bool]:
+    return and_(communities.c.platform == left.platform, communities.c.community == left.community)
 
 
 def _held_in(left: Left) -> ColumnElement[bool]:

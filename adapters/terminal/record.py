@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
@@ -13,6 +14,7 @@ from adapters.terminal import texts
 from engine.debate import Value
 from engine.errors import VenueError
 from engine.messages import File
+from engine.private_files import make_private_folder, open_private
 
 
 class Act(Value):
@@ -59,7 +61,7 @@ class Record:
         if self.path is None:
             return
         try:
-            with self.path.open("ab") as file:
+            with open(self.path, "ab", opener=open_private) as file:
                 file.write(act.model_dump_json().encode() + b"\n")
                 file.flush()
                 os.fsync(file.fileno())
@@ -77,10 +79,31 @@ class Record:
         if folder is None or not files:
             return
         try:
-            folder.mkdir(exist_ok=True)
+            make_private_folder(folder)
             for file in files:
-                (folder / file.name).write_bytes(file.data())
+                with open(folder / file.name, "wb", opener=open_private) as written:
+                    written.write(file.data())
         except OSError as error:
             raise VenueError(
                 texts.FILES_UNWRITABLE.format(folder=folder, why=error.strerror)
             ) from error
+
+
+def records_of(database: Path) -> Path:
+    """Return the folder of the transcripts that belong to a database file."""
+    return database.with_name(f"{database.name}.terminal")
+
+
+def count_records(folder: Path) -> int:
+    """Return how many transcripts a folder holds."""
+    return sum(1 for _ in folder.glob("*.jsonl"))
+
+
+def erase_records(folder: Path) -> None:
+    """Delete a folder of transcripts, with debates' files. Raises VenueError."""
+    try:
+        if folder.is_dir():
+            shutil.rmtree(folder)
+    except OSError as error:
+        why = error.strerror or "it is a link"
+        raise VenueError(texts.RECORDS_STAY.format(folder=folder, why=why)) from error

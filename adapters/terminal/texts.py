@@ -29,6 +29,7 @@ BODY_UNREADABLE = (
 )
 RECORD_UNREADABLE = "The transcript {path} cannot be read: {why}. Move it away or repair it."
 RECORD_UNWRITABLE = "The transcript {path} cannot be written: {why}. Free space or permit it."
+RECORDS_STAY = "The transcripts in {folder} cannot be deleted: {why}. Delete that folder yourself."
 FILES_UNWRITABLE = "Files cannot be written to {folder}: {why}. Free space or permit it."
 VOTES_EMPTY = "{given} names no vote; write it as {example}."
 VOTES_FORM = "“{entry}” in {given} is not OPTION=NUMBER; write it as {example}."

@@ -5,7 +5,7 @@ in the same transaction, and raises LeaseLostError otherwise. Every method may r
 """
 
 from engine.store.archive import Answer, Archive, CallRecord, DebateRecord, ExportFilter
-from engine.store.communities import Communities, Left
+from engine.store.communities import Communities, Holdings, Left
 from engine.store.debates import Caps, Debates, NewDebate, Stop
 from engine.store.journal import AttemptStart, Journal, Journaled, Note, Step
 from engine.store.leases import Lease, Leases
@@ -39,6 +39,7 @@ __all__ = [
     "Debates",
     "DeliveryState",
     "ExportFilter",
+    "Holdings",
     "Intent",
     "Intervention",
     "Journal",

@@ -16,6 +16,14 @@ class Left(NamedTuple):
     community: str
 
 
+class Holdings(NamedTuple):
+    """What is stored of a community: `known` says that anything is, settings and budgets too."""
+
+    debates: int
+    votes: int
+    known: bool
+
+
 class Communities(Protocol):
     """What communities have set, and since when they have Rostrum."""
 
@@ -43,6 +51,10 @@ class Communities(Protocol):
 
     async def gone(self, before: datetime) -> list[Left]:
         """Return those that left before a moment, and where no debate runs any more."""
+        ...
+
+    async def holdings(self, platform: str, community: str) -> Holdings:
+        """Return how much is stored of a community."""
         ...
 
     async def purge(self, platform: str, community: str) -> int:

@@ -35,6 +35,10 @@ class People(Protocol):
         """Return what is stored of a person."""
         ...
 
+    async def mentions(self, user: str) -> int:
+        """Return how many debates have a topic or conditions that mention a user."""
+        ...
+
     async def forget(self, platform: str, user: str) -> None:
         """Delete who is behind a surrogate id, for good, and store nothing of them any more."""
         ...
@@ -45,6 +49,13 @@ class People(Protocol):
 
     async def opt_in(self, platform: str, user: str, now: datetime) -> None:
         """Undo an opting out; whoever was forgotten comes back, as somebody new."""
+        ...
+
+    async def unforget(self, platform: str, user: str, now: datetime) -> bool:
+        """Let somebody who was forgotten be stored again, as somebody new; False: they were not.
+
+        What began before `now` takes no answers of theirs.
+        """
         ...
 
     async def wipe(self) -> bool:

@@ -296,3 +296,57 @@ async def test_a_community_is_gone_once_the_grace_is_over_and_nothing_runs(store
     assert await store.communities.gone(LATER) == []
     await store.communities.joined("chat", "guild", TOMORROW)
     assert await store.communities.gone(TOMORROW) == []
+
+
+# --- coming back by the operator, and what there is to purge -------------------------------
+
+
+async def test_who_was_forgotten_can_be_stored_again_and_nobody_else(store: Store) -> None:
+    await voting(store)
+    await store.votes.cast(cast("ann"))
+    await store.people.opt_out("chat", "bob")
+    for user in ("ann", "bob", "stranger"):
+        assert not await store.people.unforget("chat", user, SOON)
+    assert (await store.people.traces("chat", "bob")).opted_out
+    assert await store.people.traces("chat", "stranger") == Traces()
+    await store.people.forget("chat", "ann")
+    assert not await store.people.unforget("talk", "ann", SOON)
+    assert await store.people.unforget("chat", "ann", SOON)
+    assert await store.people.traces("chat", "ann") == Traces(known=True, since=SOON)
+    assert not await store.people.unforget("chat", "ann", LATER)
+
+
+async def test_debates_that_began_before_take_no_answers_of_who_came_back(store: Store) -> None:
+    await voting(store)
+    await store.votes.cast(cast("ann"))
+    await store.people.forget("chat", "ann")
+    await store.people.unforget("chat", "ann", SOON)
+    await store.votes.cast(cast("ann", "B"))
+    await voting(store, "later", created_at=LATER)
+    await store.votes.cast(cast("ann", message="later"))
+    traces = await store.people.traces("chat", "ann")
+    assert traces == Traces(known=True, votes=1, entries=1, since=SOON)
+
+
+async def test_mentions_are_counted_by_whole_ids(store: Store) -> None:
+    for topic in ("<@U12> is right", "<@!U12> and <@U1|ann>", "U12 and @U12"):
+        setup = new_debate().setup
+        request = setup.request.model_copy(update={"topic": topic})
+        await voting(store, topic, setup=setup.model_copy(update={"request": request}))
+    assert await store.people.mentions("U12") == 2
+    assert await store.people.mentions("U1") == 1
+    assert await store.people.mentions("U") == 0
+
+
+async def test_what_is_stored_of_a_community_is_counted(store: Store) -> None:
+    await closed(store, "ann", "bob")
+    r = await voting(store, "elsewhere", community="guild")
+    await store.votes.cast(cast("ann", message="elsewhere"))
+    for option in ("A", "B"):
+        await store.votes.cast(cast("bob", option, message="elsewhere"))
+    assert await store.communities.holdings("chat", "club") == (1, 2, True)
+    assert await store.communities.holdings("chat", "guild") == (1, 2, True)
+    assert await store.communities.holdings("talk", "guild") == (0, 0, False)
+    await store.communities.joined("chat", "new", NOW)
+    assert await store.communities.holdings("chat", "new") == (0, 0, True)
+    assert r.id

@@ -91,10 +91,13 @@ async def test_an_older_database_says_what_to_run(
         await require_newest(database)
 
 
-async def test_a_database_of_something_else_says_what_to_run(empty: Database) -> None:
-    await empty.write(lambda connection: connection.execute(text("CREATE TABLE other (x)")))
+async def test_a_database_of_something_else_is_refused(empty: Database) -> None:
     with pytest.raises(StoreError, match="has no tables of Rostrum yet; run rostrum migrate"):
         await require_newest(empty)
+    await empty.write(lambda connection: connection.execute(text("CREATE TABLE other (x)")))
+    for use in (require_newest, migrate):
+        with pytest.raises(StoreError, match=r"belongs to another program.*at another file"):
+            await use(empty)
 
 
 async def test_a_database_that_was_never_migrated_says_what_to_run(empty: Database) -> None:

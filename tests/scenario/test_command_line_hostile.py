@@ -89,7 +89,10 @@ def test_what_nobody_can_mean_is_wrong_usage(
 def test_an_empty_file_is_told_from_an_old_database(tmp_path: Path) -> None:
     (tmp_path / "rostrum.db").touch()
     sentence = rostrum(tmp_path, "list").failed(1)
-    assert sentence == "The database rostrum.db has no tables of Rostrum yet; run rostrum migrate."
+    assert sentence == (
+        "The database rostrum.db has no tables of Rostrum yet; run rostrum migrate. If it held "
+        "debates, it is damaged: restore it from a backup."
+    )
 
 
 @pytest.mark.parametrize("command", ["list", "migrate"])

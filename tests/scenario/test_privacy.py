@@ -24,7 +24,7 @@ from engine.command_text import parse_command
 from engine.commands import Commands
 from engine.dataset.writer import export
 from engine.debate import Status, utc_now
-from engine.errors import NotAllowedError, UsageError
+from engine.errors import NotAllowedError, NotFoundError, UsageError
 from engine.person import Person
 from engine.privacy import forget, purge, tidy
 from engine.store import ExportFilter
@@ -263,10 +263,10 @@ async def test_an_operator_forgets_somebody_beside_a_running_process(
 ) -> None:
     async with hall.open() as session:
         debate_id = await voted(hall, session, ANN)
-        await forget_person("memory", ANN)
+        await forget_person("memory", ANN, yes=True)
         assert capsys.readouterr().out.startswith("Forgotten: ")
-        await forget_person("memory", BOB)
-        assert "Nothing was stored of that user" in capsys.readouterr().out
+        with pytest.raises(NotFoundError, match="Nothing is stored of that memory user"):
+            await forget_person("memory", BOB, yes=True)
         await tidy(session.store, SystemClock(), timedelta(days=30))
         assert traces(file, ANN) == []
         await session.service.close_vote(debate_id)
@@ -282,10 +282,10 @@ async def test_an_operator_purges_a_community(
         debate_id = await voted(hall, session, ANN)
         await session.service.close_vote(debate_id)
         await session.ended(debate_id)
-    await purge_community("memory", "nowhere")
-    assert capsys.readouterr().out.startswith("Deleted 0 debates")
+    with pytest.raises(NotFoundError, match="Nothing is stored of memory community nowhere"):
+        await purge_community("memory", "nowhere", yes=True)
     assert traces(file, ANN, DEFAULTS.topic)
-    await purge_community("memory", "club")
+    await purge_community("memory", "club", yes=True)
     assert capsys.readouterr().out.startswith("Deleted 1 debate,")
     assert traces(file, ANN, debate_id, DEFAULTS.topic) == []
 
