@@ -35,6 +35,7 @@ class Board:
     store: Store
     clock: Clock
     _shown: dict[str, Progress] = field(default_factory=dict)
+    _failed: dict[str, Progress] = field(default_factory=dict)
 
     async def run(self, seconds: float) -> None:
         """Look every so many seconds, and edit, until cancelled."""
@@ -49,6 +50,7 @@ class Board:
             done = ended & (done | watched) - going_on
             watched = going_on
             self._shown = {key: self._shown[key] for key in watched & self._shown.keys()}
+            self._failed = {key: self._failed[key] for key in watched & self._failed.keys()}
             await self.clock.sleep(seconds)
 
     async def _just_ended(self) -> set[str]:
@@ -81,6 +83,13 @@ class Board:
             return True
         except VenueError as error:
             log.info("state was not shown", debate=debate.id, why=str(error))
+        except Exception as error:  # noqa: BLE001 - one state must not end the process
+            if self._failed.get(debate.id) != progress:  # it is tried again, and said once
+                self._failed[debate.id] = progress
+                why = str(error) or type(error).__name__
+                log.error("state was not shown", debate=debate.id, why=why)
+            await self.clock.sleep(self.venue.limits.edit_seconds)
+            return True
         self._shown[debate.id] = progress
         await self.clock.sleep(self.venue.limits.edit_seconds)
         return goes_on

@@ -81,7 +81,7 @@ class Fault:
     With `stored` it does what was asked first, so that only the answer is lost.
     """
 
-    error: VenueError | None = None
+    error: Exception | None = None
     delay: float = 0.0
     stored: bool = False
 

@@ -26,7 +26,7 @@ from adapters.slack.modals import Modals
 from adapters.slack.settings_form import SETTINGS_FORM
 from adapters.slack.venue import Place, SlackVenue
 from adapters.slack.votes import option_of
-from adapters.slack.whisper import Asker
+from adapters.slack.whisper import Asker, Whisper
 from adapters.slack.workspaces import Workspace
 from engine.buttons import read_button
 from engine.errors import (
@@ -59,20 +59,20 @@ class Client:
         """Return Bolt's application with these handlers."""
         workspaces = self._desk.workspaces
 
-        # None is for a workspace that is not known, which Bolt's types do not say.
-        async def authorize(team_id: str | None) -> Any:
+        # Of a workspace that is not served something may still concern a message of ours, in a
+        # channel that is shared; who handles it refuses the rest in words.
+        async def authorize(team_id: str | None) -> AuthorizeResult:
             try:
-                home = await workspaces.find(team_id or "")
+                me: str | None = (await workspaces.find(team_id or "")).user
             except VenueGoneError:
-                return None
-            return AuthorizeResult(enterprise_id=None, team_id=home.team, bot_user_id=home.user)
+                me = None
+            return AuthorizeResult(enterprise_id=None, team_id=team_id, bot_user_id=me)
 
         app = AsyncApp(
             name="rostrum",
             client=workspaces.app.web(),
             authorize=authorize,
             signing_secret=signing_secret,
-            user_facing_authorize_error_message=texts.NOT_INSTALLED,
             process_before_response=True,
         )
         app.error(self._on_error)
@@ -129,11 +129,12 @@ class Client:
             return
         author = (body.get("message") or {}).get("user")
         home = await self._find_home(author, context.team_id)
-        if home is None:
-            log.info("unknown button", action=action["action_id"])
-            return
-        place = _place_of(home.team, body)
+        place = _place_of(home.team if home else context.team_id or "", body)
         asker = _asker_of(place, body)
+        if home is None:
+            log.info("button of a workspace that is not served", action=action["action_id"])
+            self._spawn(Whisper(self._desk.workspaces, asker).say(texts.NOT_SERVED))
+            return
         match pressed.what:
             case "stop":
                 self._spawn(self._desk.carry_out(asker, CancelCommand(debate=pressed.of)))
@@ -179,9 +180,16 @@ class Client:
         await self._events.hear((seen.message, seen.user), seen)
 
     async def _find_home(self, author: str | None, team: str | None) -> Workspace | None:
-        """Return the workspace whose bot wrote a message: in a shared channel not who tells it."""
+        """Return the workspace whose bot wrote a message: in a shared channel not who tells it.
+
+        None for one that is not served. Raises VenueAwayError.
+        """
         workspaces = self._desk.workspaces
-        return await (workspaces.of_bot(author) if author else workspaces.find(team or ""))
+        try:
+            return await (workspaces.of_bot(author) if author else workspaces.find(team or ""))
+        except VenueGoneError as error:
+            log.info("told by a workspace that is not served", why=str(error))
+            return None
 
     async def _find_place(self, team: str, channel: str, message: str) -> str | None:
         try:

@@ -17,7 +17,7 @@ from adapters.slack.site import Site
 from adapters.slack.venue import SlackVenue
 from adapters.slack.workspaces import Workspaces
 from engine.commands import Commands
-from engine.errors import SettingsError, VenueAwayError, VenueGoneError
+from engine.errors import SettingsError, StoreError, VenueAwayError, VenueGoneError
 from engine.ports import EventsMissed, Listener
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
@@ -75,7 +75,10 @@ class Connection:
         return self._transport.connected
 
     async def run(self, commands: Commands, listener: Listener, venue: SlackVenue) -> None:
-        """Serve until cancelled. Raises SettingsError when Slack refuses for good."""
+        """Serve until cancelled, whatever a call comes to.
+
+        Raises SettingsError when Slack refuses for good.
+        """
         desk = Desk(commands, listener, self._workspaces, self._managers)
         pause = self._first_pause
         while True:
@@ -86,6 +89,11 @@ class Connection:
             except VenueAwayError as error:
                 log.warning("slack is away", why=str(error))
                 await asyncio.sleep(max(pause, error.retry_after))
+            except (SettingsError, StoreError):
+                raise
+            except Exception as error:  # noqa: BLE001 - said in one line, and tried again
+                log.error("connection failed", why=str(error) or type(error).__name__)
+                await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
 
     async def _live(self, desk: Desk, venue: SlackVenue) -> None:

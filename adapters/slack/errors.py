@@ -17,6 +17,8 @@ from engine.errors import MessageGoneError, VenueAwayError, VenueError, VenueGon
 
 NETWORK = (aiohttp.ClientError, OSError, asyncio.TimeoutError)
 KNOWN = (SlackClientError, *NETWORK)
+# What the SDK raises over an answer that is no JSON object, such as the sign-in page of a proxy.
+UNREADABLE = (AttributeError, RecursionError, TypeError, ValueError)
 RETRY_SECONDS = 30.0  # where Slack says to wait, and not how long
 
 _TOKEN = frozenset(
@@ -78,8 +80,15 @@ def explain(error: Exception, act: Act, place: str, message: str = "") -> VenueE
             return _refusal(Answered(error), act, place, message)
         case aiohttp.ClientConnectorError():
             return VenueAwayError(texts.AWAY.format(why=_why(error)))
-        case _:
+        case SlackClientError() | aiohttp.ClientError() | OSError() | TimeoutError():
             return VenueAwayError(texts.UNANSWERED.format(why=_why(error)), maybe_stored=True)
+        case _:
+            return unreadable()
+
+
+def unreadable() -> VenueAwayError:
+    """Return the error for an answer that is not Slack's; what was asked for may be done."""
+    return VenueAwayError(texts.NOT_SLACK, maybe_stored=True)
 
 
 def slow_down(seconds: float) -> VenueAwayError:
@@ -107,7 +116,9 @@ def _refusal(answered: Answered, act: Act, place: str, message: str) -> VenueErr
     name = answered.name
     if answered.status == 429 or name in _LIMITED:
         return slow_down(answered.after)
-    if answered.status >= 500 or name in _FAILED or not name:
+    if not name and answered.status < 500:
+        return unreadable()
+    if answered.status >= 500 or name in _FAILED:
         why = name or f"status {answered.status}"
         return VenueAwayError(texts.FAILING.format(why=why), maybe_stored=True)
     if name in _TOKEN:
@@ -116,6 +127,8 @@ def _refusal(answered: Answered, act: Act, place: str, message: str) -> VenueErr
         return VenueGoneError(_GONE[name].format(**said))
     if name == "message_not_found":
         return MessageGoneError(texts.MESSAGE_GONE.format(**said))
+    if name == "messages_tab_disabled":
+        return VenueError(texts.MESSAGES_TAB)
     if name in _LATE:
         return VenueError(texts.FORM_TOO_LATE)
     if name == "missing_scope":

@@ -52,6 +52,8 @@ async def _take(app: AsyncApp, verifier: SignatureVerifier, request: web.Request
     stamp = request.headers.get("X-Slack-Request-Timestamp", "")
     if not (stamp.isascii() and stamp.isdigit() and len(stamp) <= STAMP_DIGITS):
         return _refuse(401, "its timestamp is no number")
+    if not request.headers.get("X-Slack-Signature", "").isascii():  # the SDK raises there
+        return _refuse(401, "its signature is wrong or too old")
     try:
         body = await request.text()
         if not verifier.is_valid_request(body, dict(request.headers)):

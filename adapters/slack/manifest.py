@@ -57,6 +57,12 @@ def manifest(
         },
         "features": {
             "bot_user": {"display_name": name, "always_online": True},
+            # Exports are sent there; Slack refuses them while the tab is off.
+            "app_home": {
+                "home_tab_enabled": False,
+                "messages_tab_enabled": True,
+                "messages_tab_read_only_enabled": True,
+            },
             "slash_commands": [_command() | url],
         },
         "oauth_config": redirect | {"scopes": {"bot": list(SCOPES)}},

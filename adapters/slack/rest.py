@@ -16,12 +16,27 @@ import aiohttp
 from pydantic import SecretStr
 from slack_sdk.web.async_client import AsyncWebClient
 
-from adapters.slack.errors import KNOWN, Act, explain, limited_for, slow_down
+from adapters.slack.errors import (
+    KNOWN,
+    UNREADABLE,
+    Act,
+    explain,
+    limited_for,
+    slow_down,
+    unreadable,
+)
 
 SECONDS = 20.0  # for one request
 MARGIN = 0.05  # seconds, so as never to come back early
 
 Json = dict[str, Any]
+
+
+class Told(Json):
+    """An object that Slack answered; one that lacks what is asked of it is no answer of Slack."""
+
+    def __missing__(self, field: str) -> Any:
+        raise unreadable()
 
 
 class Identity(NamedTuple):
@@ -34,6 +49,11 @@ class Identity(NamedTuple):
     name: str
     team_name: str
     scopes: frozenset[str]
+
+
+class _Answer(NamedTuple):
+    told: Told
+    headers: Mapping[str, str]
 
 
 class Rest:
@@ -124,8 +144,8 @@ class Rest:
     # --- inside -----------------------------------------------------------------------
 
     async def _ask_identity(self) -> Identity:
-        who = await self._ask("auth.test", {"params": {}})
-        scopes = str(who.headers.get("x-oauth-scopes", "")).split(",")
+        who, headers = await self._ask("auth.test", {"params": {}})
+        scopes = str(headers.get("x-oauth-scopes", "")).split(",")
         return Identity(
             user=who["user_id"],
             bot=who.get("bot_id", ""),
@@ -142,27 +162,28 @@ class Rest:
         lane = f"{method} {place}" if act is Act.POST else method
         self._refuse_early(lane)
         try:
-            answer = await self._request(method, sent)
-        except (*KNOWN, ValueError) as error:  # ValueError: an answer cut in the middle
+            return (await self._request(method, sent)).told
+        except (*KNOWN, *UNREADABLE) as error:
             seconds = limited_for(error)
             if seconds is not None:
                 self._shut[lane] = time.monotonic() + seconds + MARGIN
             raise explain(error, act, place, message) from error
-        data: Json = answer.data
-        return data
 
-    async def _ask(self, method: str, sent: Mapping[str, Any]) -> Any:
+    async def _ask(self, method: str, sent: Mapping[str, Any]) -> _Answer:
         try:
             return await self._request(method, sent)
-        except (*KNOWN, ValueError) as error:
+        except (*KNOWN, *UNREADABLE) as error:
             raise explain(error, Act.ASK, "") from error
 
-    async def _request(self, method: str, sent: Mapping[str, Any]) -> Any:
+    async def _request(self, method: str, sent: Mapping[str, Any]) -> _Answer:
         client = self.web()
         own = "headers" in sent
         client.token = None if own else self._token
         verb = "GET" if "params" in sent else "POST"
-        return await client.api_call(method, http_verb=verb, **sent)
+        answer = await client.api_call(method, http_verb=verb, **sent)
+        if not isinstance(answer.data, dict):  # the SDK takes bytes for good as they are
+            raise TypeError(type(answer.data).__name__)
+        return _Answer(Told(answer.data), answer.headers)
 
     def _refuse_early(self, lane: str) -> None:
         """Send nothing to what Slack closed."""

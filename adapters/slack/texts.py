@@ -113,6 +113,15 @@ APP_REFUSED = (
 NOT_INSTALLED = (
     "Rostrum is not installed in this Slack workspace any more; have an admin install it again."
 )
+OTHER_WORKSPACE = (
+    "Rostrum serves another Slack workspace, so nothing was done here. Ask the people who run it "
+    "to let this workspace install it too."
+)
+MESSAGES_TAB = (
+    "Slack lets this app send no direct messages; turn on the Messages tab under App Home in its "
+    "settings, and use the command again."
+)
+NOT_SERVED = "Rostrum does not serve the workspace of this message any more; nothing was done."
 FORM_TOO_LATE = "Slack waits three seconds for a form, and it took longer; type the command again."
 MISSING_SCOPE = (
     "Rostrum may not {doing} {place}: the scope {needed} is missing; add it to the app and "
@@ -122,6 +131,10 @@ NO_REMOVAL = "Slack does not let a bot take away the reaction of somebody else."
 SOCKET_AWAY = "Slack's Socket Mode connection stayed away; it is opened anew."
 AWAY = "Slack could not be reached ({why}); check the network if this lasts."
 UNANSWERED = "Slack did not answer ({why}); the request is looked for before it is repeated."
+NOT_SLACK = (
+    "What answered in Slack's place is not Slack, such as a proxy's sign-in page; check the "
+    "network if this lasts."
+)
 FAILING = "Slack failed with {why}; if this lasts, look at slack-status.com."
 SLOW_DOWN = "Slack asks to wait {seconds:g} s; Rostrum does."
 REFUSED = "Slack refused to {doing} {place}: {why}."

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+from adapters.slack import texts
 from adapters.slack.people import People
 from adapters.slack.rest import Rest
+from engine.errors import VenueGoneError
 from engine.installs import Installs
 
 
@@ -50,7 +52,7 @@ class Workspaces(Protocol):
 
 
 class OneWorkspace:
-    """The one workspace that a token belongs to, whichever is asked for."""
+    """The one workspace that a token belongs to."""
 
     def __init__(self, rest: Rest) -> None:
         self.app = rest
@@ -60,10 +62,12 @@ class OneWorkspace:
         """Read nothing: the token is a setting."""
 
     async def find(self, team: str = "") -> Workspace:
-        """Return the workspace, asking Slack the first time. Raises VenueError."""
+        """Return the workspace, asking Slack the first time. Raises VenueError for any other."""
         if self._found is None:
             me = await self.app.identity()
             self._found = Workspace(me.team, me.user, self.app, People(self.app, me.team))
+        if team not in ("", self._found.team):
+            raise VenueGoneError(texts.OTHER_WORKSPACE)
         return self._found
 
     async def of_bot(self, user: str) -> Workspace | None:
@@ -76,5 +80,5 @@ class OneWorkspace:
         return ((await self.find()).team,)
 
     async def leave(self, team: str, told_at: float) -> bool:
-        """Keep the token."""
-        return True
+        """Keep the token, and whatever another workspace may tell."""
+        return team == (await self.find()).team

@@ -27,6 +27,7 @@ class Fault:
     seconds: float = 0.0
     via: bool = True
     everywhere: bool = False
+    content_type: str = "application/json"
 
 
 def status(code: int, *, error: int = 0, message: str = "", when: When = "before") -> Fault:
@@ -60,6 +61,11 @@ def garbage(text: str = '{"id": "12') -> Fault:
     Each character is a byte, up to `\xff`.
     """
     return Fault("garbage", "after", message=text)
+
+
+def page(text: str, content_type: str, *, when: When = "before") -> Fault:
+    """Answer 200 with something else than the platform would, as the page of a proxy."""
+    return Fault("garbage", when, message=text, content_type=content_type)
 
 
 @dataclass

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
+from structlog.testing import capture_logs
 
 import engine.delivery
 import engine.formats
@@ -112,6 +113,20 @@ async def test_a_deleted_announcement_ends_no_debate(hall: Hall) -> None:
     async with hall.open() as session:
         ended = await session.ended(await session.start(BRIEF))
     assert (ended.status, ended.gone) == (Status.CLOSED, False)
+
+
+async def test_a_defect_of_one_edit_ends_neither_the_board_nor_the_process(hall: Hall) -> None:
+    defects = [AttributeError("list has no get"), KeyError("ts"), RecursionError()]
+    hall.venue.misbehave("edit", *map(Fault, defects))
+    with capture_logs() as logs:
+        async with hall.open() as session:
+            debate_id = await session.start()
+            await session.voting(debate_id)
+            await session.service.close_vote(debate_id)
+            await shown(hall, "over, the models are named")
+    said = [log for log in logs if log["event"] == "state was not shown"]
+    assert said[0]["why"] == "list has no get"
+    assert all(log["log_level"] == "error" for log in said)
 
 
 async def test_a_debate_whose_format_is_gone_keeps_no_other_from_being_shown(

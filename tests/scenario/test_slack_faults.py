@@ -14,12 +14,23 @@ from engine.debate import Status
 from engine.errors import SettingsError
 from engine.store import DeliveryState, ExportFilter
 from tests.doubles.faults import When
-from tests.doubles.slack import Fault, Rules, SlackServer, drop, limited, refused, status
+from tests.doubles.slack import (
+    Fault,
+    Rules,
+    SlackServer,
+    drop,
+    garbage,
+    limited,
+    page,
+    refused,
+    status,
+)
+from tests.doubles.slack.methods import reaction
 from tests.doubles.slack.rules import SCOPES
 from tests.doubles.slack.server import BOT_TOKEN
 from tests.doubles.slack.state import BOT_USER, TEAM
 from tests.scenario.discord_stage import state, until
-from tests.scenario.slack_stage import SWIFT, SlackStage, ended, title, voting
+from tests.scenario.slack_stage import SWIFT, SlackStage, counted, ended, title, voting
 
 HISTORY = ("channels:history", "groups:history")
 PATIENT = replace(SWIFT, send_seconds=8.0)  # on a slow machine too only what is meant is in doubt
@@ -105,6 +116,41 @@ async def test_a_debate_goes_on_after_refusals_for_now(
     assert slack.calls.count(method) >= 5  # the two went wrong, and all that there was to do
     turns = [m for m in stage.replies if " · turn " in title(m)]
     assert len(turns) == 8
+    assert_nothing_twice(stage)
+
+
+# What stands between Slack and Rostrum now and then, or stands in for Slack.
+NOT_SLACKS = {
+    "a sign-in page": page("<html>Sign in</html>", "text/html"),
+    "a sign-in page in plain text": page("Sign in", "text/plain"),
+    "bytes": page("Sign in", "application/gzip"),
+    "a list of something": garbage('[{"ok": true}]'),
+    "a number": garbage("1"),
+    "nothing": garbage(""),
+    "bytes that are no text": garbage("\xff\xfe"),
+    "an object that is said to be Slack's": garbage('{"ok": true}'),
+    "an object without an end": garbage('{"ok":' * 100_000),
+}
+STEPS = ("auth.test", "apps.connections.open", "chat.postMessage", "chat.update")
+
+
+@pytest.mark.parametrize("answer", NOT_SLACKS.values(), ids=NOT_SLACKS.keys())
+async def test_an_answer_that_is_not_slacks_is_waited_out_wherever_it_comes(
+    stage: SlackStage, slack: SlackServer, answer: Fault
+) -> None:
+    for method in (*STEPS, "reactions.add", "users.info"):
+        slack.fail(answer, method)
+    slack.fail(answer, "chat.postMessage", text="turn 2 of 8")
+    async with stage.process() as app:
+        ballot = await stage.vote()
+        await voting(app)
+        await slack.react("ben", ballot.ts, "a")
+        await slack.deliveries.heard()
+        reveal = await stage.close()
+        assert counted(reveal)["A"] == 1
+        await ended(app)
+    assert len([m for m in stage.replies if " · turn " in title(m)]) == 8
+    assert len(slack.messages()) == 1
     assert_nothing_twice(stage)
 
 
@@ -240,6 +286,19 @@ async def test_slack_away_at_start_is_waited_for(stage: SlackStage, slack: Slack
         assert await asked.said()
 
 
+async def test_a_refusal_that_nobody_knows_at_start_ends_nothing(
+    stage: SlackStage, slack: SlackServer
+) -> None:
+    slack.fail(refused("team_is_being_moved"), "auth.test", times=2)
+    with capture_logs() as logs:
+        async with stage.process():
+            asked = await slack.slash("ada", "/debate help")
+            assert await asked.said()
+    failed = [log for log in logs if log["event"] == "connection failed"]
+    assert len(failed) == 2
+    assert "team is being moved" in failed[0]["why"]
+
+
 async def test_the_workspace_removes_rostrum(stage: SlackStage, slack: SlackServer) -> None:
     async with stage.process() as app:
         await stage.vote()
@@ -261,3 +320,40 @@ async def test_a_person_who_takes_a_token_of_their_own_back_removes_nothing(
         await slack.deliveries.heard()
         await stage.close()
         assert not (await ended(app)).gone
+
+
+async def test_another_workspace_is_refused_in_words_and_changes_nothing(
+    stage: SlackStage, slack: SlackServer
+) -> None:
+    lounge = slack.add_team("bay")
+    async with stage.process() as app:
+        ballot = await stage.vote()
+        debate = await voting(app)
+        for line in ("", "help", "settings", 'start "Tea"', "settings language=de", "export"):
+            asked = await slack.slash("bay-olga", f"/debate {line}", lounge.id)
+            assert "another Slack workspace" in await asked.said(), line
+            assert asked.view is None
+        for event in (
+            {"type": "app_uninstalled"},
+            {"type": "tokens_revoked", "tokens": {"bot": ["U1"]}},
+            reaction("reaction_added", "U1", "a", ballot) | {"item_user": None},
+        ):
+            slack.deliveries.tell_of(slack.world.teams["T0BAY"], event)
+        await slack.deliveries.heard()
+        asked = await slack.press("olga", stage.root.ts, "Status")
+        assert debate.code in await asked.said(debate.code)
+        (kept,) = await app.store.debates.recent()
+        assert (kept.status, kept.gone) == (Status.VOTING, False)
+        assert await app.store.votes.events(debate.id) == ()
+
+
+async def test_an_export_that_the_app_may_not_send_says_what_to_turn_on(
+    stage: SlackStage, slack: SlackServer
+) -> None:
+    slack.rules.messages_tab = False
+    async with stage.process() as app:
+        await stage.vote()
+        await voting(app)
+        await stage.close()
+        asked = await slack.slash("olga", "/debate export")
+        assert "Messages tab under App Home" in await asked.said("Messages tab")

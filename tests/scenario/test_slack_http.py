@@ -65,6 +65,8 @@ async def test_only_slacks_own_requests_are_taken(
                     {STAMP: "٣"},
                     {STAMP: "-1"},
                     signed(SECRET) | {"X-Slack-Signature": "v0=00"},
+                    signed(SECRET) | {"X-Slack-Signature": "v0=\u0663"},
+                    signed(SECRET) | {"X-Slack-Signature": "\xff"},
                 )
             ]
         assert refused == [(401, "")] * len(refused)

@@ -7,6 +7,7 @@ import html
 import json
 import time
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from hypothesis import given
@@ -245,6 +246,11 @@ def test_the_manifests_ask_for_what_the_double_grants_and_say_why_history_is_rea
         said = made["display_information"]["long_description"]
         assert 175 <= len(said) <= 4000
         assert "channels:history and groups:history only to look" in said
+
+
+@pytest.mark.parametrize("mode", ["socket", "http"])
+def test_the_messages_tab_that_exports_are_sent_to_is_on(mode: Literal["socket", "http"]) -> None:
+    assert manifest(mode)["features"]["app_home"]["messages_tab_enabled"] is True
 
 
 def test_a_manifest_bears_the_names_it_is_given() -> None:

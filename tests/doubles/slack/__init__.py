@@ -24,7 +24,7 @@ code of the engine, so that it can be the oracle of a test. In a process of its 
 
 from __future__ import annotations
 
-from tests.doubles.faults import Fault, delay, drop, garbage, hang, limited, status
+from tests.doubles.faults import Fault, delay, drop, garbage, hang, limited, page, status
 from tests.doubles.slack.deliveries import DidNotRespondError
 from tests.doubles.slack.faults import refused
 from tests.doubles.slack.interactions import Asked
@@ -46,6 +46,7 @@ __all__ = [
     "garbage",
     "hang",
     "limited",
+    "page",
     "refused",
     "status",
 ]

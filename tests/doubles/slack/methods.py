@@ -57,6 +57,8 @@ class Methods:
     # --- messages ---------------------------------------------------------------------------
 
     def _post(self, args: Json) -> Json:
+        if args["channel"].startswith("U") and not self.rules.messages_tab:
+            raise Refusal("messages_tab_disabled")
         channel = self._writable(args["channel"])
         text, blocks = str(args.get("text") or ""), args.get("blocks") or []
         check_message(text, blocks, args.get("metadata"))

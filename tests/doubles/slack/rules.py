@@ -25,7 +25,7 @@ class Rules:
 
     `tiered` limits methods by their tier, `spaced` posts by channel; `ack` is how long an
     envelope or request waits for its acknowledgement, `retries` when an event is told again,
-    `events` what the app has subscribed to.
+    `events` what the app has subscribed to, `messages_tab` whether people may be written to.
     """
 
     tiered: bool = True
@@ -38,5 +38,6 @@ class Rules:
     response_uses: int = 5
     response_seconds: float = 1800.0
     page: int = 15
+    messages_tab: bool = True
     scopes: tuple[str, ...] = SCOPES
     events: tuple[str, ...] = EVENTS

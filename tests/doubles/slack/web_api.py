@@ -140,7 +140,7 @@ async def with_fault(
         return web.Response(status=fault.status, text="an error page")
     if fault.kind == "garbage":
         body = fault.message.encode("latin-1")
-        return web.Response(body=body, content_type="application/json")
+        return web.Response(body=body, content_type=fault.content_type)
     if fault.kind == "delay":
         await asyncio.sleep(fault.seconds)
         return answer or await carry()
