@@ -11,15 +11,24 @@ from typing import NamedTuple
 import structlog
 from aiohttp import web
 
+from adapters.site import Site
 from bot.settings_sections import HealthSettings
 from engine.debate import Status
-from engine.errors import SettingsError, StoreError
+from engine.errors import StoreError
 from engine.store import Store
 
 PROBE_SECONDS = 5.0  # how long a probe of the database stands for: each is a write
 LIVE = (Status.QUEUED, Status.RUNNING, Status.VOTING)
 MOST_COUNTED = 10_000
 log = structlog.get_logger(__name__)
+
+
+class HealthSite(Site):
+    """Where health is served."""
+
+    taken = (
+        "Health cannot be served at {host}:{port}: {why}; set ROSTRUM_HEALTH__PORT to a free port."
+    )
 
 
 class State(NamedTuple):
@@ -104,17 +113,6 @@ async def _listening(settings: HealthSettings, health: Health) -> AsyncIterator[
     async def metrics(_: web.Request) -> web.Response:
         return web.Response(text=await health.metrics())
 
-    served = web.Application()
-    served.add_routes([web.get("/healthz", healthz), web.get("/metrics", metrics)])
-    runner = web.AppRunner(served, access_log=None)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, settings.host, settings.port).start()
+    site = HealthSite(settings.host, settings.port or 0)
+    async with site.serving([web.get("/healthz", healthz), web.get("/metrics", metrics)]):
         yield
-    except OSError as error:
-        raise SettingsError(
-            f"Health cannot be served at {settings.host}:{settings.port}: {error.strerror}; "
-            "set ROSTRUM_HEALTH__PORT to a free port."
-        ) from error
-    finally:
-        await runner.cleanup()

@@ -61,8 +61,6 @@ async def _take(app: AsyncApp, verifier: SignatureVerifier, request: web.Request
         asked = AsyncBoltRequest(
             body=body, query=request.query_string, headers=dict(request.headers)
         )
-    except web.HTTPRequestEntityTooLarge:
-        return _refuse(413, "it is too large")
     except (ValueError, LookupError):
         return _refuse(400, "it cannot be read")
     return await to_aiohttp_response(await app.async_dispatch(asked))

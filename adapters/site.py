@@ -1,0 +1,123 @@
+"""Where Rostrum itself answers HTTP requests.
+
+aiohttp limits neither the connections that it takes nor the time for a request's body, and gives
+its head an hour: some hundred requests that are begun and never sent would take every file
+descriptor of the process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import ClassVar
+
+import structlog
+from aiohttp import web
+
+from engine.errors import SettingsError
+
+MOST_BYTES = 2**20
+MOST_CONNECTIONS = 256  # whose requests are still to come
+ARRIVAL_SECONDS = 10.0  # for a request's head, and for its body
+LINGER_SECONDS = 1.0  # for the rest of a body that nobody reads
+log = structlog.get_logger(__name__)
+
+
+class Site:
+    """Pages at `host:port`; whoever runs it puts HTTPS in front.
+
+    `taken` is what is said of a port in use. A request has `arrival` seconds for its head and as
+    many for its body; over `most` connections the one that was waited for longest is closed.
+    """
+
+    taken: ClassVar[str] = "Requests cannot be taken at {host}:{port}: {why}; choose a free port."
+
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        *,
+        arrival: float = ARRIVAL_SECONDS,
+        most: int = MOST_CONNECTIONS,
+    ) -> None:
+        self._host, self._port = host, port
+        self._arrival, self._most = arrival, most
+        self._answered: set[asyncio.BaseProtocol] = set()  # connections whose request is there
+        self.address: tuple[str, int] | None = None
+
+    @asynccontextmanager
+    async def serving(self, routes: Sequence[web.RouteDef]) -> AsyncIterator[None]:
+        """Serve during the body; without routes nothing listens.
+
+        Raises SettingsError for a port in use.
+        """
+        served = web.Application(client_max_size=MOST_BYTES, middlewares=[self._read_whole])
+        served.add_routes(routes)
+        runner = web.AppRunner(
+            served,
+            access_log=None,
+            keepalive_timeout=self._arrival,
+            lingering_time=LINGER_SECONDS,
+        )
+        await runner.setup()
+        listening = await self._listen(runner) if routes else None
+        try:
+            yield
+        finally:
+            self.address = None
+            if listening is not None:
+                listening.close()
+            await runner.cleanup()
+
+    async def _listen(self, runner: web.AppRunner) -> asyncio.Server:
+        if runner.server is None:
+            raise RuntimeError("its runner was not set up")
+        make, loop = partial(self._admit, runner.server), asyncio.get_running_loop()
+        try:
+            listening = await loop.create_server(make, self._host, self._port, backlog=128)
+        except OSError as error:
+            await runner.cleanup()
+            where = {"host": self._host, "port": self._port, "why": error.strerror}
+            raise SettingsError(self.taken.format(**where)) from error
+        self.address = listening.sockets[0].getsockname()[:2]
+        return listening
+
+    def _admit(self, server: web.Server) -> web.RequestHandler:
+        """Take one more connection; those whose requests never come make room."""
+        awaited = [
+            connection
+            for connection in server.connections
+            if connection.transport is not None and connection not in self._answered
+        ]
+        for oldest in awaited[: max(0, len(awaited) + 1 - self._most)]:
+            oldest.force_close()
+        return server()
+
+    @web.middleware
+    async def _read_whole(
+        self, request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+    ) -> web.StreamResponse:
+        """Read a request to its end, within its time, before anything is done about it."""
+        try:
+            async with asyncio.timeout(self._arrival):
+                await request.read()
+        except TimeoutError:
+            return _refuse(request, 408, "it did not arrive in time")
+        except web.HTTPRequestEntityTooLarge:
+            return _refuse(request, 413, "it is too large")
+        connection = request.protocol
+        self._answered.add(connection)
+        try:
+            return await handler(request)
+        finally:
+            self._answered.discard(connection)
+
+
+def _refuse(request: web.Request, status: int, why: str) -> web.Response:
+    """Refuse a request, and log why without what it contained."""
+    log.warning("request refused", status=status, why=why)
+    refusal = web.Response(status=status)
+    refusal.force_close()
+    return refusal
