@@ -87,7 +87,7 @@ class Board:
             if self._failed.get(debate.id) != progress:  # it is tried again, and said once
                 self._failed[debate.id] = progress
                 why = str(error) or type(error).__name__
-                log.error("state was not shown", debate=debate.id, why=why)
+                log.error("state could not be shown", debate=debate.id, why=why)
             await self.clock.sleep(self.venue.limits.edit_seconds)
             return True
         self._shown[debate.id] = progress
