@@ -38,7 +38,7 @@ from engine.debate_markdown import (
     status_lines,
     stopped_line,
 )
-from engine.invocation import USAGES
+from engine.invocation import usage_of
 from engine.privacy_markdown import forgotten_lines, opted_line, privacy_lines
 from engine.review_markdown import review_lines, revised_lines
 from engine.stats.markdown import agreement_lines, leaderboard_lines
@@ -189,7 +189,8 @@ def _no_file(answer: NoFileAnswer) -> str:
 
 def _help(answer: HelpAnswer, prefix: str) -> Iterator[str]:
     if answer.command is not None:
-        yield f"`{prefix} {USAGES[answer.command]}` {ABOUT_COMMANDS[answer.command]}"
+        usage = usage_of(answer.command, hides=answer.hides)
+        yield f"`{prefix} {usage}` {ABOUT_COMMANDS[answer.command]}"
         return
     yield from HELP
     for name, about in ABOUT_COMMANDS.items():

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Literal
 
@@ -151,6 +151,11 @@ class SettingsAnswer(Value):
     changed: tuple[str, ...] = ()
     private: bool = True
 
+    def without(self, names: Collection[str]) -> SettingsAnswer:
+        """Return the same without settings that a platform has nothing for."""
+        kept = tuple(line for line in self.settings if line.name not in names)
+        return self.model_copy(update={"settings": kept})
+
 
 class FileAnswer(Value):
     """A file to hand over, with how many debates are in it."""
@@ -208,9 +213,10 @@ class RevisedAnswer(Value):
 
 
 class HelpAnswer(Value):
-    """How a command is written; None is all of them."""
+    """How a command is written; None is all of them. `hides`: a ballot can be secret here."""
 
     command: str | None = None
+    hides: bool = True
     private: bool = True
 
 

@@ -35,6 +35,7 @@ from engine.invocation import (
     StartCommand,
     StatusCommand,
     TopicsCommand,
+    usage_of,
 )
 from engine.text import clean, headline
 
@@ -66,8 +67,10 @@ _MINUTES = {"d": 1440.0, "h": 60.0, "min": 1.0, "m": 1.0, "": 1.0, "sec": 1 / 60
 _YES = {"on": True, "yes": True, "true": True, "off": False, "no": False, "false": False}
 
 
-def parse_command(text: str, prefix: str = "/debate") -> Command:
+def parse_command(text: str, prefix: str = "/debate", *, hides: bool = True) -> Command:
     """Read what follows the name of the slash command, which is `prefix`.
+
+    `hides` says whether a ballot can be secret where this is read.
 
     Raises UsageError that says what is wrong, and how that command is written.
     """
@@ -84,12 +87,21 @@ def parse_command(text: str, prefix: str = "/debate") -> Command:
     try:
         return _READERS[name](split_words(rest))
     except UsageError as error:
-        raise with_usage(error, name, prefix) from None
+        raise with_usage(error, name, prefix, hides=hides) from None
 
 
-def with_usage(error: UsageError, name: str, prefix: str = "/debate") -> UsageError:
+def with_usage(
+    error: UsageError, name: str, prefix: str = "/debate", *, hides: bool = True
+) -> UsageError:
     """Return an error that also says how the command of that name is written."""
-    return UsageError(f"{error} Write it as: {prefix} {USAGES[name.casefold()]}")
+    said = str(error) if hides else _without_secret(str(error))
+    return UsageError(f"{said} Write it as: {prefix} {usage_of(name.casefold(), hides=hides)}")
+
+
+def _without_secret(said: str) -> str:
+    """Leave out, of what a ballot may be, what it cannot be here."""
+    secret = BallotKind.SECRET
+    return said.replace(f" did you mean {secret}?", "").replace(f" or {secret} or ", " or ")
 
 
 # --- words -------------------------------------------------------------------------------

@@ -143,7 +143,7 @@ class Commands:
             case OptInCommand():
                 return await self.opt_in(person)
             case HelpCommand():
-                return self.help(command.command)
+                return self.help(command.command, hides=not person.ground.no_removal)
 
     # --- debates -------------------------------------------------------------------------
 
@@ -376,14 +376,14 @@ class Commands:
 
     # --- about Rostrum -------------------------------------------------------------------
 
-    def help(self, command: str | None = None) -> HelpAnswer:
+    def help(self, command: str | None = None, *, hides: bool = True) -> HelpAnswer:
         """Say how commands are written. Raises UsageError for one that does not exist."""
         name = command and command.strip().casefold().rsplit("/", 1)[-1]
         if name and name not in USAGES:
             close = nearest(name, USAGES)
             hint = f"did you mean {close}?" if close else f"there are {', '.join(USAGES)}."
             raise UsageError(f"There is no command “{headline(clean(name), 40)}”; {hint}")
-        return HelpAnswer(command=name or None)
+        return HelpAnswer(command=name or None, hides=hides)
 
     # --- what is known of a debate ---------------------------------------------------------
 

@@ -151,15 +151,11 @@ def complete(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Form
 
 
 def _check_ground(ground: Ground, request: Request, script: Format) -> None:
-    """Refuse what cannot be held to its end where it is asked for. Raises NotAllowedError."""
-    secret = request.ballot is BallotKind.SECRET
-    refusals = (
-        ground.unfit,
-        ground.no_files if script.files else "",
-        ground.no_removal if secret else "",
-    )
-    if refusal := next(filter(None, refusals), ""):
+    """Refuse what cannot be held to its end there. Raises NotAllowedError, or UsageError."""
+    if refusal := ground.unfit or (ground.no_files if script.files else ""):
         raise NotAllowedError(refusal)
+    if ground.no_removal and request.ballot is BallotKind.SECRET:
+        raise UsageError(ground.no_removal)
 
 
 def freeze(

@@ -150,10 +150,12 @@ Command = (
     | HelpCommand
 )
 
+BALLOTS = "open|secret|private"
+
 USAGES: Mapping[str, str] = {
     "start": 'start "topic" [conditions="…"] [format=classic] [a=backend/model] [b=backend/model] '
     "[jurors=backend/model,…] [language=en] [rounds=1] [vote=30m] "
-    "[ballot=open|secret|private] [scores=after_vote|live] "
+    f"[ballot={BALLOTS}] [scores=after_vote|live] "
     "[turn_order=sequential|simultaneous] [blind=on|off] [stance=on|off] [mirror=on|off] "
     "[an option of the format=…]",
     "cancel": "cancel [debate]",
@@ -175,3 +177,9 @@ USAGES: Mapping[str, str] = {
     "optin": "optin",
     "help": "help [command]",
 }
+
+
+def usage_of(name: str, *, hides: bool = True) -> str:
+    """Return how a command is written; unless a ballot can be secret here, without that."""
+    usage = USAGES[name]
+    return usage if hides else usage.replace(BALLOTS, BALLOTS.replace("|secret", ""))

@@ -49,6 +49,7 @@ ANSWER = 4000  # characters of an embed's text, with room to spare
 THREAD_SECONDS = 20.0
 LOOK_SECONDS = 0.25
 PRESS_TRIES = 8
+NO_SETTINGS = ("broadcast",)  # that Discord has nothing for
 log = structlog.get_logger(__name__)
 
 Interaction = discord.Interaction[discord.Client]
@@ -140,7 +141,7 @@ class Desk:
 
 def _refuse_broadcast(command: Command) -> None:
     """Refuse to show reveals in the channel too: a thread's messages stay in it on Discord."""
-    if isinstance(command, SettingsCommand) and "broadcast" in command.changes:
+    if isinstance(command, SettingsCommand) and set(NO_SETTINGS) & set(command.changes):
         raise UsageError(texts.NO_BROADCAST)
 
 
@@ -194,6 +195,8 @@ def pressed_of(interaction: Interaction, option: str | None) -> ButtonPressed:
 
 def said_of(answer: Answer) -> Said:
     """Put an answer into words, for who asked and for everybody."""
+    if isinstance(answer, SettingsAnswer):
+        answer = answer.without(NO_SETTINGS)
     private = to_markdown(answer, link=lambda thread: f"<#{thread}>")
     file = answer if isinstance(answer, FileAnswer) else None
     if isinstance(answer, ModelsAnswer | SettingsAnswer | FileAnswer | NoFileAnswer):

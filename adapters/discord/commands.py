@@ -14,7 +14,7 @@ import discord
 from discord import app_commands
 
 from adapters.discord import texts
-from adapters.discord.answering import Desk, Interaction, person_of
+from adapters.discord.answering import NO_SETTINGS, Desk, Interaction, person_of
 from engine import card_markdown
 from engine.choices import Choice, format_choices, language_choices, matching, topic_choices
 from engine.command_text import parse_command
@@ -64,6 +64,7 @@ PLAIN = (
     "stance",
     "mirror",
 )
+SETTINGS = tuple(name for name in SETTING_NAMES if name not in NO_SETTINGS)
 VOTES = (*vote_options(("A", "B", *"123456789")), NO_VOTE)
 DEBATE = "The debate's code; without it, the one of this channel or thread"
 
@@ -283,7 +284,7 @@ class DebateCommands(app_commands.Group):
 
     @settings.autocomplete("setting")
     async def _settings(self, interaction: Interaction, typed: str) -> Choices:
-        return _listed(matching(typed, [Choice(value=n, label=n) for n in SETTING_NAMES]))
+        return _listed(matching(typed, [Choice(value=n, label=n) for n in SETTINGS]))
 
     @help.autocomplete("command")
     async def _commands(self, interaction: Interaction, typed: str) -> Choices:

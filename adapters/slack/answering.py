@@ -14,12 +14,20 @@ import structlog
 from adapters.slack import texts
 from adapters.slack.buttons import review_menus
 from adapters.slack.files import hand_over
+from adapters.slack.grounds import ground_of
 from adapters.slack.venue import Place
 from adapters.slack.whisper import Asker, Whisper
 from adapters.slack.workspaces import Workspaces
 from engine import card_markdown
 from engine.answer_markdown import to_markdown
-from engine.answers import Answer, FileAnswer, HelpAnswer, ReviewAnswer, StartedAnswer
+from engine.answers import (
+    Answer,
+    FileAnswer,
+    HelpAnswer,
+    ReviewAnswer,
+    SettingsAnswer,
+    StartedAnswer,
+)
 from engine.buttons import vote_answer
 from engine.command_text import parse_command, with_usage
 from engine.commands import Commands
@@ -27,12 +35,13 @@ from engine.debate import BallotKind
 from engine.errors import NotAllowedError, RostrumError, UsageError
 from engine.house_rules import RESET
 from engine.invocation import Command, SettingsCommand, StartCommand
-from engine.person import Person
+from engine.person import Ground, Person
 from engine.ports import ButtonPressed, Listener
 from engine.text import clean
 
 PLATFORM = "slack"
 MOST_BYTES = 100 * 2**20  # Slack takes a gigabyte; an export is made in memory
+NO_SETTINGS = ("manager_role",)  # that Slack has nothing for
 THREAD_SECONDS = 20.0
 LOOK_SECONDS = 0.25
 log = structlog.get_logger(__name__)
@@ -61,11 +70,11 @@ class Desk:
         whisper = Whisper(self.workspaces, asker)
 
         async def run() -> None:
-            command = parse_command(line)
+            command = parse_command(line, hides=False)
             try:
                 answer = await self.run(asker, command)
             except UsageError as error:
-                raise with_usage(error, clean(line).split()[0]) from None
+                raise with_usage(error, clean(line).split()[0], hides=False) from None
             await self.finish(whisper, answer)
 
         await explained(whisper, run)
@@ -73,13 +82,20 @@ class Desk:
     async def run(self, asker: Asker, command: Command) -> Answer:
         """Carry out a command. Raises RostrumError, whose text is for who asked."""
         _refuse_what_slack_lacks(command)
-        return await self.commands.run(await self.person(asker), command, MOST_BYTES)
+        person = await self.person(asker)
+        ground = Ground(no_removal=texts.NOT_HIDDEN)
+        if isinstance(command, StartCommand):
+            ground = await ground_of(await self.workspaces.find(asker.team), asker.channel)
+        person = person.model_copy(update={"ground": ground})
+        return await self.commands.run(person, command, MOST_BYTES)
 
     async def finish(self, whisper: Whisper, answer: Answer) -> None:
         """Show an answer; of a start also where the debate is held, once it is."""
         if isinstance(answer, ReviewAnswer):
             await self._offer(whisper, answer)
             return
+        if isinstance(answer, SettingsAnswer):
+            answer = answer.without(NO_SETTINGS)
         text = to_markdown(answer)
         if isinstance(answer, HelpAnswer) and answer.command is None:
             text = f"{text}\n{texts.FORMS}"
@@ -157,12 +173,12 @@ def link_to(url: str, place: str) -> str:
 
 
 def _refuse_what_slack_lacks(command: Command) -> None:
-    """Refuse a secret ballot, which needs what no bot can do on Slack, and a role."""
-    secret = BallotKind.SECRET
-    if isinstance(command, StartCommand) and command.ballot is secret:
-        raise UsageError(texts.NOT_HIDDEN)
+    """Refuse settings that no bot can keep on Slack: a secret ballot, and a role."""
     if isinstance(command, SettingsCommand):
-        if command.changes.get("ballot") == secret:
+        ballot = command.changes.get("ballot", "").strip().casefold()
+        if ballot == BallotKind.SECRET:
             raise UsageError(texts.NOT_HIDDEN)
+        if ballot not in (*texts.BALLOTS, *RESET):
+            raise UsageError(texts.BALLOT_IS)
         if command.changes.get("manager_role", "") not in RESET:
             raise UsageError(texts.NO_ROLES)

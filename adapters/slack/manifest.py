@@ -20,7 +20,7 @@ SCOPES = {
     "users:read": "who is an admin, who a bot, and in which language",
     "channels:history": "to look whether a message in doubt was stored, in Rostrum's own threads",
     "groups:history": "the same in private channels",
-    "channels:read": "to say in rostrum check which channels Rostrum is a member of",
+    "channels:read": "to see that Rostrum is in a channel before a debate starts there",
     "groups:read": "the same of private channels",
 }
 PURPOSE = (

@@ -83,10 +83,10 @@ class Rest:
         """Ask once. Raises VenueAwayError, MessageGoneError, VenueGoneError or VenueError."""
         return await self._call(act, method, place, message, {"params": params})
 
-    async def identity(self) -> Identity:
-        """Return who the bot is, asking Slack the first time."""
+    async def identity(self, *, again: bool = False) -> Identity:
+        """Return who the bot is, asking Slack the first time, or `again`."""
         async with self._asking:
-            if self._identity is None:
+            if again or self._identity is None:
                 self._identity = await self._ask_identity()
             return self._identity
 

@@ -26,6 +26,20 @@ FORMS = (
 )
 HANDED_OVER = "The file is in your direct messages with Rostrum."
 NOT_HERE = "Rostrum works in channels only; use the command in one that it is a member of."
+LACKING = (
+    "No debate was started: Rostrum lacks the scope {scopes}. An admin of this workspace adds it "
+    "to the app and installs it again."
+)
+NOT_INSIDE = (
+    "No debate was started: Rostrum is not a member of this channel. Write /invite with its name "
+    "here, and start the debate again."
+)
+ARCHIVED_HERE = "No debate was started: this channel is archived. Unarchive it, or use another one."
+NO_THREADS_HERE = (
+    "No debate was started: this channel does not let Rostrum post a message and answer in its "
+    "thread. Have an admin allow it, or use another channel."
+)
+BALLOT_IS = "The setting ballot is open or private."
 NOT_HIDDEN = (
     "Slack does not let a bot take others' reactions away, so a ballot cannot be secret here; "
     "choose ballot=private, where people vote by buttons and nobody sees what others chose."

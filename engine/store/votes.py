@@ -85,8 +85,11 @@ class Target(Value):
     closed: bool = False
 
 
-Act = Literal["cleared", "deleted", "archived", "locked", "reopened"]
-"""What a moderator does to a message, or to its thread."""
+Act = Literal["cleared", "deleted", "archived", "locked", "reopened", "shown"]
+"""What a moderator does to a message, or to its thread.
+
+"shown": a reaction of a secret ballot stays on the message, as the bot may not take it away.
+"""
 
 
 class Intervention(Value):

@@ -16,6 +16,7 @@ from engine.debate import (
     Vote,
     VoteEvent,
 )
+from engine.store import Intervention
 from engine.votes.options import UP, vote_options
 from engine.votes.tally import Standing, hands_held, standing_option, standing_votes
 
@@ -48,6 +49,26 @@ def revised_votes(debate: Debate, events: Iterable[VoteEvent]) -> tuple[Vote, ..
         judge_visible=True,
         tally_visible=debate.request.ballot is BallotKind.OPEN,
     )
+
+
+def seen_by_others(
+    votes: Iterable[Vote], events: Sequence[VoteEvent], interventions: Iterable[Intervention]
+) -> tuple[Vote, ...]:
+    """Mark the votes of a secret ballot that were cast beside a reaction that stayed."""
+    shown: dict[Question, datetime] = {}
+    for noted in interventions:
+        if noted.act == "shown":
+            shown.setdefault(noted.question, noted.at)
+
+    def told(vote: Vote) -> Vote:
+        since = shown.get(vote.question)
+        if vote.tally_visible or since is None or vote.last_at <= since:
+            return vote
+        own = [e for e in events if (e.person, e.question) == (vote.person, vote.question)]
+        seen = max(own, key=lambda event: event.number).votes_seen_before
+        return vote.model_copy(update={"tally_visible": True, "votes_seen_before": seen})
+
+    return tuple(map(told, votes))
 
 
 def persuasion(

@@ -9,7 +9,7 @@ import structlog
 
 from engine.errors import VenueAwayError, VenueError
 from engine.ports import Clock, Venue
-from engine.store import Cast, Store
+from engine.store import Cast, Intervention, Store
 
 MOST_TRIES = 5
 log = structlog.get_logger(__name__)
@@ -58,11 +58,21 @@ class Removals:
                 await self.clock.sleep(error.retry_after)
             except VenueError as error:
                 log.warning("a secret vote can be seen", message=shown.message, why=str(error))
+                await self._note_shown(shown)
                 return
             else:
                 await self._note(shown)
                 return
         log.warning("a secret vote can still be seen", message=shown.message, tries=MOST_TRIES)
+        await self._note_shown(shown)
+
+    async def _note_shown(self, shown: Shown) -> None:
+        """Write down from when on people could see what another had chosen."""
+        votes = self.store.votes
+        target = await votes.target(self.venue.platform, shown.place, shown.message)
+        if target is not None:
+            noted = Intervention.on(target, "shown", self.clock.now(), shown.option)
+            await votes.intervene(target, noted)
 
     async def _note(self, shown: Shown) -> None:
         """Write down that it is gone: one found later on the message is a new choice."""

@@ -38,7 +38,7 @@ from engine.mirror import closes_with
 from engine.ports import Clock, Venue
 from engine.store import Closing, Lease, Post, Store
 from engine.votes.hearing import MISSED, Hearing
-from engine.votes.labels import asked, persuasion
+from engine.votes.labels import asked, persuasion, seen_by_others
 from engine.votes.options import options_of, stance_name, vote_options
 from engine.votes.reading import Reader
 from engine.votes.removal import Removals
@@ -251,6 +251,7 @@ class VoteWindow:
         calls, usd = await self.store.journal.spending(debate.id)
         verdict = verdict or NO_VERDICT
         words = await self.store.journal.words_spoken(debate.id)
+        interventions = await self.store.votes.interventions(debate.id)
 
         def conclude(cast: tuple[VoteEvent, ...]) -> Closing:
             tally, stances = tally_of(debate, cast), stances_of(debate, cast)
@@ -259,8 +260,9 @@ class VoteWindow:
             reveal = Post(key="reveal", message=message)
             decided = _decide(debate, stances, verdict)
             posts = () if debate.gone else (closed, reveal, *_tell(decided))
+            stood = (*standing(debate, cast, readable_from(debate, words)), *stances)
             return Closing(
-                votes=(*standing(debate, cast, readable_from(debate, words)), *stances),
+                votes=seen_by_others(stood, cast, interventions),
                 posts=posts,
                 last=_ask_again(debate),
                 verdicts={debate.request.format: decided.verdict} if decided else {},

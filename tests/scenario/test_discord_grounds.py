@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
 
+from bot.app import App
 from engine.debate import Status
+from engine.store import ExportFilter
 from tests.doubles.discord import DiscordServer, Rates, status
 from tests.doubles.discord.state import FORUM, MEDIA, NEWS, STAGE, VOICE, Channel, Message
 from tests.doubles.model_server import ModelServer
@@ -209,6 +212,71 @@ async def test_a_channel_that_was_allowed_allows_its_threads(
         await discord.slash("olga", "debate settings", change).finished()
         await discord.slash("ada", "debate start", START, channel=thread.id).finished()
         await voting(app)
+
+
+# --- ballots that cannot be secret --------------------------------------------------------------
+
+
+async def test_a_secret_ballot_needs_to_take_reactions_away(
+    stage: DiscordStage, discord: DiscordServer, models: ModelServer
+) -> None:
+    discord.deny("manage_messages", discord.channel.id)
+    async with stage.process() as app:
+        asked = await stage.start(ballot="secret")
+        assert "lacks Manage Messages" in asked.text
+        change = {"setting": "ballot", "value": "secret"}
+        await discord.slash("olga", "debate settings", change).finished()
+        assert "lacks Manage Messages" in (await stage.start()).text
+        asked = await discord.slash("ada", "debate help", {"command": "start"}).finished()
+        assert "ballot=open|private]" in asked.text
+        assert models.requests == []
+        await stage.start(ballot="private")
+        await voting(app)
+
+
+async def test_settings_show_what_discord_can_do(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    async with stage.process():
+        assert "broadcast" not in (await discord.slash("olga", "debate settings").finished()).text
+        typed = discord.autocomplete("olga", "debate settings", "setting", "b")
+        offered = [choice["value"] for choice in (await typed.finished()).choices]
+    assert "ballot" in offered
+    assert "broadcast" not in offered
+
+
+async def test_a_secret_vote_says_whether_others_could_be_seen(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    async with stage.process() as app:
+        await stage.start(ballot="secret")
+        debate = await voting(app)
+        message = await until(lambda: whole(ballot(discord, discord.threads()[-1])))
+        discord.react("ben", message.id, "🅰️")
+        await until(lambda: not discord.holders(message.id, "🅰️"))
+        discord.deny("manage_messages", discord.channel.id)
+        discord.react("cleo", message.id, "🅱️")
+        await noted(app, debate.id, 1)
+        discord.react("olga", message.id, "🅱️")
+        await noted(app, debate.id, 2)
+        await app.service.close_vote(debate.id)
+        with app.store.archive.reading(ExportFilter()) as records:
+            (votes,) = [record.votes for record in records]
+    seen = [(vote.tally_visible, vote.votes_seen_before) for vote in votes]
+    # ben chose alone, cleo before hers was left there, olga beside it
+    assert seen == [(False, 0), (False, 0), (True, 2)]
+
+
+def whole(message: Message) -> Message | None:
+    """Return a ballot that has all its reactions."""
+    return message if len(message.reactions) == 4 else None
+
+
+async def noted(app: App, debate_id: str, times: int) -> None:
+    """Wait until so many reactions could not be taken away."""
+    async with asyncio.timeout(10):
+        while len(await app.store.votes.interventions(debate_id)) < times:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
 
 
 # --- what nobody could know before ----------------------------------------------------------------

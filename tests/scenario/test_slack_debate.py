@@ -15,7 +15,7 @@ from adapters.slack.rest import Rest
 from adapters.slack.whisper import Asker, Whisper
 from adapters.slack.workspaces import OneWorkspace
 from engine.debate import Status
-from engine.invocation import USAGES
+from engine.invocation import usage_of
 from tests.doubles.model_server import ModelServer
 from tests.doubles.slack import Asked, Rules, SlackServer, delay
 from tests.doubles.slack.state import TEAM
@@ -263,7 +263,7 @@ async def test_a_malformed_command_is_answered_with_what_is_wrong_and_its_usage(
     async with stage.process():
         said = await (await slack.slash("olga", f"/debate {line}")).said()
     assert wrong in said
-    assert f"Write it as: /debate {USAGES[line.split()[0].casefold()]}" in said
+    assert f"Write it as: /debate {usage_of(line.split()[0].casefold(), hides=False)}" in said
     assert slack.messages() == []
 
 

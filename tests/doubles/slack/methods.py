@@ -41,7 +41,7 @@ class Methods:
             "chat.postMessage": self._post,
             "chat.update": self._update,
             "conversations.history": self._history,
-            "conversations.info": lambda args: {"channel": self._shown(args["channel"])},
+            "conversations.info": self._info,
             "conversations.replies": self._replies,
             "files.completeUploadExternal": self._complete,
             "files.getUploadURLExternal": self._upload_url,
@@ -65,6 +65,8 @@ class Methods:
         root = args.get("thread_ts")
         if root is not None:
             self._check_root(channel, root)
+        elif channel.thread_only:
+            raise Refusal("restricted_action_thread_only_channel")
         posted = Message(channel.id, self.world.new_ts(), self._me, text, blocks)
         posted.metadata, posted.thread_ts = args.get("metadata"), root
         posted.broadcast = root is not None and bool(args.get("reply_broadcast"))
@@ -201,10 +203,24 @@ class Methods:
         shown = [self._shown(c.id) for c in inside if not c.id.startswith("D")]
         return {"channels": shown, "response_metadata": {"next_cursor": ""}}
 
+    def _info(self, args: Json) -> Json:
+        """Show a channel, for which another scope is needed where it is private."""
+        channel = self.world.channel(args["channel"])
+        needed = "groups:read" if channel.private else "channels:read"
+        if needed not in self.rules.scopes:
+            raise Refusal("missing_scope", needed=needed, provided=",".join(self.rules.scopes))
+        return {"channel": self._shown(channel.id)}
+
     def _shown(self, ref: str) -> Json:
         channel = self.world.channel(ref)
-        member = self._me in channel.members
-        return {"id": channel.id, "name": channel.name, "is_member": member}
+        return {
+            "id": channel.id,
+            "name": channel.name,
+            "is_member": self._me in channel.members,
+            "is_archived": channel.archived,
+            "is_private": channel.private,
+            "is_thread_only": channel.thread_only,
+        }
 
     def _open(self, args: Json) -> Json:
         check_view(args["view"])

@@ -65,12 +65,13 @@ class Team:
 
 @dataclass
 class Channel:
-    """A channel; one that begins with D is a direct message."""
+    """A channel; one that begins with D is a direct message. `thread_only` takes no roots."""
 
     id: str
     name: str
     private: bool = False
     archived: bool = False
+    thread_only: bool = False
     team: str = TEAM
     members: set[str] = field(default_factory=set)
     messages: dict[str, Message] = field(default_factory=dict)

@@ -1,0 +1,60 @@
+"""Whether a debate can be held in a channel, as far as Slack says before anything is paid.
+
+What cannot be learnt here, the announcement shows: no model is asked before it is posted.
+"""
+
+from __future__ import annotations
+
+import structlog
+
+from adapters.slack import texts
+from adapters.slack.errors import Act, name_of
+from adapters.slack.rest import Rest
+from adapters.slack.workspaces import Workspace
+from engine.errors import VenueError
+from engine.person import Ground
+
+SCOPES = ("chat:write", "reactions:read", "reactions:write")
+FOR_FILES = ("files:write",)
+log = structlog.get_logger(__name__)
+
+
+async def ground_of(home: Workspace, channel: str) -> Ground:
+    """Return what Slack says of a channel, and of the scopes that the app was given."""
+    scopes = await _scopes(home.rest)
+    unfit = _lacking(scopes, SCOPES) or await _unfit(home.rest, channel)
+    return Ground(unfit=unfit, no_files=_lacking(scopes, FOR_FILES), no_removal=texts.NOT_HIDDEN)
+
+
+async def _scopes(rest: Rest) -> frozenset[str]:
+    """Return the app's scopes; empty where Slack does not say."""
+    try:
+        known = (await rest.identity()).scopes
+        if known and not known.issuperset((*SCOPES, *FOR_FILES)):
+            # Installed anew, the app has other scopes, and often the same token.
+            known = (await rest.identity(again=True)).scopes
+    except VenueError as error:
+        log.info("scopes are not known", why=str(error))
+        return frozenset()
+    return known
+
+
+def _lacking(scopes: frozenset[str], wanted: tuple[str, ...]) -> str:
+    names = [name for name in wanted if name not in scopes] if scopes else []
+    return texts.LACKING.format(scopes=", ".join(names)) if names else ""
+
+
+async def _unfit(rest: Rest, channel: str) -> str:
+    """Say why nothing can be posted in a channel; empty where it can, or Slack does not say."""
+    asked = {"channel": channel}
+    try:
+        shown = (await rest.read(Act.ASK, "conversations.info", asked, place=channel))["channel"]
+    except VenueError as error:
+        return texts.NOT_INSIDE if name_of(error) == "channel_not_found" else ""
+    if shown.get("is_archived"):
+        return texts.ARCHIVED_HERE
+    if shown.get("is_member") is False:
+        return texts.NOT_INSIDE
+    if shown.get("is_thread_only") or shown.get("is_non_threadable"):
+        return texts.NO_THREADS_HERE
+    return ""
