@@ -1,8 +1,7 @@
 """One message a second to each channel, so that no platform has to ask for less.
 
-Discord takes five messages in five seconds, Slack one a second. A leaky bucket of five would let
-nine through in some five seconds, and one that spaces the beginnings of requests lets two arrive
-close together when the first is slow; a second between an answer and the next message never does.
+Who wants to post waits here, first come first served, before anything is written down as being
+sent: what waits was not sent, so it is neither late nor in doubt.
 """
 
 from __future__ import annotations
@@ -13,12 +12,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from engine.errors import VenueAwayError
-
 GAP_SECONDS = 1.0
-MOST_WAITING = 3  # behind these a message would miss its deadline
 MOST_LANES = 1000
-BUSY = "Many messages wait for {place}; they are posted one a second."
 
 
 @dataclass(slots=True)
@@ -31,28 +26,29 @@ class _Lane:
 class ChannelPace:
     """Lets messages to one channel through one after the other, `gap` seconds apart.
 
-    `busy` is the sentence of a refusal, with the channel as `place`.
+    They are so far apart as they leave, none before the answer to the one before. With
+    `after_answers` each leaves so long after that answer: no two arrive closer together, however
+    slow the first was, but a slow platform gets fewer.
     """
 
-    def __init__(self, gap: float = GAP_SECONDS, busy: str = BUSY) -> None:
-        self._gap, self._busy = gap, busy
+    def __init__(self, gap: float = GAP_SECONDS, *, after_answers: bool = False) -> None:
+        self.gap, self._after_answers = gap, after_answers
         self._lanes: dict[str, _Lane] = {}
 
     @asynccontextmanager
     async def turn(self, channel: str) -> AsyncIterator[None]:
-        """Wait for a turn, and send within. Raises VenueAwayError where too many wait."""
+        """Wait for a turn, however long that takes, and send within."""
         lane = self._lanes.get(channel) or self._open_lane(channel)
-        if lane.waiting >= MOST_WAITING:
-            wait = self._gap * lane.waiting
-            raise VenueAwayError(self._busy.format(place=channel), retry_after=wait)
         lane.waiting += 1
         try:
             async with lane.lock:
                 await asyncio.sleep(max(0.0, lane.free_at - time.monotonic()))
+                left = time.monotonic()
                 try:
                     yield
                 finally:
-                    lane.free_at = time.monotonic() + self._gap
+                    since = time.monotonic() if self._after_answers else left
+                    lane.free_at = since + self.gap
         finally:
             lane.waiting -= 1
 

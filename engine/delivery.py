@@ -183,13 +183,16 @@ class Delivery:
         part = parts[len(intent.refs)]
         ref = await self._find_doubtful(intent, part)
         if ref is None:
-            deadline = self.clock.now() + timedelta(seconds=self.venue.limits.send_seconds)
-            intent = await self.store.outbox.sending(lease, intent, parts, deadline)
-            left = (deadline - self.clock.now()).total_seconds()
-            if left <= 0:
-                # This process stood still: whether the lease is still ours is asked once more.
-                return intent
-            ref = await self._post(intent, part, left)
+            # What waits for its turn was not sent: it has no deadline, and is never in doubt.
+            waited_for = isinstance(intent.message, Announcement)
+            async with self.venue.turn(_place(intent), first=waited_for):
+                deadline = self.clock.now() + timedelta(seconds=self.venue.limits.send_seconds)
+                intent = await self.store.outbox.sending(lease, intent, parts, deadline)
+                left = (deadline - self.clock.now()).total_seconds()
+                if left <= 0:
+                    # This process stood still: whether the lease is still ours is asked once more.
+                    return await self.store.outbox.unsent(lease, intent)
+                ref = await self._post(lease, intent, part, left)
         if len(intent.refs) + 1 == len(parts) and not isinstance(intent.message, FOLLOWED):
             # The message is settled next, and its last reference stored with that.
             return intent.model_copy(update={"refs": (*intent.refs, ref)})
@@ -222,10 +225,14 @@ class Delivery:
             found = await self.venue.find(_place(intent), part.reference, after)
         return found
 
-    async def _post(self, intent: Intent, part: Part, seconds: float) -> str:
+    async def _post(self, lease: Lease, intent: Intent, part: Part, seconds: float) -> str:
         try:
             async with asyncio.timeout(seconds):
                 return await self.venue.post(_place(intent), part)
+        except VenueAwayError as error:
+            if not error.maybe_stored:
+                await self.store.outbox.unsent(lease, intent)
+            raise
         except TimeoutError as error:
             raise VenueAwayError(
                 f"{self.venue.platform} did not answer within "

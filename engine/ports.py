@@ -7,6 +7,7 @@ knows which one it talks to.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -367,8 +368,17 @@ class Venue(Protocol):
         """
         ...
 
+    def turn(self, place: str, *, first: bool = False) -> AbstractAsyncContextManager[None]:
+        """Wait until a message may be posted to a place, and post it within.
+
+        Turns of a place come in the order they were asked for, as far apart as the platform
+        wants its messages. They may take long, so nothing is to be promised before. `first`
+        is for what somebody waits for: of all places it goes before what is not.
+        """
+        ...
+
     async def post(self, place: str, part: Part) -> str:
-        """Post one piece and return its message reference."""
+        """Post one piece, within a turn of its place, and return its message reference."""
         ...
 
     async def edit(self, place: str, message: str, part: Part) -> None:

@@ -20,6 +20,7 @@ from adapters.discord.identify import Identifies
 from adapters.discord.in_order import InOrder
 from adapters.discord.registration import register
 from adapters.discord.translation import Translator
+from adapters.discord.way_out import WayOut
 from engine.buttons import read_button
 from engine.invocation import CancelCommand, ReviewCommand, StatusCommand
 from engine.ports import CommunityLost, EventsMissed, ReactionSeen, ThreadDeleted, ThreadShut
@@ -36,13 +37,19 @@ class Client(discord.AutoShardedClient):
     """One life of the gateway's connection, from login until it ends."""
 
     def __init__(
-        self, desk: Desk, identifies: Identifies, guild_ids: tuple[int, ...], shards: int
+        self,
+        desk: Desk,
+        identifies: Identifies,
+        guild_ids: tuple[int, ...],
+        shards: int,
+        way_out: WayOut,
     ) -> None:
         # Rostrum never speaks, so nobody needs to be warned that it cannot.
         discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False
         super().__init__(
             intents=intents(),
             shard_count=shards,
+            http_trace=way_out.trace(),
             max_messages=None,
             member_cache_flags=discord.MemberCacheFlags.none(),
             chunk_guilds_at_startup=False,

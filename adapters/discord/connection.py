@@ -80,7 +80,9 @@ class Connection:
     async def _live(self, desk: Desk) -> None:
         """Run one client until it ends."""
         shards = await self._find_gateway()
-        client = self._client = Client(desk, self._identifies, self._guild_ids, shards)
+        client = self._client = Client(
+            desk, self._identifies, self._guild_ids, shards, self._rest.way_out
+        )
         living = asyncio.create_task(client.start(self._token.get_secret_value().strip()))
         try:
             await asyncio.wait([living])

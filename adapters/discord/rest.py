@@ -1,8 +1,9 @@
 """Requests to Discord on behalf of the engine, apart from the gateway's client.
 
-discord.py's own HTTP client keeps the rate limits of its answers' headers. Its retries are off:
-the outbox is the one that repeats, after it has looked whether the first try was stored. It lives
-as long as the venue, while a gateway's client ends with its gateway.
+discord.py's own HTTP client keeps the rate limits of its answers' headers, and `way_out` that of
+the whole bot. The client's retries are off: the outbox is the one that repeats, after it has looked
+whether the first try was stored. It lives as long as the venue, while a gateway's client ends with
+its gateway.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from discord.http import HTTPClient, Route
 from pydantic import SecretStr
 
 from adapters.discord.errors import KNOWN, Act, UnreadyError, explain, slow_down
+from adapters.discord.way_out import WayOut
 
 MARGIN = 0.05  # seconds, so as never to come back early
 
@@ -35,6 +37,7 @@ class Rest:
         self._http: HTTPClient | None = None
         self._login = asyncio.Lock()
         self._shut: dict[str, float] = {}  # routes that Discord closed, until when
+        self.way_out = WayOut()
         self.me = ""
 
     async def request(
@@ -48,9 +51,15 @@ class Rest:
         body: Mapping[str, Any] | None = None,
         form: Sequence[Mapping[str, Any]] | None = None,
         params: Mapping[str, Any] | None = None,
+        admitted: bool = False,
         **ids: str,
     ) -> Json:
-        """Ask once. Raises VenueAwayError, MessageGoneError, VenueGoneError or VenueError."""
+        """Ask once, in turn; `admitted` says that whoever asks has waited for it already.
+
+        Raises VenueAwayError, MessageGoneError, VenueGoneError or VenueError.
+        """
+        if not admitted:
+            await self.way_out.admit()
         named = {"channel_id": place, "message_id": message, **ids}
         route = Route(method, path, **{k: v for k, v in named.items() if f"{{{k}}}" in path})
         lane = f"{method} {path} {place}"
@@ -82,7 +91,7 @@ class Rest:
     async def _connected(self) -> HTTPClient:
         async with self._login:
             if self._http is None:
-                trace = aiohttp.TraceConfig()
+                trace = self.way_out.trace()
                 trace.on_request_end.append(_refuse_unready)
                 http = HTTPClient(asyncio.get_running_loop(), http_trace=trace)
                 try:

@@ -87,7 +87,6 @@ AWAY = "Discord could not be reached ({why}); check the network if this lasts."
 UNANSWERED = "Discord did not answer ({why}); the request is looked for before it is repeated."
 FAILING = "Discord failed with status {status}; if this lasts, look at discordstatus.com."
 SLOW_DOWN = "Discord asks to wait {seconds:.1f} s; Rostrum does."
-BUSY = "Many messages wait for <#{place}>; they are posted one a second."
 REFUSED = "Discord refused to {doing} <#{place}>: {why}."
 GATEWAY_REFUSED = (
     "Discord closed the bot's connection for good ({why}); check the application's settings at "

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 
 import discord
 
-from adapters.discord import render, texts
+from adapters.discord import render
 from adapters.discord.errors import (
     ARCHIVED,
     THREAD_EXISTS,
@@ -29,8 +30,8 @@ THREADS = (10, 11, 12)  # of an announcement channel, public, private
 REACTION_SHARE = 0.3  # of the gap between messages: Discord takes one reaction in 0.25 s
 MOST_PAGES = 10  # read back in a channel, where it is not known after which message to look
 ARCHIVE_MINUTES = 10080  # the longest that Discord offers, and the longest vote
-# Ten readings a second, of up to three requests each, leave some of the fifty to everything else;
-# were all of them refused, they would still not be the ten thousand in ten minutes that ban.
+# Ten readings a second, of up to three requests each, leave a third of the way out to what people
+# wait for; were all of them refused, they would not be the ten thousand in ten minutes that ban.
 LIMITS = VenueLimits(state_seconds=5.0, read_seconds=0.1)
 MESSAGE = "/channels/{channel_id}/messages/{message_id}"
 MESSAGES = "/channels/{channel_id}/messages"
@@ -47,12 +48,19 @@ class DiscordVenue:
     ) -> None:
         self.limits = limits or LIMITS
         self._rest = rest
-        self._pace = ChannelPace(gap, texts.BUSY)
-        self._reacting = ChannelPace(gap * REACTION_SHARE, texts.BUSY)
+        self._pace = ChannelPace(gap)
+        self._reacting = ChannelPace(gap * REACTION_SHARE, after_answers=True)
 
     def render(self, message: Message, stem: str) -> tuple[Part, ...]:
         """Turn a message into embeds."""
         return render.parts(message, stem)
+
+    @asynccontextmanager
+    async def turn(self, place: str, *, first: bool = False) -> AsyncIterator[None]:
+        """Wait for a channel's next message, then for the bot's next request."""
+        async with self._pace.turn(place):
+            await self._rest.way_out.admit(first=first)
+            yield
 
     async def post(self, place: str, part: Part) -> str:
         """Post one piece and return its message's id; Discord drops a repetition it remembers."""
@@ -61,7 +69,8 @@ class DiscordVenue:
 
     async def say(self, place: str, body: dict[str, Any]) -> str:
         """Post a plain message that belongs to no debate, at the same rate."""
-        return await self._post(place, Payload(body), None)
+        async with self.turn(place, first=True):
+            return await self._post(place, Payload(body), None)
 
     async def edit(self, place: str, message: str, part: Part) -> None:
         """Replace what a message shows."""
@@ -156,8 +165,8 @@ class DiscordVenue:
         sent: dict[str, Any] = {"body": body}
         if payload.files:
             sent = {"form": payload._replace(body=body).form()}
-        async with self._pace.turn(place):
-            posted = await self._rest.request(Act.POST, "POST", MESSAGES, place=place, **sent)
+        sent |= {"place": place, "admitted": True}
+        posted = await self._rest.request(Act.POST, "POST", MESSAGES, **sent)
         return str(posted["id"])
 
     async def _is_thread(self, place: str) -> bool:

@@ -9,6 +9,7 @@ import asyncio
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
@@ -136,6 +137,10 @@ class MemoryVenue:
         if self.recording:
             self.rendered.extend(part.body for part in parts)
         return parts
+
+    def turn(self, place: str, *, first: bool = False) -> AbstractAsyncContextManager[None]:
+        """Let every message go at once."""
+        return nullcontext()
 
     async def post(self, place: str, part: Part) -> str:
         """Post one piece and return its message reference."""

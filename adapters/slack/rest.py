@@ -25,6 +25,7 @@ from adapters.slack.errors import (
     slow_down,
     unreadable,
 )
+from adapters.slack.tiers import MINUTE, Tiers
 
 SECONDS = 20.0  # for one request
 MARGIN = 0.05  # seconds, so as never to come back early
@@ -57,19 +58,30 @@ class _Answer(NamedTuple):
 
 
 class Rest:
-    """Slack's Web API with a bot's token, or without any; `over` lends its connections."""
+    """Slack's Web API with a bot's token, or without any; `over` lends its connections.
 
-    def __init__(self, token: SecretStr | None, api_url: str, *, over: Rest | None = None) -> None:
+    `minute` is in seconds, what Slack's rates are counted in.
+    """
+
+    def __init__(
+        self,
+        token: SecretStr | None,
+        api_url: str,
+        *,
+        over: Rest | None = None,
+        minute: float = MINUTE,
+    ) -> None:
         self._token = token.get_secret_value().strip() if token else None
         self._api_url, self._over = api_url, over
         self._session: aiohttp.ClientSession | None = None
         self._identity: Identity | None = None
         self._asking = asyncio.Lock()
+        self._minute, self._tiers = minute, Tiers(minute)
         self._shut: dict[str, float] = {}  # lanes that Slack closed, until when
 
     def speaking(self, token: SecretStr) -> Rest:
         """Return the same with another token, over the same connections."""
-        return Rest(token, self._api_url, over=self)
+        return Rest(token, self._api_url, over=self, minute=self._minute)
 
     async def write(
         self, act: Act, method: str, body: Json, *, place: str = "", message: str = ""
@@ -159,6 +171,7 @@ class Rest:
     async def _call(
         self, act: Act, method: str, place: str, message: str, sent: Mapping[str, Any]
     ) -> Json:
+        await self._tiers.wait(method)
         lane = f"{method} {place}" if act is Act.POST else method
         self._refuse_early(lane)
         try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
@@ -64,13 +65,17 @@ class SlackVenue:
     ) -> None:
         self.limits = limits or LIMITS
         self._workspaces = workspaces
-        self._pace = ChannelPace(gap)
+        self._pace = ChannelPace(gap, after_answers=True)
         self._places: dict[tuple[str, str], Place] = {}
         self._looking: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
 
     def render(self, message: Message, stem: str) -> tuple[Part, ...]:
         """Turn a message into blocks."""
         return render.parts(message, stem)
+
+    def turn(self, place: str, *, first: bool = False) -> AbstractAsyncContextManager[None]:
+        """Wait for a channel's next message; those of its threads count as well."""
+        return self._pace.turn(Place.parse(place).channel)
 
     async def post(self, place: str, part: Part) -> str:
         """Post one piece and return its ts."""
@@ -79,8 +84,7 @@ class SlackVenue:
         if where.root:
             body |= {"thread_ts": where.root, "reply_broadcast": payload.broadcast}
         rest = (await self._home(where)).rest
-        async with self._pace.turn(where.channel):
-            posted = await rest.write(Act.POST, "chat.postMessage", body, place=where.channel)
+        posted = await rest.write(Act.POST, "chat.postMessage", body, place=where.channel)
         ts = str(posted["ts"])
         self._remember(ts, where)
         if payload.files:
@@ -159,10 +163,10 @@ class SlackVenue:
 
     async def _share(self, where: Place, payload: Payload) -> None:
         """Add files to what is posted already: a missing one is better than a message twice."""
+        await asyncio.sleep(self._pace.gap)  # what shows them is one more message of this turn
         try:
-            async with self._pace.turn(where.channel):
-                rest = (await self._home(where)).rest
-                await share_files(rest, where.channel, where.root, payload.files)
+            rest = (await self._home(where)).rest
+            await share_files(rest, where.channel, where.root, payload.files)
         except VenueError as error:
             log.warning("file was not shared", place=str(where), why=str(error))
 

@@ -205,9 +205,17 @@ class OutboxTable:
             update={"parts": tuple(parts), "state": state, "deadline": deadline}
         )
 
+    async def unsent(self, lease: Lease, intent: Intent) -> Intent:
+        """Note that the part that was about to be sent surely was not."""
+        return await self._no_longer_sending(lease, intent, intent.refs)
+
     async def posted(self, lease: Lease, intent: Intent, ref: str) -> Intent:
         """Note the platform's reference of the part that was being sent."""
-        refs = (*intent.refs, ref)
+        return await self._no_longer_sending(lease, intent, (*intent.refs, ref))
+
+    async def _no_longer_sending(
+        self, lease: Lease, intent: Intent, refs: tuple[str, ...]
+    ) -> Intent:
         state = DeliveryState.PENDING
         known = orjson.dumps(refs).decode()
         await self._change(lease, intent, POSTED, refs=known, state=state, deadline=None)

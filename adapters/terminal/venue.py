@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -77,6 +78,10 @@ class TerminalVenue:
     def render(self, message: Message, stem: str) -> tuple[Part, ...]:
         """Freeze a message as one piece; a terminal has no limit of size."""
         return render.parts(message, stem)
+
+    def turn(self, place: str, *, first: bool = False) -> AbstractAsyncContextManager[None]:
+        """Let every message go at once: a terminal has no rate."""
+        return nullcontext()
 
     async def post(self, place: str, part: Part) -> str:
         """Show one piece and return its message reference; once, however often it is asked."""

@@ -82,6 +82,10 @@ class Outbox(Protocol):
         """Freeze the parts, and note that the next one is about to be sent."""
         ...
 
+    async def unsent(self, lease: Lease, intent: Intent) -> Intent:
+        """Note that the part that was about to be sent surely was not."""
+        ...
+
     async def posted(self, lease: Lease, intent: Intent, ref: str) -> Intent:
         """Note the platform's reference of the part that was being sent."""
         ...

@@ -116,6 +116,18 @@ async def test_parts_are_frozen_and_their_references_kept(store: Store) -> None:
     assert await store.outbox.find(r.id, "unknown") is None
 
 
+async def test_a_part_that_surely_did_not_leave_is_not_in_doubt(store: Store) -> None:
+    r = await run(store)
+    await publish(r, "a")
+    intent = await store.outbox.sending(r.lease, await first(r), PARTS, LATER)
+    intent = await store.outbox.posted(r.lease, intent, "message-1")
+    intent = await store.outbox.sending(r.lease, intent, PARTS, LATER)
+    intent = await store.outbox.unsent(r.lease, intent)
+    assert intent == await first(r)
+    assert (intent.state, intent.deadline) == (DeliveryState.PENDING, None)
+    assert (intent.parts, intent.refs) == (PARTS, ("message-1",))
+
+
 @pytest.mark.parametrize(
     "state", [DeliveryState.SENT, DeliveryState.DOUBTFUL, DeliveryState.REFUSED]
 )

@@ -6,6 +6,7 @@ exists, a way for somebody to react as the platform lets him, and all text that 
 
 from __future__ import annotations
 
+import asyncio
 import io
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -118,7 +119,7 @@ async def slack() -> AsyncIterator[Stage]:
     async with SlackServer(rules=Rules(tiered=False, spaced=False)) as server:
         for name in ("bob", "cy", "ann"):
             server.add_user(name)
-        rest = SlackRest(SecretStr(server.bot_token), server.api_url)
+        rest = SlackRest(SecretStr(server.bot_token), server.api_url, minute=0.0)
         venue = SlackVenue(OneWorkspace(rest), gap=0.0)
 
         async def react(user: str, place: str, message: str, option: str) -> None:
@@ -209,6 +210,23 @@ def test_every_kind_of_message_has_a_part(stage: Stage) -> None:
 def test_limits_leave_a_lease_time_to_spare(stage: Stage) -> None:
     assert 0 < stage.venue.limits.send_seconds < 9
     assert stage.venue.limits.typing_seconds > 0
+
+
+async def test_turns_of_a_place_come_in_order_and_another_place_waits_for_none(
+    stage: Stage,
+) -> None:
+    order: list[int] = []
+
+    async def take(number: int) -> None:
+        async with stage.venue.turn(stage.channel, first=number == 3):
+            await post(stage, turn("Said."), number)
+            order.append(number)
+
+    async with asyncio.timeout(10):
+        await asyncio.gather(*map(take, range(1, 5)))
+        async with stage.venue.turn(stage.channel), stage.venue.turn(f"{stage.channel}9"):
+            pass
+    assert order == [1, 2, 3, 4]
 
 
 async def test_what_is_posted_is_seen_with_its_reference(stage: Stage) -> None:

@@ -54,7 +54,7 @@ class OAuthStage:
     @asynccontextmanager
     async def process(self) -> AsyncIterator[App]:
         """Run a process until the body ends, connected."""
-        rest = Rest(None, self.slack.api_url)
+        rest = Rest(None, self.slack.api_url, minute=0.0)
         workspaces = Installations(rest)
         transport = (
             HttpTransport(SecretStr(self.slack.signing_secret), self.site)

@@ -54,7 +54,7 @@ class SlackStage:
     async def process(self) -> AsyncIterator[App]:
         """Run a process until the body ends, connected."""
         bot_token, app_token = self.tokens or (self.slack.bot_token, self.slack.app_token)
-        rest = Rest(SecretStr(bot_token), self.slack.api_url)
+        rest = Rest(SecretStr(bot_token), self.slack.api_url, minute=0.0)
         site = Site("127.0.0.1", 0)
         transport = self._transport(rest, app_token, site)
         joined = process(

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import structlog
 
 from adapters.discord.venue import LIMITS
-from tests.doubles.discord import DiscordServer
-from tests.scenario.discord_stage import DiscordStage, reference, until
+from bot.app import App
+from engine.debate import Status
+from tests.doubles.discord import DiscordServer, Rate, Rates, delay
+from tests.doubles.discord.state import Message
+from tests.scenario.discord_stage import OPTIONS, DiscordStage, author, reference, until
+
+STARTS, VOTES = 50, 15
 
 
 async def test_discords_rates_are_kept_without_a_single_429(database_url: str) -> None:
@@ -22,3 +32,101 @@ async def test_discords_rates_are_kept_without_a_single_429(database_url: str) -
             sent = [m.created for m in discord.messages(place.id)]
             assert all(b - a > 5 for a, b in zip(sent, sent[5:], strict=False))
         assert all(re.match(r"\w{6}·", reference(m)) for m in discord.messages())
+
+
+# --- many at once ------------------------------------------------------------------------
+
+
+def announced(discord: DiscordServer) -> list[Message]:
+    return [m for m in discord.messages() if reference(m)]
+
+
+def looked_for(discord: DiscordServer) -> list[str]:
+    """Return how often the channel was read, as for a post in doubt."""
+    path = f"/channels/{discord.channel.id}/messages"
+    return [c.path for c in discord.rest.requests if (c.method, c.path) == ("GET", path)]
+
+
+@asynccontextmanager
+async def scaled(database_url: str, gap: float) -> AsyncIterator[tuple[DiscordStage, App]]:
+    """Run a process where a message takes `gap` seconds, and Discord takes five in five of them."""
+    rates = Rates(messages=Rate(5, 5 * gap), edits=Rate(5, 5 * gap))
+    async with DiscordServer(rates=rates) as discord:
+        # Models take their time, so that the processor is for what is asked of Discord.
+        slow = {"models": "rehearsal/maple?latency=3, rehearsal/willow?latency=3"}
+        stage = DiscordStage(database_url, discord, slow, limits=LIMITS, gap=gap)
+        async with stage.process() as app:
+            yield stage, app
+
+
+async def start_all(stage: DiscordStage, number: int) -> float:
+    """Start debates at once; return seconds from the first announcement to the last."""
+    discord = stage.discord
+    await asyncio.gather(*(stage.start(topic=f"Topic {n}") for n in range(number)))
+    await until(lambda: len(announced(discord)) == number, 120)
+    moments = [message.created for message in announced(discord)]
+    return moments[-1] - moments[0]
+
+
+async def test_fifty_debates_are_announced_as_fast_as_one_channel_takes_them(
+    database_url: str,
+) -> None:
+    with structlog.testing.capture_logs() as logged:
+        async with scaled(database_url, 0.2) as (stage, app):
+            took = await start_all(stage, STARTS)
+            live = [Status.QUEUED, Status.RUNNING]
+            reasons = {debate.reason for debate in await app.store.debates.recent(live, STARTS)}
+    discord = stage.discord
+    assert took <= 1.1 * STARTS * 0.2
+    assert discord.violations == []
+    assert looked_for(discord) == []
+    assert reasons <= {""}
+    assert not [line for line in logged if line["event"] == "platform is away"]
+    assert len({reference(message) for message in announced(discord)}) == STARTS
+
+
+async def test_a_slow_way_to_discord_makes_announcements_no_rarer(database_url: str) -> None:
+    async with scaled(database_url, 1.0) as (stage, _):
+        stage.discord.fail(delay(0.15), times=-1)
+        stage.discord.fail(delay(0.15, when="after"), times=-1)
+        took = await start_all(stage, 8)
+        assert took <= 1.1 * 8
+        assert stage.discord.violations == []
+        assert looked_for(stage.discord) == []
+
+
+async def test_many_votes_are_caught_up_with_after_a_restart_without_a_single_429(
+    database_url: str,
+) -> None:
+    async with DiscordServer(rates=Rates.generous()) as discord:
+        stage = DiscordStage(database_url, discord, limits=LIMITS)
+        async with stage.process() as app:
+            await asyncio.gather(*(stage.start(rounds=1) for _ in range(VOTES)))
+            ballots = await until(lambda: open_ballots(discord), 60)
+        for ballot in ballots:
+            for person, emoji in zip(("ada", "ben", "cleo"), OPTIONS.values(), strict=False):
+                discord.react(person, ballot.id, emoji)
+        discord.limiter.rates = Rates()
+        discord.advance(1)  # until then what was asked generously counts too
+        asked = len(discord.rest.requests)
+        async with stage.process() as app:
+            debates = await app.store.debates.recent([Status.VOTING])
+            assert len(debates) == VOTES
+            for debate in debates:
+                await entries(app, debate.id, 3)
+        assert len(discord.rest.requests) - asked > 4 * VOTES  # in one second, were it not paced
+        assert discord.violations == []
+
+
+async def entries(app: App, debate_id: str, number: int) -> None:
+    """Wait until a debate's log has so many entries."""
+    async with asyncio.timeout(60):
+        while len(await app.store.votes.events(debate_id)) < number:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+
+def open_ballots(discord: DiscordServer) -> list[Message]:
+    """Return every vote's message, once all of them have their reactions."""
+    said = [m for thread in discord.threads() for m in discord.messages(thread.id)]
+    found = [m for m in said if author(m) == "Vote" and len(m.reactions) == len(OPTIONS)]
+    return found if len(found) == VOTES else []

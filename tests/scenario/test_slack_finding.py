@@ -26,7 +26,7 @@ async def slack() -> AsyncIterator[SlackServer]:
 
 @pytest.fixture
 async def venue(slack: SlackServer) -> AsyncIterator[SlackVenue]:
-    rest = Rest(SecretStr(slack.bot_token), slack.api_url)
+    rest = Rest(SecretStr(slack.bot_token), slack.api_url, minute=0.0)
     yield SlackVenue(OneWorkspace(rest), gap=0.0)
     await rest.close()
 

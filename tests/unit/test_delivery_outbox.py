@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -297,6 +297,74 @@ async def test_only_the_part_in_doubt_is_missing_where_reading_is_refused(
         await office.queue("after")
         await office.settled()
     assert [line[-1] for line in office.said()] == ["a", "c", "d", "r"]
+
+
+async def test_what_was_refused_for_now_was_not_sent_and_is_not_looked_for(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine.delivery, "LOOK_SECONDS", 0.02)
+    busy = VenueAwayError("The platform asks to wait.", retry_after=0.01)
+    office.venue.misbehave("post", Fault(busy), Fault(busy))
+    async with office.delivering():
+        await office.queue("said")
+        await office.settled()
+    assert office.said() == ["info: said"]
+    assert [call.method for call in office.venue.seen] == ["post", "post", "post"]
+
+
+async def test_what_waits_for_its_turn_is_neither_late_nor_in_doubt_nor_an_outage(
+    office: Office,
+) -> None:
+    queue = Queue(office.venue)
+    office.delivery.venue = cast(Venue, queue)
+    async with office.delivering():
+        await office.queue("said")
+        await asyncio.wait_for(queue.asked.wait(), 5)
+        await asyncio.sleep(2 * QUICK.send_seconds)
+        waiting = await office.store.outbox.next(office.debate.id)
+        assert waiting is not None
+        assert (waiting.state, waiting.deadline) == (DeliveryState.PENDING, None)
+        queue.open.set()
+        await office.settled()
+        assert (await office.store.debates.get(office.debate.id)).reason == ""
+    assert [call.method for call in office.venue.seen] == ["post"]
+
+
+async def test_a_deliverer_that_lost_its_lease_while_it_waited_sends_nothing(
+    shared: tuple[Office, Delivery],
+) -> None:
+    office, second = shared
+    queue = Queue(office.venue)
+    office.delivery.venue = cast(Venue, queue)
+    await office.queue("one")
+    first = asyncio.create_task(office.delivery.run())  # and nobody who renews its lease
+    await asyncio.wait_for(queue.asked.wait(), 5)
+    await let_leases_run_out(office)
+    async with running(second):
+        await office.settled()
+        queue.open.set()
+        await asyncio.sleep(0.1)
+    first.cancel()
+    await asyncio.gather(first, return_exceptions=True)
+    assert office.venue.seen == []
+    assert said_on(second.venue) == ["info: one"]
+
+
+class Queue:
+    """A venue whose every turn is waited for, until a test opens it."""
+
+    def __init__(self, venue: MemoryVenue) -> None:
+        self._venue = venue
+        self.asked, self.open = asyncio.Event(), asyncio.Event()
+
+    @asynccontextmanager
+    async def turn(self, place: str, *, first: bool = False) -> AsyncIterator[None]:
+        self.asked.set()
+        await self.open.wait()
+        yield
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._venue, name)
 
 
 # --- typing ------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from adapters.discord.permissions import (
     missing,
 )
 from adapters.discord.votes import EMOJIS, option_of
-from engine.channel_pace import MOST_WAITING, ChannelPace
+from engine.channel_pace import ChannelPace
 from engine.errors import (
     MessageGoneError,
     SettingsError,
@@ -140,24 +140,25 @@ async def test_channels_do_not_wait_for_one_another() -> None:
                 pass
 
 
-async def test_a_message_that_would_wait_too_long_is_told_when_to_come_back() -> None:
-    pace = ChannelPace(30.0)
-    async with pace.turn("lobby"):
-        pass
+async def test_a_long_queue_is_served_in_order_and_refuses_nobody() -> None:
+    pace, sent = ChannelPace(0.005), list[int]()
 
-    async def send() -> None:
+    async def send(number: int) -> None:
         async with pace.turn("lobby"):
-            pass
+            sent.append(number)
 
-    waiting = [asyncio.create_task(send()) for _ in range(MOST_WAITING)]
-    await asyncio.sleep(0)
-    with pytest.raises(VenueAwayError) as busy:
-        await send()
-    assert busy.value.retry_after >= 30
-    assert not busy.value.maybe_stored
-    for task in waiting:
-        task.cancel()
-    await asyncio.gather(*waiting, return_exceptions=True)
+    async with asyncio.timeout(10):
+        await asyncio.gather(*map(send, range(50)))
+    assert sent == list(range(50))
+
+
+async def test_a_slow_answer_costs_no_turn_and_none_leaves_before_it() -> None:
+    pace, left = ChannelPace(0.1), list[float]()
+    for _ in range(5):
+        async with pace.turn("lobby"):
+            left.append(time.monotonic())
+            await asyncio.sleep(0.05)
+    assert 0.4 <= left[-1] - left[0] < 0.6  # 0.15 s apart they would be, were it after the answer
 
 
 async def test_introductions_are_never_more_than_discord_takes_in_a_day(

@@ -1,0 +1,85 @@
+"""The one way out to Discord: at most 45 requests leave in any second, first come first served.
+
+Discord takes 50 a second of a whole bot, whatever they ask; answers to interactions do not count.
+Every request waits twice. `admit` is the queue, where no deadline runs. Then comes the door: what
+was held up after its turn would otherwise leave in a bunch. The door is a little wider than the
+queue, so that nothing waits there for long.
+
+A leaky bucket lets its burst and its rate through in some one second, so the burst is small. It is
+not fair by itself: a newcomer may be served before those that wait, so only a line's head asks it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from heapq import heappop, heappush
+from itertools import count
+from types import SimpleNamespace
+
+import aiohttp
+from aiolimiter import AsyncLimiter
+from discord.http import Route
+
+MOST = 45  # in any second
+BURST = 3
+NARROWER = 2  # a second
+EXEMPT = ("/interactions/", "/webhooks/")
+
+
+class WayOut:
+    """Lets a bot's requests go, each in its turn."""
+
+    def __init__(self) -> None:
+        self._queue = _Line(MOST - BURST - NARROWER)
+        self._door = _Line(MOST - BURST)
+
+    async def admit(self, *, first: bool = False) -> None:
+        """Wait in the queue, however long it is; `first` goes before all that is not."""
+        await self._queue.wait(first=first)
+
+    def trace(self) -> aiohttp.TraceConfig:
+        """Return what holds each request of a session at the door."""
+        config = aiohttp.TraceConfig()
+        config.on_request_start.append(self._leave)
+        return config
+
+    async def _leave(
+        self, _: aiohttp.ClientSession, __: SimpleNamespace, start: aiohttp.TraceRequestStartParams
+    ) -> None:
+        if _counts(str(start.url)):
+            await self._door.wait()
+
+
+class _Line:
+    """A leaky bucket that serves in the order of arrival."""
+
+    def __init__(self, per_second: float) -> None:
+        self._bucket = AsyncLimiter(BURST, BURST / per_second)
+        self._waiting: list[tuple[bool, int, asyncio.Future[None]]] = []
+        self._number = count()
+        self._serving: asyncio.Task[None] | None = None
+
+    async def wait(self, *, first: bool = False) -> None:
+        """Wait until it is one's turn."""
+        turn = asyncio.get_running_loop().create_future()
+        heappush(self._waiting, (not first, next(self._number), turn))
+        if self._serving is None or self._serving.done():
+            self._serving = asyncio.create_task(self._serve())
+        await turn
+
+    async def _serve(self) -> None:
+        while self._waiting:
+            await self._bucket.acquire()
+            self._call_next()
+
+    def _call_next(self) -> None:
+        while self._waiting:
+            *_, turn = heappop(self._waiting)
+            if not turn.done():  # one that is done has given up
+                turn.set_result(None)
+                return
+
+
+def _counts(url: str) -> bool:
+    """Tell whether a request counts: not the gateway's connection, nor an interaction's answer."""
+    return url.startswith(Route.BASE) and not url.removeprefix(Route.BASE).startswith(EXEMPT)
