@@ -390,6 +390,41 @@ def bench_export(
     run(lambda: run_bench_export(debates, votes, tables))
 
 
+@bench.command("votes")
+def bench_votes(
+    platform: Annotated[
+        Literal["discord", "slack", "both"], typer.Option(help="Whose double people vote on.")
+    ] = "both",
+    debates: Annotated[int, typer.Option(min=1, max=200, help="How many debates.")] = 30,
+    voters: Annotated[
+        int, typer.Option(min=1, max=2000, help="How many people vote on each.")
+    ] = 200,
+    kills: Annotated[int, typer.Option(min=0, max=100, help="How often it is killed.")] = 10,
+    minutes: Annotated[
+        float, typer.Option(min=0.1, max=60, help="How long each vote is open.")
+    ] = 1.25,
+    seed: Annotated[int, typer.Option(min=0, max=MOST, help="Seed of the first run.")] = 1,
+    runs: Annotated[int, typer.Option(min=1, max=100, help="How many runs, a seed each.")] = 3,
+    keep: Annotated[Optional[Path], typer.Option(help="Leave databases and logs here.")] = None,  # noqa: UP045
+) -> None:
+    """Let crowds vote while Rostrum is killed, cut off and refused, and compare every vote."""
+    from bot.bench.votes import run_bench_votes
+    from bot.exits import run
+
+    run(
+        lambda: run_bench_votes(
+            platform,
+            debates=debates,
+            voters=voters,
+            kills=kills,
+            minutes=minutes,
+            seed=seed,
+            runs=runs,
+            keep=keep,
+        )
+    )
+
+
 def main() -> None:
     """Run the command line."""
     app()

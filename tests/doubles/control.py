@@ -67,9 +67,9 @@ class Control(ABC):
     def show(self, thing: object) -> Json | None:
         """Return what an act returned, None for what nobody asks about."""
 
-    def app(self) -> web.Application:
-        """Make the double's application with these routes before its own."""
-        app = web.Application(client_max_size=64 * 2**20)
+    def app(self, app: web.Application | None = None) -> web.Application:
+        """Make the double's application with these routes before its own, or add to one."""
+        app = app or web.Application(client_max_size=64 * 2**20)
         app.router.add_get("/control/state", self._state)
         app.router.add_get("/control/sent", self._sent)
         app.router.add_post("/control/act", self._act)
@@ -78,9 +78,9 @@ class Control(ABC):
         app.router.add_post("/control/release", self._release)
         return self._double.app(app)
 
-    async def serve(self, port_file: Path, port: int) -> None:
+    async def serve(self, port_file: Path, port: int, app: web.Application | None = None) -> None:
         """Listen, and write the port into a file in one step, until killed."""
-        await self._double.start(port, self.app())
+        await self._double.start(port, app or self.app())
         written = port_file.with_suffix(".new")
         await asyncio.to_thread(written.write_text, str(self._double.port))
         await asyncio.to_thread(written.replace, port_file)

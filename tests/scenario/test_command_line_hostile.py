@@ -75,6 +75,9 @@ def test_words_that_are_no_text_are_wrong_usage(office: Path, words: tuple[str, 
         (("bench", "live", "--debates", "-1"), "--debates"),
         (("bench", "live", "--over", "nan"), "--over"),
         (("bench", "live", "--seconds", "inf"), "--seconds"),
+        (("bench", "votes", "--voters", "0"), "--voters"),
+        (("bench", "votes", "--minutes", "nan"), "--minutes"),
+        (("bench", "votes", "--platform", "irc"), "--platform"),
     ],
 )
 def test_what_nobody_can_mean_is_wrong_usage(

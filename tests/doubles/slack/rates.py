@@ -65,11 +65,11 @@ class Limiter:
             return None
         # A workspace's requests do not count against another's.
         key = (str(args.get("token")), method)
-        now, called = self._clock.now(), self._called[key]
-        while called and called[0] <= now - 60:
+        now, called, minute = self._clock.now(), self._called[key], self._rules.tier_seconds
+        while called and called[0] <= now - minute:
             called.popleft()
         if len(called) >= per_minute:
-            return self._violate(method, method, called[0] + 60 - now)
+            return self._violate(method, method, called[0] + minute - now)
         called.append(now)
         return None
 

@@ -23,12 +23,14 @@ EVENTS = ("app_uninstalled", "reaction_added", "reaction_removed", "tokens_revok
 class Rules:
     """What Slack allows, in seconds and messages.
 
-    `tiered` limits methods by their tier, `spaced` posts by channel; `ack` is how long an
-    envelope or request waits for its acknowledgement, `retries` when an event is told again,
-    `events` what the app has subscribed to, `messages_tab` whether people may be written to.
+    `tiered` limits methods by their tier, whose minute is `tier_seconds`, `spaced` posts by
+    channel; `ack` is how long an envelope or request waits for its acknowledgement, `retries` when
+    an event is told again, `events` what the app has subscribed to, `messages_tab` whether people
+    may be written to.
     """
 
     tiered: bool = True
+    tier_seconds: float = 60.0
     spaced: bool = True
     post_gap: float = 1.0
     burst: int = 1

@@ -1,0 +1,59 @@
+"""`rostrum bench votes`: are the votes that were stored those that people hold on the platform?
+
+`rostrum run` serves the platforms' doubles of the tests, over their real protocols and at their
+rates, while it is killed, loses its session and is refused. What runs it lives with the tests
+(`tests/bench/votes.py`), which are no part of an installed Rostrum.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from bot.bench.machine import describe_machine
+from engine.errors import RostrumError
+
+PLATFORMS = ("discord", "slack")
+ROOT = Path(__file__).parents[2]
+NO_CHECKOUT = (
+    "This benchmark runs on the platforms' doubles among the tests, which are not here ({why}); "
+    "clone the repository, run make check once, and start it there."
+)
+BROKEN = "What must not happen did: {names}; the figures above say how often."
+
+
+async def run_bench_votes(
+    platform: str,
+    *,
+    debates: int,
+    voters: int,
+    kills: int,
+    minutes: float,
+    seed: int,
+    runs: int,
+    keep: Path | None,
+) -> None:
+    """Print what became of everybody's vote; raises RostrumError when a bound is broken."""
+    chosen = PLATFORMS if platform == "both" else (platform,)
+    doubles = _find_doubles()
+    scale = doubles.Size(debates, voters, kills, minutes)
+    result = await doubles.run_votes(chosen, scale, seed, runs, keep)
+    shown = {**result, "machine": describe_machine()}
+    print(orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode())
+    if result["broken"]:
+        raise RostrumError(BROKEN.format(names=", ".join(result["broken"])))
+
+
+def _find_doubles() -> Any:
+    """Import the benchmark from the checkout that Rostrum runs in."""
+    sys.path.insert(0, str(ROOT))
+    try:
+        return import_module("tests.bench.votes")
+    except ImportError as error:
+        raise RostrumError(NO_CHECKOUT.format(why=error)) from error
+    finally:
+        sys.path.remove(str(ROOT))

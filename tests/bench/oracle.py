@@ -1,0 +1,142 @@
+"""What a person's standing vote has to be, by what the platform itself knows; pure.
+
+The platform's final state says which options somebody holds, and its log when each was given and
+whether the bot was told of it. Of several options the newest stands where the bot could know it;
+where it could not the vote is ambiguous.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
+from itertools import groupby
+from operator import attrgetter
+from typing import NamedTuple
+
+AMBIGUOUS = "ambiguous"
+Vote = str | None
+"""An option, `AMBIGUOUS`, or None for none."""
+
+
+class Telling(StrEnum):
+    """Whether the bot was told of an act: as it happened, later with its time, or never.
+
+    `unsure` is what was told in the moment in which the bot died or was cut off.
+    """
+
+    LIVE = "live"
+    LATE = "late"
+    UNSURE = "unsure"
+    NEVER = "never"
+
+
+class Deed(NamedTuple):
+    """What somebody did to a ballot; `at` is in seconds since 1970."""
+
+    at: float
+    user: str
+    added: bool
+    option: str
+    told: Telling
+
+
+class Due(NamedTuple):
+    """What a vote has to be: any of `accepted`, of which the first is what was meant.
+
+    `held` are the options held in the end, the newest first. `guess` is where the bot was away
+    while somebody took the newest back and gave it again: nobody can see that from outside.
+    """
+
+    held: tuple[str, ...]
+    accepted: tuple[Vote, ...]
+    guess: bool = False
+
+
+class Compared(NamedTuple):
+    """How the votes of one debate compare with what the platform has."""
+
+    counts: Counter[str]
+    wrong: list[str]
+
+
+def due(acts: Sequence[Deed]) -> Due:
+    """Return what one person's vote has to be after all that he did, in order."""
+    given: dict[str, Deed] = {}
+    retaken = set[str]()
+    unseen: dict[str, bool] = {}
+    for act in acts:
+        if not act.added:
+            given.pop(act.option, None)
+            unseen[act.option] = act.told is not Telling.LIVE
+            continue
+        # Taken back and given again, neither of which the bot was told of.
+        again = unseen.get(act.option, False) and _apart(act)
+        retaken = retaken | {act.option} if again else retaken - {act.option}
+        given[act.option] = act
+    if not given:
+        return Due((), (None,))
+    newest, *others = sorted(given.values(), key=attrgetter("at"), reverse=True)
+    held = (newest.option, *(other.option for other in others))
+    if others and newest.option in retaken:
+        return Due(held, (*held, AMBIGUOUS), guess=True)
+    if any(_together(newest, other) for other in others):
+        return Due(held, (newest.option, AMBIGUOUS))
+    return Due(held, (newest.option,))
+
+
+def compare(
+    acts: Sequence[Deed], held: Mapping[str, frozenset[str]], stored: Mapping[str, str]
+) -> Compared:
+    """Compare stored votes with what each user of the platform holds in the end."""
+    counts = Counter[str]()
+    wrong: list[str] = []
+    ordered = sorted(acts, key=attrgetter("user", "at"))
+    courses = {user: tuple(own) for user, own in groupby(ordered, attrgetter("user"))}
+    for user in sorted(courses.keys() | held.keys() | stored.keys()):
+        course = courses.get(user, ())
+        expected, found = due(course), stored.get(user)
+        assert set(expected.held) == held.get(user, frozenset()), "the platform lost count"
+        counts.update(_kinds(expected, found))
+        if found not in expected.accepted:
+            wrong.append(_describe(user, course, expected, found))
+    return Compared(counts, wrong)
+
+
+def _kinds(expected: Due, found: Vote) -> Iterator[str]:
+    yield "people"
+    yield "standing" if expected.held else "none"
+    if len(expected.held) > 1:
+        yield "hold_several"
+    if expected.guess:
+        yield "unknowable"
+    if found == AMBIGUOUS:
+        yield "ambiguous"
+    if found in expected.accepted:
+        return
+    yield "differ"
+    if found is None:
+        yield "lost"
+    elif not expected.held:
+        yield "invented"
+    elif found == AMBIGUOUS:
+        yield "needlessly_ambiguous"
+
+
+def _apart(act: Deed) -> bool:
+    """Whether the bot was not told when it was, so that it can only find it."""
+    return act.told in (Telling.NEVER, Telling.UNSURE)
+
+
+def _together(newest: Deed, other: Deed) -> bool:
+    """Whether nobody but the platform can say which of two came later."""
+    if Telling.LIVE in (newest.told, other.told):
+        return False
+    return not newest.told is other.told is Telling.LATE
+
+
+def _describe(user: str, course: Sequence[Deed], expected: Due, found: Vote) -> str:
+    did = " ".join(
+        f"{act.at % 10_000:.2f}{'+' if act.added else '-'}{act.option}/{act.told}" for act in course
+    )
+    return f"{user}: {found} stored, {' or '.join(map(str, expected.accepted))} due: {did}"

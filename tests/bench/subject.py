@@ -1,0 +1,106 @@
+"""`rostrum run` as a process that a benchmark kills and starts again."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sqlite3
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import orjson
+
+from tests.bench.oracle import AMBIGUOUS
+from tests.doubles.discord.server import TOKEN
+from tests.doubles.remote import ROOT
+from tests.doubles.slack.server import APP_TOKEN, BOT_TOKEN
+
+PROGRAM = ("-c", "from bot.cli import main; main()", "run")
+STANDING = """
+SELECT debates.vote_message, people.user, votes.body
+FROM votes JOIN debates ON debates.id = votes.debate JOIN people ON people.id = votes.person
+WHERE votes.question = 'vote'
+"""
+
+
+class Subject:
+    """One process after the other on the same database, with real settings and rates."""
+
+    def __init__(self, folder: Path, platform: str, api_url: str, minutes: float) -> None:
+        self._folder = folder
+        self._environment = _environment(platform, api_url, minutes)
+        self._process: asyncio.subprocess.Process | None = None
+        self.kills = 0
+        self.crashes = 0
+
+    @property
+    def log(self) -> Path:
+        """What every process logged."""
+        return self._folder / "rostrum.log"
+
+    async def start(self) -> None:
+        """Start a process; it is not connected yet."""
+        with self.log.open("ab") as log:
+            self._process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                *PROGRAM,
+                cwd=self._folder,
+                env=self._environment,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+
+    async def revive(self) -> None:
+        """Start another process where the last one ended by itself, which none should."""
+        if self._process is not None and self._process.returncode is not None:
+            self.crashes += 1
+            await self.start()
+
+    async def kill(self) -> None:
+        """Kill the process, and wait until it is gone."""
+        await self.revive()
+        self.kills += 1
+        await self.end()
+
+    async def end(self) -> None:
+        """Kill the process if there is one."""
+        process, self._process = self._process, None
+        if process is not None and process.returncode is None:
+            process.send_signal(signal.SIGKILL)
+            await process.wait()
+
+    def votes(self) -> dict[str, dict[str, str]]:
+        """Return what stood at each close, by ballot and user, as exports read it."""
+        found: dict[str, dict[str, str]] = {}
+        database = self._folder / "rostrum.db"
+        with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
+            for message, user, body in connection.execute(STANDING):
+                vote = orjson.loads(body)
+                option = AMBIGUOUS if vote["ambiguous"] else vote["option"]
+                found.setdefault(message, {})[user] = option
+        return found
+
+
+def _environment(platform: str, api_url: str, minutes: float) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if "ROSTRUM" not in name}
+    ours = {
+        "DATABASE_URL": "sqlite+aiosqlite:///rostrum.db",
+        "DEFAULT_VOTE_MINUTES": f"{minutes:g}",
+        "BUDGET__USER_DAILY_DEBATES": "1000000",
+        "BUDGET__MAX_LIVE_PER_COMMUNITY": "1000000",
+        "LOG__FORMAT": "json",
+    }
+    given = {
+        "discord": {"DISCORD__TOKEN": TOKEN, "DISCORD__API_URL": api_url},
+        "slack": {
+            "SLACK__BOT_TOKEN": BOT_TOKEN,
+            "SLACK__APP_TOKEN": APP_TOKEN,
+            "SLACK__API_URL": api_url,
+        },
+    }[platform]
+    settings = {f"ROSTRUM_{name}": value for name, value in (ours | given).items()}
+    return kept | settings | {"PYTHONPATH": str(ROOT)}
