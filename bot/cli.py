@@ -26,6 +26,9 @@ MIRROR = typer.Option("--mirror", help="Hold it a second time, with sides exchan
 OPTION = typer.Option(help="An option of the format, e.g. agents=5 or turns=6; repeatable.")
 FORMATS = typer.Option(help="Only these formats of debate, e.g. classic,team.")
 LANGUAGES = typer.Option(help="Only these languages, e.g. en,tr.")
+REHEARSAL = typer.Option(
+    "--include-rehearsal", help="Also debates with rehearsal models, which no label is made of."
+)
 MOST = 1_000_000
 SECONDS = typer.Option(min=0.001, max=60, help="How long each model call takes.")
 VOTES = typer.Option(
@@ -93,6 +96,7 @@ def debate(
     votes: Annotated[Text, VOTES] = None,
     stances: Annotated[Text, STANCES] = None,
     out: Annotated[Optional[Path], typer.Option(help="Export all debates here after.")] = None,  # noqa: UP045
+    include_rehearsal: Annotated[bool, REHEARSAL] = False,
     option: Annotated[Names, OPTION] = None,
     seat: Annotated[Names, SEAT] = None,
     judges: Annotated[Text, typer.Option(help="The format's own judges, backend/model.")] = None,
@@ -122,7 +126,16 @@ def debate(
         seats=tuple(seat or ()),
         judges=judges,
     )
-    run(lambda: run_debate(asked, votes=votes, stances=stances, out=out, resume=resume))
+    run(
+        lambda: run_debate(
+            asked,
+            votes=votes,
+            stances=stances,
+            out=out,
+            resume=resume,
+            include_rehearsal=include_rehearsal,
+        )
+    )
 
 
 @app.command()
@@ -138,6 +151,7 @@ def export(
     quorum_met: Annotated[
         bool, typer.Option("--quorum-met", help="Only debates that people decided.")
     ] = False,
+    include_rehearsal: Annotated[bool, REHEARSAL] = False,
 ) -> None:
     """Export ended debates with every ballot and vote, as a dataset."""
     from bot.exits import run
@@ -152,6 +166,7 @@ def export(
         since=since,
         until=until,
         quorum_met=quorum_met,
+        include_rehearsal=include_rehearsal,
     )
     run(lambda: run_export(out, chosen))
 
@@ -163,6 +178,7 @@ def stats(
     language: Annotated[Text, LANGUAGES] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     out: Annotated[Optional[Path], typer.Option(help="Draw pictures (SVG) into here.")] = None,  # noqa: UP045
+    include_rehearsal: Annotated[bool, REHEARSAL] = False,
 ) -> None:
     """Tell how far jury and people agree, and how they rate the models."""
     from bot.exits import run
@@ -175,6 +191,7 @@ def stats(
             languages=language,
             as_json=as_json,
             out=out,
+            include_rehearsal=include_rehearsal,
         )
     )
 

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from adapters.terminal.votes import parse_stances, parse_votes
 from bot import log, texts
-from bot.exporting import export_into
+from bot.exporting import Chosen, export_into
 from bot.settings import Settings, load_settings
 from bot.terminal import COMMUNITY, PLATFORM, Session
 from engine.debate import Model, Scores, TurnOrder, Value
@@ -80,6 +80,7 @@ async def run_debate(
     stances: str | None = None,
     out: Path | None,
     resume: str | None,
+    include_rehearsal: bool = False,
 ) -> None:
     """Hold or resume a debate, and export afterwards where that was asked for."""
     order = asked.order()
@@ -95,12 +96,14 @@ async def run_debate(
     console = Console(highlight=False)
 
     def explain(started: Started) -> None:
-        console.print(texts.remarks(started), markup=False, soft_wrap=True, end="")
+        console.print(texts.warnings(started), markup=False, soft_wrap=True, end="")
 
     session = Session(settings, console, votes, moves, explain)
     await (session.resume(resume) if resume else session.start(order))
     if out is not None:
-        counts = await export_into(settings, out)
+        counts = await export_into(
+            settings, out, Chosen(include_rehearsal=include_rehearsal).wanted()
+        )
         print(texts.EXPORTED.format(out=out, counts=counts))
 
 

@@ -19,6 +19,7 @@ from bot.exporting import export_into
 from bot.settings import Settings
 from bot.terminal import DEFAULT_STANCES, DEFAULT_VOTES, Session, has_keyboard
 from engine.dataset.folder import check_replaceable
+from engine.dataset.writer import Wanted
 from engine.formats import find_format
 from engine.intake import Order
 from engine.languages import check_language
@@ -65,7 +66,7 @@ async def run_demo(
     quoted = shlex.quote(address.get_secret_value())
     resume = f"ROSTRUM_DATABASE_URL={quoted} rostrum debate --resume"
     await Session(settings, console, votes, moves, explain, resume).start(order)
-    counts = await export_into(settings, out)
+    counts = await export_into(settings, out, Wanted())
     servers = await find_local_servers()
     console.print(texts.demo_outro(counts, out, servers), markup=False, soft_wrap=True)
 

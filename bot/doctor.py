@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
-from adapters.models.backends import REHEARSAL
 from adapters.models.discovery import find_local_servers, probe
 from adapters.storage.database import Database
 from adapters.storage.migrate import require_newest
 from bot.settings import Settings, load_settings
+from engine.debate import REHEARSAL
 from engine.errors import ModelError, RostrumError, SettingsError, StoreError
 from engine.installs import Install
 from engine.prompts.library import load_prompts

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
 from pathlib import Path
@@ -17,11 +19,12 @@ from bot import log, texts
 from bot.filters import read_formats, read_languages, split_list
 from bot.reading import read_store
 from bot.settings import Settings, load_settings
+from engine.card_markdown import plural
 from engine.dataset.rowfiles import FileFormat
 from engine.dataset.tables import choose_tables
 from engine.dataset.writer import Headway, Report, Stage, Wanted, export
 from engine.errors import UsageError
-from engine.store import ExportFilter
+from engine.store import ExportFilter, count_rehearsals
 
 PATIENCE_SECONDS = 2.0
 REDRAW_SECONDS = 0.2
@@ -39,6 +42,7 @@ class Chosen(NamedTuple):
     since: str | None = None
     until: str | None = None
     quorum_met: bool = False
+    include_rehearsal: bool = False
 
     def wanted(self) -> Wanted:
         """Return what is asked for. Raises UsageError, naming the option that cannot be read."""
@@ -49,6 +53,7 @@ class Chosen(NamedTuple):
             since=_read_moment("--since", self.since, after=False),
             until=_read_moment("--until", self.until, after=True),
             quorum_met=self.quorum_met,
+            without_rehearsal=not self.include_rehearsal,
         )
         tables = tuple(table.name for table in choose_tables(split_list(self.tables)))
         return Wanted(where, tables if self.tables else (), _read_format(self.file_format))
@@ -75,9 +80,9 @@ async def run_migrate() -> None:
     print(f"The database {database.path} is at revision {revision}.")
 
 
-async def export_into(settings: Settings, out: Path, wanted: Wanted | None = None) -> str:
-    """Write an export, and return a line that counts what is in it."""
-    key, asked = settings.export.hmac_key, wanted or Wanted()
+async def export_into(settings: Settings, out: Path, asked: Wanted) -> str:
+    """Write an export, and return a line that counts what is in it, and what was left out."""
+    key = settings.export.hmac_key
     async with read_store(settings) as store:
         with _progress() as report:
             manifest = await export(
@@ -88,10 +93,13 @@ async def export_into(settings: Settings, out: Path, wanted: Wanted | None = Non
                 version=version("rostrum"),
                 report=report,
             )
+        left_out = await asyncio.to_thread(count_rehearsals, store.archive, asked.where)
     counts = {table: sum(splits.values()) for table, splits in manifest.rows.items()}
     filled = [f"{table} {number:,}" for table, number in counts.items() if number]
-    nothing = "no debates yet" if asked.where == ExportFilter() else "no such debates"
-    return ", ".join(filled) or nothing
+    everything = replace(asked.where, without_rehearsal=False) == ExportFilter()
+    nothing = "no debates yet" if everything else "no such debates"
+    said = ", ".join(filled) or nothing
+    return said + (plural(texts.LEFT_OUT, left_out) if left_out else "")
 
 
 def _read_format(name: str) -> FileFormat:

@@ -9,7 +9,7 @@ from datetime import timedelta
 
 import structlog
 
-from bot import log
+from bot import log, texts
 from bot.app import App, run_app
 from bot.health import Health, serve_health
 from bot.platforms import Platform, open_platforms
@@ -28,6 +28,8 @@ async def run_rostrum() -> None:
     try:
         async with serving(settings, *open_platforms(settings)) as app:
             logger.info("rostrum runs", platforms=sorted(app.deliveries))
+            if any(model.rehearses for model in (*settings.models, *settings.jurors)):
+                logger.warning(texts.REHEARSING)
             await asyncio.Event().wait()
     except asyncio.CancelledError:
         logger.info("rostrum has ended in order")

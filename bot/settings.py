@@ -15,7 +15,7 @@ from urllib.parse import unquote
 from pydantic import BaseModel, Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from adapters.models.backends import REHEARSAL, Backend
+from adapters.models.backends import Backend
 from bot.settings_formats import (
     AuditedSettings,
     ClassicSettings,
@@ -53,7 +53,7 @@ from bot.settings_sources import (
     read_layers,
     variable,
 )
-from engine.debate import Model, Scores, TurnOrder
+from engine.debate import REHEARSAL, Model, Scores, TurnOrder
 from engine.errors import SettingsError
 
 REHEARSAL_MODELS = "rehearsal/maple, rehearsal/cedar, rehearsal/oak, rehearsal/larch"

@@ -14,6 +14,7 @@ from rich.table import Table
 from bot.filters import read_formats, read_languages
 from bot.reading import read_store
 from bot.settings import load_settings
+from engine.card_markdown import plural
 from engine.errors import ExportError
 from engine.stats.agreement import (
     Agreement,
@@ -37,12 +38,19 @@ from engine.stats.wording import (
     tell_record,
     tell_share,
 )
-from engine.store import ExportFilter
+from engine.store import ExportFilter, count_rehearsals
 
 SCHEMA_VERSION = 1
 PIPE_WIDTH = 200  # who reads a pipe wants whole lines
 TOPICS = 10
-NO_DEBATES = "No such debate was revealed yet, so there is nothing to tell."
+NO_DEBATES = (
+    "No such debate was revealed yet, so there is nothing to tell; hold one with rostrum debate, "
+    "and vote."
+)
+LEFT_OUT = (
+    "Rehearsal debates left out: {n} (--include-rehearsal adds it).",
+    "Rehearsal debates left out: {n} (--include-rehearsal adds them).",
+)
 DEBATES = "Debates that are revealed: {debates}; of them people and jury both judged {compared}."
 HOW = (
     f"In brackets: 95 % intervals, resampled by topic. Fewer than {FEWEST} debates are too few "
@@ -59,6 +67,7 @@ async def run_stats(
     languages: str | None,
     as_json: bool,
     out: Path | None,
+    include_rehearsal: bool = False,
 ) -> None:
     """Print the statistics of revealed debates; with `out`, draw them there as well."""
     where = ExportFilter(
@@ -66,13 +75,17 @@ async def run_stats(
         revealed=True,
         formats=read_formats(formats),
         languages=read_languages(languages),
+        without_rehearsal=not include_rehearsal,
     )
     async with read_store(load_settings()) as store:
         agreement, leaderboard = await work_out(store.archive, where, _measure)
+        left_out = await asyncio.to_thread(count_rehearsals, store.archive, where)
     if as_json:
-        print(_to_json(where, agreement, leaderboard))
+        print(_to_json(where, agreement, leaderboard, left_out))
     else:
         _show(agreement, leaderboard)
+        if left_out:
+            print(plural(LEFT_OUT, left_out))
     if out is not None:
         pictures = draw_pictures(agreement, leaderboard)
         await asyncio.to_thread(_write_pictures, out, pictures)
@@ -84,14 +97,18 @@ def _measure(rows: Sequence[Row]) -> tuple[Agreement, Leaderboard]:
     return measure_agreement(rows), rank_models(rows)
 
 
-def _to_json(where: ExportFilter, agreement: Agreement, leaderboard: Leaderboard) -> str:
+def _to_json(
+    where: ExportFilter, agreement: Agreement, leaderboard: Leaderboard, left_out: int
+) -> str:
     told = {
         "schema_version": SCHEMA_VERSION,
         "filters": {
             "community": where.community,
             "formats": where.formats,
             "languages": where.languages,
+            "include_rehearsal": not where.without_rehearsal,
         },
+        "rehearsal_debates_left_out": left_out,
         "agreement": agreement.model_dump(mode="json"),
         "leaderboard": leaderboard.model_dump(mode="json"),
     }

@@ -6,12 +6,22 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from engine.card_markdown import REHEARSALS
 from engine.dataset.writer import Stage
 
 if TYPE_CHECKING:  # for one command each, of many
     from adapters.models.discovery import LocalServer
     from engine.service import Started
 
+REHEARSED = "Note: {who}\n"
+REHEARSING = (
+    "rehearsal models debate or judge here: they are not language models, and exports leave their "
+    "debates out; set ROSTRUM_BACKENDS, ROSTRUM_MODELS and ROSTRUM_JURORS"
+)
+LEFT_OUT = (
+    "; {n} rehearsal debate left out (--include-rehearsal adds it)",
+    "; {n} rehearsal debates left out (--include-rehearsal adds them)",
+)
 REHEARSAL = (
     "The speakers and jurors here are the built-in rehearsal model. It is not a language model:\n"
     "it recites prepared arguments, so that everything around it can be seen at work offline."
@@ -59,6 +69,13 @@ def demo_intro(
     voting = VOTES_BY_KEY if votes is None else VOTES_GIVEN.format(votes=votes)
     standing = STANCES_GIVEN.format(stances=stances) if stances else ""
     return f"> {command}\n\n{REHEARSAL}\n{voting}\n{standing}"
+
+
+def warnings(started: Started) -> str:
+    """Say what there is to know of a debate beforehand, rehearsal models first."""
+    who = started.debate.setup.rehearsal
+    told = REHEARSED.format(who=REHEARSALS[who]) if who else ""
+    return told + remarks(started)
 
 
 def remarks(started: Started) -> str:

@@ -41,7 +41,7 @@ from engine.debate_markdown import (
 from engine.invocation import usage_of
 from engine.privacy_markdown import forgotten_lines, opted_line, privacy_lines
 from engine.review_markdown import review_lines, revised_lines
-from engine.stats.markdown import agreement_lines, leaderboard_lines
+from engine.stats.markdown import agreement_lines, leaderboard_lines, left_out
 from engine.topics import Topic
 
 
@@ -77,12 +77,13 @@ def _lines(  # noqa: C901 - one case an answer
             yield from _settings(answer)
         case FileAnswer():
             yield plural(EXPORTED, answer.debates, name=answer.name)
+            yield from left_out(answer.rehearsals)
         case NoFileAnswer():
             yield _no_file(answer)
         case AgreementAnswer():
-            yield from agreement_lines(answer.agreement)
+            yield from agreement_lines(answer.agreement, answer.rehearsals)
         case LeaderboardAnswer():
-            yield from leaderboard_lines(answer.leaderboard)
+            yield from leaderboard_lines(answer.leaderboard, answer.rehearsals)
         case ReviewAnswer():
             yield from review_lines(answer, prefix, link)
         case RevisedAnswer():
@@ -112,7 +113,15 @@ NO_CAP = "no cap"
 SETTINGS_HOW = "Change one with name=value; the value `default` undoes it."
 
 EXPORTED = ("`{name}` has {n} revealed debate.", "`{name}` has {n} revealed debates.")
-NOTHING_TO_EXPORT = "No debate was revealed here yet, so there is nothing to export."
+NOTHING_TO_EXPORT = (
+    "No debate was revealed here yet, so there is nothing to export. Hold one, and export it once "
+    "its vote has closed."
+)
+REHEARSALS_TO_EXPORT = (
+    "Only rehearsal debates were revealed here. Their speakers or jurors are not language models, "
+    "so exports leave them out. The operator can write them with: "
+    "`rostrum export --out FOLDER --include-rehearsal --community {community}`"
+)
 TOO_LARGE = (
     "The export has {size:.1f} MiB, more than the {most:.1f} MiB that can be sent here. Whoever "
     "runs Rostrum writes it with: `rostrum export --out FOLDER --community {community}`"
@@ -182,6 +191,8 @@ def unset(name: str) -> str:
 
 def _no_file(answer: NoFileAnswer) -> str:
     if not answer.bytes:
+        if answer.rehearsals:
+            return REHEARSALS_TO_EXPORT.format(community=answer.community)
         return NOTHING_TO_EXPORT
     size, most = answer.bytes / 2**20, answer.bytes_max / 2**20
     return TOO_LARGE.format(size=size, most=most, community=answer.community)

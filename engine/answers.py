@@ -158,34 +158,47 @@ class SettingsAnswer(Value):
 
 
 class FileAnswer(Value):
-    """A file to hand over, with how many debates are in it."""
+    """A file to hand over, with how many debates are in it; `rehearsals` were left out."""
 
     name: str
     content: bytes
     debates: int
+    rehearsals: int = 0
     private: bool = True
 
 
 class NoFileAnswer(Value):
-    """Why there is no file: no debate is revealed, or it has more `bytes` than `bytes_max`."""
+    """Why there is no file: no debate is revealed, or it has more `bytes` than `bytes_max`.
+
+    `rehearsals` are debates of rehearsal models, which are left out.
+    """
 
     community: str
     bytes: int
     bytes_max: int
+    rehearsals: int = 0
     private: bool = True
 
 
 class AgreementAnswer(Value):
-    """How far jury and people agree, in the debates revealed in this community."""
+    """How far jury and people agree, in the debates revealed in this community.
+
+    `rehearsals` of them have rehearsal models, and are left out.
+    """
 
     agreement: Agreement
+    rehearsals: int = 0
     private: bool = True
 
 
 class LeaderboardAnswer(Value):
-    """How people and jury rate the models, in the debates revealed in this community."""
+    """How people and jury rate the models, in the debates revealed in this community.
+
+    `rehearsals` of them have rehearsal models, and are left out.
+    """
 
     leaderboard: Leaderboard
+    rehearsals: int = 0
     private: bool = True
 
 

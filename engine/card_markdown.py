@@ -8,12 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from engine.debate import Violation
+from engine.debate import Rehearsal, Violation
 from engine.markdown_tables import closing_fence
 from engine.messages import AgainInvite, Announcement, Phase, Progress, TurnPost, VoteInvite
 
 DEBATE = "Debate {code}"
 CONDITIONS = "**Conditions:** {conditions}"
+REHEARSALS: Mapping[Rehearsal, str] = {
+    "speakers": "The speakers are rehearsal models: they recite prepared text and are not language "
+    "models.",
+    "some speakers": "A speaker here is a rehearsal model: it recites prepared text and is not a "
+    "language model.",
+    "jury": "The jury has rehearsal models, which are not language models: its verdict is a "
+    "stand-in.",
+}
+REHEARSAL = "🎭 **Rehearsal:** {who}"
 SETTING = "Format {format} · language {language} · rounds: {rounds}"
 SIDES = {"A": "**A** argues for it", "B": "**B** argues against it"}
 SIDE = "**{side}** takes part"
@@ -131,8 +140,15 @@ def announced(debate: Announcement) -> Iterator[str]:
     yield SETTING.format(
         format=debate.format, language=debate.language, rounds=", ".join(debate.rounds)
     )
+    if debate.rehearsal:
+        yield rehearsed(debate.rehearsal)
     jury = plural(JURY if debate.blind else JURY_SEEING, debate.jurors)
     yield f"{jury} · {plural(VOTE_LASTS, debate.vote_minutes)}"
+
+
+def rehearsed(who: Rehearsal) -> str:
+    """Say who of a debate are rehearsal models."""
+    return REHEARSAL.format(who=REHEARSALS[who])
 
 
 def estimated(debate: Announcement) -> str:

@@ -77,7 +77,7 @@ from engine.stats.agreement import measure_agreement
 from engine.stats.ratings import rank_models
 from engine.stats.reading import work_out
 from engine.stats.row import Row
-from engine.store import ExportFilter, Store, Traces
+from engine.store import ExportFilter, Store, Traces, count_rehearsals
 from engine.text import clean, headline
 from engine.topics import built_in_topics
 from engine.votes.window import NO_VERDICT, reveal_of, stances_of, tally_of
@@ -308,16 +308,28 @@ class Commands:
             )
         if bundle.content is None or not bundle.debates:
             size = bundle.size if bundle.debates else 0
-            return NoFileAnswer(community=person.community, bytes=size, bytes_max=max_bytes)
-        return FileAnswer(name=f"{ROOT}.zip", content=bundle.content, debates=bundle.debates)
+            return NoFileAnswer(
+                community=person.community,
+                bytes=size,
+                bytes_max=max_bytes,
+                rehearsals=await self._rehearsals(person),
+            )
+        return FileAnswer(
+            name=f"{ROOT}.zip",
+            content=bundle.content,
+            debates=bundle.debates,
+            rehearsals=await self._rehearsals(person),
+        )
 
     async def agreement(self, person: Person) -> AgreementAnswer:
         """Say how far jury and people agree in the debates revealed here."""
-        return AgreementAnswer(agreement=await self._work_out(person, measure_agreement))
+        agreement = await self._work_out(person, measure_agreement)
+        return AgreementAnswer(agreement=agreement, rehearsals=await self._rehearsals(person))
 
     async def leaderboard(self, person: Person) -> LeaderboardAnswer:
         """Rate the models of the debates revealed here."""
-        return LeaderboardAnswer(leaderboard=await self._work_out(person, rank_models))
+        leaderboard = await self._work_out(person, rank_models)
+        return LeaderboardAnswer(leaderboard=leaderboard, rehearsals=await self._rehearsals(person))
 
     async def review(
         self, person: Person, code: str | None = None, vote: str | None = None
@@ -397,6 +409,10 @@ class Commands:
         async with self._reading:
             return await work_out(self.store.archive, _revealed_here(person), make)
 
+    async def _rehearsals(self, person: Person) -> int:
+        """Return how many debates revealed here are left out for their rehearsal models."""
+        return await asyncio.to_thread(count_rehearsals, self.store.archive, _revealed_here(person))
+
     async def _reveal(self, debate: Debate) -> Reveal:
         verdict, ballots = await self.store.journal.judged(debate.id)
         calls, usd = await self.store.journal.spending(debate.id)
@@ -406,4 +422,9 @@ class Commands:
 
 
 def _revealed_here(person: Person) -> ExportFilter:
-    return ExportFilter(platform=person.platform, community=person.community, revealed=True)
+    return ExportFilter(
+        platform=person.platform,
+        community=person.community,
+        revealed=True,
+        without_rehearsal=True,
+    )

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from engine.errors import UsageError
 
+REHEARSAL = "rehearsal"  # the built-in backend: prepared text, no language model
 TIE = "tie"
 WEAK = "weak"  # a vote's "both weak"
 
@@ -21,6 +22,9 @@ class Value(BaseModel):
     """A frozen value that refuses fields it does not know."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="null")
+
+
+Rehearsal = Literal["", "speakers", "some speakers", "jury"]
 
 
 class Status(StrEnum):
@@ -94,6 +98,11 @@ class Model(Value):
     def ref(self) -> str:
         """The `backend/name` that commands and settings use."""
         return f"{self.backend}/{self.name}"
+
+    @property
+    def rehearses(self) -> bool:
+        """Whether it is a rehearsal model, which is no language model."""
+        return self.backend == REHEARSAL
 
     @classmethod
     def parse(cls, text: str) -> Model:
@@ -295,6 +304,15 @@ class Setup(Value):
     reserved_usd: float = 0.0
     chars_per_word: float = 1.5
     mirror_of: str | None = None
+
+    @property
+    def rehearsal(self) -> Rehearsal:
+        """Who are rehearsal models: nothing that people or jurors say of them is a label."""
+        speakers = [model.rehearses for model in self.request.speakers]
+        if any(speakers):
+            return "speakers" if all(speakers) else "some speakers"
+        jury = (*self.panel.roster, *self.request.judges)
+        return "jury" if any(model.rehearses for model in jury) else ""
 
 
 class Debate(Value):

@@ -33,7 +33,6 @@ from engine.store import Note, Post
 EXPECTED_JURORS = 4
 CHARS_PER_WORD = 6  # a space included
 JURY_PROMPT_TOKENS = 700  # what a juror reads beside the transcript
-REHEARSAL = "rehearsal"
 BRIEF = frozenset({"ask", "answer", "summary"})
 WORDINESS = {"de": 0.92, "tr": 0.77}  # as the built-in speeches have it
 UNSPACED = frozenset({"zh", "ja", "th", "lo", "km", "my"})
@@ -135,7 +134,7 @@ def wordiness_of(language: str) -> float:
 
 def manner_of(model: Model) -> Manner:
     """Return how much a model is expected to write."""
-    return REHEARSED if model.backend == REHEARSAL else WRITTEN
+    return REHEARSED if model.rehearses else WRITTEN
 
 
 @dataclass(slots=True)

@@ -18,6 +18,7 @@ from engine.debate import (
     BallotKind,
     Estimate,
     Persuasion,
+    Rehearsal,
     Tally,
     Value,
     Verdict,
@@ -65,6 +66,7 @@ class Announcement(Value):
     blind: bool = True
     vote_minutes: float
     estimate: Estimate
+    rehearsal: Rehearsal = ""
     progress: Progress | None = None
 
 
@@ -169,6 +171,7 @@ class Reveal(Value):
     seats: Mapping[str, str] = {}
     judges: tuple[str, ...] = ()
     broadcast: bool = False
+    rehearsal: Rehearsal = ""
 
 
 class Notice(Value):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engine.card_markdown import COST_UNKNOWN, option_name, plural
+from engine.card_markdown import COST_UNKNOWN, option_name, plural, rehearsed
 from engine.debate import TIE, Persuasion, Tally, Verdict
 from engine.messages import JurorLine, Reveal
 
@@ -47,6 +47,8 @@ SPENT_USD = "{usd:.4f} USD"
 def reveal_lines(reveal: Reveal) -> Iterator[str]:
     """Return a reveal as lines; the last says what it took."""
     yield from model_lines(reveal)
+    if reveal.rehearsal:
+        yield rehearsed(reveal.rehearsal)
     if reveal.seats:
         yield " · ".join(SEAT.format(seat=seat, model=m) for seat, m in reveal.seats.items())
     if reveal.judges:

@@ -288,6 +288,7 @@ def _announce(new: NewDebate, expected: Estimate) -> Post:
         blind=new.setup.panel.blind,
         vote_minutes=request.vote_minutes,
         estimate=expected,
+        rehearsal=new.setup.rehearsal,
     )
     return Post(key="announcement", message=message)
 

@@ -10,10 +10,8 @@ from urllib.parse import urlsplit
 from pydantic import Field, SecretStr
 
 from adapters.models.habits import Habits, Rung
-from engine.debate import Value
+from engine.debate import REHEARSAL, Value
 from engine.errors import SettingsError
-
-REHEARSAL = "rehearsal"  # the built-in backend; no setting may take its name
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 
 from adapters.models.attempts import Patience
-from adapters.models.backends import REHEARSAL, Backend
+from adapters.models.backends import Backend
 from adapters.models.client import HttpModels
 from adapters.models.rehearsal import RehearsalModels
-from engine.debate import Model, Price
+from engine.debate import REHEARSAL, Model, Price
 from engine.errors import SettingsError, UsageError
 from engine.ports import AttemptLog, Call, Models, Reply
 

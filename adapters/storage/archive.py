@@ -102,6 +102,8 @@ def _conditions(where: ExportFilter) -> list[ColumnElement[bool]]:
             conditions.append(column.in_(values))
     if where.revealed or where.quorum_met:
         conditions.append(debates.c.revealed_at.is_not(None))
+    if where.without_rehearsal:
+        conditions.append(debates.c.rehearsal.is_(False))
     if where.since is not None:
         conditions.append(where.since < MOMENT)
     if where.until is not None:

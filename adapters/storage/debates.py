@@ -66,7 +66,16 @@ INSERT = Prepared(
     insert(debates),
     (
         *("id", "number", "platform", "community", "place", "starter", "status", "reason", "gone"),
-        *("format", "language", "setup", "reserved_usd", "settled_usd", "budget_day", "created_at"),
+        *(
+            "format",
+            "language",
+            "setup",
+            "rehearsal",
+            "reserved_usd",
+            "settled_usd",
+            "budget_day",
+            "created_at",
+        ),
         *("vote_extended", "closed_early", "mirror"),
     ),
 )
@@ -270,6 +279,7 @@ def _create(connection: Connection, new: NewDebate, caps: Caps, posts: Sequence[
         "format": request.format,
         "language": request.language,
         "setup": new.setup.model_dump_json(),
+        "rehearsal": bool(new.setup.rehearsal),
         "reserved_usd": new.setup.reserved_usd,
         "settled_usd": 0.0,
         "budget_day": new.created_at.date().isoformat(),

@@ -306,7 +306,11 @@ def _past(connection: Connection, limit: int) -> list[PastDebate]:
     newest = (
         select(debates.c.id, debates.c.setup, verdicts.c.body)
         .join_from(debates, verdicts, debates.c.id == verdicts.c.debate)
-        .where(debates.c.status == Status.CLOSED, verdicts.c.judge == PANEL)
+        .where(
+            debates.c.status == Status.CLOSED,
+            debates.c.rehearsal.is_(False),
+            verdicts.c.judge == PANEL,
+        )
         .order_by(debates.c.number.desc())
         .limit(limit)
     )

@@ -19,6 +19,7 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
     UniqueConstraint,
+    false,
     text,
 )
 
@@ -158,6 +159,13 @@ debates = Table(
     Column("format", String(32), nullable=False),
     Column("language", String(35), nullable=False),
     Column("setup", Text, nullable=False),
+    Column(
+        "rehearsal",
+        Boolean,
+        nullable=False,
+        server_default=false(),
+        comment="a speaker or juror is no language model",
+    ),
     Column("reserved_usd", Float, nullable=False, default=0.0),
     Column("budget_day", String(10), nullable=False, comment="the UTC day it is counted in"),
     Column("settled_usd", Float, nullable=False, default=0.0, comment="counted in usage already"),

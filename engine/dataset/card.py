@@ -225,7 +225,8 @@ def _share(figures: Figures) -> str:
 
 
 def _rehearsal(figures: Figures) -> str:
-    return f"Debates here with a side argued by it: {figures.rehearsed} of {figures.debates}."
+    counted = f"{figures.rehearsed} of {figures.debates}"
+    return f"Debates here with a speaker, juror or judge of it: {counted}."
 
 
 def describe_table(table: Table) -> str:

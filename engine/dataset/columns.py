@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeAlias
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 Scalar: TypeAlias = Literal["string", "bool", "int64", "float64", "timestamp[s, tz=UTC]"]
 TEXT: Scalar = "string"
@@ -103,6 +103,7 @@ _ASKED = (
         Column("vote_minutes", REAL, "how long the vote was to be open", unit="minutes"),
         Column("quorum", WHOLE, "gold votes that a human winner needs", unit="votes"),
     ),
+    Column("rehearsal", FLAG, "whether a speaker, juror or judge is no language model"),
     Column("mirror_of", TEXT, "the debate that this one repeats, sides exchanged; null for none"),
     Column(
         "sides",
@@ -219,7 +220,12 @@ _VOTED = (
         "the side that more people moved towards, or `tie`; null when nobody took a stance twice",
         "people",
     ),
-    Column("agree", FLAG, "whether people and panel name the same; null unless both decided"),
+    Column(
+        "agree",
+        FLAG,
+        "whether people and panel name the same winner, a tie on both sides included; null unless "
+        "both named a side or a tie, and the panel was blind",
+    ),
 )
 _ENDED = (
     Column("opened_at", MOMENT, "when the thread was opened; null if it never was", unit="UTC"),
@@ -388,7 +394,11 @@ VOTES = (
         "people",
     ),
     Column("ambiguous", FLAG, "whether several choices were held and none is known as the last"),
-    Column("gold", FLAG, "whether it counts as a label; see below"),
+    Column(
+        "gold",
+        FLAG,
+        "whether it was chosen independently, on debate or topic; see below",
+    ),
     Column("starter", FLAG, "whether the voter had started the debate"),
     Column("judge_visible", FLAG, "whether a judge's scores could be read before"),
     Column("mirror_revealed", FLAG, "whether the debate's mirror had named the models before"),

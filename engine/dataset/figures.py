@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from engine.dataset.entry import Entry
 from engine.stats.figure import Figure, estimate_share
 
-REHEARSAL = "rehearsal"  # the built-in backend, which is no language model
-
 
 @dataclass(slots=True)
 class Figures:
@@ -46,9 +44,7 @@ class Figures:
         self.by_panel += record.verdict is not None and record.verdict.winner is not None
         self.compared += entry.agree is not None
         self.agreed += entry.agree is True
-        self.rehearsed += any(
-            model.backend == REHEARSAL for model in entry.debate.request.sides.values()
-        )
+        self.rehearsed += bool(entry.debate.setup.rehearsal)
         self.ballots += len(record.ballots)
         self.invalid += sum(not ballot.valid for ballot in record.ballots)
         self.votes += len(entry.votes)

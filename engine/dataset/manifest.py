@@ -25,6 +25,7 @@ class Filters(Value):
     since: datetime | None = None
     until: datetime | None = None
     quorum_met: bool = False
+    without_rehearsal: bool = False
     tables: tuple[str, ...] = ()
 
 

@@ -183,6 +183,7 @@ def _asked(entry: Entry) -> Row:
         "ballot": request.ballot.value,
         "vote_minutes": request.vote_minutes,
         "quorum": request.quorum,
+        "rehearsal": bool(debate.setup.rehearsal),
         "mirror_of": debate.setup.mirror_of,
         "sides": [
             {

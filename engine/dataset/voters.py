@@ -48,6 +48,7 @@ class Pseudonyms:
             "since": where.since and where.since.isoformat(),
             "until": where.until and where.until.isoformat(),
             "quorum_met": where.quorum_met,
+            "without_rehearsal": where.without_rehearsal,
             "cutoff": cutoff and cutoff.isoformat(),
             "tables": sorted(tables),
         }

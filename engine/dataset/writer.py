@@ -251,5 +251,6 @@ def _describe(asked: Wanted, voters: Pseudonyms) -> Filters:
         since=where.since,
         until=where.until,
         quorum_met=where.quorum_met,
+        without_rehearsal=where.without_rehearsal,
         tables=tuple(table.name for table in choose_tables(asked.tables)) if asked.tables else (),
     )

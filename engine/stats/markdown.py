@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from engine.card_markdown import plural
 from engine.stats.agreement import Agreement
 from engine.stats.figure import FEWEST
 from engine.stats.jurors import JurorFigures
@@ -18,7 +19,18 @@ from engine.stats.wording import (
 
 STANDINGS = 20
 
-NOTHING_COMPARED = "No debate was revealed here yet, so there is nothing to compare."
+NOTHING_COMPARED = (
+    "No debate was revealed here yet, so there is nothing to compare. Hold one, vote on it, and "
+    "ask again once its vote has closed."
+)
+ONLY_REHEARSALS = (
+    "Only rehearsal debates were revealed here. They do not count, as their speakers or jurors are "
+    "not language models; ask again when debates are held by real ones."
+)
+LEFT_OUT = (
+    "{n} rehearsal debate is left out: its speakers or jurors are not language models.",
+    "{n} rehearsal debates are left out: their speakers or jurors are not language models.",
+)
 COMPARED = "Debates revealed here: {n}; judged by people and jury both: {compared}."
 AGREEMENT = (
     "- Jury and people agree: {agreement}; where neither said tie: {decided}",
@@ -53,10 +65,10 @@ RATING = "{rating}, {record}"
 UNLISTED = "Models not shown: {n}."
 
 
-def agreement_lines(found: Agreement) -> Iterator[str]:
+def agreement_lines(found: Agreement, rehearsals: int = 0) -> Iterator[str]:
     """Say how far jury and people agree, a line at a time."""
     if not found.debates:
-        yield NOTHING_COMPARED
+        yield ONLY_REHEARSALS if rehearsals else NOTHING_COMPARED
         return
     yield COMPARED.format(n=found.debates, compared=found.compared)
     people, jury, pooled = found.people_shares, found.jury_shares, found.pooled
@@ -81,6 +93,13 @@ def agreement_lines(found: Agreement) -> Iterator[str]:
         yield ANCHORING.format(toward=toward, away=away)
     yield from _biases(found)
     yield INTERVALS.format(fewest=FEWEST)
+    yield from left_out(rehearsals)
+
+
+def left_out(rehearsals: int) -> Iterator[str]:
+    """Say how many debates do not count, if any, as rehearsal models took part."""
+    if rehearsals:
+        yield plural(LEFT_OUT, rehearsals)
 
 
 def _biases(found: Agreement) -> Iterator[str]:
@@ -105,10 +124,10 @@ def _juror(one: JurorFigures) -> str:
     return "; ".join(words.format(value=tell(of)) for words, of, tell in told if not of.few)
 
 
-def leaderboard_lines(found: Leaderboard) -> Iterator[str]:
+def leaderboard_lines(found: Leaderboard, rehearsals: int = 0) -> Iterator[str]:
     """List the models, the best rated first, a line at a time."""
     if not found.standings:
-        yield NOTHING_COMPARED
+        yield ONLY_REHEARSALS if rehearsals else NOTHING_COMPARED
         return
     yield RATED.format(people=found.people, jury=found.jury)
     for place, one in enumerate(found.standings[:STANDINGS], start=1):
@@ -117,6 +136,7 @@ def leaderboard_lines(found: Leaderboard) -> Iterator[str]:
     left = len(found.standings) - STANDINGS
     if left > 0:
         yield UNLISTED.format(n=left)
+    yield from left_out(rehearsals)
 
 
 def _rating(rating: Rating | None) -> str:

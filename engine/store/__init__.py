@@ -4,7 +4,14 @@ Every method that takes a lease writes only while that lease is the newest of it
 in the same transaction, and raises LeaseLostError otherwise. Every method may raise StoreError.
 """
 
-from engine.store.archive import Answer, Archive, CallRecord, DebateRecord, ExportFilter
+from engine.store.archive import (
+    Answer,
+    Archive,
+    CallRecord,
+    DebateRecord,
+    ExportFilter,
+    count_rehearsals,
+)
 from engine.store.communities import Communities, Holdings, Left
 from engine.store.debates import Caps, Debates, NewDebate, Stop
 from engine.store.journal import AttemptStart, Journal, Journaled, Note, Step
@@ -62,4 +69,5 @@ __all__ = [
     "Target",
     "Traces",
     "Votes",
+    "count_rehearsals",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
@@ -20,6 +20,7 @@ class ExportFilter:
     `revealed` leaves out those that never named their models, and may still be resumed.
     `since` (later than) and `until` (not later than) go by when a debate was revealed, or was
     asked for where it had no vote. `quorum_met` leaves out whatever people did not decide.
+    `without_rehearsal` leaves out debates with a speaker, juror or judge that is a rehearsal model.
     `ids` are the only debates that are wanted.
     """
 
@@ -31,6 +32,7 @@ class ExportFilter:
     since: datetime | None = None
     until: datetime | None = None
     quorum_met: bool = False
+    without_rehearsal: bool = False
     ids: tuple[str, ...] = ()
 
 
@@ -128,3 +130,10 @@ class Archive(Protocol):
     def size(self, where: ExportFilter) -> int:
         """Return how many debates there are; cheap, so whatever their quorum."""
         ...
+
+
+def count_rehearsals(archive: Archive, where: ExportFilter) -> int:
+    """Return how many debates a filter leaves out for their rehearsal models."""
+    if not where.without_rehearsal:
+        return 0
+    return archive.size(replace(where, without_rehearsal=False)) - archive.size(where)

@@ -385,6 +385,7 @@ def reveal_of(
         calls=calls,
         persuasion=_persuasion(debate, stances),
         broadcast=debate.request.broadcast,
+        rehearsal=debate.setup.rehearsal,
     )
 
 

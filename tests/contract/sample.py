@@ -55,6 +55,13 @@ def make_setup(*, reserved: float = 0.0, **request: Any) -> Setup:
     )
 
 
+def real(new: NewDebate) -> NewDebate:
+    """Return the same debate of models that are not rehearsal ones."""
+    return NewDebate.model_validate_json(
+        new.model_dump_json().replace('"backend":"rehearsal"', '"backend":"near"')
+    )
+
+
 def new_debate(*, reserved: float = 0.0, **fields: Any) -> NewDebate:
     request = fields.pop("request", {})
     plain: dict[str, Any] = {

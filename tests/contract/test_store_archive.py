@@ -8,13 +8,14 @@ from itertools import pairwise
 import pytest
 
 from engine.debate import Status
-from engine.store import Closing, DebateRecord, ExportFilter, Store
+from engine.store import Closing, DebateRecord, ExportFilter, Store, count_rehearsals
 from tests.contract.sample import (
     NO_CAPS,
     NOW,
     ballot,
     cast,
     new_debate,
+    real,
     run,
     turn,
     turn_post,
@@ -102,6 +103,18 @@ async def test_an_export_can_be_narrowed(
         new = new_debate(community=community, request={"topic": topic, **request})
         await (await run(store, new)).advance(Status.CANCELLED)
     assert {record.debate.request.topic for record in await read(store, where)} == topics
+
+
+async def test_rehearsal_debates_are_counted_and_left_out(store: Store) -> None:
+    ids = []
+    for new in (new_debate(), real(new_debate())):
+        r = await run(store, new)
+        await r.advance(Status.FAILED)
+        ids.append(r.id)
+    where = ExportFilter(without_rehearsal=True)
+    assert [record.debate.id for record in await read(store, where)] == ids[1:]
+    assert await asyncio.to_thread(count_rehearsals, store.archive, where) == 1
+    assert await asyncio.to_thread(count_rehearsals, store.archive, ALL) == 0
 
 
 async def test_more_debates_than_are_read_at_once_come_complete(store: Store) -> None:

@@ -16,6 +16,7 @@ from tests.contract.sample import (
     ballot,
     make_call,
     new_debate,
+    real,
     run,
     turn,
     turn_post,
@@ -191,8 +192,11 @@ def _standing(stood: Vote) -> Callable[[tuple[VoteEvent, ...]], Closing]:
 
 
 async def test_the_past_is_what_was_revealed_oldest_first(store: Store) -> None:
-    for winner in ("A", "B", "A"):
-        r = await run(store, new_debate(request={"quorum": 1}))
+    """Without debates of rehearsal models: what they say of jurors is made up."""
+    held = [new_debate(request={"quorum": 1}) for _ in range(4)]
+    debates = [*map(real, held[:3]), held[3]]
+    for winner, new in zip(("A", "B", "A", "B"), debates, strict=True):
+        r = await run(store, new)
         step = f"jury/oak-{winner}/AB"
         ballots = {step: ballot(f"oak-{winner}", verdict=winner)}
         await store.journal.record_verdict(r.lease, r.id, verdict(winner), ballots)

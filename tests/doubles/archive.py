@@ -69,6 +69,7 @@ def _is_wanted(debate: Debate, where: ExportFilter) -> bool:
         and (not where.languages or request.language in where.languages)
         and (where.since is None or newest_moment(debate) > where.since)
         and (where.until is None or newest_moment(debate) <= where.until)
+        and not (where.without_rehearsal and debate.setup.rehearsal)
         and (not where.ids or debate.id in where.ids)
     )
 
@@ -89,6 +90,12 @@ def make_label(
 ) -> TurnLabel:
     """A thumb that somebody gave a turn."""
     return TurnLabel(step=step, person=person, up=up, blind=blind, received_at=NOON)
+
+
+def real(debate: Debate) -> Debate:
+    """The same debate of models that are not rehearsal ones."""
+    text = debate.model_dump_json().replace('"backend":"rehearsal"', '"backend":"online"')
+    return Debate.model_validate_json(text)
 
 
 def id_of(number: int) -> str:

@@ -9,10 +9,13 @@ import re
 import subprocess
 import sys
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, text
@@ -23,6 +26,8 @@ from adapters.storage.migrate import migrate, newest, require_newest, revision, 
 from adapters.storage.store import SqlStore
 from adapters.storage.tables import metadata
 from engine.errors import StoreError
+from engine.store import NewDebate
+from tests.contract.sample import new_debate, real
 
 FILES = sorted((Path(migrations.__file__).parent / "versions").glob("rev_*.py"))
 
@@ -51,6 +56,17 @@ async def test_a_difference_between_tables_and_migrations_would_be_seen(empty: D
     await migrate(empty)
     await empty.write(lambda c: c.execute(text("ALTER TABLE debates DROP COLUMN gone")))
     assert await empty.write(_differences) != []
+
+
+async def test_debates_held_before_are_known_as_rehearsals(empty: Database) -> None:
+    await empty.write(lambda connection: _upgrade_to(connection, "0001"))
+    held = [real(new_debate()), new_debate()]
+    for new in held:
+        await empty.write(partial(_insert_old, new=new))
+    await migrate(empty)
+    query = text("SELECT id, rehearsal FROM debates")
+    found = await empty.read(lambda connection: connection.execute(query).all())
+    assert {row.id: bool(row.rehearsal) for row in found} == {held[0].id: False, held[1].id: True}
 
 
 async def test_migrating_again_changes_nothing(database: Database, store: SqlStore) -> None:
@@ -104,6 +120,27 @@ async def test_a_database_that_was_never_migrated_says_what_to_run(empty: Databa
     store = SqlStore(empty)
     with pytest.raises(StoreError, match=r"no such table.*Run rostrum migrate first"):
         await store.debates.recent()
+
+
+def _upgrade_to(connection: Connection, target: str) -> None:
+    config = Config()
+    config.set_main_option("script_location", str(Path(migrations.__file__).parent))
+    config.attributes["connection"] = connection
+    command.upgrade(config, target)
+
+
+def _insert_old(connection: Connection, new: NewDebate) -> None:
+    """Store a debate as the first tables had it."""
+    plain = {
+        **{name: getattr(new, name) for name in ("id", "number", "platform", "community", "place")},
+        **{"status": "closed", "reason": "", "format": "classic", "language": "en"},
+        **{"setup": new.setup.model_dump_json(), "reserved_usd": 0.0, "settled_usd": 0.0},
+        **{"budget_day": "2026-03-01", "created_at": new.created_at.isoformat()},
+        **dict.fromkeys(("gone", "vote_extended", "closed_early"), False),
+    }
+    names = ", ".join(plain)
+    places = ", ".join(f":{name}" for name in plain)
+    connection.execute(text(f"INSERT INTO debates ({names}) VALUES ({places})"), plain)  # noqa: S608
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)

@@ -323,13 +323,27 @@ def test_the_database_is_migrated_as_often_as_one_likes(tmp_path: Path) -> None:
 
 
 def test_a_repeated_export_is_the_same_to_the_byte(office: Office) -> None:
-    said = office.run("export", "--out", "dataset").done()
+    said = office.run("export", "--out", "dataset", "--include-rehearsal").done()
     expected = r"Exported to dataset: debates 2, turns 8, verdicts \d, votes 3\b.*\.\n"
     assert re.fullmatch(expected, said)
     first = contents(office.folder / "dataset")
-    assert office.run("export", "--out", "dataset").done() == said
+    assert office.run("export", "--out", "dataset", "--include-rehearsal").done() == said
     assert contents(office.folder / "dataset") == first
     assert {"README.md", "manifest.json"} < first.keys()
+
+
+def test_rehearsal_debates_are_no_labels_and_said_to_be_left_out(office: Office) -> None:
+    exported, told, all_of_them = office.side_by_side(
+        ("export", "--out", "real"),
+        ("stats",),
+        ("stats", "--include-rehearsal"),
+    )
+    left_out = "no debates yet; 2 rehearsal debates left out (--include-rehearsal adds them)"
+    assert exported.done() == f"Exported to real: {left_out}.\n"
+    assert told.done().startswith("No such debate was revealed yet")
+    assert told.out.endswith("Rehearsal debates left out: 1 (--include-rehearsal adds it).\n")
+    assert all_of_them.done().startswith("Debates that are revealed: 1;")
+    assert "left out" not in all_of_them.out
 
 
 def test_an_export_of_one_community_holds_no_others_and_takes_no_others_place(
@@ -339,7 +353,7 @@ def test_an_export_of_one_community_holds_no_others_and_takes_no_others_place(
     notes.mkdir()
     (notes / "diary.txt").write_text("Dear diary")
     theirs, none, foreign = office.side_by_side(
-        ("export", "--out", "theirs", "--community", "terminal"),
+        ("export", "--out", "theirs", "--community", "terminal", "--include-rehearsal"),
         ("export", "--out", "none", "--community", "elsewhere"),
         ("export", "--out", "notes"),
     )

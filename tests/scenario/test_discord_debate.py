@@ -24,6 +24,7 @@ from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.discord.payloads import guild_create_json
 from tests.doubles.model_server import ModelServer
 from tests.scenario import crowd
+from tests.scenario.conftest import play
 from tests.scenario.discord_stage import (
     OPTIONS,
     DiscordStage,
@@ -262,17 +263,34 @@ def holds(look: Callable[[], list[str]], expected: list[str]) -> bool:
 async def test_an_export_is_a_file_of_this_servers_debates(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:
-    async with stage.process() as app:
-        await stage.vote()
-        await voting(app)
-        await stage.close()
-        await ended(app)
-        asked = await discord.slash("olga", "debate export").finished()
+    async with ModelServer(play) as server:
+        stage.settings = crowd.settings_for(server)
+        async with stage.process() as app:
+            await stage.vote()
+            await voting(app)
+            await stage.close()
+            await ended(app)
+            asked = await discord.slash("olga", "debate export").finished()
     assert asked.ephemeral
     assert asked.answer is not None
     (file,) = asked.answer.attachments
     with zipfile.ZipFile(io.BytesIO(file.data)) as archive:
         assert any(name.endswith("README.md") for name in archive.namelist())
+
+
+async def test_rehearsal_models_are_called_what_they_are_and_make_no_labels(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    async with stage.process() as app:
+        await stage.vote()
+        await voting(app)
+        said = "Rehearsal:** The speakers are rehearsal models: they recite prepared text"
+        assert said in discord.messages()[0].text
+        assert said in (await stage.close()).text
+        await ended(app)
+        for command in ("export", "leaderboard", "agreement"):
+            asked = await discord.slash("olga", f"debate {command}").finished()
+            assert "Only rehearsal debates were revealed here." in asked.text, command
 
 
 async def test_buttons_work_after_a_restart_for_those_who_may(

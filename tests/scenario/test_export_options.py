@@ -108,8 +108,9 @@ class TestTyped:
         assert wanted.tables == ("debates", "votes")
         assert wanted.file_format is FileFormat.JSONL
 
-    def test_nothing_asked_for_is_everything(self) -> None:
-        assert Chosen().wanted() == Wanted()
+    def test_nothing_asked_for_is_everything_but_rehearsals(self) -> None:
+        assert Chosen().wanted() == Wanted(ExportFilter(without_rehearsal=True))
+        assert Chosen(include_rehearsal=True).wanted() == Wanted()
 
     def test_both_dates_are_wholly_in_it(self) -> None:
         where = Chosen(since="2026-03-01", until="2026-03-01").wanted().where

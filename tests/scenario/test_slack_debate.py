@@ -20,6 +20,7 @@ from tests.doubles.model_server import ModelServer
 from tests.doubles.slack import Asked, Rules, SlackServer, delay
 from tests.doubles.slack.state import TEAM
 from tests.scenario import crowd
+from tests.scenario.conftest import play
 from tests.scenario.discord_stage import until
 from tests.scenario.slack_stage import (
     OPTIONS,
@@ -320,16 +321,33 @@ async def test_only_managers_stop_others_debates(stage: SlackStage, slack: Slack
 async def test_an_export_is_handed_over_in_direct_messages(
     stage: SlackStage, slack: SlackServer
 ) -> None:
-    async with stage.process() as app:
-        await stage.vote()
-        await voting(app)
-        await stage.close()
-        await ended(app)
-        asked = await slack.slash("olga", "/debate export")
-        assert "direct messages" in await asked.said()
+    async with ModelServer(play) as server:
+        stage.settings |= crowd.settings_for(server)
+        async with stage.process() as app:
+            await stage.vote()
+            await voting(app)
+            await stage.close()
+            await ended(app)
+            asked = await slack.slash("olga", "/debate export")
+            assert "direct messages" in await asked.said()
     (file,) = slack.world.files.values()
     assert file.channel == slack.world.direct(slack.users["olga"].id).id
     assert "README.md" in "".join(zipfile.ZipFile(io.BytesIO(file.data)).namelist())
+
+
+async def test_rehearsal_models_are_called_what_they_are_and_make_no_labels(
+    stage: SlackStage, slack: SlackServer
+) -> None:
+    async with stage.process() as app:
+        await stage.vote()
+        await voting(app)
+        said = "The speakers are rehearsal models: they recite prepared text"
+        assert said in stage.root.text
+        assert said in (await stage.close()).text
+        await ended(app)
+        for command in ("export", "leaderboard", "agreement"):
+            asked = await slack.slash("olga", f"/debate {command}")
+            assert "Only rehearsal debates were revealed here." in await asked.said()
 
 
 async def test_a_channel_without_rostrum_gets_an_answer_that_says_so(

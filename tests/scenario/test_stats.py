@@ -25,7 +25,10 @@ from tests.scenario.test_command_line import rostrum
 OPEN = DEFAULTS.model_copy(update={"vote_minutes": 60.0, "quorum": 1})
 ANA = Person(platform="memory", community="club", place="lobby", user="ana")
 STRANGER = ANA.model_copy(update={"community": "guild"})
-NOTHING = "No debate was revealed here yet, so there is nothing to compare."
+NOTHING = (
+    "No debate was revealed here yet, so there is nothing to compare. Hold one, vote on it, and "
+    "ask again once its vote has closed."
+)
 COPIED = {"debates": "id", "turns": "debate", "ballots": "debate", "verdicts": "debate"}
 COPIES = 39
 
@@ -131,7 +134,13 @@ async def test_stats_beside_a_running_process(
         assert said in text.out
     await stats(community="club", formats="classic", as_json=True)
     report = orjson.loads(capsys.readouterr().out)
-    assert report["filters"] == {"community": "club", "formats": ["classic"], "languages": []}
+    assert report["filters"] == {
+        "community": "club",
+        "formats": ["classic"],
+        "languages": [],
+        "include_rehearsal": False,
+    }
+    assert report["rehearsal_debates_left_out"] == 0
     agreement, [ana, ben] = report["agreement"], report["leaderboard"]["standings"]
     assert agreement["agreement"]["value"] in (0.0, 1.0)
     assert agreement["pooled"]["people"]["value"] == pytest.approx(1 / 3)

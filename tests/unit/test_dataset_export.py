@@ -33,6 +33,7 @@ from tests.doubles.archive import (
     make_record,
     make_turn,
     make_vote,
+    real,
 )
 
 KEYS = Keys(splits=b"splits", master=b"master")
@@ -97,6 +98,19 @@ class TestLayout:
             assert {splits[row["debate_id"]] for row in rows} == {path.stem}
             assert {row.get("split", path.stem) for row in rows} == {path.stem}
 
+    def test_rehearsal_debates_can_be_left_out_whoever_of_them_rehearses(
+        self, tmp_path: Path
+    ) -> None:
+        sides = {"A": Model.parse("online/acme-1"), "B": Model.parse("online/bolt-1")}
+        debates = (make_debate(1), make_debate(2, sides=sides), real(make_debate(3)))
+        records = [make_record(debate) for debate in debates]
+        write(tmp_path / "all", *records)
+        marked = [row["rehearsal"] for row in table(tmp_path / "all", "debates")]
+        assert sorted(marked) == [False, True, True]
+        manifest = write(tmp_path / "real", *records, without_rehearsal=True)
+        assert [row["debate_id"] for row in table(tmp_path / "real", "debates")] == [debates[2].id]
+        assert manifest.filters.without_rehearsal
+
     def test_the_manifest_is_true(self, tmp_path: Path) -> None:
         returned = write(tmp_path / "out", languages=("en",))
         found = contents(tmp_path / "out")
@@ -107,7 +121,7 @@ class TestLayout:
             assert file["sha256"] == hashlib.sha256(text).hexdigest()
             assert file["bytes"] == len(text)
         assert not found
-        assert (manifest["schema_version"], manifest["rostrum"]) == (2, "1.2.3")
+        assert (manifest["schema_version"], manifest["rostrum"]) == (3, "1.2.3")
         assert manifest["filters"]["languages"] == ["en"]
         assert manifest["cutoff"] == "2026-03-02T12:00:30Z"
 
@@ -511,10 +525,11 @@ class TestCard:
         assert "agreement: 75.0% (30 of 40; Wilson 95 % interval 59.8% to 85.8%)" in card
 
     def test_says_how_many_debates_are_no_language_models(self, tmp_path: Path) -> None:
-        real = {"A": Model.parse("online/acme-1"), "B": Model.parse("online/bolt-1")}
-        records = [make_record(make_debate(1)), make_record(make_debate(2, sides=real))]
+        sides = {"A": Model.parse("online/acme-1"), "B": Model.parse("online/bolt-1")}
+        debates = (make_debate(1), make_debate(2, sides=sides), real(make_debate(3)))
+        records = [make_record(debate) for debate in debates]
         write(tmp_path / "out", *records)
-        assert "argued by it: 1 of 2" in self.card(tmp_path / "out")
+        assert "with a speaker, juror or judge of it: 2 of 3" in self.card(tmp_path / "out")
 
     def test_describes_every_column_and_repeats_nothing_that_was_said(self, tmp_path: Path) -> None:
         debate = make_debate(topic="---\nlicense: stolen {version}")

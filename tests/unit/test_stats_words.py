@@ -90,7 +90,13 @@ def test_few_debates_are_called_few_and_nobody_is_judged_by_them() -> None:
     assert "Jury and people agree: too few (3); where neither said tie: too few (3)" in said
     assert "near/" not in said
     empty = to_markdown(AgreementAnswer(agreement=measure_agreement([])))
-    assert empty == "No debate was revealed here yet, so there is nothing to compare."
+    assert empty.startswith("No debate was revealed here yet, so there is nothing to compare. Hold")
+    rehearsed = to_markdown(AgreementAnswer(agreement=measure_agreement([]), rehearsals=2))
+    assert rehearsed.startswith("Only rehearsal debates were revealed here. They do not count")
+    some = to_markdown(LeaderboardAnswer(leaderboard=rank_models(FORTY), rehearsals=2))
+    assert some.endswith(
+        "2 rehearsal debates are left out: their speakers or jurors are not language models."
+    )
 
 
 def test_a_leaderboard_is_told_with_both_judges_side_by_side() -> None:
