@@ -236,6 +236,7 @@ def _read_states(state: str | None) -> tuple[Status, ...]:
 async def _describe(store: SqlStore, debate: Debate) -> list[tuple[str, str]]:
     tries, usd = await store.journal.spending(debate.id)
     journaled = await store.journal.load(debate.id)
+    origins = await store.journal.cost_origins(debate.id)
     cap = debate.setup.cap_usd
     going = debate.status.live or debate.status is Status.VOTING
     lines = [
@@ -247,6 +248,7 @@ async def _describe(store: SqlStore, debate: Debate) -> list[tuple[str, str]]:
         ("place", f"{debate.platform}, community {debate.community}"),
         ("started", f"{debate.created_at:%Y-%m-%d %H:%M:%S} UTC"),
         ("money", f"{_money(usd)} of {_money(cap) if cap is not None else 'no cap'}"),
+        ("prices from", ", ".join(f"{name} ({n})" for name, n in origins.items()) or "-"),
         ("steps", f"{len(journaled.steps)} done, {tries} tries"),
     ]
     if debate.vote_deadline is not None:

@@ -132,15 +132,49 @@ class Sampling(Value):
     max_tokens: int = Field(gt=0)
 
 
-class Price(Value):
-    """USD per million tokens, read and written."""
+class Origin(StrEnum):
+    """Where what a call costs is known from."""
 
+    REPLY = "reply"  # the answer itself says what was billed
+    SETTINGS = "settings"
+    BACKEND = "backend"  # its own list of prices
+    BUNDLED = "bundled"  # the list that comes with Rostrum
+    LOCAL = "local"  # on a machine of one's own, where nothing is billed
+    UNKNOWN = "unknown"
+
+
+class Tier(Value):
+    """USD per million tokens of a call whose prompt has more than so many tokens."""
+
+    above: int = Field(ge=0)
     usd_in: float = Field(ge=0)
     usd_out: float = Field(ge=0)
 
-    def cost(self, tokens_in: int, tokens_out: int) -> float:
-        """Return what a call costs, in USD."""
-        return (tokens_in * self.usd_in + tokens_out * self.usd_out) / 1e6
+
+class Price(Value):
+    """USD per million tokens, read and written; `tiers` are for longer prompts."""
+
+    usd_in: float = Field(ge=0)
+    usd_out: float = Field(ge=0)
+    tiers: tuple[Tier, ...] = ()
+    origin: Origin = Origin.UNKNOWN
+
+    @property
+    def free(self) -> bool:
+        """Whether nothing costs anything."""
+        dear = any(tier.usd_in or tier.usd_out for tier in self.tiers)
+        return not (self.usd_in or self.usd_out or dear)
+
+    def cost(self, tokens_in: int, tokens_out: int, longest: int | None = None) -> float:
+        """Return what a call costs, in USD; of several together `longest` is their longest prompt.
+
+        A tier that applies never makes a call cheaper.
+        """
+        prompt = tokens_in if longest is None else longest
+        tiers = [tier for tier in self.tiers if prompt > tier.above]
+        usd_in = max(self.usd_in, *(tier.usd_in for tier in tiers), 0.0)
+        usd_out = max(self.usd_out, *(tier.usd_out for tier in tiers), 0.0)
+        return (tokens_in * usd_in + tokens_out * usd_out) / 1e6
 
 
 class Usage(Value):
@@ -401,6 +435,7 @@ class Ballot(Value):
     model: str = ""
     usage: Usage = Usage()
     cost: float | None = None
+    cost_origin: str = ""
     latency: float | None = None
 
 

@@ -236,7 +236,7 @@ class Bill:
         self.tokens_out += tokens_out
         price = self.prices.get(model.ref)
         if price is not None:
-            self.usd += price.cost(tokens_in, tokens_out)
+            self.usd += price.cost(tokens_in, tokens_out, tokens_in // max(1, calls))
             # A turn may have to be shortened, and a juror asked again: twice the most.
             self.usd_max += 2 * price.cost(2 * tokens_in, most)
 

@@ -15,7 +15,7 @@ from typing import Any, Literal, Protocol
 
 import orjson
 
-from engine.debate import Model, Price, Sampling, Usage, Value
+from engine.debate import Model, Origin, Price, Sampling, Usage, Value
 from engine.messages import Message
 
 # --- time ------------------------------------------------------------------------------
@@ -137,7 +137,8 @@ class Attempt(Value):
 
     `cost` is USD: 0 when the backend surely did not bill it (refused, 429, 401), None when
     nobody knows (time-out after sending, reset in mid-answer, an error body with 200).
-    `widens` says that it used up its token cap without text: the next may write twice as much.
+    `origin` is where the cost is known from, None: wherever the call's price is. `widens` says
+    that it used up its token cap without text: the next may write twice as much.
     """
 
     number: int
@@ -145,6 +146,7 @@ class Attempt(Value):
     model: str = ""
     usage: Usage = Usage()
     cost: float | None = None
+    origin: Origin | None = None
     latency: float = 0.0
     widens: bool = False
 

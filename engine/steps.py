@@ -12,7 +12,7 @@ from typing import Protocol
 
 import orjson
 
-from engine.debate import Debate, Model, Sampling
+from engine.debate import Debate, Model, Origin, Sampling
 from engine.errors import BudgetError
 from engine.keeper import Keeper
 from engine.pace import Pace
@@ -152,12 +152,14 @@ class Steps:
 
     def start(self, call: Call, number: int, tokens_out: int) -> AttemptStart:
         """Describe a try that may write so much: its number in the journal, its cost at most."""
-        cost_max = call.price.cost(tokens_in(call), tokens_out) if call.price else 0.0
+        price = call.price
         return AttemptStart(
             debate=self._debate.id,
             step=call.step,
             number=self._attempts.get(call.step, 0) + number,
-            cost_max=cost_max,
+            cost_max=price.cost(tokens_in(call), tokens_out) if price else 0.0,
+            cost=0.0 if price and price.free else None,
+            origin=price.origin if price else Origin.UNKNOWN,
         )
 
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple, TypeVar
 
 import orjson
 
 from adapters.models.faults import spoken
 from adapters.models.outcomes import LATER, Answer, Fault, Outcome, redact
-from engine.debate import Usage
+from engine.debate import Origin, Usage
 
 CAPPED = "used up the token cap before it wrote anything"
 CAP_ADVICE = (
     "raise the token cap of the role: ROSTRUM_SAMPLING__DEBATER__MAX_TOKENS, "
     "…__CLOSING__MAX_TOKENS or …__JUROR__MAX_TOKENS"
 )
+_Judged = TypeVar("_Judged", Answer, Fault)
 _REFUSED = "reword the topic or choose another model"
 
 
@@ -44,7 +46,7 @@ def _read_choice(body: dict[str, Any], choice: dict[str, Any], asked: str) -> Ou
     if finish == "error":
         return _spent("stopped in the middle of an answer", body, asked)
     if text.strip():
-        return Answer(text, finish, _model(body, asked), read_usage(body), stated_cost(body))
+        return _stated(Answer(text, finish, _model(body, asked), read_usage(body)), body)
     if finish == "length":
         return _spent(CAPPED, body, asked, CAP_ADVICE)
     message = choice.get("message")
@@ -55,9 +57,14 @@ def _read_choice(body: dict[str, Any], choice: dict[str, Any], asked: str) -> Ou
 
 def _spent(what: str, body: dict[str, Any], asked: str, advice: str = LATER) -> Fault:
     """Build a fault after work was done: it bears the usage and cost that the body states."""
-    return Fault(
-        what, advice, cost=stated_cost(body), model=_model(body, asked), usage=read_usage(body)
-    )
+    fault = Fault(what, advice, cost=None, model=_model(body, asked), usage=read_usage(body))
+    return _stated(fault, body)
+
+
+def _stated(outcome: _Judged, body: dict[str, Any]) -> _Judged:
+    """Add the cost that the body states, if it does."""
+    cost = stated_cost(body)
+    return outcome if cost is None else replace(outcome, cost=cost, origin=Origin.REPLY)
 
 
 def _first_choice(body: dict[str, Any]) -> dict[str, Any]:

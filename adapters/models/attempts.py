@@ -142,6 +142,7 @@ def _entry(outcome: Outcome, number: int, latency: float) -> Attempt:
         model=outcome.model,
         usage=outcome.usage,
         cost=outcome.cost,
+        origin=outcome.origin,
         latency=latency,
         widens=fault is not None and fault.then is Next.WIDER,
     )

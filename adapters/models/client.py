@@ -18,7 +18,7 @@ from adapters.models.habits import Habits, request_body, streams
 from adapters.models.outcomes import Answer, Fault, Next, Outcome
 from adapters.models.pacing import Gate
 from adapters.models.prices import PriceBook
-from engine.debate import Model, Price
+from engine.debate import Model, Origin, Price
 from engine.pace import Pace
 from engine.ports import AttemptLog, Call, Reply
 
@@ -104,8 +104,9 @@ class Exchange:
 
     @property
     def free(self) -> bool:
-        """Whether the backend costs nothing."""
-        return self._backend.local
+        """Whether the model costs nothing."""
+        price = self._call.price
+        return self._backend.local or (price is not None and price.free)
 
     def slot(self) -> AbstractAsyncContextManager[None]:
         """Wait until the backend may take another request."""
@@ -171,13 +172,18 @@ class Exchange:
         return replace(fault, then=Next.WIDER)
 
     async def _priced(self, outcome: Outcome) -> Outcome:
-        """Fill in a cost that the backend did not state: 0 for local, else price × tokens."""
+        """Fill in a cost that the backend did not state: 0 if free, else price × tokens."""
         if self._backend.local:
-            return replace(outcome, cost=0.0)
-        usage = outcome.usage
-        if outcome.cost is not None or usage.tokens_in is None or usage.tokens_out is None:
+            return replace(outcome, cost=0.0, origin=Origin.LOCAL)
+        usage, price = outcome.usage, self._call.price
+        if outcome.cost is not None:
             return outcome
-        price = self._call.price or await self._models.price(self._call.model)
+        if price is not None and price.free:
+            return replace(outcome, cost=0.0, origin=price.origin)
+        if usage.tokens_in is None or usage.tokens_out is None:
+            return outcome
+        price = price or await self._models.price(self._call.model)
         if price is None:
             return outcome
-        return replace(outcome, cost=price.cost(usage.tokens_in, usage.tokens_out))
+        cost = price.cost(usage.tokens_in, usage.tokens_out)
+        return replace(outcome, cost=cost, origin=price.origin)

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from enum import Enum
 
-from engine.debate import Usage
+from engine.debate import Origin, Usage
 
 _KEY = re.compile(r"\b(?:sk|pk|key|gsk|AIza)[-_A-Za-z0-9*.]{8,}")
 
@@ -24,13 +24,14 @@ class Next(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Text that a model gave; `cost` is USD, None when unknown."""
+    """Text that a model gave; `cost` is USD, None when unknown, known from its `origin`."""
 
     text: str
     finish: str
     model: str
     usage: Usage = field(default_factory=Usage)
     cost: float | None = None
+    origin: Origin | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,7 @@ class Fault:
     wait: float | None = None
     model: str = ""
     usage: Usage = field(default_factory=Usage)
+    origin: Origin | None = None
 
 
 Outcome = Answer | Fault

@@ -1,4 +1,7 @@
-"""What a model costs: the settings' table, then its backend's own list, then 0 for local ones."""
+"""What a model costs: what the settings say, 0 if local, its backend's list, the bundled data.
+
+Which of these it was is kept with the price, and with every call that it is used for.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,9 @@ from typing import Any
 import orjson
 
 from adapters.models.backends import Backend
+from adapters.models.bundled import bundled_price
 from adapters.models.connection import Connection, Response
-from engine.debate import Model, Price
+from engine.debate import Model, Origin, Price
 
 FETCH_S = 8.0
 FORGET_FAILURE_S = 60.0
@@ -21,9 +25,12 @@ class PriceBook:
     """Prices of every backend; a backend's list is fetched once, a failure asked again later."""
 
     def __init__(self, table: Mapping[str, Price], connection: Connection) -> None:
-        self._table = {name.strip().lower(): price for name, price in table.items()}
+        set_here = {"origin": Origin.SETTINGS}
+        self._table = {
+            name.strip().lower(): price.model_copy(update=set_here) for name, price in table.items()
+        }
         self._connection = connection
-        self._lists: dict[str, dict[str, Price]] = {}
+        self._lists: dict[str, dict[str, Price | None]] = {}
         self._failed_at: dict[str, float] = {}
         self._locks: dict[str, asyncio.Lock] = {}
 
@@ -33,12 +40,13 @@ class PriceBook:
             if name.lower() in self._table:
                 return self._table[name.lower()]
         if backend.local:
-            return Price(usd_in=0, usd_out=0)
-        if not backend.known.prices:
-            return None
-        return (await self._listed(backend)).get(model.name)
+            return Price(usd_in=0, usd_out=0, origin=Origin.LOCAL)
+        listed = await self._listed(backend) if backend.known.prices else {}
+        if model.name in listed:
+            return listed[model.name]
+        return await asyncio.to_thread(bundled_price, backend.base_url, model.name)
 
-    async def _listed(self, backend: Backend) -> dict[str, Price]:
+    async def _listed(self, backend: Backend) -> dict[str, Price | None]:
         async with self._locks.setdefault(backend.name, asyncio.Lock()):
             known = self._lists.get(backend.name)
             if known is not None:
@@ -64,15 +72,21 @@ def model_entries(content: bytes) -> list[dict[str, Any]]:
     return [e for e in entries if isinstance(e, dict) and isinstance(e.get("id"), str)]
 
 
-def read_prices(content: bytes) -> dict[str, Price]:
-    """Read the `pricing` fields of a `/models` body, which are USD per token, as text."""
-    prices = {}
+def read_prices(content: bytes) -> dict[str, Price | None]:
+    """Read the `pricing` fields of a `/models` body, which are USD per token, as text.
+
+    None is for a model whose price is there and varies, or cannot be read.
+    """
+    prices: dict[str, Price | None] = {}
     for entry in model_entries(content):
         pricing = entry.get("pricing")
         if isinstance(pricing, dict):
             usd_in, usd_out = _per_million(pricing, "prompt"), _per_million(pricing, "completion")
-            if usd_in is not None and usd_out is not None:
-                prices[entry["id"]] = Price(usd_in=usd_in, usd_out=usd_out)
+            if usd_in is None or usd_out is None:
+                prices[entry["id"]] = None
+                continue
+            listed = Price(usd_in=usd_in, usd_out=usd_out, origin=Origin.BACKEND)
+            prices[entry["id"]] = listed
     return prices
 
 

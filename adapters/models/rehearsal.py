@@ -22,7 +22,7 @@ from adapters.models.options import Options
 from adapters.models.outcomes import Answer, Fault, Outcome
 from adapters.models.scenes import Scene, chance
 from adapters.models.speeches import Point, Speaker, compose
-from engine.debate import Model, Price, Usage
+from engine.debate import Model, Origin, Price, Usage
 from engine.pace import Pace
 from engine.ports import AnswerSchema, AttemptLog, Call, Reply
 
@@ -45,7 +45,7 @@ class RehearsalModels:
 
     async def price(self, model: Model) -> Price | None:
         """Return a price of nothing."""
-        return Price(usd_in=0, usd_out=0)
+        return Price(usd_in=0, usd_out=0, origin=Origin.LOCAL)
 
     def pace(self, model: Model) -> float:
         """Return the seconds that a call takes, as the model's name says."""

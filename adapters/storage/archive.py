@@ -45,6 +45,7 @@ CALL_COLUMNS = (
     calls.c.error,
     calls.c.cost,
     calls.c.cost_max,
+    calls.c.cost_origin,
     calls.c.prompt_hash,
 )
 MOMENT = func.coalesce(debates.c.revealed_at, debates.c.created_at)
@@ -185,5 +186,6 @@ def _to_call(row: Row[Any]) -> CallRecord:
         error=row.error,
         cost=row.cost,
         cost_max=row.cost_max,
+        cost_origin=row.cost_origin,
         prompt_hash=row.prompt_hash,
     )

@@ -42,12 +42,12 @@ MESSAGES = TypeAdapter(tuple[ChatMessage, ...])
 IS_OUT = calls.c.state == literal_column("'out'")
 BEGUN = (
     *("debate", "step", "attempt", "state", "model", "request", "prompt_hash", "error"),
-    *("cost_max", "started_at"),
+    *("cost_max", "cost", "cost_origin", "started_at"),
 )
 STOP = Prepared(select(debates.c.stop, debates.c.gone).where(debates.c.id == bindparam("of")))
 _GOES_ON = exists().where(debates.c.id == bindparam("debate"), debates.c.stop.is_(None))
 INSERT_CALL = insert_newest(calls, BEGUN, _GOES_ON)
-OUTCOME = ("state", "reply", "error", "tokens_in", "tokens_out", "cost", "latency")
+OUTCOME = ("state", "reply", "error", "tokens_in", "tokens_out", "cost", "cost_origin", "latency")
 END_CALL = Prepared(
     update(calls).where(
         calls.c.debate == bindparam("of"),
@@ -87,7 +87,7 @@ INSERT_BALLOT = Prepared(
 )
 INSERT_VERDICT = Prepared(insert(verdicts).on_conflict_do_nothing(), ("debate", "judge", "body"))
 # What a ballot shares with the call that gave it is kept once, in the journal.
-FROM_CALL = {"raw", "prompt_hash", "model", "usage", "cost", "latency"}
+FROM_CALL = {"raw", "prompt_hash", "model", "usage", "cost", "cost_origin", "latency"}
 
 
 def to_ballot(row: Row[Any]) -> Ballot:
@@ -96,6 +96,7 @@ def to_ballot(row: Row[Any]) -> Ballot:
     if row.reply is not None:
         reply = Reply.model_validate_json(row.reply)
         fields |= {"raw": reply.text, "model": reply.model, "usage": reply.usage}
+        fields |= {"cost_origin": row.cost_origin}
         fields |= {"cost": reply.cost, "latency": reply.latency, "prompt_hash": row.prompt_hash}
     return Ballot.model_validate(fields)
 
@@ -109,7 +110,13 @@ def select_ballots() -> Any:
         calls.c.reply.is_not(None),
     )
     return (
-        select(ballots.c.debate, ballots.c.body, calls.c.reply, calls.c.prompt_hash)
+        select(
+            ballots.c.debate,
+            ballots.c.body,
+            calls.c.reply,
+            calls.c.prompt_hash,
+            calls.c.cost_origin,
+        )
         .join_from(ballots, calls, of_call, isouter=True)
         .order_by(ballots.c.debate, ballots.c.step)
     )
@@ -171,6 +178,7 @@ class JournalTable:
                 "tokens_in": attempt.usage.tokens_in,
                 "tokens_out": attempt.usage.tokens_out,
                 "cost": attempt.cost,
+                "cost_origin": attempt.origin or start.origin,
                 "latency": attempt.latency,
             }
             change_guarded(connection, lease, END_CALL, values)
@@ -264,6 +272,17 @@ class JournalTable:
         tries, known, cost = await self._database.read(lambda c: c.execute(query).one())
         return tries, (cost if known == tries else None)
 
+    async def cost_origins(self, debate_id: str) -> dict[str, int]:
+        """Return from where the cost of a debate's tries is known, and of how many."""
+        query = (
+            select(calls.c.cost_origin, func.count().label("tries"))
+            .where(calls.c.debate == debate_id)
+            .group_by(calls.c.cost_origin)
+            .order_by(calls.c.cost_origin)
+        )
+        rows = await self._database.read(lambda connection: connection.execute(query).all())
+        return {row.cost_origin: row.tries for row in rows}
+
     async def thinking(
         self, platform: str, channel: str | None = None
     ) -> list[tuple[str, str, str]]:
@@ -294,6 +313,8 @@ def _begun(start: AttemptStart, call: Call) -> dict[str, Any]:
         "step": start.step,
         "attempt": start.number,
         "cost_max": start.cost_max,
+        "cost": start.cost,
+        "cost_origin": start.origin,
         "state": "out",
         "error": "",
         "model": call.model.ref,

@@ -203,6 +203,13 @@ calls = Table(
     Column("tokens_out", Integer),
     Column("cost", Float),
     Column("cost_max", Float, nullable=False),
+    Column(
+        "cost_origin",
+        String(8),
+        nullable=False,
+        server_default="unknown",
+        comment="where the cost is known from",
+    ),
     Column("latency", Float),
     Column("started_at", Utc, nullable=False),
     partial_index("calls_out", "state", where="state = 'out'"),

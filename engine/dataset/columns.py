@@ -82,6 +82,12 @@ _LATENCY = Column(
 _COST = Column(
     "cost_usd", REAL, "what that call cost; null when the price is unknown", "backend", "USD"
 )
+_COST_ORIGIN = Column(
+    "cost_origin",
+    TEXT,
+    "where that cost is known from: `reply`, `settings`, `backend`, `bundled`, `local`, or "
+    "`unknown`; null without a call",
+)
 _PROMPT = Column("prompt_hash", TEXT, "SHA-256 of the prompt's messages; null without a call")
 
 TURN_STEP = "the turn's name in its debate; `scores` and `adjustments` have it as `subject`"
@@ -240,6 +246,11 @@ _ENDED = (
     Column("extended", FLAG, "whether the vote was extended, being below its quorum"),
     Column("n_calls", WHOLE, "model calls, jurors' and failed ones included", unit="tries"),
     Column("cost_usd", REAL, "all calls; null when the price of one is unknown", "backend", "USD"),
+    Column(
+        "cost_origin",
+        TEXT,
+        "where the calls' costs are known from, each once with + between; null without a call",
+    ),
     Column("schema_version", WHOLE, "the version of these columns"),
     Column("format_version", WHOLE, "the version of the format's script"),
     Column("templates", TEXT, "SHA-256 of the prompt templates"),
@@ -297,6 +308,7 @@ TURNS = (
     _TOKENS_OUT,
     _LATENCY,
     _COST,
+    _COST_ORIGIN,
     _PROMPT,
     Column(
         "thumbs_up",
@@ -372,6 +384,7 @@ VERDICTS = (
     _TOKENS_OUT,
     _LATENCY,
     _COST,
+    _COST_ORIGIN,
     _PROMPT,
 )
 

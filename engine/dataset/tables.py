@@ -281,6 +281,7 @@ def _ended(entry: Entry) -> Row:
         "extended": debate.vote_extended,
         "n_calls": len(calls),
         "cost_usd": _total_cost(calls),
+        "cost_origin": "+".join(sorted({call.cost_origin for call in calls})) or None,
         "schema_version": SCHEMA_VERSION,
         "format_version": debate.setup.format_version,
         "templates": debate.setup.templates,
@@ -336,6 +337,7 @@ def _turn(entry: Entry, speech: Speech, calls: Mapping[str, CallRecord]) -> Row:
         **_usage(reply.usage if reply else Usage()),
         "latency_s": reply.latency if reply else None,
         "cost_usd": reply.cost if reply else None,
+        "cost_origin": call.cost_origin if call else None,
         "prompt_hash": call.prompt_hash if call else None,
         **_thumbs(entry, turn),
     }
@@ -382,6 +384,7 @@ def _ballot(entry: Entry, ballot: Ballot) -> Row:
         **_usage(ballot.usage),
         "latency_s": ballot.latency,
         "cost_usd": ballot.cost,
+        "cost_origin": ballot.cost_origin or None,
         "prompt_hash": ballot.prompt_hash or None,
     }
 

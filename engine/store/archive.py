@@ -47,6 +47,7 @@ class CallRecord:
     cost: float | None
     cost_max: float
     prompt_hash: str
+    cost_origin: str = "unknown"
 
 
 class Answer(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Mapping, Sequence
 from typing import Protocol
 
-from engine.debate import Ballot, Turn, Value, Verdict
+from engine.debate import Ballot, Origin, Turn, Value, Verdict
 from engine.findings import Adjustment, Artifact, Score
 from engine.jury.history import PastDebate
 from engine.ports import Attempt, Call, Reply
@@ -34,12 +34,17 @@ class Journaled(Value):
 
 
 class AttemptStart(Value):
-    """One try of a step, written before it is sent; `cost_max` is USD."""
+    """One try of a step, written before it is sent; `cost_max` is USD.
+
+    `cost` is what it costs if nothing more is heard of it: 0 for a free model, else None.
+    """
 
     debate: str
     step: str
     number: int
     cost_max: float
+    cost: float | None = None
+    origin: Origin = Origin.UNKNOWN
 
 
 class Note(Value):
@@ -111,6 +116,10 @@ class Journal(Protocol):
 
     async def words_spoken(self, debate_id: str) -> int:
         """Return how many words the turns of a debate have so far."""
+        ...
+
+    async def cost_origins(self, debate_id: str) -> dict[str, int]:
+        """Return from where the cost of a debate's tries is known, and of how many."""
         ...
 
     async def spending(self, debate_id: str) -> tuple[int, float | None]:

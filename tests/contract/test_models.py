@@ -16,7 +16,7 @@ from adapters.models.options import Options
 from adapters.models.rehearsal import structured_answer
 from adapters.models.router import ModelRouter, open_models
 from adapters.models.scenes import Scene
-from engine.debate import Model, Price, Sampling
+from engine.debate import Model, Origin, Price, Sampling
 from engine.errors import BudgetError, LeaseLostError, ModelError, UsageError
 from engine.ports import AnswerSchema, Call, ChatMessage
 from tests.doubles import model_server as acts
@@ -191,7 +191,9 @@ async def test_two_hundred_calls_at_once_all_answer(rig: Rig) -> None:
 
 async def test_the_price_of_a_model_is_known(rig: Rig) -> None:
     price = await rig.models.price(rig.model())
-    assert price in (Price(usd_in=0, usd_out=0), Price(usd_in=1, usd_out=2))
+    local, here = Origin.LOCAL, Origin.SETTINGS
+    known = (Price(usd_in=0, usd_out=0, origin=local), Price(usd_in=1, usd_out=2, origin=here))
+    assert price in known
 
 
 async def test_the_pace_of_a_model_follows_what_it_does(rig: Rig) -> None:

@@ -128,6 +128,7 @@ async def test_a_ballot_comes_back_with_the_call_that_gave_it(store: Store) -> N
         "raw": '{"verdict": "A"}',
         "model": "m",
         "cost": 0.02,
+        "cost_origin": "unknown",
         "latency": 0.0,
         "prompt_hash": prompt_hash(make_call(r.id).messages),
     }

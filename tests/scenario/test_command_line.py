@@ -270,6 +270,7 @@ def test_show_tells_of_a_debates_state_money_and_steps(office: Office) -> None:
     assert re.search(r"(?m)^topic +Tea is best$", shown)
     assert re.search(r"(?m)^state +closed$", shown)
     assert re.search(r"(?m)^money +0\.0000 USD of 1\.0000 USD$", shown)
+    assert re.search(r"(?m)^prices from +local \(\d+\)$", shown)
     assert re.search(r"(?m)^steps +1\d done, 1\d tries$", shown)
     rounds = ("opening", "rebuttal", "assumptions", "closing")
     turns = [f"turn/{title}/{side}" for title in rounds for side in "AB"]

@@ -253,6 +253,15 @@ class TestTurns:
         (row,) = rows("turns", make_record(turns=[make_turn(1)], calls=calls))
         assert (row["shortened"], row["latency_s"]) == (True, 9)
 
+    def test_where_costs_are_known_from_stands_beside_them(self) -> None:
+        calls = [
+            replace(make_call("turn/opening/A"), cost_origin="bundled"),
+            replace(make_call("turn/opening/B"), cost_origin="reply"),
+        ]
+        record = make_record(turns=[make_turn(1)], calls=calls)
+        (turn,), (debate,) = rows("turns", record), rows("debates", record)
+        assert (turn["cost_origin"], debate["cost_origin"]) == ("bundled", "bundled+reply")
+
     def test_failed_tries_are_not_taken_for_the_answer(self) -> None:
         failed = CallRecord("turn/opening/A", 2, None, "503", 0.0, 1.0, "x")
         (row,) = rows("turns", make_record(turns=[make_turn(1)], calls=[failed]))

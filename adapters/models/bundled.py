@@ -1,0 +1,109 @@
+"""Prices that come with Rostrum: the data in the package genai-prices, read where it is installed.
+
+Nothing is fetched: only its opt-in updater would contact somebody. A price is taken for a provider
+that the backend's own address belongs to, and for a model that the data name, also by a date.
+Anything in doubt counts at the higher price, so that a cap is never passed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from engine.debate import Origin, Price, Tier
+
+if TYPE_CHECKING:
+    from genai_prices.types import ModelInfo, ModelPrice, Provider
+
+AHEAD = timedelta(hours=48)  # that a debate may take; prices change by day, and by the hour
+STEP = timedelta(minutes=30)
+# What a text can be billed by beside its tokens, which a price here does not know.
+_BESIDE = frozenset({"input_mchars", "input_text_messages_kcount", "requests_kcount"})
+_OWN_CACHING = "anthropic"  # writes no cache unless a request asks for it, and ours do not
+_VERSION = re.compile(r"(-preview)?([-@](20\d{6}|20\d\d-\d\d-\d\d|\d\d-\d\d|\d{3,4}|latest))?$")
+
+
+def bundled_price(base_url: str, name: str, now: datetime | None = None) -> Price | None:
+    """Return what a model costs at an address, None where the data do not say so surely.
+
+    Importing the data takes half a second, so this is for a thread.
+    """
+    from genai_prices.data_snapshot import get_snapshot
+
+    provider = next((p for p in get_snapshot().providers if _serves(p, base_url)), None)
+    if provider is None:
+        return None
+    model = _find(provider, name.lower().removeprefix("models/"))
+    if model is None:
+        return None
+    began = now or datetime.now(UTC)
+    at = [began + STEP * step for step in range(AHEAD // STEP)]
+    prices = [model.get_prices(moment) for moment in at]
+    return _highest(prices, caches=provider.id != _OWN_CACHING)
+
+
+def _serves(provider: Provider, base_url: str) -> bool:
+    """Whether an address is the provider's own: its host, and not one that only contains it."""
+    parts = urlsplit(base_url)
+    if parts.scheme != "https" or parts.port not in (None, 443) or parts.hostname is None:
+        return False
+    host = f"https://{parts.hostname}"
+    found = re.match(provider.api_pattern, f"{host}/")
+    return found is not None and found.end() >= len(host)
+
+
+def _find(provider: Provider, name: str) -> ModelInfo | None:
+    """Return the model of that very name; the data's own matching also takes longer ones."""
+    model = provider.find_model(name)
+    if model is None:
+        return None
+    known = {model.id.lower(), *_names(model.match)}
+    return model if known & {name, _VERSION.sub("", name)} else None
+
+
+def _names(clause: Any) -> Iterator[str]:
+    """Yield the names that a matching rule spells out."""
+    for part in (*getattr(clause, "or_", ()), *getattr(clause, "and_", ())):
+        yield from _names(part)
+    for field in ("equals", "starts_with"):
+        if isinstance(spelled := getattr(clause, field, None), str):
+            yield spelled.lower()
+
+
+def _highest(prices: list[ModelPrice], *, caches: bool) -> Price | None:
+    """Return the highest of some prices, at each length of prompt."""
+    rates = [vars(price) for price in prices]
+    if any(rate.get(field) for rate in rates for field in _BESIDE):
+        return None
+    read = ("input_mtok", "cache_write_mtok") if caches else ("input_mtok",)
+    written = ("output_mtok", "output_reasoning_mtok")
+    if not all(
+        rate.get(read[0]) is not None and rate.get(written[0]) is not None for rate in rates
+    ):
+        return None
+    used = [rate[field] for rate in rates for field in (*read, *written) if rate.get(field)]
+    starts = sorted({tier.start for price in used for tier in getattr(price, "tiers", ())})
+
+    def most(fields: tuple[str, ...], tokens: int) -> float:
+        return max(_rate(rate.get(field), tokens) for rate in rates for field in fields)
+
+    return Price(
+        usd_in=most(read, 0),
+        usd_out=most(written, 0),
+        tiers=tuple(
+            Tier(above=start, usd_in=most(read, start + 1), usd_out=most(written, start + 1))
+            for start in starts
+        ),
+        origin=Origin.BUNDLED,
+    )
+
+
+def _rate(price: Any, tokens: int) -> float:
+    """Return USD per million tokens in a prompt of some length."""
+    if price is None:
+        return 0.0
+    tiers = [tier.price for tier in getattr(price, "tiers", ()) if tokens > tier.start]
+    return float(max([getattr(price, "base", price), *tiers]))
