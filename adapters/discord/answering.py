@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import io
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import discord
 import structlog
@@ -19,6 +21,7 @@ from adapters.discord import texts
 from adapters.discord.buttons import review_menus
 from adapters.discord.errors import ACKNOWLEDGED, NETWORK
 from adapters.discord.grounds import ground_of
+from adapters.discord.patience import insist
 from adapters.discord.render import shown
 from adapters.discord.venue import DiscordVenue
 from engine import card_markdown
@@ -49,6 +52,7 @@ ANSWER = 4000  # characters of an embed's text, with room to spare
 THREAD_SECONDS = 20.0
 LOOK_SECONDS = 0.25
 PRESS_TRIES = 8
+ACKNOWLEDGE_SECONDS = 2.0  # of the three that Discord waits
 NO_SETTINGS = ("broadcast",)  # that Discord has nothing for
 log = structlog.get_logger(__name__)
 
@@ -147,17 +151,23 @@ def _refuse_broadcast(command: Command) -> None:
 
 async def acknowledge(interaction: Interaction) -> bool:
     """Tell Discord that an answer follows, to one person; False when it is too late for that."""
-    try:
-        await interaction.response.defer(ephemeral=True, thinking=True)
-    except discord.HTTPException as error:
-        if error.code == ACKNOWLEDGED:
+    until = time.monotonic() + ACKNOWLEDGE_SECONDS
+    while True:
+        try:
+            await interaction.response.defer(ephemeral=True, thinking=True)
+        except discord.HTTPException as error:
+            # A request that was cut may have arrived.
+            if error.code == ACKNOWLEDGED:
+                return True
+            log.warning("interaction was gone", code=error.code)
+            return False
+        except NETWORK as error:
+            if time.monotonic() > until:
+                log.warning("interaction was not acknowledged", why=str(error))
+                return False
+            await asyncio.sleep(LOOK_SECONDS)
+        else:
             return True
-        log.warning("interaction was gone", code=error.code)
-        return False
-    except NETWORK as error:
-        log.warning("interaction was not acknowledged", why=str(error))
-        return False
-    return True
 
 
 def person_of(interaction: Interaction) -> Person:
@@ -222,19 +232,21 @@ async def _explained(run: Callable[[], Awaitable[Said]]) -> Said:
 
 async def _edit_answer(interaction: Interaction, said: Said) -> bool:
     """Show an answer in place of the acknowledgement, if that can still be done."""
-    if interaction.client.is_closed():
-        return False
     first, *more = (discord.Embed(description=piece) for piece in _pieces(said.private))
-    file = said.file
-    files = [discord.File(io.BytesIO(file.content), file.name)] if file else []
-    try:
+
+    async def edit() -> None:
+        file = said.file
+        files = [discord.File(io.BytesIO(file.content), file.name)] if file else []
         menus = review_menus(said.offered) if said.offered else None
         await interaction.edit_original_response(embed=first, attachments=files, view=menus)
-        for embed in more:
-            await interaction.followup.send(embed=embed, ephemeral=True)
-    except (discord.HTTPException, *NETWORK) as error:
-        log.warning("private answer lost", why=str(error))
+
+    if not await insist(interaction, edit):
         return False
+    for embed in more:
+        if not await insist(
+            interaction, partial(interaction.followup.send, embed=embed, ephemeral=True)
+        ):
+            return False
     return True
 
 

@@ -16,6 +16,7 @@ import aiohttp
 from pydantic import SecretStr
 from slack_sdk.web.async_client import AsyncWebClient
 
+from adapters.slack import texts
 from adapters.slack.errors import (
     KNOWN,
     UNREADABLE,
@@ -26,6 +27,7 @@ from adapters.slack.errors import (
     unreadable,
 )
 from adapters.slack.tiers import MINUTE, Tiers
+from engine.errors import VenueAwayError
 
 SECONDS = 20.0  # for one request
 MARGIN = 0.05  # seconds, so as never to come back early
@@ -126,12 +128,15 @@ class Rest:
             raise explain(error, Act.UPLOAD, "") from error
 
     async def respond(self, url: str, body: Json) -> bool:
-        """Answer by a response URL; False when it is not good any more, or Slack is away."""
+        """Answer by a response URL; False when it is not good any more. Raises VenueAwayError."""
         try:
             async with self.session.post(url, json=body) as response:
-                return response.status == 200
-        except KNOWN:
-            return False
+                status = response.status
+        except KNOWN as error:
+            raise explain(error, Act.ASK, "") from error
+        if status == 429 or status >= 500:
+            raise VenueAwayError(texts.FAILING.format(why=f"status {status}"), maybe_stored=True)
+        return status == 200
 
     def web(self) -> AsyncWebClient:
         """Return a client without a token, as the SDK's other parts want one."""

@@ -1,11 +1,14 @@
 """Answers that one person sees, for as long as Slack gives them a way.
 
 A response URL is good for five uses in half an hour; after that, and where it fails, an ephemeral
-message says it.
+message says it. While neither way can be reached, both are tried again with growing pauses. Slack
+has no way to ask whether an answer was shown: one that was, and whose own answer was lost, is shown
+twice, which is better than not at all.
 """
 
 from __future__ import annotations
 
+import asyncio
 import time
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -17,9 +20,10 @@ from adapters.slack.markup import escape
 from adapters.slack.render import markdown_block, pieces_of
 from adapters.slack.rest import Json
 from adapters.slack.workspaces import Workspaces
-from engine.errors import VenueError
+from engine.errors import VenueAwayError, VenueError
 from engine.text import headline
 
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 USES, GOOD_SECONDS = 5, 1700.0  # of 1,800, as Slack's clock began earlier
 FALLBACK = 200  # characters of what a notification shows
 log = structlog.get_logger(__name__)
@@ -43,6 +47,8 @@ class Whisper:
     workspaces: Workspaces
     asker: Asker
     _uses: int = 0
+    _may_pass: bool = False  # what kept the last try from being shown
+    _why: str = ""
     _began: float = field(default_factory=time.monotonic)
 
     async def say(self, text: str, actions: Json | None = None) -> None:
@@ -53,21 +59,42 @@ class Whisper:
             if actions is not None and not left:
                 blocks.append(actions)
             said: Json = {"text": escape(headline(piece, FALLBACK)), "blocks": blocks}
-            if not await self._respond(said):
-                await self._show(said)
+            await self._insist(said)
+
+    async def _insist(self, said: Json) -> None:
+        """Say it by either way, with growing pauses, for as long as one of them is only away."""
+        pause = FIRST_PAUSE
+        while not (await self._respond(said) or await self._show(said)):
+            if not self._may_pass or self._age + pause > GOOD_SECONDS:
+                log.warning("answer lost", place=self.asker.channel, why=self._why)
+                return
+            log.info("private answer is sent again", why=self._why)
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
+
+    @property
+    def _age(self) -> float:
+        return time.monotonic() - self._began
 
     async def _respond(self, said: Json) -> bool:
-        fresh = time.monotonic() - self._began < GOOD_SECONDS
-        if not self.asker.response_url or self._uses >= USES or not fresh:
+        self._may_pass = False
+        if not self.asker.response_url or self._uses >= USES or self._age > GOOD_SECONDS:
             return False
         self._uses += 1
         body = {"response_type": "ephemeral", "replace_original": False, **said}
-        return await self.workspaces.app.respond(self.asker.response_url, body)
+        try:
+            return await self.workspaces.app.respond(self.asker.response_url, body)
+        except VenueAwayError as error:
+            self._may_pass, self._why = self._uses < USES, str(error)
+            return False
 
-    async def _show(self, said: Json) -> None:
+    async def _show(self, said: Json) -> bool:
         body = {"channel": self.asker.channel, "user": self.asker.user, **said}
         try:
             rest = (await self.workspaces.find(self.asker.team)).rest
             await rest.write(Act.ASK, "chat.postEphemeral", body, place=self.asker.channel)
         except VenueError as error:
-            log.warning("answer lost", place=self.asker.channel, why=str(error))
+            self._may_pass |= isinstance(error, VenueAwayError)
+            self._why = str(error)
+            return False
+        return True
