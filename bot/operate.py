@@ -25,11 +25,14 @@ from engine.debate import Debate, Status, utc_now
 from engine.errors import NotFoundError, StoppedError, UsageError
 from engine.keeper import LEASE_SECONDS
 from engine.privacy import check_no_live, forget, purge
+from engine.store import DeliveryState
 from engine.text import headline
 
 TOPIC_WIDTH = 60
 NARROWEST = 80  # below that ids and states would be cut; a narrower terminal breaks the lines
 PIPE_WIDTH = 200  # who reads a pipe wants whole lines
+MISSING = "{post} is missing: {why}"
+MAYBE_MISSING = "{post} may be missing: {why}"
 STOPPED = "An operator stopped it."
 FORGOTTEN = "Forgotten: no record identifies that user, and nothing new of them is stored."
 FORGOTTEN_BEFORE = "Already forgotten: no record identifies that user."
@@ -253,6 +256,9 @@ async def _describe(store: SqlStore, debate: Debate) -> list[tuple[str, str]]:
     ]
     if debate.vote_deadline is not None:
         lines.append(("vote until", f"{debate.vote_deadline:%Y-%m-%d %H:%M:%S} UTC"))
+    for gap in await store.outbox.gaps(debate.id):
+        template = MISSING if gap.state is DeliveryState.REFUSED else MAYBE_MISSING
+        lines.append(("thread", template.format(post=gap.key, why=gap.error)))
     return lines + [("", step) for step in journaled.steps]
 
 

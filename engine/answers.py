@@ -77,6 +77,7 @@ class StatusAnswer(Value):
     """How far a debate is: `turns` of `turns_total` are held, 0 where nobody knows yet.
 
     `minutes_left` are those of an open vote; `mirror` is the debate whose vote closes with it.
+    `gaps` counts what is missing in its thread, or may be.
     """
 
     debate: DebateLine
@@ -84,6 +85,7 @@ class StatusAnswer(Value):
     turns_total: int
     minutes_left: float | None = None
     mirror: DebateLine | None = None
+    gaps: int = 0
     private: bool = True
 
 

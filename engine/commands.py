@@ -217,6 +217,7 @@ class Commands:
             turns_total=length_of(found.setup),
             minutes_left=self._minutes_left(found),
             mirror=DebateLine.of(mirror) if mirror and tied(found, mirror, now) else None,
+            gaps=found.gaps,
         )
 
     async def result(self, person: Person, debate: str | None = None) -> ResultAnswer:

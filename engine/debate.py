@@ -355,7 +355,8 @@ class Debate(Value):
     `reason` says why it ended as it did, or what it waits for; `place` is the channel it was
     started in, `thread` the thread once there is one, both as opaque platform references;
     `gone` says that the thread was lost. `mirror` is the id of the same debate with sides
-    exchanged, and `mirror_revealed_at` when that one named the models, and so this one's.
+    exchanged, and `mirror_revealed_at` when that one named the models, and so this one's. `gaps`
+    counts what people could not read in the thread before they voted, or may not have.
     """
 
     id: str
@@ -381,6 +382,7 @@ class Debate(Value):
     revealed_at: datetime | None = None
     mirror: str | None = None
     mirror_revealed_at: datetime | None = None
+    gaps: int = 0
 
     @property
     def code(self) -> str:
@@ -506,6 +508,15 @@ class VoteEvent(Value):
     step: str = ""
 
 
+NotGold = Literal["", "judge", "starter", "ambiguous", "mirror", "gap"]
+"""Why a vote is no label; empty for one that is.
+
+A judge could be read, its voter had started the debate, none of several choices is known to be
+the last, the debate's mirror had named the models, or something is missing in its thread. Of
+several reasons the first holds.
+"""
+
+
 class Vote(Value):
     """A person's standing vote, derived from the events of that person.
 
@@ -529,6 +540,7 @@ class Vote(Value):
     question: Question = Question.VOTE
     mirror_revealed: bool = False
     fast: bool = False
+    reason: NotGold = ""
 
 
 class TurnLabel(Value):

@@ -52,6 +52,10 @@ JUDGING = "All {total} turns are held; the jury reads them."
 VOTE_LEFT = "The vote is open for {minutes}."
 VOTE_DUE = "The vote is being closed."
 VOTE_TIED = "It closes together with the vote on its mirror, debate `{code}`."
+GAPS = (
+    "⚠ {n} message is missing in its thread, or may be; votes are counted, but decide nothing.",
+    "⚠ {n} messages are missing in its thread, or may be; votes are counted, but decide nothing.",
+)
 VOTE_WAITS = "The vote stays open until people can vote on its mirror, debate `{code}`, too."
 SEALED = "Nothing is told before the vote has closed."
 NO_RESULT = "It has no result."
@@ -133,6 +137,8 @@ def status_lines(answer: StatusAnswer) -> Iterator[str]:
         yield JUDGING.format(total=answer.turns_total)
     else:
         yield STATUSES[debate.status].format(turns=answer.turns, total=answer.turns_total)
+    if answer.gaps:
+        yield plural(GAPS, answer.gaps)
 
 
 def _vote_open(minutes: float, mirror: DebateLine | None) -> Iterator[str]:
@@ -180,6 +186,8 @@ def debates_lines(answer: DebatesAnswer) -> Iterator[str]:
 def _reveal(reveal: Reveal) -> Iterator[str]:
     yield from model_lines(reveal)
     yield _people(reveal.tally)
+    if reveal.gaps:
+        yield plural(GAPS, reveal.gaps)
     yield _jury(reveal.verdict)
     yield from (_juror(line) for line in reveal.jurors)
     yield AGREE[reveal.agree]

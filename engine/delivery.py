@@ -3,7 +3,8 @@
 One delivery owns a platform's connection, by a lease. A part is written down as being sent
 before it is sent. When its answer was not seen, the thread is read for the part's reference:
 found, it counts as sent; not found and past its deadline, it is sent again; and where reading
-is refused, it is left alone, since a gap is better than a duplicate.
+is refused, it is left alone, since a gap is better than a duplicate. A message that is refused is
+tried as plain text, and a gap is said in its place (engine/gaps.py).
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ import structlog
 
 from engine.bell import Bell
 from engine.board import Board
-from engine.debate import BallotKind, Question, short_code
+from engine.debate import BallotKind, Question
 from engine.errors import LeaseLostError, StoreError, VenueAwayError, VenueError, VenueGoneError
+from engine.gaps import in_plain_words, notice_of, stem_of
 from engine.keeper import Keeper
 from engine.messages import AgainInvite, Announcement, StanceInvite, VoteInvite
 from engine.ports import Clock, Part, Venue
@@ -145,7 +147,7 @@ class Delivery:
         self.bell.ring(f"votes/{self.venue.platform}")
 
     async def _refused(self, lease: Lease, intent: Intent, error: VenueError) -> Intent | None:
-        """Go on without a message, unless the debate cannot be held without it."""
+        """Try a message as plain text, then go on without it, if the debate can."""
         log.error("message refused", debate=intent.debate, post=intent.key, why=str(error))
         if isinstance(intent.message, ESSENTIAL):
             await self._abandon(lease, intent.debate, error)
@@ -153,6 +155,12 @@ class Delivery:
         if isinstance(intent.message, StanceInvite) and not intent.message.after:
             # Nobody can answer, so nobody is waited for.
             await self.store.votes.close_stance(lease, intent.debate, self.clock.now())
+        # Parts of it may have been frozen and posted since this was read.
+        intent = await self.store.outbox.find(intent.debate, intent.key) or intent
+        if intent.target is None and not isinstance(intent.message, FOLLOWED):
+            plain = in_plain_words(self.venue, intent)
+            if plain is not None:
+                return plain
         return await self._settle(lease, intent, DeliveryState.REFUSED, str(error))
 
     async def _wait(self, intent: Intent, error: VenueAwayError, pause: float) -> None:
@@ -170,8 +178,7 @@ class Delivery:
         """Send what is left of a message, and return the debate's next one."""
         if intent.target is not None:
             return await self._edit(lease, intent)
-        stem = f"{short_code(intent.debate)}·{intent.number}"
-        parts = intent.parts or self.venue.render(intent.message, stem)
+        parts = intent.parts or self.venue.render(intent.message, stem_of(intent))
         while len(intent.refs) < len(parts):
             intent = await self._send_part(lease, intent, parts)
         await self._follow_up(lease, intent)
@@ -244,10 +251,8 @@ class Delivery:
     async def _edit(self, lease: Lease, intent: Intent) -> Intent | None:
         target = await self.store.outbox.find(intent.debate, intent.target or "")
         if target is not None and target.refs:
-            stem = f"{short_code(intent.debate)}·{intent.number}"
-            await self.venue.edit(
-                _place(intent), target.refs[0], self.venue.render(intent.message, stem)[0]
-            )
+            shown = self.venue.render(intent.message, stem_of(intent))[0]
+            await self.venue.edit(_place(intent), target.refs[0], shown)
         return await self._settle(lease, intent, DeliveryState.SENT)
 
     async def _follow_up(self, lease: Lease, intent: Intent) -> None:
@@ -293,7 +298,8 @@ class Delivery:
     async def _settle(
         self, lease: Lease, intent: Intent, state: DeliveryState, error: str = ""
     ) -> Intent | None:
-        following = await self.store.outbox.settle(lease, intent, state, error)
+        instead = notice_of(intent, state, self.venue.platform)
+        following = await self.store.outbox.settle(lease, intent, state, error, instead)
         log.info("message settled", debate=intent.debate, post=intent.key, state=state)
         return following
 

@@ -154,7 +154,8 @@ class Reveal(Value):
 
     `agree` is None unless both the people and the panel decided; `persuasion` is there when
     people were asked for their stance. `seats` are those with a model of their own, and `judges`
-    the format's own. `broadcast` asks to show it in the channel too.
+    the format's own. `broadcast` asks to show it in the channel too. `gaps` counts what is missing
+    in the thread, or may be: then no vote is gold.
     """
 
     kind: Literal["reveal"] = "reveal"
@@ -172,6 +173,7 @@ class Reveal(Value):
     judges: tuple[str, ...] = ()
     broadcast: bool = False
     rehearsal: Rehearsal = ""
+    gaps: int = 0
 
 
 class Notice(Value):

@@ -241,11 +241,13 @@ class Part(Value):
     """One rendered piece of a message, frozen before it is first sent.
 
     `reference` is the short text (`k7f2qz·3·1/2`) that the platform shows with the piece and
-    that finds it again; `body` is the adapter's own JSON or text.
+    that finds it again; `body` is the adapter's own JSON or text. `plain` says that it is without
+    markup, in place of one that was refused.
     """
 
     reference: str
     body: str
+    plain: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,6 +369,13 @@ class Venue(Protocol):
 
         `stem` is the reference without the piece's own number, e.g. `k7f2qz·3`; piece i of
         n has the reference `stem·i/n`.
+        """
+        ...
+
+    def plain(self, source: Part | str, reference: str) -> tuple[Part, ...]:
+        """Turn a piece that was refused, or a text, into pieces without markup; pure.
+
+        The first piece has the reference given, the others those of engine/gaps.py, `numbered`.
         """
         ...
 

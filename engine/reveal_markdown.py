@@ -19,6 +19,10 @@ PEOPLE_CHOSE = "People chose **{winner}**."
 PEOPLE_TIED = "People call it a tie."
 NO_QUORUM = "Too few votes for a human winner."
 NO_VOTES = "Nobody voted."
+GAPS = (
+    "{n} message is missing in this thread, or may be, so the votes decide nothing.",
+    "{n} messages are missing in this thread, or may be, so the votes decide nothing.",
+)
 JURY_CHOSE = "**Jury: {winner}** ({detail})"
 JURY_TIED = "**Jury: a tie** ({detail})"
 JURY_NOTHING = "**Jury:** no verdict, {problem} ({detail})"
@@ -54,7 +58,7 @@ def reveal_lines(reveal: Reveal) -> Iterator[str]:
     if reveal.judges:
         yield JUDGES.format(judges=", ".join(f"`{judge}`" for judge in reveal.judges))
     yield ""
-    yield from _people(reveal.tally, tuple(reveal.models))
+    yield from _people(reveal.tally, tuple(reveal.models), reveal.gaps)
     if reveal.persuasion is not None and reveal.persuasion.people:
         yield _persuasion(reveal.persuasion)
     yield ""
@@ -76,7 +80,7 @@ def cost_of(reveal: Reveal) -> str:
     return COST_UNKNOWN if reveal.usd is None else SPENT_USD.format(usd=reveal.usd)
 
 
-def _people(tally: Tally, contenders: tuple[str, ...]) -> Iterator[str]:
+def _people(tally: Tally, contenders: tuple[str, ...], gaps: int) -> Iterator[str]:
     said = PEOPLE.format(counts=_counts(tally.counts))
     if tally.share is not None and tally.low is not None and tally.high is not None:
         bounds = {"low": 100 * tally.low, "high": 100 * tally.high}
@@ -84,7 +88,7 @@ def _people(tally: Tally, contenders: tuple[str, ...]) -> Iterator[str]:
     yield said
     if tally.gold != tally.counts:
         yield GOLD.format(counts=_counts(tally.gold))
-    yield _human_winner(tally)
+    yield plural(GAPS, gaps) if gaps else _human_winner(tally)
 
 
 def _counts(counts: dict[str, int]) -> str:

@@ -6,7 +6,7 @@ Pure, linear in the text's length whatever it contains, and in every script.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
@@ -354,6 +354,23 @@ def _grapheme_end(text: str, start: int, end: int) -> int:
     """Return the last border of visible characters up to `end`, or `end` when there is none."""
     border = _last_start(_GRAPHEME, text, start, end)
     return border if border > start else end
+
+
+def chop(text: str, most: int, length: Callable[[str], int] = len) -> tuple[str, ...]:
+    """Cut plain text into pieces of at most `most`, between words where there are any.
+
+    Nothing but white space at cuts is lost; of an empty text there is one piece. `length` must grow
+    with the text and never be below its number of characters.
+    """
+    pieces, rest = [], text.strip()
+    while length(rest) > most:
+        room = range(min(len(rest), most) + 1)
+        end = max(bisect_right(room, most, key=lambda n: length(rest[:n])) - 1, 1)
+        cut = max(rest.rfind(gap, end // 2, end) for gap in ("\n", " "))
+        cut = cut if cut > 0 else end
+        pieces.append(rest[:cut].rstrip())
+        rest = rest[cut:].lstrip()
+    return (*pieces, rest)
 
 
 def split_draft(text: str) -> tuple[str, str]:

@@ -6,7 +6,9 @@ from base64 import b64encode
 from collections.abc import Iterator
 
 from engine.arc_picture import draw_arc
-from engine.messages import Arc, File, Report, ScoreBoard
+from engine.card_markdown import REVEAL, turn_title
+from engine.messages import Arc, File, Message, Notice, Report, Reveal, ScoreBoard, TurnPost
+from engine.reveal_markdown import reveal_lines
 
 FormatMessage = Report | ScoreBoard | Arc
 _BARS = "▁▂▃▄▅▆▇█"
@@ -21,6 +23,21 @@ def markdown_of(message: FormatMessage) -> str:
             return "\n".join(_board(message))
         case Arc():
             return f"`{sparkline(message)}`\n\n{message.alt}"
+
+
+def plain_text(message: Message) -> str:
+    """Return what a message says in as few steps as that takes, for when rendering it failed."""
+    match message:
+        case TurnPost():
+            return f"{turn_title(message)}\n{message.text}"
+        case Report() | ScoreBoard() | Arc():
+            return f"{message.title}\n{markdown_of(message)}"
+        case Reveal():
+            return "\n".join((REVEAL, *reveal_lines(message)))
+        case Notice():
+            return message.text
+        case _:
+            raise ValueError(f"A message of kind {message.kind} is more than its text.")
 
 
 def files_of(message: FormatMessage) -> tuple[File, ...]:

@@ -11,6 +11,7 @@ from engine.ports import Part
 
 NOBODY: dict[str, list[str]] = {"parse": []}  # allowed mentions: no text pings anyone
 LONGEST_NONCE = 25
+SMALL = "-# {text}"  # how Discord writes small print
 
 
 class Payload(NamedTuple):
@@ -19,11 +20,11 @@ class Payload(NamedTuple):
     body: dict[str, Any]
     files: tuple[File, ...] = ()
 
-    def part(self, reference: str) -> Part:
+    def part(self, reference: str, *, plain: bool = False) -> Part:
         """Freeze it."""
         files = [file.model_dump() for file in self.files]
         kept = json.dumps({"body": self.body, "files": files}, ensure_ascii=False)
-        return Part(reference=reference, body=kept)
+        return Part(reference=reference, body=kept, plain=plain)
 
     @classmethod
     def of(cls, part: Part) -> Payload:
@@ -57,6 +58,9 @@ def nonce_of(place: str, reference: str) -> str:
 
 
 def carries(message: dict[str, Any], reference: str) -> bool:
-    """Tell whether a message read back shows a reference in the footer of an embed."""
+    """Tell whether a message read back shows a reference: in a footer, or below plain text."""
     footers = ((embed.get("footer") or {}).get("text") or "" for embed in message["embeds"])
-    return any(footer.split(" ", 1)[0] == reference for footer in footers)
+    last = (message.get("content") or "").rpartition("\n")[2]
+    return last == SMALL.format(text=reference) or any(
+        footer.split(" ", 1)[0] == reference for footer in footers
+    )

@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 
 from adapters.discord import texts
 from adapters.discord.buttons import ballot_buttons, debate_buttons
-from adapters.discord.payload import Payload
+from adapters.discord.payload import SMALL, Payload
 from adapters.discord.votes import EMOJIS
 from engine import card_markdown
 from engine.debate import BallotKind
+from engine.gaps import numbered
 from engine.markdown_tables import fence_tables
 from engine.messages import (
     AgainInvite,
@@ -34,9 +35,10 @@ from engine.messages import (
 )
 from engine.ports import Part
 from engine.reveal_markdown import reveal_lines
-from engine.text import clean, headline, split_markdown
+from engine.text import chop, clean, headline, split_markdown
 from engine.wording import files_of, markdown_of
 
+CONTENT = 2000  # characters of a message without an embed
 DESCRIPTION = 4096  # characters of an embed's text, of 6,000 in all of it
 AUTHOR = 128  # of 256, as some characters count twice
 
@@ -55,6 +57,7 @@ OTHER_COLOURS = (
     0x78716C,
 )
 LINE = "─" * 12
+_MARKUP = re.compile(r"[!-/:-@\[-`{-~]")  # a backslash before any of these shows it as it is
 _BREAK = re.compile(r"^ {0,3}(?:-{3,}|\*{3,}|_{3,})[ \t]*$", re.MULTILINE)
 LEVEL_COLOURS = {"info": GREY, "warning": 0xF97316, "error": RED}
 
@@ -82,6 +85,30 @@ def parts(message: Message, stem: str) -> tuple[Part, ...]:
         )
         for i, piece in enumerate(pieces, start=1)
     )
+
+
+def plain(source: Part | str, reference: str) -> tuple[Part, ...]:
+    """Turn a refused payload, or a text, into messages without embeds, files or buttons."""
+    text = source if isinstance(source, str) else _said(Payload.of(source))
+    room = CONTENT - len(reference) - 20
+    pieces = chop(clean(text), room, lambda piece: _units(_escape(piece)))
+    return tuple(
+        Payload({"content": f"{_escape(piece)}\n{_small(ref)}"}).part(ref, plain=True)
+        for ref, piece in zip(numbered(reference, len(pieces)), pieces, strict=True)
+    )
+
+
+def _escape(text: str) -> str:
+    return _MARKUP.sub(r"\\\g<0>", text)
+
+
+def _said(payload: Payload) -> str:
+    """Return the words of a payload: whose they are, and what they say."""
+    said = []
+    for embed in payload.body.get("embeds", ()):
+        said += [embed.get("author", {}).get("name", ""), embed.get("description", "")]
+    said += [texts.FILE_LEFT_OUT.format(name=file.name) for file in payload.files]
+    return "\n".join(filter(None, said))
 
 
 def shown(text: str) -> str:
@@ -181,7 +208,7 @@ def _reveal(reveal: Reveal) -> str:
 
 
 def _small(text: str) -> str:
-    return f"-# {text}"
+    return SMALL.format(text=text)
 
 
 def _invite(invite: VoteInvite) -> Card:

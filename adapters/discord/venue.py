@@ -55,6 +55,10 @@ class DiscordVenue:
         """Turn a message into embeds."""
         return render.parts(message, stem)
 
+    def plain(self, source: Part | str, reference: str) -> tuple[Part, ...]:
+        """Turn a piece that was refused, or a text, into messages without markup."""
+        return render.plain(source, reference)
+
     @asynccontextmanager
     async def turn(self, place: str, *, first: bool = False) -> AsyncIterator[None]:
         """Wait for a channel's next message, then for the bot's next request."""

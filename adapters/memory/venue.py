@@ -138,6 +138,12 @@ class MemoryVenue:
             self.rendered.extend(part.body for part in parts)
         return parts
 
+    def plain(self, source: Part | str, reference: str) -> tuple[Part, ...]:
+        """Turn a piece that was refused, or a text, into one without markup."""
+        text = source if isinstance(source, str) else source.body.rpartition("\n")[0]
+        piece = clean(text).replace("*", "").replace("`", "")
+        return (Part(reference=reference, body=f"{piece}\n{reference}", plain=True),)
+
     def turn(self, place: str, *, first: bool = False) -> AbstractAsyncContextManager[None]:
         """Let every message go at once."""
         return nullcontext()

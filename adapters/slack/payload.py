@@ -22,10 +22,11 @@ class Payload(NamedTuple):
     files: tuple[File, ...] = ()
     broadcast: bool = False
 
-    def part(self, reference: str) -> Part:
+    def part(self, reference: str, *, plain: bool = False) -> Part:
         """Freeze it."""
         kept = self._asdict() | {"files": [file.model_dump() for file in self.files]}
-        return Part(reference=reference, body=json.dumps(kept, ensure_ascii=False))
+        body = json.dumps(kept, ensure_ascii=False)
+        return Part(reference=reference, body=body, plain=plain)
 
     @classmethod
     def of(cls, part: Part) -> Payload:
@@ -38,7 +39,8 @@ class Payload(NamedTuple):
         """Return the fields of a request, with the reference where a program reads it."""
         metadata = {"event_type": EVENT_TYPE, "event_payload": {"reference": reference}}
         quiet = {"unfurl_links": False, "unfurl_media": False}
-        return {"text": self.text, "blocks": self.blocks, "metadata": metadata} | quiet
+        shown = {"blocks": self.blocks} if self.blocks else {"mrkdwn": False, "parse": "none"}
+        return {"text": self.text, **shown, "metadata": metadata} | quiet
 
 
 def carries(message: dict[str, Any], reference: str) -> bool:
@@ -47,5 +49,6 @@ def carries(message: dict[str, Any], reference: str) -> bool:
     if metadata.get("event_type") == EVENT_TYPE:
         return bool(metadata.get("event_payload", {}).get("reference") == reference)
     contexts = (block for block in message.get("blocks", ()) if block["type"] == "context")
-    said = (element.get("text", "") for block in contexts for element in block["elements"])
+    said = [element.get("text", "") for block in contexts for element in block["elements"]]
+    said.append(message.get("text", "").rpartition("\n")[2])
     return any(text.split(" ", 1)[0] == reference for text in said)

@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 
 from adapters.slack import texts
 from adapters.slack.buttons import ballot_buttons, debate_buttons
-from adapters.slack.markup import escape, markdown, prepare
+from adapters.slack.markup import escape, markdown, prepare, typed
 from adapters.slack.payload import Payload
 from adapters.slack.votes import NAMES
 from engine import card_markdown
 from engine.debate import BallotKind
+from engine.gaps import numbered
 from engine.messages import (
     AgainInvite,
     Announcement,
@@ -32,11 +33,12 @@ from engine.messages import (
 )
 from engine.ports import Part
 from engine.reveal_markdown import reveal_lines
-from engine.text import headline, split_markdown
+from engine.text import chop, clean, headline, split_markdown
 from engine.wording import files_of, markdown_of
 
 # Slack takes 12,000 characters of Markdown, but refuses about 13,200 of everything together.
 MARKDOWN = 10_000
+PLAIN = 4_000  # characters without blocks; Slack splits what is longer
 LINE = 200  # characters of the line above and of the notification's text, before escaping
 
 MARKS = {"A": "🔵", "B": "🔴", "judge": "🟡"}
@@ -65,6 +67,28 @@ def parts(message: Message, stem: str) -> tuple[Part, ...]:
         _payload(card, piece, f"{stem}·{i}/{of}", number=i, last=i == of).part(f"{stem}·{i}/{of}")
         for i, piece in enumerate(pieces, start=1)
     )
+
+
+def plain(source: Part | str, reference: str) -> tuple[Part, ...]:
+    """Turn a refused payload, or a text, into messages without blocks, files or buttons."""
+    text = source if isinstance(source, str) else _said(Payload.of(source))
+    pieces = chop(clean(text), PLAIN - len(reference) - 10, lambda piece: len(escape(piece)))
+    return tuple(
+        Payload(f"{escape(piece)}\n{ref}", []).part(ref, plain=True)
+        for ref, piece in zip(numbered(reference, len(pieces)), pieces, strict=True)
+    )
+
+
+def _said(payload: Payload) -> str:
+    """Return the words of a payload, but for its last line, which is its reference."""
+    said = []
+    for block in payload.blocks[:-1]:
+        if block["type"] == "context":
+            said += [element["text"] for element in block["elements"]]
+        elif block["type"] == "markdown":
+            said.append(block["text"])
+    said += [texts.FILE_LEFT_OUT.format(name=escape(file.name)) for file in payload.files]
+    return typed("\n".join(said))
 
 
 def pieces_of(text: str) -> tuple[str, ...]:

@@ -73,6 +73,10 @@ class SlackVenue:
         """Turn a message into blocks."""
         return render.parts(message, stem)
 
+    def plain(self, source: Part | str, reference: str) -> tuple[Part, ...]:
+        """Turn a piece that was refused, or a text, into messages without blocks."""
+        return render.plain(source, reference)
+
     def turn(self, place: str, *, first: bool = False) -> AbstractAsyncContextManager[None]:
         """Wait for a channel's next message; those of its threads count as well."""
         return self._pace.turn(Place.parse(place).channel)

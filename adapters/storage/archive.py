@@ -168,9 +168,16 @@ def _read_answers(connection: Connection, ids: Sequence[str]) -> dict[str, list[
     )
     cast: dict[str, list[Answer]] = defaultdict(list)
     for debate, bodies in connection.execute(query):
-        answers = map(Answer._make, map(ANSWER, orjson.loads(f"[{bodies}]")))
+        answers = map(_to_answer, orjson.loads(f"[{bodies}]"))
         cast[debate] = sorted(answers, key=BY_QUESTION)
     return cast
+
+
+def _to_answer(body: dict[str, Any]) -> Answer:
+    try:
+        return Answer._make(ANSWER(body))
+    except KeyError:  # stored by a release that did not know every field
+        return Answer(**body)
 
 
 def _to_revised(events: Iterable[VoteEvent], debate: Debate) -> Iterator[Answer]:

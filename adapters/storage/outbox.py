@@ -18,7 +18,7 @@ from adapters.storage.targets import add_target
 from engine.debate import BallotKind, Question, Status, utc_now
 from engine.messages import MESSAGE, TurnPost
 from engine.ports import Part
-from engine.store import DeliveryState, Intent, Lease, Post, Target
+from engine.store import DeliveryState, Gap, Intent, Lease, Post, Target
 from engine.votes.options import THUMBS
 
 IS_OPEN = one_of(outbox.c.state, DeliveryState.PENDING, DeliveryState.SENDING)
@@ -42,7 +42,8 @@ _OF_DEBATE = (
     .join_from(outbox, debates, outbox.c.debate == debates.c.id)
     .where(outbox.c.debate == bindparam("of"))
 )
-NEXT = Prepared(_OF_DEBATE.where(IS_OPEN).order_by(outbox.c.number).limit(1))
+# What stands in for a message has its number, and came after it.
+NEXT = Prepared(_OF_DEBATE.where(IS_OPEN).order_by(outbox.c.number, outbox.c.id).limit(1))
 FIND = Prepared(_OF_DEBATE.where(outbox.c.key == bindparam("named")))
 UNDELIVERED = Prepared(
     select(func.count().label("turns"))
@@ -53,6 +54,36 @@ _CHANGE = update(outbox).where(outbox.c.id == bindparam("intent"), NEWEST)
 SENDING = Prepared(_CHANGE, ("parts", "state", "deadline"))
 POSTED = Prepared(_CHANGE, ("refs", "state", "deadline"))
 SETTLED = Prepared(_CHANGE, ("refs", "state", "deadline", "error"))
+
+
+CONTENT = ("turn", "report", "scoreboard", "arc")
+_vote_asked = outbox.alias()
+_missing = outbox.alias()
+# What people could not read before they were asked to vote, or may not have.
+GAPS = Prepared(
+    select(_missing.c.key, _missing.c.state, _missing.c.error)
+    .where(_missing.c.debate == bindparam("of"), one_of(_missing.c.kind, *CONTENT))
+    .where(one_of(_missing.c.state, DeliveryState.REFUSED, DeliveryState.DOUBTFUL))
+    .where(
+        _missing.c.target.is_(None),
+        _missing.c.number
+        < func.coalesce(
+            select(_vote_asked.c.number)
+            .where(_vote_asked.c.debate == bindparam("of"), _vote_asked.c.key == "vote")
+            .scalar_subquery(),
+            2**31 - 1,
+        ),
+    )
+    .order_by(_missing.c.number)
+)
+COUNT_GAPS = Prepared(update(debates).where(debates.c.id == bindparam("of")), ("gaps",))
+INSERT_INSTEAD = Prepared(
+    insert(outbox).on_conflict_do_nothing(),
+    (
+        *("debate", "platform", "number", "key", "kind", "target"),
+        *("message", "refs", "error", "state"),
+    ),
+)
 
 
 _CHANNEL = bindparam("channel", type_=debates.c.place.type)
@@ -94,6 +125,29 @@ def insert_posts(
         INSERT_POST.run(connection, row)
 
 
+def insert_instead(connection: Connection, intent: Intent, post: Post) -> None:
+    """Queue what stands in a message's place, before all that follows it."""
+    row = {
+        "debate": intent.debate,
+        "platform": intent.platform,
+        "number": intent.number,
+        "key": post.key,
+        "kind": post.message.kind,
+        "target": None,
+        "message": MESSAGE.dump_json(post.message).decode(),
+        "refs": "[]",
+        "error": "",
+        "state": DeliveryState.PENDING,
+    }
+    INSERT_INSTEAD.run(connection, row)
+
+
+def count_gaps(connection: Connection, debate_id: str) -> None:
+    """Write down how much of a debate is missing in its thread, or may be."""
+    gaps = len(GAPS.rows(connection, {"of": debate_id}))
+    COUNT_GAPS.run(connection, {"of": debate_id, "gaps": gaps})
+
+
 def insert_held(connection: Connection, debate_id: str, posts: Sequence[Post]) -> None:
     """Keep messages back until the reveal, once for each key."""
     insert_posts(connection, debate_id, posts, DeliveryState.HELD)
@@ -122,6 +176,7 @@ def reopen(connection: Connection, debate_id: str) -> None:
     connection.execute(
         update(outbox).where(outbox.c.debate == debate_id, refused).values(state=state, error="")
     )
+    count_gaps(connection, debate_id)
 
 
 def _to_intent(row: Any) -> Intent:
@@ -222,9 +277,17 @@ class OutboxTable:
         return intent.model_copy(update={"refs": refs, "state": state, "deadline": None})
 
     async def settle(
-        self, lease: Lease, intent: Intent, state: DeliveryState, error: str = ""
+        self,
+        lease: Lease,
+        intent: Intent,
+        state: DeliveryState,
+        error: str = "",
+        instead: Post | None = None,
     ) -> Intent | None:
-        """Finish a message: sent, doubtful or refused. Returns the debate's next one."""
+        """Finish a message: sent, doubtful or refused. Returns the debate's next one.
+
+        `instead` takes its place, before all that follows; then the debate has one more gap.
+        """
         values = {
             "intent": intent.id,
             "state": state,
@@ -238,6 +301,9 @@ class OutboxTable:
             if isinstance(intent.message, TurnPost):
                 for ref in filter(None, intent.refs):
                     add_target(connection, _thumbs_on(intent, ref))
+            if instead is not None:
+                insert_instead(connection, intent, instead)
+                count_gaps(connection, intent.debate)
             return _first(NEXT.rows(connection, {"of": intent.debate}))
 
         return await self._database.write(store)
@@ -245,6 +311,11 @@ class OutboxTable:
     async def find(self, debate_id: str, key: str) -> Intent | None:
         """Return a debate's message, whatever has become of it."""
         return _first(await self._database.fetch(FIND, {"of": debate_id, "named": key}))
+
+    async def gaps(self, debate_id: str) -> tuple[Gap, ...]:
+        """Return what is missing of a debate in its thread, or may be, in order."""
+        rows = await self._database.fetch(GAPS, {"of": debate_id})
+        return tuple(Gap(key=row.key, state=row.state, error=row.error) for row in rows)
 
     async def set_thread(self, lease: Lease, debate_id: str, thread: str) -> None:
         """Note the thread that a debate is held in."""
@@ -271,6 +342,7 @@ class OutboxTable:
             connection.execute(
                 lost.values(stop=reason, reason=reason, gone=True, vote_deadline=utc_now())
             )
+            count_gaps(connection, debate_id)
 
         await self._database.write(store)
 

@@ -181,6 +181,13 @@ debates = Table(
     Column("revealed_at", Utc),
     Column("mirror", String(26), comment="the debate that is this one with sides exchanged"),
     Column("mirror_revealed_at", Utc, comment="when that one named the models"),
+    Column(
+        "gaps",
+        Integer,
+        nullable=False,
+        server_default="0",
+        comment="messages that are missing in its thread, or may be",
+    ),
     Index(None, "status", "platform", "community"),
     Index(None, "platform", "thread"),
     Index(None, "community", "created_at"),

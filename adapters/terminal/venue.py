@@ -21,9 +21,10 @@ from adapters.terminal import render, texts
 from adapters.terminal.record import Act, Record
 from adapters.terminal.stage import Stage
 from engine.errors import MessageGoneError, VenueError
-from engine.messages import MESSAGE, Message, Report, TurnPost, VoteClosed
+from engine.messages import MESSAGE, Message, Notice, Report, TurnPost, VoteClosed
 from engine.ports import Draft, Listener, Part, Reactions, ReactionSeen, VenueLimits
 from engine.text import clean
+from engine.wording import plain_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,12 @@ class TerminalVenue:
     def render(self, message: Message, stem: str) -> tuple[Part, ...]:
         """Freeze a message as one piece; a terminal has no limit of size."""
         return render.parts(message, stem)
+
+    def plain(self, source: Part | str, reference: str) -> tuple[Part, ...]:
+        """Freeze a text, or the words of a piece that was refused, as one without markup."""
+        text = source if isinstance(source, str) else plain_text(_message(source.body))
+        body = Notice(text=text).model_dump_json()
+        return (Part(reference=reference, body=body, plain=True),)
 
     def turn(self, place: str, *, first: bool = False) -> AbstractAsyncContextManager[None]:
         """Let every message go at once: a terminal has no rate."""

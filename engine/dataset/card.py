@@ -34,9 +34,10 @@ _GOLD = """\
     ## How votes become gold
 
     A vote is **gold** when it was cast before the reveal, by somebody who had not started the
-    debate, while no judge's scores could be read, and when it is known which choice was the
-    last. Of two debates that mirror each other, the reveal of one names the models of both: what
-    is chosen on the other from then on is not gold (`mirror_revealed`). The quorum counts gold
+    debate, while no judge's scores could be read, when it is known which choice was the last, and
+    when nothing was missing in the debate's thread (`gaps`); `reason` says why a vote is not gold.
+    Of two debates that mirror each other, the reveal of one names the models of both: what is
+    chosen on the other from then on is not gold (`mirror_revealed`). The quorum counts gold
     votes, ties and “both weak” included. The human winner is the side with the most gold votes;
     it is a tie when the first two are equal, or when the votes for a tie are at least as many as
     those for the first. Below the quorum there is no human winner, and a debate that ended before

@@ -244,6 +244,12 @@ _ENDED = (
     ),
     Column("closed_early", FLAG, "whether a manager closed the vote before its time"),
     Column("extended", FLAG, "whether the vote was extended, being below its quorum"),
+    Column(
+        "gaps",
+        WHOLE,
+        "messages that voters could not read, or may not have: missing in the thread",
+        unit="messages",
+    ),
     Column("n_calls", WHOLE, "model calls, jurors' and failed ones included", unit="tries"),
     Column("cost_usd", REAL, "all calls; null when the price of one is unknown", "backend", "USD"),
     Column(
@@ -411,6 +417,11 @@ VOTES = (
         "gold",
         FLAG,
         "whether it was chosen independently, on debate or topic; see below",
+    ),
+    Column(
+        "reason",
+        TEXT,
+        "why it is not gold: `judge`, `starter`, `ambiguous`, `mirror` or `gap`; null when it is",
     ),
     Column("starter", FLAG, "whether the voter had started the debate"),
     Column("judge_visible", FLAG, "whether a judge's scores could be read before"),

@@ -279,6 +279,7 @@ def _ended(entry: Entry) -> Row:
         "revealed_at": _moment(debate.revealed_at),
         "closed_early": debate.closed_early,
         "extended": debate.vote_extended,
+        "gaps": debate.gaps,
         "n_calls": len(calls),
         "cost_usd": _total_cost(calls),
         "cost_origin": "+".join(sorted({call.cost_origin for call in calls})) or None,
@@ -406,6 +407,7 @@ def _vote(voter: str, answer: Answer, held: Row) -> Row:
         "option": answer.option,
         "ambiguous": answer.ambiguous,
         "gold": answer.gold,
+        "reason": _reason(answer),
         "starter": answer.starter,
         "judge_visible": answer.judge_visible,
         "mirror_revealed": answer.mirror_revealed,
@@ -418,6 +420,19 @@ def _vote(voter: str, answer: Answer, held: Row) -> Row:
         "last_at": f"{answer.last_at[:16]}:00Z",
         **held,
     }
+
+
+def _reason(answer: Answer) -> str | None:
+    """Say why a vote is not gold, also of one that was stored before that was written down."""
+    if answer.gold or answer.reason:
+        return answer.reason or None
+    reasons = {
+        "judge": answer.judge_visible,
+        "starter": answer.starter,
+        "ambiguous": answer.ambiguous,
+        "mirror": answer.mirror_revealed,
+    }
+    return next((why for why, holds in reasons.items() if holds), None)
 
 
 def _usage(usage: Usage) -> Row:

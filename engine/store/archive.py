@@ -71,6 +71,7 @@ class Answer(NamedTuple):
     question: str = Question.VOTE
     mirror_revealed: bool = False
     fast: bool = False
+    reason: str = ""
 
     def to_vote(self) -> Vote:
         """Return the same as a Vote."""

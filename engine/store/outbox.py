@@ -57,6 +57,14 @@ class Intent(Value):
     deadline: datetime | None
 
 
+class Gap(Value):
+    """A message of a debate that is not in its thread, or may not be, and why."""
+
+    key: str
+    state: DeliveryState
+    error: str
+
+
 class Outbox(Protocol):
     """Messages on their way to a thread."""
 
@@ -91,13 +99,25 @@ class Outbox(Protocol):
         ...
 
     async def settle(
-        self, lease: Lease, intent: Intent, state: DeliveryState, error: str = ""
+        self,
+        lease: Lease,
+        intent: Intent,
+        state: DeliveryState,
+        error: str = "",
+        instead: Post | None = None,
     ) -> Intent | None:
-        """Finish a message: sent, doubtful or refused. Returns the debate's next one."""
+        """Finish a message: sent, doubtful or refused. Returns the debate's next one.
+
+        `instead` takes its place, before all that follows; then the debate has one more gap.
+        """
         ...
 
     async def find(self, debate_id: str, key: str) -> Intent | None:
         """Return a debate's message, whatever has become of it."""
+        ...
+
+    async def gaps(self, debate_id: str) -> tuple[Gap, ...]:
+        """Return what is missing of a debate in its thread, or may be, in order."""
         ...
 
     async def set_thread(self, lease: Lease, debate_id: str, thread: str) -> None:

@@ -11,7 +11,7 @@ from datetime import datetime
 from itertools import groupby
 from typing import Protocol
 
-from engine.debate import TIE, WEAK, How, Tally, Verdict, Vote, VoteEvent
+from engine.debate import TIE, WEAK, How, NotGold, Tally, Verdict, Vote, VoteEvent
 from engine.stats.wilson import wilson
 
 Hands = dict[str, VoteEvent]
@@ -61,10 +61,12 @@ def standing_votes(
     judge_visible: bool,
     tally_visible: bool,
     readable_at: datetime | None = None,
+    gap: bool = False,
 ) -> tuple[Vote, ...]:
     """Derive the standing vote of everybody who has one, ordered by person.
 
-    A choice that was made before `readable_at` is `fast`; None: no choice is.
+    With a `gap` in the thread, where something could not be read, no vote is gold. A choice that
+    was made before `readable_at` is `fast`; None: no choice is.
 
     Of several options held, the one last received live stands; where none was received
     live the vote is ambiguous, and its option names all that are held, as in `A+tie`.
@@ -81,7 +83,7 @@ def standing_votes(
         course = _follow(own, tally_visible)
         if course.hands:
             is_starter = person == starter
-            vote = _vote(person, course, is_starter, judge_visible, tally_visible)
+            vote = _vote(person, course, is_starter, judge_visible, tally_visible, gap)
             fast = readable_at is not None and vote.last_at < readable_at
             votes.append(vote.model_copy(update={"fast": True}) if fast else vote)
     return tuple(votes)
@@ -184,17 +186,31 @@ def _follow(events: Iterable[VoteEvent], tally_visible: bool) -> _Course:
 
 
 def _vote(
-    person: int, course: _Course, starter: bool, judge_visible: bool, tally_visible: bool
+    person: int,
+    course: _Course,
+    starter: bool,
+    judge_visible: bool,
+    tally_visible: bool,
+    gap: bool,
 ) -> Vote:
     holding = standing_option(course.hands)
     ambiguous = holding is None
     latest = holding or max(course.hands.values(), key=_order)
     first, turned = course.first or latest, course.turned or latest
+    reasons: dict[NotGold, bool] = {
+        "judge": judge_visible,
+        "starter": starter,
+        "ambiguous": ambiguous,
+        "mirror": turned.mirror_revealed,
+        "gap": gap,
+    }
+    reason: NotGold = next((why for why, holds in reasons.items() if holds), "")
     return Vote(
         person=person,
         option="+".join(sorted(course.hands)) if holding is None else holding.option,
         ambiguous=ambiguous,
-        gold=not (judge_visible or starter or ambiguous or turned.mirror_revealed),
+        gold=not reason,
+        reason=reason,
         starter=starter,
         judge_visible=judge_visible,
         late_seen=latest.late_seen,

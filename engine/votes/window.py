@@ -274,6 +274,8 @@ class VoteWindow:
     def _may_extend(self, debate: Debate, events: tuple[VoteEvent, ...]) -> bool:
         if debate.gone or debate.vote_extended or not debate.request.extend:
             return False
+        if debate.gaps:  # no vote is gold, however many come
+            return False
         return not tally_of(debate, events).quorum_met
 
 
@@ -339,6 +341,7 @@ def _standing(
         judge_visible=shown,
         tally_visible=debate.request.ballot is BallotKind.OPEN,
         readable_at=readable_at,
+        gap=debate.gaps > 0 and question is not Question.STANCE_BEFORE,
     )
 
 
@@ -386,6 +389,7 @@ def reveal_of(
         persuasion=_persuasion(debate, stances),
         broadcast=debate.request.broadcast,
         rehearsal=debate.setup.rehearsal,
+        gaps=debate.gaps,
     )
 
 

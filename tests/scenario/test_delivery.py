@@ -13,7 +13,9 @@ import engine.delivery
 from adapters.memory.venue import Fault, StoredMessage
 from engine.debate import Debate, Status, TurnOrder
 from engine.errors import VenueAwayError, VenueError
-from engine.ports import VenueLimits
+from engine.messages import Message, TurnPost
+from engine.ports import Part, VenueLimits
+from engine.store import DeliveryState
 from tests.doubles.hall import DEFAULTS, QUICK, Hall, with_sides
 
 BRIEF = DEFAULTS.model_copy(update={"vote_minutes": 0.002})
@@ -94,11 +96,76 @@ async def test_a_long_turn_comes_in_parts_one_after_the_other(hall: Hall) -> Non
 # --- refused -----------------------------------------------------------------------------
 
 
-async def test_a_refused_turn_is_a_gap_and_the_debate_goes_on(hall: Hall) -> None:
+async def test_a_turn_that_is_refused_once_is_posted_as_plain_text(hall: Hall) -> None:
     hall.venue.misbehave("post", Fault(), Fault(), Fault(REFUSAL))
     debate = await hold(hall)
     assert debate.status is Status.CLOSED
+    assert debate.gaps == 0
+    assert [turn[-1] for turn in turns_in(hall)] == list("12345678")
+    assert "**" not in hall.thread()[1].body
+
+
+async def test_a_turn_that_is_refused_leaves_a_notice_in_its_place(hall: Hall) -> None:
+    hall.venue.misbehave("post", Fault(), Fault(), Fault(REFUSAL), Fault(REFUSAL))
+    debate = await hold(hall)
+    assert debate.status is Status.CLOSED
+    assert debate.gaps == 1
     assert [turn[-1] for turn in turns_in(hall)] == list("1345678")
+    notice = hall.thread()[1].body
+    assert "turn 2 of 8** is missing here: Memory refused it" in notice
+    assert "decide nothing" in notice
+
+
+async def test_a_notice_that_is_refused_too_ends_nothing(hall: Hall) -> None:
+    hall.venue.misbehave("post", Fault(), Fault(), *[Fault(REFUSAL)] * 4)
+    debate = await hold(hall)
+    assert (debate.status, debate.gaps) == (Status.CLOSED, 1)
+    assert [turn[-1] for turn in turns_in(hall)] == list("1345678")
+
+
+async def test_a_refused_part_is_plain_and_what_is_posted_stays(hall: Hall) -> None:
+    hall.venue.misbehave("post", Fault(), Fault(), Fault(REFUSAL))
+    async with hall.open() as session:
+        debate = await session.ended(await session.start(TALKATIVE))
+    assert debate.gaps == 0
+    assert max(Counter(keys(hall.thread())).values()) == 1
+    first = [key for key in keys(hall.thread()) if key.startswith("2·")]
+    assert first == [f"2·{i}/4" for i in range(1, 5)]
+
+
+async def test_a_message_that_cannot_be_rendered_is_posted_as_plain_text(
+    hall: Hall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    render = hall.venue.render
+
+    def defective(message: Message, stem: str) -> tuple[Part, ...]:
+        if isinstance(message, TurnPost) and message.number == 2:
+            raise ZeroDivisionError
+        return render(message, stem)
+
+    monkeypatch.setattr(hall.venue, "render", defective)
+    debate = await hold(hall)
+    assert (debate.status, debate.gaps) == (Status.CLOSED, 0)
+    second = next(m for m in hall.thread() if m.reference.split("·")[1] == "3")
+    assert "turn 2 of 8" in second.body
+
+
+async def test_votes_on_a_debate_with_a_gap_are_no_labels_and_all_say_so(hall: Hall) -> None:
+    hall.venue.misbehave("post", Fault(), Fault(), Fault(REFUSAL), Fault(REFUSAL))
+    extends = DEFAULTS.model_copy(update={"quorum": 2, "extend": True})
+    async with hall.open() as session:
+        debate = await session.voting(await session.start(extends))
+        for user in ("ann", "bob"):
+            await hall.venue.react(user, debate.thread or "", debate.vote_message or "", "A")
+        await session.service.windows["memory"].close(debate.id)
+        await session.ended(debate.id)
+        votes = await session.votes(debate.id, "ann", "bob")
+        [gap] = await session.store.outbox.gaps(debate.id)
+    assert [(vote.gold, vote.reason) for vote in votes.values()] == [(False, "gap")] * 2
+    assert gap.state is DeliveryState.REFUSED
+    assert gap.error == str(REFUSAL)
+    reveal = hall.thread()[-1].body
+    assert "People: None, {'A': 2" in reveal
 
 
 async def test_a_refused_announcement_ends_the_debate_and_says_why(hall: Hall) -> None:
@@ -203,6 +270,8 @@ async def test_where_reading_is_refused_a_post_in_doubt_is_left_alone(hall: Hall
     debate = await hold(hall)
     assert debate.status is Status.CLOSED
     assert [turn[-1] for turn in turns_in(hall)] == list("1345678")
+    assert debate.gaps == 1
+    assert "turn 2 of 8** may be missing here" in hall.thread()[1].body
 
 
 async def test_an_announcement_in_doubt_that_cannot_be_looked_for_ends_the_debate(
