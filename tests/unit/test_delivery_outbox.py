@@ -395,7 +395,7 @@ async def begin_another(office: Office) -> tuple[Debate, Lease]:
     return debate, lease
 
 
-async def test_a_message_that_cannot_be_rendered_is_refused_and_the_others_come(
+async def test_a_message_that_cannot_be_rendered_is_plain_and_the_others_come(
     office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An unexpected exception at one message ended the delivery of all debates."""
@@ -409,10 +409,14 @@ async def test_a_message_that_cannot_be_rendered_is_refused_and_the_others_come(
         return render(message, stem)
 
     async def settle_and_tell(
-        lease: Lease, intent: Intent, state: DeliveryState, error: str = ""
+        lease: Lease,
+        intent: Intent,
+        state: DeliveryState,
+        error: str = "",
+        instead: Post | None = None,
     ) -> Intent | None:
         settled[intent.key] = state
-        return await settle(lease, intent, state, error)
+        return await settle(lease, intent, state, error, instead)
 
     monkeypatch.setattr(office.venue, "render", render_but_one)
     monkeypatch.setattr(office.store.outbox, "settle", settle_and_tell)
@@ -424,10 +428,10 @@ async def test_a_message_that_cannot_be_rendered_is_refused_and_the_others_come(
         )
         office.delivery.bell.ring("outbox/memory", other.id)
         await office.delivery.settled(other.id)
-    assert office.said() == ["info: one", "info: three", "info: x"]
+    assert office.said() == ["info: one", "two", "info: three", "info: x"]
     assert settled == {
         "one": DeliveryState.SENT,
-        "two": DeliveryState.REFUSED,
+        "two": DeliveryState.SENT,
         "three": DeliveryState.SENT,
         "x": DeliveryState.SENT,
     }
