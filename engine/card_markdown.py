@@ -45,6 +45,7 @@ VIOLATIONS = {
     "long_decision": "a decision of {measured:g} words where {limit:g} are allowed",
     "missing_synthesis": "no synthesis",
     "overtime": "{measured:g} words where the time allows {limit:g}",
+    "replaced_characters": "characters that cannot be shown ({measured:g})",
     "unreadable": "not in the form that was asked for",
     "too_few_arguments": "{measured:g} arguments where {limit:g} are needed",
     "short_claim": "a claim of {measured:g} characters where {limit:g} are needed",

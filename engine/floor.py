@@ -31,7 +31,7 @@ from engine.jury.blinding import blind
 from engine.jury.identity import scrub
 from engine.jury.panel import BLINDER
 from engine.languages import language_name
-from engine.limits import TurnLimits, violations
+from engine.limits import TurnLimits, replaced, violations
 from engine.messages import Notice, TurnPost
 from engine.ports import ChatMessage, Reply
 from engine.prompts.library import Prompts, guard
@@ -152,6 +152,7 @@ class Floor:
             reply = await self._answer(f"{step}/shorten", seat, history, role, cue)
             text = clean(reply.text)
             over = violations(text, limits, self._setup.chars_per_word)
+        over += replaced(reply.replaced)
         await self._publish(self._turn(seat, round_name, text, limits, reply.model, over))
         return text
 
@@ -217,6 +218,7 @@ class Floor:
             found.model_copy(update={"kind": "overtime"})
             for found in violations(text, limits, self._setup.chars_per_word)
         )
+        over += replaced(reply.replaced)
         turn = self._turn(seat, round_name, text, limits, reply.model, over)
         return await self._publish(turn, words_a_minute)
 

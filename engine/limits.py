@@ -19,6 +19,16 @@ class TurnLimits(Value):
     decision_words: int | None = None
 
 
+REPLACED = "replaced_characters"
+
+
+def replaced(characters: int) -> tuple[Violation, ...]:
+    """Return what is recorded of a text in which so many characters could not be kept."""
+    if not characters:
+        return ()
+    return (Violation(kind=REPLACED, measured=characters, limit=0),)
+
+
 def violations(text: str, limits: TurnLimits, chars_per_word: float) -> tuple[Violation, ...]:
     """Return every limit that a text passes, with what was measured."""
     measured: list[tuple[str, float, int | None]] = []

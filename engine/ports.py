@@ -118,7 +118,8 @@ class Call:
 class Reply(Value):
     """What a model answered.
 
-    `model` is the one that really answered; `finish` the backend's word for why it stopped
+    `replaced` characters of it, which no text can hold, became U+FFFD. `model` is the one that
+    really answered; `finish` the backend's word for why it stopped
     (`stop`, `length`, `content_filter`, …); `cost` is USD, None when unknown; `latency` is
     seconds of the successful attempt.
     """
@@ -126,6 +127,7 @@ class Reply(Value):
     text: str
     finish: str
     model: str
+    replaced: int = 0
     usage: Usage = Usage()
     cost: float | None = None
     latency: float = 0.0

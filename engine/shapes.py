@@ -15,6 +15,7 @@ from pydantic import BaseModel, ValidationError
 
 from engine.debate import Value, Violation
 from engine.findings import Artifact
+from engine.limits import replaced
 from engine.ports import AnswerSchema, Reply
 from engine.structured import UnreadableError, read_object
 
@@ -55,12 +56,16 @@ class Shape(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Answer(Generic[T]):
-    """What an answer amounts to: `value` is None for one that cannot be read at all."""
+    """What an answer amounts to: `value` is None for one that cannot be read at all.
+
+    `replaced` characters of it could not be kept.
+    """
 
     value: T | None
     faults: tuple[Fault, ...]
     raw: str
     model: str = ""
+    replaced: int = 0
 
     @property
     def valid(self) -> bool:
@@ -78,6 +83,7 @@ class Answer(Generic[T]):
                 for fault in self.faults
                 if fault.limit
             ),
+            *replaced(self.replaced),
         )
 
     @property
@@ -102,10 +108,17 @@ def read_shape(reply: Reply, shape: Shape[T]) -> Answer[T]:
         parsed = read_object(reply.text, reply.finish)
         value = shape.model.model_validate(parsed.value)
     except UnreadableError as error:
-        return Answer(None, (Fault(kind=UNREADABLE, what=str(error)),), reply.text, reply.model)
+        return Answer(
+            None,
+            (Fault(kind=UNREADABLE, what=str(error)),),
+            reply.text,
+            reply.model,
+            reply.replaced,
+        )
     except ValidationError as error:
-        return Answer(None, _misfits(error), reply.text, reply.model)
-    return Answer(value, shape.check(value), reply.text, reply.model)
+        return Answer(None, _misfits(error), reply.text, reply.model, reply.replaced)
+    replaced_here = reply.replaced + parsed.replaced
+    return Answer(value, shape.check(value), reply.text, reply.model, replaced_here)
 
 
 def kept(answer: Answer[T], name: str, kind: str) -> Artifact:

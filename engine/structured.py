@@ -37,10 +37,11 @@ class UnreadableError(RostrumError):
 
 
 class Parsed(NamedTuple):
-    """The object that an answer holds, and whether repair was needed to read it."""
+    """The object that an answer holds, and whether repair was needed to read or store it."""
 
     value: Object
     repaired: bool
+    replaced: int = 0  # characters that cannot be stored
 
 
 def read_object(text: str, finish: str = "stop") -> Parsed:
@@ -134,7 +135,7 @@ def _parse(span: str) -> Parsed | None:
         value = json.loads(span, object_pairs_hook=_unique, parse_constant=_refuse)
     except ValueError:
         return _repair(span)
-    return Parsed(_clean(value), repaired=False)
+    return _parsed(value, repaired=False)
 
 
 def _repair(span: str) -> Parsed | None:
@@ -143,7 +144,20 @@ def _repair(span: str) -> Parsed | None:
     if len(span) > MAX_REPAIR_CHARS:
         raise UnreadableError("the answer's JSON is broken and too long to repair")
     value = json_repair.loads(span, skip_json_loads=True)
-    return Parsed(_clean(value), repaired=True) if isinstance(value, dict) else None
+    return _parsed(value, repaired=True) if isinstance(value, dict) else None
+
+
+def _parsed(value: Any, *, repaired: bool) -> Parsed:
+    replaced = _count_unstorable(value)
+    return Parsed(_clean(value) if replaced else value, repaired or replaced > 0, replaced)
+
+
+def _count_unstorable(value: Any) -> int:
+    if isinstance(value, str):
+        return len(_UNSTORABLE.findall(value))
+    if isinstance(value, dict):
+        return sum(_count_unstorable(part) for pair in value.items() for part in pair)
+    return sum(map(_count_unstorable, value)) if isinstance(value, list) else 0
 
 
 def _clean(value: Any) -> Any:

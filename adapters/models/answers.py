@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import orjson
 
+from adapters.models.decoding import decode
 from adapters.models.faults import spoken
 from adapters.models.outcomes import LATER, Answer, Fault, Outcome, redact
 from engine.debate import Origin, Usage
@@ -26,7 +27,7 @@ def read_answer(content: bytes, asked: str, secret: str = "") -> Outcome:
     The cost is what the body states, or None; the caller may know a price.
     """
     try:
-        body = orjson.loads(content)
+        body, replaced = decode(content)
     except orjson.JSONDecodeError:
         return Fault("answered with something that is not JSON", cost=None)
     if not isinstance(body, dict):
@@ -38,7 +39,8 @@ def read_answer(content: bytes, asked: str, secret: str = "") -> Outcome:
         return _spent(f"answered with an error{f': {said}' if said else ''}", body, asked)
     if not choice:
         return Fault("answered with JSON that is not a completion", cost=None)
-    return _read_choice(body, choice, asked)
+    outcome = _read_choice(body, choice, asked)
+    return replace(outcome, replaced=replaced) if isinstance(outcome, Answer) else outcome
 
 
 def _read_choice(body: dict[str, Any], choice: dict[str, Any], asked: str) -> Outcome:

@@ -151,6 +151,7 @@ def _entry(outcome: Outcome, number: int, latency: float) -> Attempt:
 def _reply(answer: Answer, number: int, latency: float) -> Reply:
     return Reply(
         text=answer.text,
+        replaced=answer.replaced,
         finish=answer.finish,
         model=answer.model,
         usage=answer.usage,

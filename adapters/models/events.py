@@ -5,6 +5,7 @@ Both are pure: bytes go in as they come, wherever they are cut.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -12,6 +13,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from adapters.models.answers import read_delta
+from adapters.models.decoding import decode_raw, join
 
 DONE = "[DONE]"
 _LINE_END = re.compile(rb"\r\n|\r|\n")
@@ -95,7 +97,7 @@ class Completion:
             if not self._over:
                 self._add(event)
         if len(self._text) > before:
-            self._heard(self._text, self._model)
+            self._heard(join(self._text)[0], self._model)
         return not self._over
 
     def body(self) -> bytes:
@@ -109,14 +111,15 @@ class Completion:
             whole["usage"] = self._usage
         if self._error:
             whole["error"] = self._error
-        return orjson.dumps(whole)
+        # Halves are escaped as they came, and read in answers.py.
+        return json.dumps(whole).encode()
 
     def _add(self, event: Event) -> None:
         if event.data.strip() == DONE:
             self._over = True
             return
         try:
-            chunk = orjson.loads(event.data)
+            chunk = decode_raw(event.data)
         except orjson.JSONDecodeError:
             chunk = {"error": event.data if event.kind == "error" else _UNREADABLE}
         if not isinstance(chunk, dict):

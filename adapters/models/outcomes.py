@@ -24,7 +24,10 @@ class Next(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Text that a model gave; `cost` is USD, None when unknown, known from its `origin`."""
+    """Text that a model gave, in which some characters were `replaced` that no text can hold.
+
+    `cost` is USD, None when unknown, and known from its `origin`.
+    """
 
     text: str
     finish: str
@@ -32,6 +35,7 @@ class Answer:
     usage: Usage = field(default_factory=Usage)
     cost: float | None = None
     origin: Origin | None = None
+    replaced: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ import orjson
 from adapters.models.backends import Backend
 from adapters.models.bundled import bundled_price
 from adapters.models.connection import Connection, Response
+from adapters.models.decoding import decode
 from engine.debate import Model, Origin, Price
 
 FETCH_S = 8.0
@@ -63,7 +64,7 @@ class PriceBook:
 def model_entries(content: bytes) -> list[dict[str, Any]]:
     """Return the models that a `/models` body lists, each with an `id`; none if unreadable."""
     try:
-        body = orjson.loads(content)
+        body = decode(content).value
     except orjson.JSONDecodeError:
         return []
     entries = body.get("data") if isinstance(body, dict) else body

@@ -351,7 +351,11 @@ VERDICTS = (
     Column("audit", FLAG, "whether it only measures the effect of order and decides nothing"),
     Column("valid", FLAG, "whether the reply could be read; if not it says nothing of the debate"),
     Column("problem", TEXT, "what is wrong with the reply; null when nothing is"),
-    Column("repaired", FLAG, "whether its JSON had to be repaired"),
+    Column(
+        "repaired",
+        FLAG,
+        "whether its JSON had to be repaired, or had characters that no text can hold",
+    ),
     Column("contradictory", FLAG, "whether its verdict contradicts its scores"),
     Column(
         "names",

@@ -130,7 +130,8 @@ class Panel:
 
     def _judge(self, reply: Reply) -> Outcome:
         setup = self.debate.setup
-        return read_ballot(reply.text, reply.finish, setup.names, setup.panel.rubric)
+        outcome = read_ballot(reply.text, reply.finish, setup.names, setup.panel.rubric)
+        return replace(outcome, repaired=True) if reply.replaced else outcome
 
     def _names(self, order: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(self.debate.setup.names[side] for side in order)

@@ -14,6 +14,7 @@ the usage it stated, and is its own oracle of what was sent and what it cost.
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import socket
 from collections import defaultdict, deque
@@ -281,11 +282,11 @@ class ModelServer:
             return _abort(request)
         if body.get("stream") and act.body is None and not act.plain:
             return await _stream(request, act, self._completion(act, body))
-        content = orjson.dumps(self._completion(act, body)) if act.body is None else act.body
+        whole = json.dumps(self._completion(act, body)).encode() if act.body is None else act.body
         if act.reset:
-            return await _break_off(request, content)
+            return await _break_off(request, whole)
         headers = {**act.headers, "Content-Type": act.content_type}
-        response = web.Response(status=act.status, body=content, headers=headers)
+        response = web.Response(status=act.status, body=whole, headers=headers)
         if act.leaves:
             # Before the answer, so that whoever has it finds nobody any more.
             await self.leave(act.leaves, act.away)
@@ -367,7 +368,7 @@ def _chunks(completion: Body) -> list[Body]:
 
 
 def _event(chunk: Body) -> bytes:
-    return b"data: " + orjson.dumps(chunk) + b"\n\n"
+    return b"data: " + json.dumps(chunk).encode() + b"\n\n"
 
 
 def _abort(request: web.Request) -> web.StreamResponse:

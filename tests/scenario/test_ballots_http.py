@@ -65,6 +65,11 @@ def comma(body: Body) -> str:
     return fair_ballot(body)[:-1] + ",}"
 
 
+def half_reason(body: Body) -> str:
+    """Give as reasons a text that no database takes."""
+    return fair_ballot(body).replace("Both were", "Both \\ud800 were")
+
+
 def two_minds(body: Body) -> str:
     """Give two ballots that differ."""
     return fair_ballot(body) + voting("tie")(body)
@@ -86,6 +91,8 @@ CASES = {
     "plain": Case((fair_ballot,), True),
     "prose around it": Case((wrapped("Here I judge: ", "\nThat is all."),), True),
     "a fence": Case((wrapped("```json\n", "\n```"),), True),
+    "half a character beside it": Case((wrapped("So: \ud800", ""),), True, repaired=True),
+    "half a character in it": Case((half_reason,), True, repaired=True),
     "a trailing comma": Case((comma,), True, repaired=True),
     "cut off, twice": Case((cut, cut), False, "is not closed"),
     "cut off, then whole": Case((cut, fair_ballot), True),
@@ -166,7 +173,7 @@ def judged(migrated_file: Path, tmp_path_factory: pytest.TempPathFactory) -> dic
 def test_a_ballot_is_what_its_reply_amounts_to(judged: dict[str, Judged], name: str) -> None:
     case, (debate, verdict, found, said) = CASES[name], judged[name]
     assert len(said) == len(case.answers)
-    assert found.raw == said[-1]
+    assert found.raw == said[-1].replace("\ud800", "\ufffd")
     assert found.valid is case.valid
     assert case.problem in found.problem
     assert bool(found.problem) == bool(case.problem)
