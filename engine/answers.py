@@ -78,6 +78,7 @@ class StatusAnswer(Value):
 
     `minutes_left` are those of an open vote; `mirror` is the debate whose vote closes with it.
     `gaps` counts what is missing in its thread, or may be.
+    `waits` says what it waits for, if it does.
     """
 
     debate: DebateLine
@@ -86,6 +87,7 @@ class StatusAnswer(Value):
     minutes_left: float | None = None
     mirror: DebateLine | None = None
     gaps: int = 0
+    waits: str = ""
     private: bool = True
 
 

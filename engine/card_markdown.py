@@ -69,6 +69,7 @@ STATES: Mapping[Phase, str] = {
 }
 VOTE_TIED = "🗳️ the vote is open in {thread} until {until}, with that on its mirror {mirror}"
 VOTE_WAITS = "🗳️ the vote is open in {thread} and closes together with that on its mirror {mirror}"
+VOTE_HELD_UP = "⏳ {reason} It is held in {thread}."
 RUNS_BY_THE_CLOCK = "🗣️ {round}{turns} turns held in {thread}"
 IN_ROUND = "{round}: "
 TURN = "{seat} · {round} · turn {number} of {total}"
@@ -185,6 +186,8 @@ def progressed(progress: Progress, *, thread: str, until: str = "") -> str:
 def _state(progress: Progress) -> str:
     if progress.phase == "running" and not progress.total:
         return RUNS_BY_THE_CLOCK
+    if progress.phase == "voting" and progress.reason:
+        return VOTE_HELD_UP
     if progress.phase == "voting" and progress.mirror:
         return VOTE_WAITS if progress.until is None else VOTE_TIED
     return STATES[progress.phase]

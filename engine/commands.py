@@ -218,6 +218,7 @@ class Commands:
             minutes_left=self._minutes_left(found),
             mirror=DebateLine.of(mirror) if mirror and tied(found, mirror, now) else None,
             gaps=found.gaps,
+            waits=found.reason if found.status.live or found.status is Status.VOTING else "",
         )
 
     async def result(self, person: Person, debate: str | None = None) -> ResultAnswer:
@@ -418,8 +419,11 @@ class Commands:
         verdict, ballots = await self.store.journal.judged(debate.id)
         calls, usd = await self.store.journal.spending(debate.id)
         events = await self.store.votes.events(debate.id)
-        tally, stances = tally_of(debate, events), stances_of(debate, events)
-        return reveal_of(debate, tally, verdict or NO_VERDICT, ballots, calls, usd, stances)
+        targets = await self.store.votes.targets(debate.id)
+        unread = frozenset(target.question for target in targets if target.unread)
+        tally, stances = tally_of(debate, events, unread), stances_of(debate, events, unread)
+        verdict = verdict or NO_VERDICT
+        return reveal_of(debate, tally, verdict, ballots, calls, usd, stances, unread)
 
 
 def _revealed_here(person: Person) -> ExportFilter:

@@ -508,12 +508,21 @@ class VoteEvent(Value):
     step: str = ""
 
 
-NotGold = Literal["", "judge", "starter", "ambiguous", "mirror", "gap"]
+NotGold = Literal["", "judge", "starter", "ambiguous", "mirror", "gap", "unread"]
 """Why a vote is no label; empty for one that is.
 
 A judge could be read, its voter had started the debate, none of several choices is known to be
-the last, the debate's mirror had named the models, or something is missing in its thread. Of
-several reasons the first holds.
+the last, the debate's mirror had named the models, something is missing in its thread,
+or its reactions could never be read. Of several reasons the first holds.
+"""
+
+
+Recovery = Literal["complete", "unread", "unknown"]
+"""What a standing vote rests on.
+
+"complete": before the question closed, all reactions to its message were read, or it is answered by
+button alone. "unread": they could not be, so it is as it was last known, and not gold. "unknown":
+it was closed by a version that did not say.
 """
 
 
@@ -541,6 +550,7 @@ class Vote(Value):
     mirror_revealed: bool = False
     fast: bool = False
     reason: NotGold = ""
+    recovery: Recovery = "complete"
 
 
 class TurnLabel(Value):

@@ -15,7 +15,7 @@ from engine.answers import (
 from engine.card_markdown import COST_UNKNOWN, SOON, option_name, plural
 from engine.debate import Estimate, Persuasion, Status, Tally, Verdict
 from engine.messages import JurorLine, Reveal
-from engine.reveal_markdown import cost_of, model_lines
+from engine.reveal_markdown import UNREAD, cost_of, model_lines
 from engine.text import headline
 
 TOPIC_LENGTH = 200  # characters, of the debate that is spoken of
@@ -139,6 +139,8 @@ def status_lines(answer: StatusAnswer) -> Iterator[str]:
         yield STATUSES[debate.status].format(turns=answer.turns, total=answer.turns_total)
     if answer.gaps:
         yield plural(GAPS, answer.gaps)
+    if answer.waits:
+        yield answer.waits
 
 
 def _vote_open(minutes: float, mirror: DebateLine | None) -> Iterator[str]:
@@ -188,6 +190,8 @@ def _reveal(reveal: Reveal) -> Iterator[str]:
     yield _people(reveal.tally)
     if reveal.gaps:
         yield plural(GAPS, reveal.gaps)
+    if reveal.unread:
+        yield UNREAD
     yield _jury(reveal.verdict)
     yield from (_juror(line) for line in reveal.jurors)
     yield AGREE[reveal.agree]

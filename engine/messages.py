@@ -35,7 +35,8 @@ class Progress(Value):
 
     `judging` is a debate whose jury reads, `gone` one whose thread was lost. `round` is the newest
     turn's, `until` when an open vote closes (None: that depends on its mirror), `mirror` the code
-    of the debate whose vote closes with it, `reason` why a debate is gone.
+    of the debate whose vote closes with it, `reason` why a debate is gone, or
+    what an open vote waits for.
     """
 
     phase: Phase
@@ -155,7 +156,8 @@ class Reveal(Value):
     `agree` is None unless both the people and the panel decided; `persuasion` is there when
     people were asked for their stance. `seats` are those with a model of their own, and `judges`
     the format's own. `broadcast` asks to show it in the channel too. `gaps` counts what is missing
-    in the thread, or may be: then no vote is gold.
+    in the thread, or may be: then no vote is gold. `unread` says that
+    people's reactions could not be read before the close.
     """
 
     kind: Literal["reveal"] = "reveal"
@@ -174,6 +176,7 @@ class Reveal(Value):
     broadcast: bool = False
     rehearsal: Rehearsal = ""
     gaps: int = 0
+    unread: bool = False
 
 
 class Notice(Value):

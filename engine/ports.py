@@ -257,7 +257,8 @@ class Reactions:
     """Who holds which option of a vote message, as the platform says.
 
     `seeded` are the options that still carry the bot's own reaction; the bot and other bots
-    are in no set of `holders`. `complete` is False when a page could not be read.
+    are in no set of `holders`. `complete` is False when somebody may be missing, though the
+    platform has answered.
     """
 
     holders: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -414,7 +415,10 @@ class Venue(Protocol):
         ...
 
     async def reactions(self, place: str, message: str) -> Reactions:
-        """Read who holds which option now. Raises MessageGoneError for a deleted message."""
+        """Read who holds which option now. Raises MessageGoneError for a deleted message.
+
+        Raises VenueAwayError when a part of it cannot be read now.
+        """
         ...
 
     async def remove_reaction(self, place: str, message: str, user: str, option: str) -> None:

@@ -23,6 +23,10 @@ GAPS = (
     "{n} message is missing in this thread, or may be, so the votes decide nothing.",
     "{n} messages are missing in this thread, or may be, so the votes decide nothing.",
 )
+UNREAD = (
+    "The reactions could not be read before the close. The votes are as last known, and none "
+    "counts as a label."
+)
 JURY_CHOSE = "**Jury: {winner}** ({detail})"
 JURY_TIED = "**Jury: a tie** ({detail})"
 JURY_NOTHING = "**Jury:** no verdict, {problem} ({detail})"
@@ -58,7 +62,7 @@ def reveal_lines(reveal: Reveal) -> Iterator[str]:
     if reveal.judges:
         yield JUDGES.format(judges=", ".join(f"`{judge}`" for judge in reveal.judges))
     yield ""
-    yield from _people(reveal.tally, tuple(reveal.models), reveal.gaps)
+    yield from _people(reveal)
     if reveal.persuasion is not None and reveal.persuasion.people:
         yield _persuasion(reveal.persuasion)
     yield ""
@@ -80,15 +84,19 @@ def cost_of(reveal: Reveal) -> str:
     return COST_UNKNOWN if reveal.usd is None else SPENT_USD.format(usd=reveal.usd)
 
 
-def _people(tally: Tally, contenders: tuple[str, ...], gaps: int) -> Iterator[str]:
+def _people(reveal: Reveal) -> Iterator[str]:
+    tally, contenders = reveal.tally, tuple(reveal.models)
     said = PEOPLE.format(counts=_counts(tally.counts))
     if tally.share is not None and tally.low is not None and tally.high is not None:
         bounds = {"low": 100 * tally.low, "high": 100 * tally.high}
         said += "; " + SHARE.format(side=contenders[0], share=100 * tally.share, **bounds)
     yield said
+    if reveal.unread:
+        yield UNREAD
+        return
     if tally.gold != tally.counts:
         yield GOLD.format(counts=_counts(tally.gold))
-    yield plural(GAPS, gaps) if gaps else _human_winner(tally)
+    yield plural(GAPS, reveal.gaps) if reveal.gaps else _human_winner(tally)
 
 
 def _counts(counts: dict[str, int]) -> str:

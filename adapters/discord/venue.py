@@ -21,7 +21,7 @@ from adapters.discord.payload import NOBODY, Payload, carries, nonce_of
 from adapters.discord.rest import Rest
 from adapters.discord.votes import EMOJIS, option_of
 from engine.channel_pace import GAP_SECONDS, ChannelPace
-from engine.errors import MessageGoneError, VenueError, VenueGoneError
+from engine.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
 from engine.messages import Message
 from engine.ports import Part, Reactions, VenueLimits
 
@@ -126,7 +126,7 @@ class DiscordVenue:
                 await self._awake(Act.REACT, "PUT", path, place=place, message=message, emoji=emoji)
 
     async def reactions(self, place: str, message: str) -> Reactions:
-        """Read who holds which option; incomplete when a page cannot be read."""
+        """Read who holds which option; incomplete when Discord refuses an option's for good."""
         kept = await self.read(place, message)
         holders: dict[str, frozenset[str]] = {}
         complete = True
@@ -136,7 +136,7 @@ class DiscordVenue:
                 continue
             try:
                 holders[option] = await self._holders(place, message, reaction["emoji"]["name"])
-            except (MessageGoneError, VenueGoneError):
+            except (MessageGoneError, VenueAwayError, VenueGoneError):
                 raise
             except VenueError:
                 complete = False

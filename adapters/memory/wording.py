@@ -84,6 +84,8 @@ def _reveal(reveal: Reveal) -> Iterator[str]:
     if reveal.judges:
         yield f"Judged by {', '.join(reveal.judges)}"
     yield f"People: {reveal.tally.winner}, {reveal.tally.counts}, share {reveal.tally.share}"
+    if reveal.unread:
+        yield "The reactions could not be read."
     yield f"Jury: {reveal.verdict.winner}, {reveal.verdict.p} {reveal.verdict.problem}".rstrip()
     if reveal.persuasion is not None:
         moved = reveal.persuasion

@@ -22,6 +22,7 @@ from adapters.storage.tables import (
     ballots,
     calls,
     debates,
+    targets,
     turns,
     verdicts,
     vote_events,
@@ -137,6 +138,13 @@ def _complete(
         .where(vote_events.c.debate.in_(ids), vote_events.c.question.in_(REVEALED))
         .order_by(vote_events.c.number)
     )
+    unread = set(
+        connection.scalars(
+            select(targets.c.debate).where(
+                targets.c.debate.in_(ids), targets.c.question == Question.AGAIN, targets.c.unread
+            )
+        )
+    )
     called = grouped(
         select(*CALL_COLUMNS).where(calls.c.debate.in_(ids)).order_by(calls.c.step, calls.c.attempt)
     )
@@ -144,7 +152,7 @@ def _complete(
     for debate in chunk:
         verdict = judged[debate.id]
         events = tuple(read_log(open_still[debate.id]))
-        answers = (*cast[debate.id], *_to_revised(events, debate))
+        answers = (*cast[debate.id], *_to_revised(events, debate, debate.id in unread))
         yield DebateRecord(
             debate=debate,
             turns=tuple(Turn.model_validate_json(row.body) for row in spoken[debate.id]),
@@ -180,8 +188,8 @@ def _to_answer(body: dict[str, Any]) -> Answer:
         return Answer(**body)
 
 
-def _to_revised(events: Iterable[VoteEvent], debate: Debate) -> Iterator[Answer]:
-    for vote in revised_votes(debate, events):
+def _to_revised(events: Iterable[VoteEvent], debate: Debate, unread: bool) -> Iterator[Answer]:
+    for vote in revised_votes(debate, events, "unread" if unread else "complete"):
         yield Answer(**vote.model_dump(mode="json"))
 
 

@@ -297,6 +297,8 @@ vote_events = Table(
     Column("how", String(12), nullable=False),
     Column("event", String(128)),
     Column("received_at", Utc, nullable=False),
+    Column("given_at", Utc, comment="when its person acted, where the platform tells"),
+    Column("heard_from", Utc, comment="of one recovered: what was heard since may be newer"),
     Column("late_seen", Boolean, nullable=False, default=False),
     Column("question", String(16), nullable=False, default="vote"),
     Column("step", String(255), nullable=False, default="", comment="of the turn, for a thumb"),
@@ -318,6 +320,7 @@ targets = Table(
     Column("options", String(64), nullable=False, comment="with spaces between"),
     Column("deadline", Utc, comment="until when it asks again after the reveal"),
     Column("closed_at", Utc, comment="since when its answers stay as they are"),
+    Column("unread", Boolean, comment="it closed without its reactions being read"),
     Index(None, "question", "closed_at"),
     comment="The messages whose reactions and buttons mean something",
 )

@@ -31,7 +31,7 @@ FIND_TARGET = (
         targets.c.message == bindparam("message"),
     )
 )
-PLAIN = tuple(set(Target.model_fields) - {"closed", "options"})
+PLAIN = tuple(set(Target.model_fields) - {"closed", "options", "unread"})
 INSERT_TARGET = Prepared(insert(targets).on_conflict_do_nothing(), (*PLAIN, "options"))
 
 
@@ -63,7 +63,7 @@ def find_question(connection: Connection, platform: str, place: str, message: st
 
 def add_target(connection: Connection, target: Target) -> None:
     """Take answers on a message from now on; one that takes them already stays as it is."""
-    row = target.model_dump(exclude={"closed", "options"})
+    row = target.model_dump(exclude={"closed", "options", "unread"})
     INSERT_TARGET.run(connection, row | {"options": " ".join(target.options)})
 
 
@@ -71,4 +71,5 @@ def to_target(row: Row[Any]) -> Target:
     """Read a row of the table."""
     plain = {name: getattr(row, name) for name in PLAIN}
     options = tuple(row.options.split(" "))
-    return Target(**plain, options=options, closed=row.closed_at is not None)
+    closed, unread = row.closed_at is not None, bool(row.unread)
+    return Target(**plain, options=options, closed=closed, unread=unread)

@@ -189,8 +189,10 @@ class VoteTable:
         )
         await self._guarded(lease, statement)
 
-    async def close_stance(self, lease: Lease, debate_id: str, now: datetime) -> None:
-        """Take no more first stances."""
+    async def close_stance(
+        self, lease: Lease, debate_id: str, now: datetime, *, unread: bool = False
+    ) -> None:
+        """Take no more first stances; `unread`: their reactions could not be read."""
         ended = (
             update(debates)
             .where(debates.c.id == debate_id, debates.c.stance_closed_at.is_(None))
@@ -202,7 +204,8 @@ class VoteTable:
             .where(targets.c.debate == debate_id, before, targets.c.closed_at.is_(None))
             .values(closed_at=now)
         )
-        await self._guarded(lease, ended, shut)
+        marked = update(targets).where(targets.c.debate == debate_id, before)
+        await self._guarded(lease, ended, shut, marked.values(unread=unread))
 
     async def open_again(self, lease: Lease, debate_id: str, deadline: datetime) -> None:
         """Say until when it is asked again; a question that has been opened stays as it is."""
@@ -214,10 +217,13 @@ class VoteTable:
         rows = await self._database.fetch(AGAINS, {"on": platform, "channel": channel})
         return {row.debate: row.deadline for row in rows}
 
-    async def close_again(self, lease: Lease, debate_id: str, now: datetime) -> None:
-        """Take no more answers on the message that asks again."""
+    async def close_again(
+        self, lease: Lease, debate_id: str, now: datetime, *, unread: bool = False
+    ) -> None:
+        """Take no more answers on the message that asks again, as `close_stance` does."""
         shut = update(targets).where(_asks_again(debate_id), targets.c.closed_at.is_(None))
-        await self._guarded(lease, shut.values(closed_at=now))
+        marked = update(targets).where(_asks_again(debate_id)).values(unread=unread)
+        await self._guarded(lease, shut.values(closed_at=now), marked)
 
     async def revise(self, revision: Revision) -> Pressed:
         """Keep what somebody answers after the reveal, in place of what they answered before."""
@@ -443,6 +449,9 @@ class VoteTable:
             ]
             if rows:
                 connection.execute(insert(votes), rows)
+            of_these = targets.c.question.in_(closing.unread)
+            marked = update(targets).where(targets.c.debate == debate_id, of_these)
+            connection.execute(marked.values(unread=True))
             insert_posts(connection, debate_id, closing.posts)
             for judge, verdict in closing.verdicts.items():
                 insert_verdict(connection, debate_id, judge, verdict)

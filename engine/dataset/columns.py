@@ -425,13 +425,21 @@ VOTES = (
     Column(
         "reason",
         TEXT,
-        "why it is not gold: `judge`, `starter`, `ambiguous`, `mirror` or `gap`; null when it is",
+        "why it is not gold: `judge`, `starter`, `ambiguous`, `mirror`, `gap` or `unread`; null "
+        "when it is",
     ),
     Column("starter", FLAG, "whether the voter had started the debate"),
     Column("judge_visible", FLAG, "whether a judge's scores could be read before"),
     Column("mirror_revealed", FLAG, "whether the debate's mirror had named the models before"),
     Column("fast", FLAG, "whether nobody can have read the debate before it; see below"),
     Column("late_seen", FLAG, "whether it was found only after a deadline that the bot missed"),
+    Column(
+        "recovery",
+        TEXT,
+        "`complete`: everybody's reactions were read before the close, or there are buttons alone; "
+        "`unread`: they could not be, so the vote is as last known; `unknown`: closed by a version "
+        "that did not say",
+    ),
     Column("tally_visible", FLAG, "whether others' votes could be seen"),
     Column("votes_seen_before", WHOLE, "how many others had voted before", unit="votes"),
     Column("changes", WHOLE, "how often the voter changed to another choice"),

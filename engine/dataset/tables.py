@@ -413,6 +413,7 @@ def _vote(voter: str, answer: Answer, held: Row) -> Row:
         "mirror_revealed": answer.mirror_revealed,
         "fast": answer.fast,
         "late_seen": answer.late_seen,
+        "recovery": answer.recovery,
         "tally_visible": answer.tally_visible,
         "votes_seen_before": answer.votes_seen_before,
         "changes": answer.changes,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
-from engine.debate import Ballot, Debate, Question, Turn, TurnLabel, Verdict, Vote
+from engine.debate import Ballot, Debate, Question, Recovery, Turn, TurnLabel, Verdict, Vote
 from engine.findings import Adjustment, Artifact, Score
 from engine.ports import Reply
 
@@ -72,6 +72,7 @@ class Answer(NamedTuple):
     mirror_revealed: bool = False
     fast: bool = False
     reason: str = ""
+    recovery: Recovery = "complete"
 
     def to_vote(self) -> Vote:
         """Return the same as a Vote."""

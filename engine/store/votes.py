@@ -70,7 +70,7 @@ class Target(Value):
     """A message whose reactions or buttons mean something; `step` is that of a turn.
 
     `deadline` is until when one asks again after the reveal. `closed` says that its answers are as
-    they will stay: it was deleted, or its time is over.
+    they will stay: it was deleted, or its time is over; `unread` that it closed without a reading.
     """
 
     debate: str
@@ -83,6 +83,7 @@ class Target(Value):
     step: str = ""
     deadline: datetime | None = None
     closed: bool = False
+    unread: bool = False
 
 
 Act = Literal["cleared", "deleted", "archived", "locked", "reopened", "shown"]
@@ -121,13 +122,15 @@ class Intervention(Value):
 class Closing(Value):
     """How a vote ends: the standing votes, what to say about it, what stances decided.
 
-    `last` is queued behind what was held back until the reveal.
+    `last` is queued behind what was held back until the reveal; `unread` are the questions whose
+    reactions could not be read.
     """
 
     votes: tuple[Vote, ...]
     posts: tuple[Post, ...]
     last: tuple[Post, ...] = ()
     verdicts: Mapping[str, Verdict] = {}
+    unread: frozenset[Question] = frozenset()
 
 
 class Votes(Protocol):
@@ -152,8 +155,10 @@ class Votes(Protocol):
         """Say until when the first stance is asked for; one that is open stays as it is."""
         ...
 
-    async def close_stance(self, lease: Lease, debate_id: str, now: datetime) -> None:
-        """Take no more first stances."""
+    async def close_stance(
+        self, lease: Lease, debate_id: str, now: datetime, *, unread: bool = False
+    ) -> None:
+        """Take no more first stances; `unread`: their reactions could not be read."""
         ...
 
     async def open_again(self, lease: Lease, debate_id: str, deadline: datetime) -> None:
@@ -164,8 +169,10 @@ class Votes(Protocol):
         """Return when the questions that ask again are due, the first due first."""
         ...
 
-    async def close_again(self, lease: Lease, debate_id: str, now: datetime) -> None:
-        """Take no more answers on the message that asks again."""
+    async def close_again(
+        self, lease: Lease, debate_id: str, now: datetime, *, unread: bool = False
+    ) -> None:
+        """Take no more answers on the message that asks again, as `close_stance` does."""
         ...
 
     async def revise(self, revision: Revision) -> Pressed:

@@ -12,6 +12,7 @@ from engine.debate import (
     Debate,
     Persuasion,
     Question,
+    Recovery,
     TurnLabel,
     Vote,
     VoteEvent,
@@ -40,7 +41,9 @@ def turn_labels(events: Iterable[VoteEvent], revealed_at: datetime | None) -> tu
     )
 
 
-def revised_votes(debate: Debate, events: Iterable[VoteEvent]) -> tuple[Vote, ...]:
+def revised_votes(
+    debate: Debate, events: Iterable[VoteEvent], recovery: Recovery = "complete"
+) -> tuple[Vote, ...]:
     """Return what people answer to who debated better when they know the models; never gold."""
     options = vote_options(tuple(debate.request.sides))
     return standing_votes(
@@ -48,6 +51,7 @@ def revised_votes(debate: Debate, events: Iterable[VoteEvent]) -> tuple[Vote, ..
         starter=debate.starter,
         judge_visible=True,
         tally_visible=debate.request.ballot is BallotKind.OPEN,
+        recovery=recovery,
     )
 
 

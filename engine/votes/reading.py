@@ -7,10 +7,11 @@ together.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
+from typing import NamedTuple
 
 import structlog
 
@@ -22,8 +23,17 @@ from engine.votes.recovery import NewEvent, reconcile
 from engine.votes.removal import Removals, Shown
 
 MOST_TRIES = 5
+MOST_PARTIAL = 5  # readings of a message that leave people out, before one is taken as it is
+PARTIAL = "not everybody who reacted was named."
 LOG = attrgetter("question", "step")
 log = structlog.get_logger(__name__)
+
+
+class Reading(NamedTuple):
+    """What readings came to: how many events were new, and which questions stay unread for good."""
+
+    found: int = 0
+    unread: frozenset[Question] = frozenset()
 
 
 @dataclass(slots=True)
@@ -35,23 +45,40 @@ class Reader:
     clock: Clock
     removals: Removals
     since: datetime
+    _partial: dict[tuple[str, str], int] = field(default_factory=dict)
 
-    async def recover(self, debate: Debate, lease: Lease, *questions: Question) -> None:
-        """Bring the logs of these questions in line with what the platform shows."""
-        if debate.gone:
-            return
+    async def recover(self, debate: Debate, lease: Lease, *questions: Question) -> Reading:
+        """Bring the logs of these questions in line with what the platform shows.
+
+        Raises VenueAwayError when one of them could not be read now: what it says is not known.
+        """
         targets = await self.store.votes.targets(debate.id, *questions)
+        if debate.gone:
+            return Reading(unread=_unread(targets))
+        found, unread, away = 0, frozenset[Question](), None
         try:
-            for _, asking in groupby(targets, LOG):
-                await self._recover(debate, lease, tuple(asking))
+            for _, group in groupby(targets, LOG):
+                asking = tuple(group)
+                try:
+                    read = await self._recover(debate, lease, asking)
+                except VenueAwayError as error:  # the others can be read meanwhile
+                    away = error
+                else:
+                    found, unread = found + read.found, unread | read.unread
         except VenueGoneError as error:
             log.warning("thread is gone", debate=debate.id, why=str(error))
             await self.store.outbox.abandon(lease, debate.id, str(error))
+            return Reading(unread=_unread(targets))
+        if away is not None:
+            raise away
+        return Reading(found, unread)
 
-    async def _recover(self, debate: Debate, lease: Lease, asking: Sequence[Target]) -> None:
+    async def _recover(self, debate: Debate, lease: Lease, asking: Sequence[Target]) -> Reading:
         target = asking[0]
-        if target.ballot is BallotKind.PRIVATE or all(each.closed for each in asking):
-            return
+        if target.ballot is BallotKind.PRIVATE:
+            return Reading()
+        if all(each.closed for each in asking):
+            return Reading(unread=_unread(asking))
         began = self.clock.now()
         reactions = _together(target.options, [await self._read(each) for each in asking])
         # Whatever was seen had been given by now: no earlier moment can be claimed.
@@ -78,6 +105,7 @@ class Reader:
             log.info("votes recovered", debate=debate.id, question=about, events=found, late=late)
         if target.ballot is BallotKind.SECRET:
             self._hide(target, reactions)
+        return Reading(found, frozenset() if reactions.complete else _unread(asking))
 
     def _hide(self, target: Target, reactions: Reactions) -> None:
         for option in target.options:
@@ -85,7 +113,10 @@ class Reader:
                 self.removals.add(Shown(target.place, target.message, user, option))
 
     async def _read(self, target: Target) -> Reactions:
-        """Read the reactions; where that fails for good, the votes stay as they are known."""
+        """Read the reactions; where that fails for good, the votes stay as they are known.
+
+        Raises VenueAwayError where trying again may help.
+        """
         if target.closed:
             return Reactions(complete=False)
         waited_for, about = target.question is not Question.TURN, _named(target)
@@ -97,20 +128,30 @@ class Reader:
             log.warning("message is gone", debate=target.debate, question=about, why=str(error))
             deleted = Intervention.on(target, "deleted", self.clock.now())
             await self.store.votes.intervene(target, deleted)
+        except VenueAwayError:
+            raise
         except VenueError as error:
-            if waited_for and isinstance(error, VenueAwayError):
-                raise
             why = str(error)
             log.warning("reactions unreadable", debate=target.debate, question=about, why=why)
         return Reactions(complete=False)
 
     async def _ask(self, target: Target) -> Reactions:
-        return await self.venue.reactions(target.place, target.message)
+        """Read once. Raises VenueAwayError for a reading that leaves people out, some times."""
+        read = await self.venue.reactions(target.place, target.message)
+        key = (target.place, target.message)
+        if read.complete:
+            self._partial.pop(key, None)
+            return read
+        self._partial[key] = self._partial.get(key, 0) + 1
+        if self._partial[key] < MOST_PARTIAL:
+            raise VenueAwayError(PARTIAL)
+        log.warning("reactions read in part", debate=target.debate, question=_named(target))
+        return read
 
     async def _ask_patiently(self, target: Target) -> Reactions:
         """Read what nobody waits for: at a distance from one another, and again where it failed.
 
-        What cannot be read at last is not read again before something is missed once more.
+        Raises VenueAwayError when that failed as well.
         """
         for _ in range(MOST_TRIES - 1):
             await self.clock.sleep(self.venue.limits.read_seconds)
@@ -131,6 +172,11 @@ def _together(options: Sequence[str], readings: Sequence[Reactions]) -> Reaction
         seeded=frozenset[str]().union(*(one.seeded for one in readings)),
         complete=all(one.complete for one in readings),
     )
+
+
+def _unread(targets: Sequence[Target]) -> frozenset[Question]:
+    """Return which of these questions rest on reactions, and so on what was known of them."""
+    return frozenset(t.question for t in targets if t.ballot is not BallotKind.PRIVATE)
 
 
 def _named(target: Target) -> str:

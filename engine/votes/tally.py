@@ -11,7 +11,7 @@ from datetime import datetime
 from itertools import groupby
 from typing import Protocol
 
-from engine.debate import TIE, WEAK, How, NotGold, Tally, Verdict, Vote, VoteEvent
+from engine.debate import TIE, WEAK, How, NotGold, Recovery, Tally, Verdict, Vote, VoteEvent
 from engine.stats.wilson import wilson
 
 Hands = dict[str, VoteEvent]
@@ -62,11 +62,13 @@ def standing_votes(
     tally_visible: bool,
     readable_at: datetime | None = None,
     gap: bool = False,
+    recovery: Recovery = "complete",
 ) -> tuple[Vote, ...]:
     """Derive the standing vote of everybody who has one, ordered by person.
 
-    With a `gap` in the thread, where something could not be read, no vote is gold. A choice that
-    was made before `readable_at` is `fast`; None: no choice is.
+    With a `gap` in the thread, where something could not be read, no vote is gold, nor is one where
+    `recovery` says that the reactions could not be read. A choice that was made before
+    `readable_at` is `fast`; None: no choice is.
 
     Of several options held, the one last received live stands; where none was received
     live the vote is ambiguous, and its option names all that are held, as in `A+tie`.
@@ -83,9 +85,10 @@ def standing_votes(
         course = _follow(own, tally_visible)
         if course.hands:
             is_starter = person == starter
-            vote = _vote(person, course, is_starter, judge_visible, tally_visible, gap)
+            unread = recovery == "unread"
+            vote = _vote(person, course, is_starter, judge_visible, tally_visible, gap, unread)
             fast = readable_at is not None and vote.last_at < readable_at
-            votes.append(vote.model_copy(update={"fast": True}) if fast else vote)
+            votes.append(vote.model_copy(update={"fast": fast, "recovery": recovery}))
     return tuple(votes)
 
 
@@ -192,6 +195,7 @@ def _vote(
     judge_visible: bool,
     tally_visible: bool,
     gap: bool,
+    unread: bool,
 ) -> Vote:
     holding = standing_option(course.hands)
     ambiguous = holding is None
@@ -203,6 +207,7 @@ def _vote(
         "ambiguous": ambiguous,
         "mirror": turned.mirror_revealed,
         "gap": gap,
+        "unread": unread,
     }
     reason: NotGold = next((why for why, holds in reasons.items() if holds), "")
     return Vote(

@@ -7,7 +7,7 @@ mirror close together, as the reveal of one names the models of both.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -29,7 +29,7 @@ from engine.debate import (
     Vote,
     VoteEvent,
 )
-from engine.errors import LeaseLostError, RostrumError
+from engine.errors import LeaseLostError, RostrumError, VenueAwayError
 from engine.formats import FORMATS
 from engine.formats.format import Decision
 from engine.keeper import Keeper
@@ -42,22 +42,35 @@ from engine.votes.labels import asked, persuasion, seen_by_others
 from engine.votes.options import options_of, stance_name, vote_options
 from engine.votes.reading import Reader
 from engine.votes.removal import Removals
+from engine.votes.retries import Retries
 from engine.votes.tally import agreement, count, standing_votes
 
 LOOK_SECONDS = 1.0
 LONGEST_WAIT = 60.0
 MOST_AT_A_LOOK = 50
 AT_ONCE = 10
+MOST_READINGS = 3  # of one vote at its close, until one finds what is known
 WORDS_A_MINUTE = 1000
 NO_VERDICT = Verdict(winner=None, problem="the panel gave no verdict", valid=0, invalid=0)
 Work = Callable[[str], Awaitable[None]]
+NONE: frozenset[Question] = frozenset()
+WAITS_TO_CLOSE = (
+    "Waiting for {platform}: the votes could not be read, so the vote stays open. "
+    "They are read again by themselves."
+)
+WAITS_TO_BEGIN = (
+    "Waiting for {platform}: the first stances could not be read. They are read again by "
+    "themselves."
+)
+DEFECT = "Waiting to close the vote: Rostrum itself failed; the log says where."
 
 
 class Held(NamedTuple):
-    """A debate whose lease is held here."""
+    """A debate whose lease is held here, and of which questions the reactions stay unread."""
 
     debate: Debate
     lease: Lease
+    unread: frozenset[Question] = NONE
 
 
 log = structlog.get_logger(__name__)
@@ -75,6 +88,8 @@ class VoteWindow:
     hearing: Hearing = field(init=False)
     _removals: Removals = field(init=False)
     _reader: Reader = field(init=False)
+    _retries: Retries = field(default_factory=Retries)
+    _behind: set[str] = field(default_factory=set)  # of which something was missed
 
     def __post_init__(self) -> None:
         venue, store, clock = self.venue, self.store, self.clock
@@ -90,8 +105,8 @@ class VoteWindow:
             rung = {MISSED}
             while True:
                 if MISSED in rung:
-                    await self._catch_up_all()
-                left = await self._close_due()
+                    await self._note_missed()
+                left = min(await self._catch_up_all(), await self._close_due())
                 rung = await self.bell.collect(f"votes/{self.venue.platform}", left)
 
     async def close(self, debate_id: str, *, early: bool = False) -> None:
@@ -104,7 +119,7 @@ class VoteWindow:
             ready = [await self._make_ready(held) for held in pair]
             extended = [] if early else [held for held in ready if await self._extend(held)]
             for held in () if extended else ready:
-                await self._conclude(*held, early)
+                await self._conclude(held, early)
         for held in pair:
             self.bell.ring(f"outbox/{self.venue.platform}", held.debate.id)
 
@@ -135,42 +150,84 @@ class VoteWindow:
 
     async def _make_ready(self, held: Held) -> Held:
         """Read what was missed; nothing is waited for any more then."""
-        await self._recover(*held)
+        unread = await self._read_to_the_end(held, Question.VOTE, Question.STANCE_AFTER)
         debate = await self.store.debates.get(held.debate.id)
         if debate.reason and not debate.gone:
             await self.store.debates.set_waiting(debate.id, "")
-        return Held(debate, held.lease)
+        before = await self.store.votes.targets(debate.id, Question.STANCE_BEFORE)
+        unread |= {target.question for target in before if target.unread}
+        return Held(debate, held.lease, unread)
 
-    async def _catch_up_all(self) -> None:
-        """Read what was missed: the votes now, and the thumbs on turns when there is time."""
+    async def _read_to_the_end(self, held: Held, *questions: Question) -> frozenset[Question]:
+        """Read until a reading finds what is known; return what can never be read.
+
+        A reading takes several requests, and whoever moves between them is in two places or in
+        none. Where that is told, the telling wins; where it was not, the next reading says so.
+        """
+        for _ in range(MOST_READINGS):
+            read = await self._reader.recover(held.debate, held.lease, *questions)
+            if not read.found:
+                break
+        return read.unread
+
+    async def _note_missed(self) -> None:
+        """Have what was missed read: the votes now, the thumbs on turns when there is time."""
         platform, channel = self.venue.platform, self.venue.channel
         votes = await self.store.votes.deadlines(platform, channel)
         agains = await self.store.votes.agains(platform, channel)
         going = await self.store.votes.held_in(platform, channel=channel)
-        await self._at_once(self._catch_up, [*votes, *agains])
+        self._behind |= {*votes, *agains}
+        self._retries.forget_all()  # the platform is there again
+        await self._catch_up_all()
         for debate_id in (*going, *agains):
             self.bell.ring(f"thumbs/{platform}", debate_id)
 
+    async def _catch_up_all(self) -> float:
+        """Read what was missed, and return how many seconds later the next look is."""
+        now = self.clock.now()
+        await self._do_due(self._catch_up, dict.fromkeys(self._behind, now), now)
+        return self._seconds_to(self._catch_up, dict.fromkeys(self._behind, now), now)
+
     async def _read_turns(self) -> None:
         """Read thumbs on turns, one message after the other and the oldest debates' first."""
+        behind, left = set[str](), LONGEST_WAIT
         while True:
-            rung = await self.bell.collect(f"thumbs/{self.venue.platform}", LONGEST_WAIT)
-            for debate_id in sorted(rung):
-                await self._attempt(debate_id, self._catch_up_turns)
+            behind |= await self.bell.collect(f"thumbs/{self.venue.platform}", left)
+            now = self.clock.now()
+            for debate_id in sorted(behind):
+                if self._retries.due((self._catch_up_turns, debate_id), now) <= now:
+                    again = await self._attempt(debate_id, self._catch_up_turns)
+                    behind -= set() if again else {debate_id}
+            left = self._seconds_to(self._catch_up_turns, dict.fromkeys(behind, now), now)
 
     async def _close_due(self) -> float:
         """Close what is due, and return how many seconds later the next look is."""
         served = (self.venue.platform, self.venue.channel)
         stances = await self.store.votes.stances(*served)
         now = self.clock.now()
-        deadlines = await self.store.votes.deadlines(*served, MOST_AT_A_LOOK, now=now)
+        # Those that wait to be read again are due first, and must hide none behind them.
+        most = MOST_AT_A_LOOK + len(self._retries)
+        deadlines = await self.store.votes.deadlines(*served, most, now=now)
         agains = await self.store.votes.agains(*served)
-        await self._at_once(self._close_stance, [d for d, due in stances.items() if due <= now])
-        await self._at_once(self._close, [d for d, due in deadlines.items() if due <= now])
-        await self._at_once(self._close_again, [d for d, due in agains.items() if due <= now])
-        dues = [*stances.values(), *deadlines.values(), *agains.values()]
-        left = min(((due - now).total_seconds() for due in dues), default=LONGEST_WAIT)
-        # A vote that could not be closed just now is due still: look again, but not at once.
+        work = (
+            (self._close_stance, stances),
+            (self._close, deadlines),
+            (self._close_again, agains),
+        )
+        for each, dues in work:
+            await self._do_due(each, dues, now)
+        return min(self._seconds_to(each, dues, now) for each, dues in work)
+
+    async def _do_due(self, work: Work, dues: Mapping[str, datetime], now: datetime) -> None:
+        """Do what is due, unless it failed a short while ago."""
+        due = [d for d, when in dues.items() if self._retries.due((work, d), when) <= now]
+        await self._at_once(work, due)
+
+    def _seconds_to(self, work: Work, dues: Mapping[str, datetime], now: datetime) -> float:
+        """Return how many seconds later some of it is due."""
+        next_ones = (self._retries.due((work, d), when) for d, when in dues.items())
+        left = min(((due - now).total_seconds() for due in next_ones), default=LONGEST_WAIT)
+        # What could not be done just now is due still: look again, but not at once.
         return min(max(left, 0.0), LONGEST_WAIT) or LOOK_SECONDS
 
     async def _at_once(self, work: Work, debates: Iterable[str]) -> None:
@@ -185,24 +242,39 @@ class VoteWindow:
             for debate_id in debates:
                 group.create_task(one(debate_id))
 
-    async def _attempt(self, debate_id: str, work: Work) -> None:
+    async def _attempt(self, debate_id: str, work: Work) -> bool:
+        """Do it, and return whether it has to be tried again after a pause."""
         try:
             await work(debate_id)
         except LeaseLostError:
             log.info("vote left to another process", debate=debate_id)
         except RostrumError as error:
-            log.warning("vote could not be read", debate=debate_id, why=str(error))
-            await self._say_waiting(debate_id, work, str(error))
-        except Exception:  # one vote's defect must not keep every other open
+            after = error.retry_after if isinstance(error, VenueAwayError) else 0.0
+            pause = self._put_off(debate_id, work, after)
+            log.warning("vote not read yet", debate=debate_id, why=str(error), again_in=pause)
+            await self._say_waiting(debate_id, work, error)
+            return True
+        except Exception as error:  # one vote's defect must not keep every other open
+            self._put_off(debate_id, work)
             log.exception("vote failed by a defect", debate=debate_id)
-            await self._say_waiting(debate_id, work, "Rostrum itself failed; the log says where.")
+            await self._say_waiting(debate_id, work, error)
+            return True
+        self._retries.forget((work, debate_id))
+        return False
+
+    def _put_off(self, debate_id: str, work: Work, at_least: float = 0.0) -> float:
+        return self._retries.put_off((work, debate_id), self.clock.now(), LOOK_SECONDS, at_least)
 
     async def _close(self, debate_id: str) -> None:
         await self.close(debate_id)
 
     async def _catch_up(self, debate_id: str) -> None:
-        async with self.keeper.hold(f"debate/{debate_id}") as lease:
-            await self._recover(await self.store.debates.get(debate_id), lease)
+        """Read what was missed of what is asked now: before the reveal, or after it."""
+        async with self._hold(debate_id) as held:
+            revealed = held.debate.revealed_at is not None
+            before = (Question.VOTE, Question.STANCE_AFTER)
+            await self._reader.recover(*held[:2], *((Question.AGAIN,) if revealed else before))
+        self._behind.discard(debate_id)
 
     async def _catch_up_turns(self, debate_id: str) -> None:
         """Read the thumbs on a debate's turns; its own lease is for who thinks or closes."""
@@ -216,37 +288,47 @@ class VoteWindow:
         """End the wait before the first turn; its debate's own lease is held by who waits."""
         async with self.keeper.hold(f"stance/{debate_id}", stoppable=False) as lease:
             debate = await self.store.debates.get(debate_id)
-            await self._reader.recover(debate, lease, Question.STANCE_BEFORE)
-            await self.store.votes.close_stance(lease, debate_id, self.clock.now())
+            asked = Question.STANCE_BEFORE
+            unread = asked in await self._read_to_the_end(Held(debate, lease), asked)
+            await self.store.votes.close_stance(lease, debate_id, self.clock.now(), unread=unread)
+            if debate.reason == self._waiting_for(self._close_stance):
+                await self.store.debates.set_waiting(debate_id, "")
         self.bell.ring(f"stance/{debate_id}")
 
     async def _close_again(self, debate_id: str) -> None:
         """End the question that was asked again after the reveal; its log says what stands."""
-        async with self.keeper.hold(f"debate/{debate_id}") as lease:
-            debate = await self.store.debates.get(debate_id)
-            await self._reader.recover(debate, lease, Question.AGAIN)
-            await self.store.votes.close_again(lease, debate_id, self.clock.now())
+        async with self._hold(debate_id) as held:
+            unread = await self._read_to_the_end(held, Question.AGAIN)
+            now = self.clock.now()
+            await self.store.votes.close_again(held.lease, debate_id, now, unread=bool(unread))
 
-    async def _recover(self, debate: Debate, lease: Lease) -> None:
-        """Recover what is asked now: what a reveal ends before it, and what follows it after."""
-        questions = (Question.VOTE, Question.STANCE_AFTER)
-        asked = questions if debate.revealed_at is None else (Question.AGAIN,)
-        await self._reader.recover(debate, lease, *asked)
+    async def _say_waiting(self, debate_id: str, work: Work, error: Exception) -> None:
+        if work in (self._catch_up, self._catch_up_turns):  # which hold nothing up
+            return
+        why = DEFECT
+        if isinstance(error, VenueAwayError):
+            why = self._waiting_for(work)
+        elif isinstance(error, RostrumError):
+            why = f"Waiting to close the vote: {error}"
+        await self.store.debates.set_waiting(debate_id, why)
 
-    async def _say_waiting(self, debate_id: str, work: Work, why: str) -> None:
-        if work not in (self._catch_up, self._catch_up_turns):  # which hold nothing up
-            await self.store.debates.set_waiting(debate_id, f"Waiting to close the vote: {why}")
+    def _waiting_for(self, work: Work) -> str:
+        """Say what the debate waits for while reactions cannot be read."""
+        what = WAITS_TO_BEGIN if work == self._close_stance else WAITS_TO_CLOSE
+        return what.format(platform=self.venue.platform.capitalize())
 
     async def _extend(self, held: Held) -> bool:
         """Move the deadline of a vote that is below its quorum, once; tell whether it is moved."""
         debate = held.debate
-        if not self._may_extend(debate, await self.store.votes.events(debate.id)):
+        events = await self.store.votes.events(debate.id)
+        if not self._may_extend(debate, events, held.unread):
             return False
         deadline = self.clock.now() + timedelta(minutes=debate.request.vote_minutes)
         await self.store.votes.extend(held.lease, debate.id, deadline, _extension(debate))
         return True
 
-    async def _conclude(self, debate: Debate, lease: Lease, early: bool) -> None:
+    async def _conclude(self, held: Held, early: bool) -> None:
+        debate, lease, unread = held
         verdict, ballots = await self.store.journal.judged(debate.id)
         calls, usd = await self.store.journal.spending(debate.id)
         verdict = verdict or NO_VERDICT
@@ -254,29 +336,33 @@ class VoteWindow:
         interventions = await self.store.votes.interventions(debate.id)
 
         def conclude(cast: tuple[VoteEvent, ...]) -> Closing:
-            tally, stances = tally_of(debate, cast), stances_of(debate, cast)
+            tally, stances = tally_of(debate, cast, unread), stances_of(debate, cast, unread)
             closed = _closed(debate, tally, early)
-            message = reveal_of(debate, tally, verdict, ballots, calls, usd, stances)
+            message = reveal_of(debate, tally, verdict, ballots, calls, usd, stances, unread)
             reveal = Post(key="reveal", message=message)
             decided = _decide(debate, stances, verdict)
             posts = () if debate.gone else (closed, reveal, *_tell(decided))
-            stood = (*standing(debate, cast, readable_from(debate, words)), *stances)
+            stood = (*standing(debate, cast, readable_from(debate, words), unread), *stances)
             return Closing(
                 votes=seen_by_others(stood, cast, interventions),
                 posts=posts,
                 last=_ask_again(debate),
                 verdicts={debate.request.format: decided.verdict} if decided else {},
+                unread=unread,
             )
 
         await self.store.votes.close(lease, debate.id, self.clock.now(), early, conclude)
-        log.info("vote closed", debate=debate.id, early=early)
+        self._behind.discard(debate.id)
+        log.info("vote closed", debate=debate.id, early=early, unread=sorted(unread))
 
-    def _may_extend(self, debate: Debate, events: tuple[VoteEvent, ...]) -> bool:
+    def _may_extend(
+        self, debate: Debate, events: tuple[VoteEvent, ...], unread: frozenset[Question]
+    ) -> bool:
         if debate.gone or debate.vote_extended or not debate.request.extend:
             return False
         if debate.gaps:  # no vote is gold, however many come
             return False
-        return not tally_of(debate, events).quorum_met
+        return not tally_of(debate, events, unread).quorum_met
 
 
 def _decide(debate: Debate, stances: tuple[Vote, ...], verdict: Verdict) -> Decision | None:
@@ -312,18 +398,23 @@ def readable_from(debate: Debate, words: int) -> datetime | None:
 
 
 def standing(
-    debate: Debate, events: tuple[VoteEvent, ...], readable_at: datetime | None = None
+    debate: Debate,
+    events: tuple[VoteEvent, ...],
+    readable_at: datetime | None = None,
+    unread: frozenset[Question] = NONE,
 ) -> tuple[Vote, ...]:
     """Return the votes that stand in a debate's log; what is not on the ballot is no choice."""
-    return _standing(debate, events, Question.VOTE, readable_at)
+    return _standing(debate, events, Question.VOTE, readable_at, unread)
 
 
-def stances_of(debate: Debate, events: tuple[VoteEvent, ...]) -> tuple[Vote, ...]:
+def stances_of(
+    debate: Debate, events: tuple[VoteEvent, ...], unread: frozenset[Question] = NONE
+) -> tuple[Vote, ...]:
     """Return the stances that people took before the debate and after it."""
     return tuple(
         vote.model_copy(update={"option": stance_name(vote.option)})
         for question in (Question.STANCE_BEFORE, Question.STANCE_AFTER)
-        for vote in _standing(debate, events, question)
+        for vote in _standing(debate, events, question, None, unread)
     )
 
 
@@ -331,7 +422,8 @@ def _standing(
     debate: Debate,
     events: tuple[VoteEvent, ...],
     question: Question,
-    readable_at: datetime | None = None,
+    readable_at: datetime | None,
+    unread: frozenset[Question],
 ) -> tuple[Vote, ...]:
     options = options_of(question, tuple(debate.request.sides))
     shown = debate.request.scores is Scores.LIVE and question is not Question.STANCE_BEFORE
@@ -342,12 +434,17 @@ def _standing(
         tally_visible=debate.request.ballot is BallotKind.OPEN,
         readable_at=readable_at,
         gap=debate.gaps > 0 and question is not Question.STANCE_BEFORE,
+        recovery="unread" if question in unread else "complete",
     )
 
 
-def tally_of(debate: Debate, events: tuple[VoteEvent, ...]) -> Tally:
-    """Count a debate's log as it stands."""
-    return count(standing(debate, events), tuple(debate.request.sides), debate.request.quorum)
+def tally_of(
+    debate: Debate, events: tuple[VoteEvent, ...], unread: frozenset[Question] = NONE
+) -> Tally:
+    """Count a debate's log as it stands; what could not be read is no label."""
+    return count(
+        standing(debate, events, None, unread), tuple(debate.request.sides), debate.request.quorum
+    )
 
 
 def _extension(debate: Debate) -> Post:
@@ -372,6 +469,7 @@ def reveal_of(
     calls: int,
     usd: float | None,
     stances: tuple[Vote, ...] = (),
+    unread: frozenset[Question] = NONE,
 ) -> Reveal:
     """Return the reveal of a vote that has closed."""
     return Reveal(
@@ -390,6 +488,7 @@ def reveal_of(
         broadcast=debate.request.broadcast,
         rehearsal=debate.setup.rehearsal,
         gaps=debate.gaps,
+        unread=Question.VOTE in unread,
     )
 
 

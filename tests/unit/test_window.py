@@ -13,12 +13,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from structlog.testing import capture_logs
 
 import engine.votes.window
 from adapters.memory.venue import Fault, MemoryVenue
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
-from engine.debate import Debate, Status, Tally, Vote, VoteEvent
+from engine.debate import Debate, Question, Status, Tally, Vote, VoteEvent
 from engine.errors import VenueAwayError, VenueError
 from engine.messages import Notice, Reveal
 from engine.ports import Reactions, ReactionSeen
@@ -33,17 +34,33 @@ AWAY = VenueAwayError("The platform cannot be reached; try again.", retry_after=
 
 
 class HalfReadVenue(MemoryVenue):
-    """A platform that shows nobody, and says that it could not read everything."""
+    """A platform that shows nobody so many times, and says that it left somebody out."""
+
+    def __init__(self, times: int) -> None:
+        super().__init__()
+        self.times = times
 
     async def reactions(self, place: str, message: str) -> Reactions:
         read = await super().reactions(place, message)
-        return replace(read, holders={}, complete=False)
+        self.times -= 1
+        return replace(read, holders={}, complete=False) if self.times >= 0 else read
 
 
 @pytest.fixture
 async def poll(store: SqlStore, monkeypatch: pytest.MonkeyPatch) -> Poll:
     monkeypatch.setattr(engine.votes.window, "LOOK_SECONDS", 0.02)
     return await open_poll(store)
+
+
+async def closed_in_time(poll: Poll) -> None:
+    """Let the deadline pass, and time with it until the vote has closed."""
+    async with poll.watching():
+        poll.clock.pass_minutes(31)
+        async with asyncio.timeout(10):
+            while (await poll.debate()).status is not Status.CLOSED:
+                await poll.clock.sleep(0.02)
+                poll.window.bell.ring("votes/memory")
+                await asyncio.sleep(0.002)
 
 
 # --- who counts --------------------------------------------------------------------------
@@ -166,18 +183,121 @@ async def test_a_refused_reading_withdraws_nothing(poll: Poll) -> None:
     assert options_of(await poll.close()) == {"ann": "A"}
 
 
-async def test_an_incomplete_reading_withdraws_nothing(store: SqlStore) -> None:
-    poll = await open_poll(store, HalfReadVenue())
+async def test_a_reading_that_leaves_people_out_is_repeated(
+    store: SqlStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine.votes.window, "LOOK_SECONDS", 0.02)
+    poll = await open_poll(store, HalfReadVenue(3))
     await poll.react("ann", "A")
-    assert options_of(await poll.close()) == {"ann": "A"}
+    poll.venue.listening = False
+    await poll.unreact("ann", "A")
+    await poll.react("ann", "B")
+    async with poll.watching():
+        poll.clock.pass_minutes(31)
+        waits = await poll.until(lambda debate: debate.reason)
+        assert waits.status is Status.VOTING
+        await poll.until(lambda debate: debate.status is Status.CLOSED)
+    votes = await poll.votes()
+    assert options_of(votes) == {"ann": "B"}
+    assert (votes["ann"].gold, votes["ann"].recovery) == (True, "complete")
 
 
-async def test_a_deleted_vote_message_leaves_the_votes_as_they_were(poll: Poll) -> None:
+async def test_one_that_always_leaves_people_out_withdraws_nothing_and_is_no_label(
+    store: SqlStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine.votes.window, "LOOK_SECONDS", 0.02)
+    poll = await open_poll(store, HalfReadVenue(1000))
     await poll.react("ann", "A")
-    stored = poll.venue.messages.pop(poll.message)
+    await closed_in_time(poll)
+    votes = await poll.votes()
+    assert options_of(votes) == {"ann": "A"}
+    assert (votes["ann"].gold, votes["ann"].recovery) == (False, "unread")
+    _, reveal = await poll.messages()
+    assert (reveal.unread, reveal.tally.winner) == (True, None)
+
+
+@pytest.mark.parametrize("trouble", ["refused", "deleted", "thread gone"])
+async def test_what_can_never_be_read_closes_as_it_was_known_and_is_no_label(
+    poll: Poll, trouble: str
+) -> None:
+    await poll.react("ann", "A")
+    match trouble:
+        case "refused":
+            poll.venue.misbehave("reactions", Fault(READING_REFUSED))
+        case "deleted":
+            stored = poll.venue.messages.pop(poll.message)
+        case _:
+            poll.venue.delete(THREAD)
     await poll.window.close(poll.debate_id)
-    poll.venue.messages[poll.message] = stored
-    assert options_of(await poll.votes()) == {"ann": "A"}
+    if trouble == "deleted":
+        poll.venue.messages[poll.message] = stored
+    votes = await poll.votes()
+    assert options_of(votes) == {"ann": "A"}
+    assert (votes["ann"].gold, votes["ann"].recovery) == (False, "unread")
+    if trouble != "thread gone":
+        _, reveal = await poll.messages()
+        assert (reveal.unread, reveal.tally.winner, reveal.agree) == (True, None, None)
+
+
+async def test_a_vote_that_waits_for_the_platform_is_read_less_and_less_often(poll: Poll) -> None:
+    poll.venue.misbehave("reactions", Fault(), *[Fault(AWAY)] * 7)
+    await poll.react("ann", "A")
+    poll.venue.listening = False
+    await poll.react("bob", "B")
+    with capture_logs() as logs:
+        await closed_in_time(poll)
+    pauses = [line["again_in"] for line in logs if line["event"] == "vote not read yet"]
+    assert pauses == [pytest.approx(0.02 * 2**n) for n in range(7)]
+    assert {user: vote.recovery for user, vote in (await poll.votes()).items()} == {
+        "ann": "complete",
+        "bob": "complete",
+    }
+
+
+async def test_what_was_missed_is_read_again_though_the_vote_stays_open(poll: Poll) -> None:
+    """A catch-up that failed for a passing reason was forgotten until the deadline."""
+    poll.venue.listening = False
+    await poll.react("ann", "A")
+    poll.venue.misbehave("reactions", *[Fault(AWAY)] * 3)
+    poll.restart()
+    async with poll.watching(), asyncio.timeout(5):
+        while not await poll.store.votes.events(poll.debate_id):
+            poll.window.bell.ring("votes/memory")
+            await asyncio.sleep(0.005)
+    debate = await poll.debate()
+    assert (debate.status, debate.reason) == (Status.VOTING, "")
+
+
+class MovingVenue(MemoryVenue):
+    """A platform whose readings are torn: somebody moves while one is under way, untold."""
+
+    def __init__(self, moves: list[tuple[str, str]]) -> None:
+        super().__init__()
+        self.moves = moves
+
+    async def reactions(self, place: str, message: str) -> Reactions:
+        first = await super().reactions(place, message)
+        if not self.moves:
+            return first
+        left, right = self.moves.pop()
+        self.listening = False
+        await self.unreact("ann", place, message, left)
+        await self.react("ann", place, message, right)
+        then = await super().reactions(place, message)
+        holders = {o: (first if o <= "A" else then).holders.get(o, frozenset()) for o in OPTIONS}
+        return replace(then, holders=holders)
+
+
+@pytest.mark.parametrize(("left", "right"), [("A", "B"), ("B", "A")])
+async def test_who_moves_while_a_vote_is_read_at_its_close_is_where_they_went(
+    store: SqlStore, left: str, right: str
+) -> None:
+    """They were in both places, or in none and their vote was lost."""
+    poll = await open_poll(store, MovingVenue([(left, right)]))
+    await poll.react("ann", left)
+    votes = await poll.close()
+    assert options_of(votes) == {"ann": right}
+    assert votes["ann"].gold
 
 
 # --- when it closes ----------------------------------------------------------------------
@@ -201,7 +321,8 @@ async def test_a_platform_that_is_away_makes_it_close_later_rather_than_never(po
     async with poll.watching():
         poll.clock.pass_minutes(31)
         waits = await poll.until(lambda debate: debate.reason)
-        assert waits.reason == f"Waiting to close the vote: {AWAY}"
+        assert waits.status is Status.VOTING
+        assert waits.reason.startswith("Waiting for Memory: the votes could not be read")
         closed = await poll.until(lambda debate: debate.status is Status.CLOSED)
     assert closed.reason == ""
 
@@ -359,10 +480,12 @@ async def test_a_vote_that_cannot_be_concluded_says_so_and_keeps_no_other_open(
     """An unexpected exception at one close ended the task that closes every vote."""
     other = await open_poll(poll.store, poll.venue)
 
-    def fail_for_the_first(debate: Debate, events: tuple[VoteEvent, ...]) -> Tally:
+    def fail_for_the_first(
+        debate: Debate, events: tuple[VoteEvent, ...], *more: frozenset[Question]
+    ) -> Tally:
         if debate.id == poll.debate_id:
             raise ZeroDivisionError("no tally")
-        return tally_of(debate, events)
+        return tally_of(debate, events, *more)
 
     with monkeypatch.context() as patch:
         patch.setattr(engine.votes.window, "tally_of", fail_for_the_first)
