@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from adapters.models.discovery import find_local_servers, probe
 from adapters.storage.database import Database
 from adapters.storage.migrate import require_newest
+from bot.proxies import proxy_of
 from bot.settings import Settings, load_settings
 from engine.debate import REHEARSAL
 from engine.errors import ModelError, RostrumError, SettingsError, StoreError
@@ -106,7 +107,12 @@ async def _check_discord(settings: Settings) -> AsyncIterator[Finding]:
     from adapters.discord.checkup import check
     from adapters.discord.rest import Rest
 
-    rest = Rest(token, settings.discord.api_url)
+    try:
+        proxy = proxy_of(settings.discord.api_url)
+    except SettingsError as error:
+        yield Finding("discord", False, str(error))
+        return
+    rest = Rest(token, settings.discord.api_url, proxy=proxy)
     try:
         async for checked in check(rest):
             yield Finding(checked.subject, checked.good, checked.text)

@@ -21,6 +21,7 @@ from adapters.slack.socket import SocketTransport
 from adapters.slack.venue import SlackVenue
 from adapters.slack.workspaces import OneWorkspace, Workspaces
 from bot.app import App
+from bot.proxies import proxy_of
 from bot.settings import Settings
 from bot.settings_sections import SlackSettings
 from engine.errors import SettingsError
@@ -121,7 +122,8 @@ def open_platforms(settings: Settings) -> tuple[Platform, ...]:
 def _configured(settings: Settings) -> Iterator[Platform]:
     token = settings.discord.token
     if token is not None:
-        rest = DiscordRest(token, settings.discord.api_url)
+        url = settings.discord.api_url
+        rest = DiscordRest(token, url, proxy=proxy_of(url))
         connection = DiscordConnection(token, settings.discord.guild_ids, rest)
         yield Discord(rest, DiscordVenue(rest), connection)
     if settings.slack.bot_token is not None or settings.slack.client_id is not None:

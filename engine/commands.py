@@ -359,6 +359,10 @@ class Commands:
         """Note that a community removed Rostrum; its settings are deleted."""
         await self.store.communities.left(platform, community, self.service.clock.now())
 
+    async def communities(self, platform: str) -> frozenset[str]:
+        """Return a platform's communities that have Rostrum, as far as is known."""
+        return await self.store.communities.known(platform)
+
     # --- the person who asks -------------------------------------------------------------
 
     async def privacy(self, person: Person) -> PrivacyAnswer:

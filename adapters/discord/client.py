@@ -6,7 +6,8 @@ It needs no privileged intent and keeps no messages or members: every event it u
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 import discord
@@ -18,9 +19,10 @@ from adapters.discord.answering import PLATFORM, Desk, Interaction
 from adapters.discord.commands import DebateCommands
 from adapters.discord.identify import Identifies
 from adapters.discord.in_order import InOrder
+from adapters.discord.presence import Presence
 from adapters.discord.registration import register
+from adapters.discord.rest import Rest
 from adapters.discord.translation import Translator
-from adapters.discord.way_out import WayOut
 from engine.buttons import read_button
 from engine.invocation import CancelCommand, ReviewCommand, StatusCommand
 from engine.ports import CommunityLost, EventsMissed, ReactionSeen, ThreadDeleted, ThreadShut
@@ -42,14 +44,16 @@ class Client(discord.AutoShardedClient):
         identifies: Identifies,
         guild_ids: tuple[int, ...],
         shards: int,
-        way_out: WayOut,
+        rest: Rest,
+        presence: Presence,
     ) -> None:
         # Rostrum never speaks, so nobody needs to be warned that it cannot.
         discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False
         super().__init__(
             intents=intents(),
             shard_count=shards,
-            http_trace=way_out.trace(),
+            http_trace=rest.way_out.trace(),
+            proxy=rest.proxy,
             max_messages=None,
             member_cache_flags=discord.MemberCacheFlags.none(),
             chunk_guilds_at_startup=False,
@@ -59,23 +63,26 @@ class Client(discord.AutoShardedClient):
         self._desk, self._identifies, self._guild_ids = desk, identifies, guild_ids
         self._tasks: set[asyncio.Task[None]] = set()
         self._events = InOrder(desk.listener, self._spawn)
-        self._ready_shards: set[int] = set()
+        self._presence = presence
+        self._joined: set[str] = set()  # since READY, which knew nothing of them
+        presence.begin(shards)
+        # Which servers it is in is told by READY alone; discord.py keeps those of before as well.
+        parse = self._connection.parsers["READY"]
+        self._connection.parsers["READY"] = partial(self._read_ready, parse)
         self.tree = app_commands.CommandTree(self)
         self.tree.add_command(DebateCommands(desk))
-
-    @property
-    def connected(self) -> bool:
-        """Whether every shard is connected now."""
-        return bool(self._ready_shards) and len(self._ready_shards) == self.shard_count
 
     async def setup_hook(self) -> None:
         """Register the commands, where they have changed."""
         await self.tree.set_translator(Translator())
         await register(self.tree, self.http, self._guild_ids)
+        self._presence.expect()
 
     async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
         """Wait as long as the day's number of IDENTIFYs asks for."""
+        self._presence.pause()
         await self._identifies.wait()
+        self._presence.expect()
 
     async def finish(self) -> None:
         """Wait until every event that was received is handled."""
@@ -86,16 +93,16 @@ class Client(discord.AutoShardedClient):
 
     async def on_shard_connect(self, shard_id: int) -> None:
         """A new session: nobody told what happened before it."""
-        self._ready_shards.add(shard_id)
+        self._presence.heard(shard_id)
         self._events.put("missed", EventsMissed())
 
     async def on_shard_resumed(self, shard_id: int) -> None:
         """An old session goes on, and what happened meanwhile is told."""
-        self._ready_shards.add(shard_id)
+        self._presence.heard(shard_id)
 
     async def on_shard_disconnect(self, shard_id: int) -> None:
         """A shard's connection was lost."""
-        self._ready_shards.discard(shard_id)
+        self._presence.lost(shard_id)
 
     # --- votes ---------------------------------------------------------------------------
 
@@ -131,12 +138,22 @@ class Client(discord.AutoShardedClient):
 
     async def on_guild_join(self, guild: discord.Guild) -> None:
         """A server invited Rostrum."""
+        self._joined.add(str(guild.id))
         await self._desk.commands.joined(PLATFORM, str(guild.id))
 
     async def on_guild_remove(self, guild: discord.Guild) -> None:
         """A server removed Rostrum, or was deleted."""
-        self._events.put(guild.id, CommunityLost(str(guild.id)))
-        await self._desk.commands.left(PLATFORM, str(guild.id))
+        await self._lost(str(guild.id))
+
+    async def on_servers_listed(self, there: frozenset[str], shard: int, shards: int) -> None:
+        """A new session: notice who removed Rostrum while it was away, and who took it back."""
+        known = await self._desk.commands.communities(PLATFORM)
+        for server in sorted(there - known):
+            await self._desk.commands.joined(PLATFORM, server)
+        for server in sorted(known - there - self._joined):
+            if _is_of(shard, shards, server):
+                log.info("removed from a server while away", community=server)
+                await self._lost(server)
 
     # --- buttons -------------------------------------------------------------------------
 
@@ -175,8 +192,25 @@ class Client(discord.AutoShardedClient):
         if seen is not None:
             self._events.put((seen.message, seen.user), seen)
 
+    def _read_ready(self, parse: Callable[[Any], None], data: Any) -> None:
+        shard, shards = data.get("shard") or (0, 1)
+        self._joined -= {one for one in self._joined if _is_of(shard, shards, one)}
+        parse(data)
+        # During an outage READY names its servers too, as unavailable ones.
+        there = frozenset(str(guild["id"]) for guild in data["guilds"])
+        self.dispatch("servers_listed", there, shard, shards)
+
+    async def _lost(self, server: str) -> None:
+        self._events.put(server, CommunityLost(server))
+        await self._desk.commands.left(PLATFORM, server)
+
     def _spawn(self, work: Awaitable[None]) -> asyncio.Task[None]:
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
+
+
+def _is_of(shard: int, shards: int, server: str) -> bool:
+    """Tell whether a shard hears of a server, as Discord divides them."""
+    return (int(server) >> 22) % shards == shard

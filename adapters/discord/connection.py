@@ -20,6 +20,7 @@ from adapters.discord.answering import Desk
 from adapters.discord.client import Client
 from adapters.discord.errors import KNOWN, Act
 from adapters.discord.identify import Identifies
+from adapters.discord.presence import Presence, shorten_logs
 from adapters.discord.rest import Rest
 from adapters.discord.venue import DiscordVenue
 from engine.commands import Commands
@@ -29,6 +30,7 @@ from engine.ports import Listener
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 CANCEL_AGAIN_SECONDS = 1.0
 STEADY_SECONDS = 60.0  # a client that lived so long was well
+PATIENCE = 60.0  # with a client that hears nothing: its own pauses grow to 1,024 s
 # Discord's close codes after which trying again is wrong: token, sharding, version, intents.
 FINAL_CODES = frozenset({4004, 4010, 4011, 4012, 4013, 4014})
 log = structlog.get_logger(__name__)
@@ -45,20 +47,22 @@ class Connection:
         *,
         identifies: Identifies | None = None,
         first_pause: float = FIRST_PAUSE,
+        patience: float = PATIENCE,
     ) -> None:
         self._token, self._guild_ids, self._rest = token, guild_ids, rest
         self._identifies = identifies or Identifies()
-        self._first_pause = first_pause
-        self._client: Client | None = None
+        self._first_pause, self._patience = first_pause, patience
+        self._presence = Presence()
 
     @property
     def connected(self) -> bool:
         """Whether every shard is connected now."""
-        return self._client is not None and self._client.connected
+        return self._presence.connected
 
     async def run(self, commands: Commands, listener: Listener, venue: DiscordVenue) -> None:
         """Stay connected until cancelled. Raises SettingsError when Discord refuses for good."""
         desk, pause = Desk(commands, listener, venue), self._first_pause
+        shorten_logs()
         while True:
             began = time.monotonic()
             try:
@@ -72,7 +76,7 @@ class Connection:
                 log.warning("gateway connection ended", why=str(error) or type(error).__name__)
             except Exception:  # an event that discord.py cannot read ends its client
                 log.exception("gateway connection failed by a defect")
-            if time.monotonic() - began > STEADY_SECONDS:
+            if time.monotonic() - began - self._presence.silence > STEADY_SECONDS:
                 pause = self._first_pause
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
@@ -80,17 +84,19 @@ class Connection:
     async def _live(self, desk: Desk) -> None:
         """Run one client until it ends."""
         shards = await self._find_gateway()
-        client = self._client = Client(
-            desk, self._identifies, self._guild_ids, shards, self._rest.way_out
-        )
+        client = Client(desk, self._identifies, self._guild_ids, shards, self._rest, self._presence)
         living = asyncio.create_task(client.start(self._token.get_secret_value().strip()))
         try:
-            await asyncio.wait([living])
+            while not living.done() and (left := self._patience - self._presence.silence) > 0:
+                await asyncio.wait([living], timeout=left)
         finally:
+            silent = not living.done()
             await _end(living)
-            self._client = None
             await client.close()
             await client.finish()
+            self._presence.lost()
+        if silent:
+            raise VenueAwayError(texts.SILENT.format(seconds=self._patience))
         living.result()
 
     async def _find_gateway(self) -> int:

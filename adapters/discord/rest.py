@@ -28,12 +28,15 @@ Json = Any  # what discord.py reads from an answer
 
 
 class Rest:
-    """Discord's REST interface with a bot's token; logs in with the first request."""
+    """Discord's REST interface with a bot's token; logs in with the first request.
 
-    def __init__(self, token: SecretStr, api_url: str) -> None:
+    `proxy` is the address of an HTTP proxy that it goes by, the gateway's client as well.
+    """
+
+    def __init__(self, token: SecretStr, api_url: str, *, proxy: str | None = None) -> None:
         # Class-level: discord.py has no other way to be sent elsewhere.
         Route.BASE = api_url.rstrip("/")
-        self._token = token
+        self._token, self.proxy = token, proxy
         self._http: HTTPClient | None = None
         self._login = asyncio.Lock()
         self._shut: dict[str, float] = {}  # routes that Discord closed, until when
@@ -93,7 +96,7 @@ class Rest:
             if self._http is None:
                 trace = self.way_out.trace()
                 trace.on_request_end.append(_refuse_unready)
-                http = HTTPClient(asyncio.get_running_loop(), http_trace=trace)
+                http = HTTPClient(asyncio.get_running_loop(), http_trace=trace, proxy=self.proxy)
                 try:
                     user = await http.static_login(self._token.get_secret_value().strip())
                 except BaseException:

@@ -85,6 +85,7 @@ THREADS_FULL = "This server has as many open threads as Discord allows; archive 
 TOKEN_REFUSED = "Discord refuses the bot's token; copy it anew into ROSTRUM_DISCORD__TOKEN."  # noqa: S105
 AWAY = "Discord could not be reached ({why}); check the network if this lasts."
 UNANSWERED = "Discord did not answer ({why}); the request is looked for before it is repeated."
+SILENT = "Nothing was heard from Discord for {seconds:.0f} s; Rostrum connects again."
 FAILING = "Discord failed with status {status}; if this lasts, look at discordstatus.com."
 SLOW_DOWN = "Discord asks to wait {seconds:.1f} s; Rostrum does."
 REFUSED = "Discord refused to {doing} <#{place}>: {why}."

@@ -10,7 +10,7 @@ from sqlalchemy.dialects.sqlite import insert
 
 from adapters.storage.database import Database
 from adapters.storage.purge import count_holdings, find_gone, finish_purge, purge_some
-from adapters.storage.tables import communities
+from adapters.storage.tables import communities, debates
 from engine.community import CommunitySettings
 from engine.store import Holdings, Left
 
@@ -54,7 +54,16 @@ class CommunityTable:
         """Note that a community removed Rostrum, and delete its settings."""
         row = update(communities).where(_is(platform, community))
         gone = row.values(settings=NOTHING_SET, left_at=now)
-        await self._database.write(lambda connection: connection.execute(gone))
+
+        def store(connection: Connection) -> None:
+            join(connection, platform, community, now)  # it may have come while nobody listened
+            connection.execute(gone)
+
+        await self._database.write(store)
+
+    async def known(self, platform: str) -> frozenset[str]:
+        """Return the communities of a platform that have Rostrum, or held a debate."""
+        return await self._database.read(lambda connection: _known(connection, platform))
 
     async def gone(self, before: datetime) -> list[Left]:
         """Return those that left before a moment, and where no debate runs any more."""
@@ -77,6 +86,14 @@ class CommunityTable:
 def _get(connection: Connection, platform: str, community: str) -> CommunitySettings:
     query = select(communities.c.settings).where(_is(platform, community))
     return CommunitySettings.model_validate_json(connection.scalar(query) or NOTHING_SET)
+
+
+def _known(connection: Connection, platform: str) -> frozenset[str]:
+    told = select(communities.c.community, communities.c.left_at)
+    rows = connection.execute(told.where(communities.c.platform == platform)).all()
+    held = select(debates.c.community).where(debates.c.platform == platform).distinct()
+    have = {row.community for row in rows if row.left_at is None}
+    return frozenset(have | {*connection.scalars(held)} - {row.community for row in rows})
 
 
 def join(connection: Connection, platform: str, community: str, now: datetime) -> None:

@@ -49,6 +49,10 @@ class Communities(Protocol):
         """Note that a community removed Rostrum, and delete its settings."""
         ...
 
+    async def known(self, platform: str) -> frozenset[str]:
+        """Return the communities of a platform that have Rostrum, or held a debate."""
+        ...
+
     async def gone(self, before: datetime) -> list[Left]:
         """Return those that left before a moment, and where no debate runs any more."""
         ...

@@ -111,7 +111,8 @@ class Gateway:
 
     `zombie` makes the present connections answer nothing, `paused` keeps events back, `refusing`
     takes no connection. `privileged` are the privileged intents that the application has been
-    granted; `shards` and `session_starts` are what `/gateway/bot` tells.
+    granted; `shards` and `session_starts` are what `/gateway/bot` tells. In an `outage` a
+    session is told of its servers, and never that they are available.
     """
 
     def __init__(self, world: World, note: Callable[[str, str, str], None]) -> None:
@@ -126,6 +127,7 @@ class Gateway:
         self.paused = False
         self.refusing = False
         self.shards = 1
+        self.outage = False
         self.session_starts = 1000
         self.identifies = 0
         self.resumes = 0
@@ -314,7 +316,7 @@ class Gateway:
             "application": {"id": me.id, "flags": 0},
         }
         self._deliver(session, session.add("READY", ready))
-        if session.intents & GUILDS:
+        if session.intents & GUILDS and not self.outage:
             for guild in guilds:
                 data = guild_create_json(self._world, guild)
                 self._deliver(session, session.add("GUILD_CREATE", data))
