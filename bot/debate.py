@@ -23,6 +23,10 @@ from engine.votes.options import vote_options
 Choice = TypeVar("Choice", TurnOrder, Scores)
 
 
+# How a field is written on the command line, where that is not its name.
+SPELLED = {"topic": "The topic", "options": "--option", "seats": "--seat"}
+
+
 class Asked(Value):
     """The command's options as typed; None where one was left out."""
 
@@ -44,6 +48,15 @@ class Asked(Value):
     options: tuple[str, ...] = ()
     seats: tuple[str, ...] = ()
     judges: str | None = None
+
+    def refuse_for_resume(self) -> None:
+        """Refuse what a debate has from its start. Raises UsageError naming the first."""
+        for name, field in Asked.model_fields.items():
+            if getattr(self, name) != field.default:
+                raise UsageError(
+                    f"{SPELLED.get(name) or '--' + name.replace('_', '-')} cannot change when a "
+                    "debate goes on: leave it out."
+                )
 
     def order(self) -> Order:
         """Read the options. Raises UsageError naming the one that cannot be read."""
@@ -83,6 +96,8 @@ async def run_debate(
     include_rehearsal: bool = False,
 ) -> None:
     """Hold or resume a debate, and export afterwards where that was asked for."""
+    if resume is not None:
+        asked.refuse_for_resume()
     order = asked.order()
     moves = None if stances is None else parse_stances(stances)
     if moves is not None and order.mirror:

@@ -43,6 +43,9 @@ def run(command: Callable[[], Coroutine[Any, Any, None]]) -> None:
         fail(error, WRONG_USAGE)
     except RostrumError as error:
         fail(error, FAILED)
+    except BrokenPipeError:  # whoever reads has enough, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(FAILED) from None
     except OSError as error:
         if error.errno not in NO_OUTPUT:
             raise
@@ -54,7 +57,7 @@ def run(command: Callable[[], Coroutine[Any, Any, None]]) -> None:
 
 def fail(error: RostrumError, code: int) -> None:
     """Print an error's sentence and exit."""
-    print(clean(f"rostrum: {error}"), file=sys.stderr)
+    print(clean(f"rostrum: {error} {error.hint}".rstrip()), file=sys.stderr)
     raise typer.Exit(code) from None
 
 

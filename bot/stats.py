@@ -80,6 +80,9 @@ async def run_stats(
     async with read_store(load_settings()) as store:
         agreement, leaderboard = await work_out(store.archive, where, _measure)
         left_out = await asyncio.to_thread(count_rehearsals, store.archive, where)
+    if out is not None:  # before anything is shown: whoever reads a pipe may have enough of it
+        pictures = draw_pictures(agreement, leaderboard)
+        await asyncio.to_thread(_write_pictures, out, pictures)
     if as_json:
         print(_to_json(where, agreement, leaderboard, left_out))
     else:
@@ -87,8 +90,6 @@ async def run_stats(
         if left_out:
             print(plural(LEFT_OUT, left_out))
     if out is not None:
-        pictures = draw_pictures(agreement, leaderboard)
-        await asyncio.to_thread(_write_pictures, out, pictures)
         told = sys.stderr if as_json else sys.stdout
         print(WRITTEN.format(out=out, names=", ".join(pictures)), file=told)
 

@@ -42,6 +42,7 @@ DEFAULT_VOTES = "{}=3,{}=2,tie=1"  # of the first two contenders
 DEFAULT_STANCES = "against>for=2,unsure>for=1,for=1,against=1,unsure>against=1"
 LIMITS = VenueLimits(typing_seconds=0.25)
 LOOK_SECONDS = 0.05
+RAISED = "Raise the cap (ROSTRUM_BUDGET__DEBATE_USD). "
 
 
 class DebateEndedError(RostrumError):
@@ -276,7 +277,8 @@ def has_keyboard() -> bool:
 def _way_on(debate: Debate, command: str) -> str:
     if debate.status is Status.CANCELLED:
         return "A cancelled debate does not go on; start it anew."
-    return f"Go on with: {command} {debate.code}"
+    raised = "" if debate.status is not Status.PARTIAL else RAISED
+    return f"{raised}Go on with: {command} {debate.code}"
 
 
 def _ended(debate: Debate) -> bool:

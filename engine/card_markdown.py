@@ -43,7 +43,7 @@ VIOLATIONS = {
     "too_many_arguments": "{measured:g} arguments where {limit:g} are allowed",
     "long_synthesis": "a synthesis of {measured:g} characters where {limit:g} are allowed",
     "long_decision": "a decision of {measured:g} words where {limit:g} are allowed",
-    "missing_synthesis": "no synthesis",
+    "missing_synthesis": "not in two parts with a line of hyphens between them",
     "overtime": "{measured:g} words where the time allows {limit:g}",
     "replaced_characters": "characters that cannot be shown ({measured:g})",
     "unreadable": "not in the form that was asked for",
@@ -78,9 +78,10 @@ STANCE_LASTS = ("The debate begins in {n} second.", "The debate begins in {n} se
 INVITE = "Vote"
 INVITE_ASKS = "**Who debated better?**"
 OPTION = "{emoji} {name}"
-INVITE_TERMS = "{lasts}; {quorum} make it count."
+INVITE_TERMS = "{lasts}; {quorum}."
 INVITE_MIRRORED = "It closes together with the vote on the mirrored debate."
-QUORUM = ("{n} vote", "{n} votes")
+QUORUM = ("{n} vote makes it count", "{n} votes make it count")
+ANY_QUORUM = "any number of votes counts"
 WITHDRAW = "Take my vote back"
 STANCE_BEFORE = "Before the debate"
 STANCE_AFTER = "After the debate"
@@ -251,6 +252,6 @@ def _span(minutes: float) -> str:
 def invite_terms(invite: VoteInvite) -> str:
     """Return how long a vote lasts, and what makes it count."""
     lasts = plural(VOTE_LASTS, invite.minutes)
-    quorum = plural(QUORUM, invite.quorum)
+    quorum = plural(QUORUM, invite.quorum) if invite.quorum else ANY_QUORUM
     terms = INVITE_TERMS.format(lasts=lasts[0].upper() + lasts[1:], quorum=quorum)
     return f"{terms} {INVITE_MIRRORED}" if invite.mirrored else terms

@@ -70,6 +70,7 @@ STATES = {
     Status.CANCELLED: "stopped",
     Status.FAILED: "failed",
 }
+VOTE_SOON = "vote opens soon"
 DEBATE = "- `{code}` {state}, {when:%Y-%m-%d %H:%M} UTC, {format}: {topic}"
 
 PEOPLE = "People: {counts}; {outcome}."
@@ -178,11 +179,18 @@ def debates_lines(answer: DebatesAnswer) -> Iterator[str]:
     for debate in answer.debates:
         yield DEBATE.format(
             code=debate.code,
-            state=STATES[debate.status],
+            state=_state(debate),
             when=debate.created_at,
             format=debate.format,
             topic=headline(debate.topic, LINE_LENGTH),
         )
+
+
+def _state(debate: DebateLine) -> str:
+    """Say what `status` says of it, in a word or two."""
+    if debate.status is Status.VOTING and debate.vote_deadline is None:
+        return VOTE_SOON
+    return STATES[debate.status]
 
 
 def _reveal(reveal: Reveal) -> Iterator[str]:

@@ -28,7 +28,14 @@ from __future__ import annotations
 
 
 class RostrumError(Exception):
-    """Root of every error that Rostrum raises on purpose."""
+    """Root of every error that Rostrum raises on purpose.
+
+    `hint` is for the operator alone: a setting to change, which no chat shows.
+    """
+
+    def __init__(self, message: str = "", *, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
 
 
 class UsageError(RostrumError):

@@ -38,7 +38,7 @@ from engine.prompts.library import Prompts, guard
 from engine.shapes import Answer, Shape, better, read_shape, unanswered
 from engine.steps import Caller
 from engine.store import Note, Post
-from engine.text import clean, count_words
+from engine.text import clean, count_words, is_divided
 from engine.veil import names_of, transcribe, veil_post
 
 T = TypeVar("T")
@@ -388,8 +388,14 @@ class Floor:
 
     def _ask_to_shorten(self, variables: Mapping[str, Any], text: str) -> str:
         words = count_words(text, self._setup.chars_per_word)
-        template = f"{self.request.format}/shorten"
-        return self._prompts.render(template, **variables, written_words=words)
+        limits: TurnLimits = variables["limits"]
+        undivided = limits.synthesis_chars is not None and not is_divided(text)
+        return self._prompts.render(
+            f"{self.request.format}/shorten",
+            **variables,
+            written_words=words,
+            undivided=undivided,
+        )
 
     def _turn(
         self,

@@ -32,7 +32,7 @@ from engine.languages import check_language
 from engine.person import Ground
 from engine.prompts.library import Prompts
 from engine.store import Caps
-from engine.text import clean
+from engine.text import clean, is_visible
 
 LONGEST_TEXT = 20_000  # characters
 
@@ -114,9 +114,20 @@ def complete(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Form
     topic = _text("topic", order.topic or defaults.topic)
     if not topic:
         raise UsageError("A debate needs a topic; give one, for example “Remote work is better”.")
+    if not is_visible(topic):
+        raise UsageError(
+            "This topic shows nothing: all its characters are invisible. Write one, for example "
+            "“Remote work is better”."
+        )
     conditions = defaults.conditions if order.conditions is None else order.conditions
     script = find_format(order.format or defaults.format)
     options = read_options(script.name, script.options, order.options).model_dump(mode="json")
+    if order.rounds is not None and not script.takes_rounds:
+        takes = ", ".join(options) or "none"
+        raise UsageError(
+            f"The number of rounds cannot be chosen in the format {script.name}: leave rounds out. "
+            f"Its own options: {takes}."
+        )
     roles = script.roles(options)
     sides, drawn = _seat_contenders(roles, order, defaults, seed)
     seats = {seat: model for seat, model in order.models.items() if seat in roles.seats}
@@ -201,7 +212,9 @@ def jurors_of(order: Order, defaults: Defaults) -> tuple[Model, ...]:
     """Return the roster that an order asks for. Raises UsageError when there is none."""
     roster = order.jurors or defaults.jurors
     if not roster:
-        raise UsageError("No jurors are known; set ROSTRUM_JURORS, or name some with the debate.")
+        raise UsageError(
+            "No jurors are known; name some with the debate.", hint="Or set ROSTRUM_JURORS."
+        )
     return roster
 
 
@@ -211,9 +224,10 @@ def check_prices(prices: Mapping[str, Price | None], caps: Caps) -> None:
     if unknown and (caps.debate_usd is not None or caps.community_daily_usd is not None):
         raise BudgetError(
             f"Nobody knows the price of {', '.join(unknown)}, so the cap on spending cannot be "
-            f"kept; set ROSTRUM_PRICES, for example '{{\"{unknown[0]}\": [0.3, 1.2]}}' in USD per "
+            "kept; choose other models, or ask whoever runs Rostrum to set the price.",
+            hint=f"Set ROSTRUM_PRICES, for example '{{\"{unknown[0]}\": [0.3, 1.2]}}' in USD per "
             "million tokens in and out, or ROSTRUM_BUDGET__DEBATE_USD=off and "
-            "ROSTRUM_BUDGET__COMMUNITY_DAILY_USD=off."
+            "ROSTRUM_BUDGET__COMMUNITY_DAILY_USD=off.",
         )
 
 
@@ -233,7 +247,9 @@ def _seat_contenders(
     offered = [model for model in defaults.models if model.ref not in taken]
     offered = offered if len(offered) >= len(drawn) else list(defaults.models) * len(contenders)
     if drawn and not offered:
-        raise UsageError("No models are known; set ROSTRUM_MODELS, or name one for each side.")
+        raise UsageError(
+            "No models are known; name one for each side.", hint="Or set ROSTRUM_MODELS."
+        )
     picked = Random(f"sides/{seed}").sample(offered, len(drawn))
     if roles.one_model and drawn:
         alike = next((chosen[side] for side in contenders if side in chosen), picked[0])
@@ -256,6 +272,12 @@ def _seat_judges(
     own = {kin(model.family) for model in speakers}
     roster = jurors_of(order, defaults)
     free = [juror for juror in roster if kin(juror.family) not in own] or list(roster)
+    if len(order.judges) > roles.judges:
+        raise UsageError(
+            f"A debate of this format, with these options, asks {roles.judges} "
+            f"{'judge' if roles.judges == 1 else 'judges'} of its own, and {len(order.judges)} are "
+            "named; leave out the rest. Jurors are named as jurors."
+        )
     asked = order.judges or tuple(free)
     return tuple(asked[at % len(asked)] for at in range(roles.judges))
 

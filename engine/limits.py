@@ -38,10 +38,11 @@ def violations(text: str, limits: TurnLimits, chars_per_word: float) -> tuple[Vi
         measured.append(("too_many_arguments", count_arguments(text), limits.arguments))
     if limits.synthesis_chars is not None or limits.decision_words is not None:
         synthesis, decision = split_closing(text)
-        measured.append(("long_synthesis", len(synthesis), limits.synthesis_chars))
-        words = count_words(decision, chars_per_word)
-        measured.append(("long_decision", words, limits.decision_words))
-        if not synthesis:
+        if synthesis:
+            words = count_words(decision, chars_per_word)
+            measured.append(("long_synthesis", len(synthesis), limits.synthesis_chars))
+            measured.append(("long_decision", words, limits.decision_words))
+        else:  # which part is too long, nobody can tell
             measured.append(("missing_synthesis", 1, 0))
     return tuple(
         Violation(kind=kind, measured=value, limit=limit)

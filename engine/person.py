@@ -37,7 +37,6 @@ class Person(Value):
     channel: str | None = None
     manager: bool = False
     roles: frozenset[str] = frozenset()
-    locale: str = "en"
     ground: Ground = Ground()
 
 

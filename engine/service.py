@@ -35,6 +35,7 @@ from engine.mirror import add_up, awaits, check_mirrored, exchange
 from engine.ports import Clock, Dispatcher, Inbound, Models
 from engine.prompts.library import Prompts
 from engine.store import Caps, NewDebate, Post, Store
+from engine.text import dollars
 from engine.votes.hearing import Heard
 from engine.votes.window import VoteWindow
 
@@ -264,8 +265,9 @@ def _reserve(setup: Setup, expected: Estimate, caps: Caps) -> Setup:
     cap, usd, most = setup.cap_usd, expected.usd or 0.0, expected.usd_max or 0.0
     if cap is not None and usd > cap:
         raise BudgetError(
-            f"This debate is expected to cost {usd:.2f} USD, and the cap for one is {cap:.2f} "
-            "(ROSTRUM_BUDGET__DEBATE_USD); choose cheaper models, fewer rounds or fewer jurors."
+            f"This debate is expected to cost {dollars(usd)} USD, and the cap for one is "
+            f"{dollars(cap)}; choose cheaper models, fewer rounds or fewer jurors.",
+            hint="The cap is ROSTRUM_BUDGET__DEBATE_USD.",
         )
     reserved = most if cap is None else min(most, cap)
     if cap is None and caps.community_daily_usd is not None:

@@ -109,8 +109,8 @@ class Steps:
         if cap is not None and self.spent + start.cost_max > cap + 1e-9:
             raise BudgetError(
                 f"The debate has used {self.spent:.4f} USD, and its next call may cost "
-                f"{start.cost_max:.4f}: more than its cap of {cap:g} USD allows "
-                "(ROSTRUM_BUDGET__DEBATE_USD)."
+                f"{start.cost_max:.4f}: more than its cap of {cap:g} USD allows.",
+                hint="The cap is ROSTRUM_BUDGET__DEBATE_USD.",
             )
         # Counted before the first await: calls side by side must not pass the cap together.
         self.spent += start.cost_max

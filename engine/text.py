@@ -109,6 +109,17 @@ def split_closing(text: str) -> tuple[str, str]:
     return body[: divider.start()].strip(), body[divider.end() :].strip()
 
 
+def is_divided(text: str) -> bool:
+    """Tell whether a line of dashes divides a closing into two parts, neither of them empty."""
+    synthesis, decision = split_closing(text)
+    return bool(_RULE.search(text.strip()) and synthesis and decision)
+
+
+def dollars(usd: float) -> str:
+    """Write an amount of USD with cents, and with as many digits as a smaller one needs."""
+    return f"{usd:.2f}" if usd == 0 or usd >= 0.1 else f"{usd:.2g}"
+
+
 _NEWLINES = re.compile("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
 _UNSAFE = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f-\x9f"  # controls but tab and newline
@@ -132,6 +143,15 @@ def clean(text: str) -> str:
     if text.replace("\n", "").isprintable() or _SUSPECT.search(text) is None:
         return text
     return _UNSAFE.sub("", _NEWLINES.sub("\n", text))
+
+
+# Not fillers and blanks, which are letters and symbols by name alone.
+_VISIBLE = regex.compile(r"(?V1)[[\p{L}\p{N}\p{P}\p{S}]--[\p{Default_Ignorable_Code_Point}\u2800]]")
+
+
+def is_visible(text: str) -> bool:
+    """Tell whether a text shows anything: not only white space and invisible characters."""
+    return _VISIBLE.search(text) is not None
 
 
 _JOINED = r"[\p{GCB=Extend}\p{GCB=SpacingMark}\p{GCB=ZWJ}]"

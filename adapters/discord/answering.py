@@ -186,7 +186,6 @@ def person_of(interaction: Interaction) -> Person:
         user=str(user.id),
         manager=allowed.manage_guild or allowed.administrator,
         roles=frozenset(str(role.id) for role in getattr(user, "roles", ())),
-        locale=interaction.locale.value,
         ground=ground_of(interaction),
     )
 

@@ -137,7 +137,6 @@ class Desk:
             thread=asker.thread,
             user=asker.user,
             manager=profile.admin or asker.user in self.managers,
-            locale=profile.locale,
         )
 
     async def _say_where(self, whisper: Whisper, code: str) -> None:

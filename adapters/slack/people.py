@@ -22,7 +22,6 @@ class Profile(NamedTuple):
 
     bot: bool = False
     admin: bool = False
-    locale: str = "en"
 
 
 class People:
@@ -58,14 +57,13 @@ class People:
         return frozenset(found)
 
     async def _look(self, user: str) -> Profile:
-        asked = {"user": user, "include_locale": True}
-        answer = (await self._rest.read(Act.ASK, "users.info", asked, place=user))["user"]
+        read = self._rest.read(Act.ASK, "users.info", {"user": user}, place=user)
+        answer = (await read)["user"]
         # In a channel that workspaces share there are admins of others too.
         own = answer.get("team_id", self._team) == self._team
         profile = Profile(
             bot=bool(answer.get("is_bot")),
             admin=own and bool(answer.get("is_admin") or answer.get("is_owner")),
-            locale=str(answer.get("locale") or "en"),
         )
         if len(self._known) >= MOST_REMEMBERED:
             self._known.clear()

@@ -90,7 +90,7 @@ USUAL = "as Rostrum is set up: {value}"
 UNDO = "as Rostrum is set up"
 NO_ROLES = (
     "Slack has no roles that Rostrum could see; admins of the workspace are managers, and whoever "
-    "runs Rostrum names more of them in ROSTRUM_SLACK__MANAGERS."
+    "runs Rostrum can name more of them."
 )
 
 # --- errors ------------------------------------------------------------------------------

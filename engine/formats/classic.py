@@ -26,6 +26,7 @@ class Classic(Format):
 
     name = "classic"
     version = 1
+    takes_rounds = True
 
     def rounds(self, request: Request) -> tuple[str, ...]:
         """Return the rounds in order; further rebuttals are numbered from 2."""

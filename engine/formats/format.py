@@ -52,8 +52,9 @@ class Format(ABC):
 
     `contenders` are those of a debate without options; `turn_order` is the only one that the
     format knows, None where people may choose; `default_rounds` stands for a number of rounds
-    that nobody asked for; `stance` says that people are asked for theirs in any case; `clocked`
-    that a clock decides how many turns there are; `files` that it posts files.
+    that nobody asked for, and `takes_rounds` says that people may ask for one; `stance` says that
+    people are asked for theirs in any case; `clocked` that a clock decides how many turns there
+    are; `files` that it posts files.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Format(ABC):
     options: type[Value] = NoOptions
     turn_order: TurnOrder | None = None
     default_rounds: int = 1
+    takes_rounds: bool = False
     stance: bool = False
     clocked: bool = False
     files: bool = False

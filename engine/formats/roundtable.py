@@ -66,6 +66,7 @@ class Roundtable(Format):
     options = RoundtableOptions
     turn_order = TurnOrder.SIMULTANEOUS
     default_rounds = 2
+    takes_rounds = True
 
     def roles(self, options: Mapping[str, object]) -> Roles:
         """Return the agents, numbered from 1, and how many judges there are."""

@@ -35,7 +35,7 @@ from tests.doubles import model_server as acts
 from tests.scenario.conftest import DEFAULTS, NO_CAPS, Running, Stage, ballot, play, shown
 
 MEBIBYTE = 2**20
-STARTER = Person(platform="memory", community="club", place="lobby", user="u1", locale="tr")
+STARTER = Person(platform="memory", community="club", place="lobby", user="u1")
 OTHER = STARTER.model_copy(update={"user": "u2"})
 MANAGER = STARTER.model_copy(update={"user": "u3", "manager": True})
 STRANGER = MANAGER.model_copy(update={"community": "guild"})

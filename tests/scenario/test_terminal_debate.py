@@ -286,6 +286,25 @@ def test_a_second_process_on_the_same_file_is_refused(desk: Desk) -> None:
     assert re.fullmatch(r"rostrum: Another Rostrum already runs on .*; stop it first.*\n", err)
 
 
+@pytest.mark.parametrize(
+    ("option", "named"),
+    [
+        (("--rounds", "3"), "--rounds"),
+        (("--jurors", "rehearsal/oak"), "--jurors"),
+        (("--vote-minutes", "5"), "--vote-minutes"),
+        (("--option", "x=1"), "--option"),
+        (("--mirror",), "--mirror"),
+        (("Another topic",), "The topic"),
+    ],
+)
+def test_what_a_debate_has_from_its_start_is_refused_at_its_resume(
+    desk: Desk, option: tuple[str, ...], named: str
+) -> None:
+    code, out, err = desk.run("debate", "--resume", "abc123", *option)
+    said = f"{named} cannot change when a debate goes on: leave it out."
+    assert (code, out, err) == (2, "", f"rostrum: {said}\n")
+
+
 def test_there_is_nothing_to_resume_under_an_unknown_code(desk: Desk) -> None:
     desk.run("migrate")
     code, _, err = desk.run("debate", "--resume", "abc123")

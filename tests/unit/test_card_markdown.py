@@ -7,9 +7,9 @@ import pytest
 from adapters.discord.render import parts as discord
 from adapters.slack.render import parts as slack
 from adapters.terminal.render import plain
-from engine.card_markdown import broken_rule
+from engine.card_markdown import broken_rule, invite_terms
 from engine.debate import Persuasion, Tally, Verdict, Violation
-from engine.messages import Message, Reveal, TurnPost
+from engine.messages import Message, Reveal, TurnPost, VoteInvite
 
 TURN = TurnPost(
     side="A", seat="A2", round="free", number=3, total=9, text="Tea.", words=80, limit=50
@@ -78,3 +78,12 @@ def test_whom_a_debate_moved_is_told_where_somebody_was_asked_twice(
     for shown in everywhere(reveal):
         assert (said or "Nobody voted") in shown
         assert ("moved" in shown) == (said is not None)
+
+
+@pytest.mark.parametrize(
+    ("quorum", "said"),
+    [(0, "any number of votes counts."), (1, "1 vote makes it count."), (5, "5 votes make it")],
+)
+def test_what_makes_a_vote_count_is_said_for_any_quorum(quorum: int, said: str) -> None:
+    invite = VoteInvite(options=("A", "B"), minutes=30, quorum=quorum)
+    assert said in invite_terms(invite)

@@ -32,7 +32,7 @@ from engine.invocation import USAGES
 from engine.messages import JurorLine, Reveal
 from engine.store import Traces
 from engine.topics import Topic
-from tests.doubles.archive import make_debate
+from tests.doubles.archive import NOON, make_debate
 
 ESTIMATE = Estimate(
     calls=13, calls_max=30, tokens_in=1, tokens_out=1, minutes=2.4, usd=0.123, usd_max=0.5
@@ -156,8 +156,12 @@ def test_a_result_that_is_sealed_says_when_it_is_told() -> None:
 
 def test_lists_show_what_there_is() -> None:
     held = (line(Status.VOTING, topic="Tea " * 60), line(Status.CLOSED))
+    opened = held[0].model_copy(update={"vote_deadline": NOON})
+    assert f"`{opened.code}` vote open, " in to_markdown(DebatesAnswer(debates=(opened,)))
     said = to_markdown(DebatesAnswer(debates=held)).splitlines()
-    assert said[0].startswith(f"- `{held[0].code}` vote open, 2026-03-01 12:00 UTC, classic: Tea")
+    assert said[0].startswith(
+        f"- `{held[0].code}` vote opens soon, 2026-03-01 12:00 UTC, classic: Tea"
+    )
     assert len(said[0]) < 180
     assert to_markdown(DebatesAnswer(debates=())) == "No debate was held here yet; start one."
     models = to_markdown(ModelsAnswer(models=("near/ana",), jurors=()))

@@ -53,6 +53,23 @@ async def test_a_history_grows_through_shortening_too() -> None:
     ]
 
 
+UNDIVIDED = "We know much. I decide for it.\n\nAnd more. " + "word " * 300
+
+
+@pytest.mark.parametrize("text", ["I decide for it.", UNDIVIDED, "---\nI decide for it."])
+async def test_a_closing_in_one_part_is_told_of_the_line_and_of_no_limit(text: str) -> None:
+    def answer(step: str) -> str:
+        if not step.startswith("turn/closing"):
+            return "Short."
+        return "We know this.\n\n---\n\nYes." if step.endswith("/shorten") else text
+
+    desk = ScriptedDesk(answer)
+    await Classic().run(floor_on(desk, setup_of()))
+    told = next(a for a in desk.asked if a.step == "turn/closing/A/shorten").messages[-1].content
+    assert "not in two parts: a line of three hyphens (---) has to stand between them" in told
+    assert "over a limit" not in told
+
+
 async def test_nothing_volatile_reaches_a_prompt() -> None:
     desk = ScriptedDesk()
     await Classic().run(floor_on(desk, setup_of()))

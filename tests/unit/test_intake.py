@@ -131,11 +131,41 @@ def test_what_cannot_be_held_is_refused_with_what_to_do(asked: dict[str, Any], w
 
 
 def test_without_models_or_jurors_the_setting_is_named() -> None:
-    with pytest.raises(UsageError, match="set ROSTRUM_MODELS"):
+    """To the operator alone: members of a chat read what they can do themselves."""
+    with pytest.raises(UsageError, match="name one for each side") as models:
         ask(order(), defaults(models=()))
-    with pytest.raises(UsageError, match="set ROSTRUM_JURORS"):
+    with pytest.raises(UsageError, match="name some with the debate") as jurors:
         jurors_of(order(), defaults(jurors=()))
+    assert [models.value.hint, jurors.value.hint] == [
+        "Or set ROSTRUM_MODELS.",
+        "Or set ROSTRUM_JURORS.",
+    ]
+    assert "ROSTRUM" not in f"{models.value}{jurors.value}"
     assert jurors_of(order(jurors=MODELS), defaults(jurors=())) == MODELS
+
+
+@pytest.mark.parametrize("topic", ["\u200b", "\u200d\u2060 \ufeff", "\u3164", "\u2800\u00ad"])
+def test_a_topic_that_shows_nothing_is_refused(topic: str) -> None:
+    with pytest.raises(UsageError, match=r"needs a topic|all its characters are invisible"):
+        ask(order(topic=topic))
+
+
+@pytest.mark.parametrize("topic", ["茶", "🍵?", "…", "1+1=2", "ع"])
+def test_a_topic_of_any_script_or_of_signs_is_taken(topic: str) -> None:
+    assert ask(order(topic=topic)).topic == topic
+
+
+@pytest.mark.parametrize("format", ["team", "oxford", "audited", "structured"])
+def test_rounds_are_refused_where_a_format_has_its_own(format: str) -> None:
+    with pytest.raises(UsageError, match=f"in the format {format}: leave rounds out. Its own opt"):
+        ask(order(format=format, rounds=3))
+    assert ask(order(format=format)).rounds == 1
+
+
+def test_more_judges_than_a_format_asks_are_refused_and_never_dropped() -> None:
+    with pytest.raises(UsageError, match="asks 1 judge of its own, and 2 are named"):
+        ask(order(format="team", judges=MODELS[:2]))
+    assert ask(order(format="team", judges=MODELS[:1])).judges == MODELS[:1]
 
 
 @settings(max_examples=50)
@@ -175,8 +205,10 @@ def test_neutral_names_are_none_that_the_debate_speaks_of() -> None:
 def test_a_dollar_cap_with_an_unknown_price_names_the_setting() -> None:
     prices = {"near/ana": Price(usd_in=1, usd_out=1), "near/ben": None}
     for caps in (Caps(), Caps(debate_usd=None), Caps(community_daily_usd=None)):
-        with pytest.raises(BudgetError, match=r"price of near/ben.*set ROSTRUM_PRICES"):
+        with pytest.raises(BudgetError, match="price of near/ben") as refused:
             check_prices(prices, caps)
+        assert refused.value.hint.startswith('Set ROSTRUM_PRICES, for example \'{"near/ben"')
+        assert "ROSTRUM_" not in str(refused.value)
     check_prices(prices, NO_CAPS)
     check_prices({"near/ana": prices["near/ana"]}, Caps())
 

@@ -21,7 +21,19 @@ def test_what_cannot_be_a_code_is_refused_with_an_example(code: str) -> None:
         check_language(code)
 
 
+@pytest.mark.parametrize("code", ["xx-yy-zz", "xx", "en-US-GB", "tr-Latn-Cyrl", "qq-Latn"])
+def test_a_code_that_no_language_has_is_refused(code: str) -> None:
+    with pytest.raises(UsageError, match="is not a language code; write one like"):
+        check_language(code)
+
+
+def test_the_nearest_languages_are_named() -> None:
+    with pytest.raises(UsageError, match=r"Near it: .*en \(English\)"):
+        check_language("enn")
+
+
 def test_a_language_is_named_in_english_beside_its_code() -> None:
     assert language_name("tr") == "Turkish (tr)"
     assert language_name("ZH-hant") == "Chinese (ZH-hant)"
-    assert language_name("gsw") == "gsw"
+    assert language_name("gsw") == "Swiss German (gsw)"
+    assert language_name("xx") == "xx"

@@ -120,7 +120,7 @@ async def test_a_call_that_may_pass_the_cap_is_never_made(
     steps = await open_steps(models)
     await steps.call("turn/opening/A", MODEL, ASK, SAMPLING)
     await steps.call("turn/opening/B", MODEL, ASK, SAMPLING)
-    with pytest.raises(BudgetError, match=r"has used 0\.1800 USD.*ROSTRUM_BUDGET__DEBATE_USD"):
+    with pytest.raises(BudgetError, match=r"has used 0\.1800 USD.*cap of 0\.25 USD allows\.$"):
         await steps.call("turn/rebuttal/A", MODEL, ASK, SAMPLING)
     assert len(models.calls) == 2
 

@@ -124,7 +124,7 @@ def test_a_turn_without_limit_tells_its_words_alone() -> None:
     ("kind", "sentence"),
     [
         ("too_many_words", "512 words where 500 are allowed"),
-        ("missing_synthesis", "no synthesis"),
+        ("missing_synthesis", "not in two parts with a line of hyphens between them"),
         ("shouting", "shouting (512, at most 500)"),
     ],
 )

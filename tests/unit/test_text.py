@@ -11,6 +11,7 @@ from engine.text import (
     clean,
     count_arguments,
     count_words,
+    dollars,
     headline,
     split_closing,
     split_markdown,
@@ -296,3 +297,10 @@ def test_a_long_text_of_anything_takes_a_moment(text: str) -> None:
     split_closing(text)
     headline(clean(text), 90)
     assert time.process_time() - began < 8
+
+
+@pytest.mark.parametrize(
+    ("usd", "said"), [(0.0, "0.00"), (0.004, "0.004"), (0.00123, "0.0012"), (1, "1.00")]
+)
+def test_small_amounts_have_the_digits_that_they_need(usd: float, said: str) -> None:
+    assert dollars(usd) == said
