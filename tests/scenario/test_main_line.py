@@ -356,8 +356,9 @@ def capped(usd: float) -> Defaults:
 async def test_a_cap_with_an_unknown_price_refuses_and_names_the_setting(stage: Stage) -> None:
     defaults = capped(1.0)
     async with stage.process(price=None) as line:
-        with pytest.raises(BudgetError, match=r"price of near/ana.*set ROSTRUM_PRICES"):
+        with pytest.raises(BudgetError, match="price of near/ana") as refused:
             await line.start(defaults)
+        assert refused.value.hint.startswith("Set ROSTRUM_PRICES")
         assert await line.store.debates.recent() == []
         debate = await line.hold()
         assert debate.status is Status.CLOSED
@@ -392,7 +393,8 @@ async def test_a_cap_reached_in_mid_debate_keeps_what_was_paid_for(stage: Stage)
         record = await line.record(debate.id)
         assert debate.status is Status.PARTIAL
         assert "has used 0.5400 USD" in debate.reason
-        assert "ROSTRUM_BUDGET__DEBATE_USD" in debate.reason
+        assert "more than its cap of 0.6 USD allows." in debate.reason
+        assert not any("ROSTRUM_" in post.body for post in in_thread(stage))
         assert [turn.step for turn in record.turns] == TURNS[:6]
         assert sum(call.cost or 0 for call in record.calls) == pytest.approx(0.54)
         assert "The debate stops here, incomplete." in in_thread(stage)[-1].body
