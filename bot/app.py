@@ -70,6 +70,7 @@ def defaults_of(settings: Settings) -> Defaults:
         sampling=settings.sampling.roles(),
         limits=settings.limits(),
         chars_per_word=settings.chars_per_word,
+        reply_chars=settings.reply_chars,
         panel_mode=settings.panel.mode,
         rubric=settings.panel.rubric,
         caps=Caps(

@@ -44,6 +44,7 @@ VIOLATIONS = {
     "long_synthesis": "a synthesis of {measured:g} characters where {limit:g} are allowed",
     "long_decision": "a decision of {measured:g} words where {limit:g} are allowed",
     "missing_synthesis": "not in two parts with a line of hyphens between them",
+    "long_reply": "a reply of {measured:,.0f} characters, cut after {limit:,.0f}",
     "overtime": "{measured:g} words where the time allows {limit:g}",
     "replaced_characters": "characters that cannot be shown ({measured:g})",
     "unreadable": "not in the form that was asked for",

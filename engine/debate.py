@@ -320,7 +320,8 @@ class Setup(Value):
 
     `templates` is the hash of the template texts that the store keeps once for all debates
     that share them; `names` gives each contender the neutral name that jurors read;
-    `cap_usd` is this debate's own cap, None for none. `mirror_of` is the id of the debate that
+    `cap_usd` is this debate's own cap, None for none; of a model's reply `reply_chars` characters
+    are read, all of it for None. `mirror_of` is the id of the debate that
     this one repeats with sides exchanged.
     """
 
@@ -337,6 +338,7 @@ class Setup(Value):
     cap_usd: float | None = None
     reserved_usd: float = 0.0
     chars_per_word: float = 1.5
+    reply_chars: int | None = None
     mirror_of: str | None = None
 
     @property

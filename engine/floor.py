@@ -31,7 +31,7 @@ from engine.jury.blinding import blind
 from engine.jury.identity import scrub
 from engine.jury.panel import BLINDER
 from engine.languages import language_name
-from engine.limits import TurnLimits, replaced, violations
+from engine.limits import TurnLimits, long_reply, replaced, violations
 from engine.messages import Notice, TurnPost
 from engine.ports import ChatMessage, Reply
 from engine.prompts.library import Prompts, guard
@@ -134,7 +134,8 @@ class Floor:
         """Let a seat speak in a round, and return its text once that is kept and queued.
 
         A text over its limits is sent back once to be shortened; what is still over is kept
-        as it is, and marked. `facts` are further variables of the template. Raises what
+        as it is, and marked, up to the debate's cap on a reply. `facts` are further variables of
+        the template. Raises what
         `Desk.call` does.
         """
         await self._desk.room()
@@ -152,7 +153,7 @@ class Floor:
             reply = await self._answer(f"{step}/shorten", seat, history, role, cue)
             text = clean(reply.text)
             over = violations(text, limits, self._setup.chars_per_word)
-        over += replaced(reply.replaced)
+        over += (*replaced(reply.replaced), *long_reply(reply))
         await self._publish(self._turn(seat, round_name, text, limits, reply.model, over))
         return text
 
@@ -218,7 +219,7 @@ class Floor:
             found.model_copy(update={"kind": "overtime"})
             for found in violations(text, limits, self._setup.chars_per_word)
         )
-        over += replaced(reply.replaced)
+        over += (*replaced(reply.replaced), *long_reply(reply))
         turn = self._turn(seat, round_name, text, limits, reply.model, over)
         return await self._publish(turn, words_a_minute)
 
@@ -471,6 +472,7 @@ class Floor:
             "round": round_name,
             "opposing": guard(opposing or ""),
             "limits": limits,
+            "reply_chars": self._setup.reply_chars,
         }
 
 

@@ -94,6 +94,7 @@ class Defaults(Value):
     sampling: Mapping[str, Sampling]
     limits: Mapping[str, Mapping[str, float]]
     chars_per_word: float = 1.5
+    reply_chars: int | None = None
     panel_mode: PanelMode = PanelMode.ADAPTIVE
     rubric: str = "panel"
     caps: Caps = Caps()
@@ -205,7 +206,19 @@ def freeze(
         ordinal=number,
         cap_usd=defaults.caps.debate_usd,
         chars_per_word=defaults.chars_per_word,
+        reply_chars=_reply_chars(defaults, script),
     )
+
+
+def _reply_chars(defaults: Defaults, script: Format) -> int | None:
+    """Return how much of a reply is read: never less than thirty times a limit of the format.
+
+    A word has five or six letters in most languages, so that no turn within its limits is cut.
+    """
+    if defaults.reply_chars is None:
+        return None
+    largest = max(defaults.limits.get(script.name, {}).values(), default=0)
+    return max(defaults.reply_chars, int(30 * largest))
 
 
 def jurors_of(order: Order, defaults: Defaults) -> tuple[Model, ...]:

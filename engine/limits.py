@@ -1,9 +1,15 @@
-"""Limits of a turn: measured in one way everywhere, never enforced by cutting."""
+"""Limits of a turn: measured in one way everywhere, never enforced by cutting.
+
+Only a reply far beyond any of them is cut, and says by how much.
+"""
 
 from __future__ import annotations
 
 from engine.debate import Value, Violation
+from engine.ports import Reply
 from engine.text import count_arguments, count_words, split_closing
+
+LONG_REPLY = "long_reply"
 
 
 class TurnLimits(Value):
@@ -49,3 +55,10 @@ def violations(text: str, limits: TurnLimits, chars_per_word: float) -> tuple[Vi
         for kind, value, limit in measured
         if limit is not None and value > limit
     )
+
+
+def long_reply(reply: Reply) -> tuple[Violation, ...]:
+    """Return by how much a reply passed the debate's cap, if it did; what is over it is cut."""
+    if not reply.cut_from:
+        return ()
+    return (Violation(kind=LONG_REPLY, measured=reply.cut_from, limit=len(reply.text)),)

@@ -119,8 +119,9 @@ class Reply(Value):
     """What a model answered.
 
     `replaced` characters of it, which no text can hold, became U+FFFD. `model` is the one that
-    really answered; `finish` the backend's word for why it stopped
-    (`stop`, `length`, `content_filter`, …); `cost` is USD, None when unknown; `latency` is
+    really answered; `finish` the backend's word for why it stopped (`stop`, `length`,
+    `content_filter`, …); `cut_from` is how many characters it had before it was cut to the debate's
+    cap, 0 for a whole one; `cost` is USD, None when unknown; `latency` is
     seconds of the successful attempt.
     """
 
@@ -132,6 +133,7 @@ class Reply(Value):
     cost: float | None = None
     latency: float = 0.0
     attempts: int = 1
+    cut_from: int = 0
 
 
 class Attempt(Value):

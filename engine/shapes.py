@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 
 from engine.debate import Value, Violation
 from engine.findings import Artifact
-from engine.limits import replaced
+from engine.limits import LONG_REPLY, replaced
 from engine.ports import AnswerSchema, Reply
 from engine.structured import UnreadableError, read_object
 
@@ -104,6 +104,11 @@ def unanswered(problem: str) -> Answer[T]:
 
 def read_shape(reply: Reply, shape: Shape[T]) -> Answer[T]:
     """Read a reply as a shape; never raises for what a model wrote."""
+    if reply.cut_from:
+        most = len(reply.text)
+        said = f"the answer has {reply.cut_from} characters, and {most} are read at most"
+        fault = Fault(kind=LONG_REPLY, what=said, measured=reply.cut_from, limit=most)
+        return Answer(None, (fault,), reply.text, reply.model)
     try:
         parsed = read_object(reply.text, reply.finish)
         value = shape.model.model_validate(parsed.value)

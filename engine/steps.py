@@ -18,6 +18,7 @@ from engine.keeper import Keeper
 from engine.pace import Pace
 from engine.ports import AnswerSchema, Attempt, Call, ChatMessage, Models, Reply
 from engine.store import AttemptStart, Journaled, Lease, Store
+from engine.structured import TOO_LONG
 
 LINGER_SECONDS = 0.02
 BYTES_PER_TOKEN = 2.5  # of letters and spaces; anything else may take a token a byte
@@ -80,12 +81,13 @@ class Steps:
     ) -> Reply:
         """Return a step's reply: the stored one, or a model's, which is then stored.
 
+        One that is over the debate's cap is cut, and says so.
         `on_text` hears a model's while it is written, as `Call` says. Raises ModelError,
         BudgetError, StoppedError, PausedError or LeaseLostError.
         """
         known = self._results.get(step)
         if known is not None:
-            return known.reply
+            return self._cut(known.reply)
         call = Call(
             session=self._debate.id,
             step=step,
@@ -100,7 +102,15 @@ class Steps:
         reply = await self._models.complete(call, Tries(self, call))
         # Debates whose calls end together are dealt with one by one.
         await self._pace.turn()
-        return reply
+        return self._cut(reply)
+
+    def _cut(self, reply: Reply) -> Reply:
+        """Cut a reply to the debate's cap; the journal keeps it as it came."""
+        most = self._debate.setup.reply_chars
+        if most is None or len(reply.text) <= most:
+            return reply
+        cut = {"text": reply.text[:most], "finish": TOO_LONG, "cut_from": len(reply.text)}
+        return reply.model_copy(update=cut)
 
     async def began(self, call: Call, start: AttemptStart) -> None:
         """Journal a try before it is sent, if the budget covers it. Raises BudgetError."""

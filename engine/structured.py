@@ -15,6 +15,7 @@ import json_repair
 from engine.errors import RostrumError
 
 CUT_OFF = frozenset({"length", "max_tokens", "max_output_tokens"})
+TOO_LONG = "too_long"  # our own word for a reply that was cut to the debate's cap
 MAX_CHARS = 1_000_000
 MAX_DEPTH = 64
 MAX_OBJECTS = 16
@@ -51,6 +52,8 @@ def read_object(text: str, finish: str = "stop") -> Parsed:
     they are equal. Raises UnreadableError for an answer that is cut off, holds no object, or
     holds two that differ. Linear in the text, and never deeper than 64 levels.
     """
+    if finish == TOO_LONG:
+        raise UnreadableError("the answer is longer than a reply may be")
     if finish.lower() in CUT_OFF:
         raise UnreadableError("the answer was cut off at its token limit")
     if len(text) > MAX_CHARS:

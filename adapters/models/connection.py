@@ -21,7 +21,13 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from adapters.models.backends import Backend
-from adapters.models.faults import broken_fault, deadline_fault, proxy_fault, unreachable_fault
+from adapters.models.faults import (
+    broken_fault,
+    deadline_fault,
+    endless_fault,
+    proxy_fault,
+    unreachable_fault,
+)
 from adapters.models.outcomes import Fault, redact
 
 if TYPE_CHECKING:
@@ -33,6 +39,7 @@ if TYPE_CHECKING:
 
 KEEPALIVE_S = 75.0  # with less, every wave of calls would reconnect
 CONNECT_S = 30.0  # counts our own loop's stalls too; the SDK's 5 s is too little for a thousand
+MOST_BYTES = 16_000_000  # of one answer that is not a stream
 _EVENTS = "text/event-stream"
 _SPOKEN = ("http", "https")  # the proxies that aiohttp can go by
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -82,7 +89,7 @@ class Connection:
     async def post(self, backend: Backend, path: str, content: bytes) -> Response | Fault:
         """Send a JSON body within the backend's deadline; every failure is a value."""
 
-        async def ask(line: Line) -> Response:
+        async def ask(line: Line) -> Response | Fault:
             async with line.ask(path, content) as raw:
                 return await _whole(raw)
 
@@ -97,7 +104,7 @@ class Connection:
         answer is whole, and nothing of it is taken. A stream that breaks off is a Fault.
         """
 
-        async def ask(line: Line) -> Response:
+        async def ask(line: Line) -> Response | Fault:
             async with line.ask(path, content) as raw:
                 return await _taken(raw, take)
 
@@ -106,7 +113,7 @@ class Connection:
     async def get(self, backend: Backend, path: str, timeout_s: float) -> Response | Fault:
         """Fetch a page within so many seconds; every failure is a value."""
 
-        async def ask(line: Line) -> Response:
+        async def ask(line: Line) -> Response | Fault:
             async with line.ask(path) as raw:
                 return await _whole(raw)
 
@@ -126,7 +133,7 @@ class Connection:
         self,
         backend: Backend,
         deadline_s: float,
-        ask: Callable[[Line], Awaitable[Response]],
+        ask: Callable[[Line], Awaitable[Response | Fault]],
     ) -> Response | Fault:
         line = await self._line(backend)
         if isinstance(line, Fault):
@@ -156,12 +163,17 @@ class Connection:
         return line
 
 
-async def _whole(raw: ClientResponse) -> Response:
-    content = await raw.read()
-    return Response(raw.status, _headers(raw), content)
+async def _whole(raw: ClientResponse) -> Response | Fault:
+    pieces, size = [], 0
+    async for piece in raw.content.iter_any():
+        pieces.append(piece)
+        size += len(piece)
+        if size > MOST_BYTES:
+            return endless_fault(MOST_BYTES)
+    return Response(raw.status, _headers(raw), b"".join(pieces))
 
 
-async def _taken(raw: ClientResponse, take: Callable[[bytes], bool]) -> Response:
+async def _taken(raw: ClientResponse, take: Callable[[bytes], bool]) -> Response | Fault:
     if not raw.headers.get("content-type", "").startswith(_EVENTS):
         return await _whole(raw)
     async for piece in raw.content.iter_any():

@@ -16,6 +16,8 @@ from adapters.models.answers import read_delta
 from adapters.models.decoding import decode_raw, join
 
 DONE = "[DONE]"
+MOST_TEXT = 2_000_000  # characters of an answer that are taken; no debate reads so many
+MOST_DATA = 16_000_000  # bytes of a stream, whatever they say
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 _MARK = b"\xef\xbb\xbf"
 _UNREADABLE = {"message": "a part of its stream is not JSON"}
@@ -81,6 +83,7 @@ class Completion:
         self._text = self._refusal = self._finish = ""
         self._usage: Any = None
         self._error: Any = None
+        self._size = 0
         self.begun = False
         self._over = False
 
@@ -90,14 +93,17 @@ class Completion:
         return self._over or bool(self._finish)
 
     def take(self, piece: bytes) -> bool:
-        """Add a piece of the stream; False when nothing after it matters."""
+        """Add a piece of the stream; False when nothing after it matters, or it is endless."""
         self.begun = True
+        self._size += len(piece)
         before = len(self._text)
         for event in self._events.feed(piece):
             if not self._over:
                 self._add(event)
         if len(self._text) > before:
             self._heard(join(self._text)[0], self._model)
+        if not self._over and (len(self._text) > MOST_TEXT or self._size > MOST_DATA):
+            self._finish, self._over = "length", True
         return not self._over
 
     def body(self) -> bytes:

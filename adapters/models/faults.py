@@ -54,6 +54,12 @@ def status_fault(
     return Fault(f"refused the request ({status}){said}", advice, Next.FINAL)
 
 
+def endless_fault(most: int) -> Fault:
+    """Judge an answer that went on beyond what is read of any; it may have been billed."""
+    advice = "check what answers at the backend's address, or choose another model"
+    return Fault(f"answered with more than {most / 1e6:g} MB", advice, Next.FINAL, cost=None)
+
+
 def error_words(body: bytes) -> tuple[str, str]:
     """Return the message and the code of an error body, empty where there is none."""
     try:

@@ -267,6 +267,13 @@ async def test_a_megabyte_is_taken(server: ModelServer) -> None:
     assert len((await ask(server, RecordedAttempts())).text) == 1_000_000
 
 
+async def test_an_answer_without_end_is_left_and_not_asked_for_again(server: ModelServer) -> None:
+    server.always(acts.big(17_000_000))
+    with pytest.raises(ModelError, match="answered with more than 16 MB"):
+        await ask(server, RecordedAttempts())
+    assert len(server.requests) == 1
+
+
 async def test_the_model_that_really_answered_is_named(server: ModelServer) -> None:
     server.script(acts.says("yes", model="m-2025-11"))
     assert (await ask(server, RecordedAttempts())).model == "m-2025-11"

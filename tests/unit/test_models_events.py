@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.models.events import Completion, Event, EventReader
+from adapters.models.events import MOST_DATA, MOST_TEXT, Completion, Event, EventReader
 
 STREAMS: list[tuple[bytes, list[Event]]] = [
     (b"data: one\n\ndata: two\n\n", [Event("message", "one"), Event("message", "two")]),
@@ -90,6 +90,21 @@ def test_a_completion_is_heard_as_it_grows_and_is_what_one_piece_would_be() -> N
     assert body["usage"] == usage
     assert body["choices"][0]["message"]["content"] == "Tea wins."
     assert body["choices"][0]["finish_reason"] == "stop"
+
+
+def test_a_stream_without_end_is_left_and_says_so() -> None:
+    pieces = [chunk("word " * 20_000)] * 100
+    completion, heard = put_together(*pieces)
+    assert completion.complete
+    assert MOST_TEXT < len(heard[-1]) < MOST_TEXT + 200_000
+    assert body_of(completion)["choices"][0]["finish_reason"] == "length"
+
+
+def test_a_stream_that_never_says_anything_is_left_too() -> None:
+    completion = Completion("asked", lambda *_: None)
+    comment = b": " + b"keep-alive " * 100_000 + b"\n\n"
+    taken = sum(completion.take(comment) for _ in range(100))
+    assert taken == MOST_DATA // len(comment)
 
 
 def test_reasoning_and_other_choices_are_no_part_of_the_text() -> None:
