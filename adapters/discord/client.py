@@ -80,9 +80,8 @@ class Client(discord.AutoShardedClient):
 
     async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
         """Wait as long as the day's number of IDENTIFYs asks for."""
-        self._presence.pause()
-        await self._identifies.wait()
-        self._presence.expect()
+        with self._presence.pausing():
+            await self._identifies.wait()
 
     async def finish(self) -> None:
         """Wait until every event that was received is handled."""

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import structlog
 
@@ -23,7 +25,8 @@ class Presence:
         self._count = 0
         self._here: set[int] = set()
         self._lost_at: float | None = None  # None: nothing was lost since all were here
-        self._silent_since: float | None = None  # None: nothing is waited for, or not from Discord
+        self._silent_since: float | None = None  # None: nothing is waited for
+        self._pauses = 0  # of our own, under way
 
     @property
     def connected(self) -> bool:
@@ -33,7 +36,9 @@ class Presence:
     @property
     def silence(self) -> float:
         """Seconds since a shard was last heard of, while one is missing."""
-        return 0.0 if self._silent_since is None else time.monotonic() - self._silent_since
+        if self._silent_since is None or self._pauses:
+            return 0.0
+        return time.monotonic() - self._silent_since
 
     def begin(self, count: int) -> None:
         """Begin with a new client; nothing is expected of it before `expect`."""
@@ -45,9 +50,15 @@ class Presence:
         if not self.connected:
             self._silent_since = time.monotonic()
 
-    def pause(self) -> None:
+    @contextmanager
+    def pausing(self) -> Iterator[None]:
         """Count no silence while it is our own, as before an IDENTIFY."""
-        self._silent_since = None
+        self._pauses += 1
+        try:
+            yield
+        finally:
+            self._pauses -= 1
+            self.expect()
 
     def heard(self, shard: int) -> None:
         """A shard is connected."""

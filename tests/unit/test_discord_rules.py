@@ -22,6 +22,7 @@ from adapters.discord.permissions import (
     invite_link,
     missing,
 )
+from adapters.discord.presence import Presence
 from adapters.discord.votes import EMOJIS, option_of
 from engine.channel_pace import ChannelPace
 from engine.errors import (
@@ -159,6 +160,22 @@ async def test_a_slow_answer_costs_no_turn_and_none_leaves_before_it() -> None:
             left.append(time.monotonic())
             await asyncio.sleep(0.05)
     assert 0.4 <= left[-1] - left[0] < 0.6  # 0.15 s apart they would be, were it after the answer
+
+
+def test_a_wait_of_our_own_is_no_silence_of_discord() -> None:
+    presence = Presence()
+    presence.begin(2)
+    assert presence.silence == 0  # nothing was asked for yet
+    presence.expect()
+    assert presence.silence > 0
+    with presence.pausing():
+        presence.heard(0)
+        assert (presence.connected, presence.silence) == (False, 0)
+    assert presence.silence > 0
+    presence.heard(1)
+    assert (presence.connected, presence.silence) == (True, 0)
+    presence.lost(0)
+    assert (presence.connected, presence.silence > 0) == (False, True)
 
 
 async def test_introductions_are_never_more_than_discord_takes_in_a_day(

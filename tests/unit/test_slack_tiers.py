@@ -1,0 +1,45 @@
+"""How often each of Slack's methods is asked: never over its tier, in order, others beside it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from adapters.slack.tiers import METHODS, MINUTE, Tiers
+from tests.doubles.slack.rates import METHODS as TIER_OF
+from tests.doubles.slack.rates import TIERS
+
+
+async def test_no_minute_holds_more_than_a_tier_and_none_is_overtaken() -> None:
+    minute, asked = 0.3, list[tuple[int, float]]()
+    tiers = Tiers(minute)
+
+    async def ask(number: int) -> None:
+        await tiers.wait("reactions.get")
+        asked.append((number, time.monotonic()))
+
+    await asyncio.gather(*map(ask, range(120)))
+    numbers, moments = zip(*asked, strict=True)
+    assert list(numbers) == list(range(120))
+    most = METHODS["reactions.get"]
+    # Each is noted just after it left, so a moment may be a little late.
+    spans = [b - a for a, b in zip(moments, moments[most:], strict=False)]
+    assert min(spans) > 0.9 * minute
+    assert moments[-1] - moments[0] < 3 * minute
+
+
+async def test_a_method_at_its_limit_holds_up_no_other() -> None:
+    tiers = Tiers(MINUTE)
+    async with asyncio.timeout(1):
+        for _ in range(METHODS["reactions.get"]):
+            await tiers.wait("reactions.get")
+        waiting = asyncio.create_task(tiers.wait("reactions.get"))
+        for method in ("chat.update", "users.info", "views.open", "chat.postMessage"):
+            await tiers.wait(method)
+        assert not waiting.done()
+    waiting.cancel()
+
+
+def test_the_tiers_are_those_that_slack_has() -> None:
+    assert {name: TIERS[TIER_OF[name]] for name in METHODS} == METHODS
+    assert MINUTE > 60
