@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Literal
 
 from engine.debate import Debate, Estimate, Status, Value
-from engine.messages import Reveal
+from engine.messages import Reveal, Where
 from engine.stats.agreement import Agreement
 from engine.stats.ratings import Leaderboard
 from engine.store import Traces
@@ -76,6 +76,7 @@ class StoppedAnswer(Value):
 class StatusAnswer(Value):
     """How far a debate is: `turns` of `turns_total` are held, 0 where nobody knows yet.
 
+    `why` says why it ended early, `revealed` where the models were named.
     `minutes_left` are those of an open vote; `mirror` is the debate whose vote closes with it.
     `gaps` counts what is missing in its thread, or may be.
     `waits` says what it waits for, if it does.
@@ -84,6 +85,8 @@ class StatusAnswer(Value):
     debate: DebateLine
     turns: int
     turns_total: int
+    why: str = ""
+    revealed: Where | None = None
     minutes_left: float | None = None
     mirror: DebateLine | None = None
     gaps: int = 0

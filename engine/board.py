@@ -12,6 +12,7 @@ from datetime import timedelta
 import structlog
 
 from engine.debate import ENDED, Debate, Status, short_code
+from engine.ending import where_revealed, why
 from engine.errors import NotFoundError, VenueAwayError, VenueError
 from engine.formats import length_of
 from engine.messages import Phase, Progress
@@ -36,6 +37,11 @@ class Board:
     clock: Clock
     _shown: dict[str, Progress] = field(default_factory=dict)
     _failed: dict[str, Progress] = field(default_factory=dict)
+    _asked_for: set[str] = field(default_factory=set)
+
+    def look_again(self, debate_id: str) -> None:
+        """Have a debate looked at that may have ended long ago."""
+        self._asked_for.add(debate_id)
 
     async def run(self, seconds: float) -> None:
         """Look every so many seconds, and edit, until cancelled."""
@@ -46,6 +52,8 @@ class Board:
             watched |= ended - done
             watched |= set(await self.store.debates.unfinished())
             watched |= set(await self.store.votes.deadlines(self.venue.platform))
+            watched |= self._asked_for
+            self._asked_for.clear()
             going_on = {key for key in sorted(watched) if await self._update(key)}
             done = ended & (done | watched) - going_on
             watched = going_on
@@ -70,8 +78,9 @@ class Board:
             return False
         if debate.platform != self.venue.platform:
             return False
-        goes_on = debate.status.live or debate.status is Status.VOTING
         progress = await self._progress(debate)
+        going = debate.status.live or debate.status is Status.VOTING
+        goes_on = going or progress.revealed == "waiting"
         if self._shown.get(debate.id) == progress:
             return goes_on
         announced = await self.store.outbox.find(debate.id, ANNOUNCEMENT)
@@ -116,7 +125,8 @@ class Board:
             thread=debate.thread,
             until=None if waits else debate.vote_deadline,
             mirror=mirror.code if mirror is not None and tied(debate, mirror, now) else "",
-            reason=headline(debate.reason, REASON_LENGTH),
+            reason=headline(why(debate), REASON_LENGTH),
+            revealed=await where_revealed(self.store.outbox, debate),
         )
 
     async def _round(self, debate_id: str, turns: int) -> str:
@@ -129,7 +139,7 @@ class Board:
 
 def _phase(debate: Debate, *, judging: bool) -> Phase:
     """Return which of the states to show a debate is in."""
-    if debate.gone:
+    if debate.gone and debate.status is not Status.CLOSED:
         return "gone"
     if debate.status is Status.RUNNING and debate.thread is None:
         return "queued"

@@ -10,7 +10,15 @@ from collections.abc import Iterator, Mapping
 
 from engine.debate import Rehearsal, Violation
 from engine.markdown_tables import closing_fence
-from engine.messages import AgainInvite, Announcement, Phase, Progress, TurnPost, VoteInvite
+from engine.messages import (
+    AgainInvite,
+    Announcement,
+    Phase,
+    Progress,
+    TurnPost,
+    VoteInvite,
+    Where,
+)
 
 DEBATE = "Debate {code}"
 CONDITIONS = "**Conditions:** {conditions}"
@@ -63,10 +71,17 @@ STATES: Mapping[Phase, str] = {
     "judging": "⚖️ all {total} turns held, the jury reads, in {thread}",
     "voting": "🗳️ the vote is open in {thread} until {until}",
     "closed": "✅ over, the models are named in {thread}",
-    "partial": "🟠 stopped at its cap before its end",
-    "cancelled": "⏹️ stopped",
-    "failed": "❌ it could not go on",
+    "partial": "🟠 stopped before its end. {reason}",
+    "cancelled": "⏹️ stopped. {reason}",
+    "failed": "❌ it could not go on. {reason}",
     "gone": "❌ ended: its thread is gone, or Rostrum may not post there. {reason}",
+}
+OVER: Mapping[Where, str] = {
+    "thread": STATES["closed"],
+    "channel": "✅ over, the models are named in this channel: {thread} takes no messages",
+    "starter": "✅ over; no message can be posted, so the result went to the one who started it",
+    "waiting": "✅ over, the result is being posted in {thread}",
+    "nowhere": "✅ over, but the result could not be posted; the command result shows it",
 }
 VOTE_TIED = "🗳️ the vote is open in {thread} until {until}, with that on its mirror {mirror}"
 VOTE_WAITS = "🗳️ the vote is open in {thread} and closes together with that on its mirror {mirror}"
@@ -192,6 +207,8 @@ def _state(progress: Progress) -> str:
         return VOTE_HELD_UP
     if progress.phase == "voting" and progress.mirror:
         return VOTE_WAITS if progress.until is None else VOTE_TIED
+    if progress.phase == "closed":
+        return OVER[progress.revealed or "thread"]
     return STATES[progress.phase]
 
 

@@ -39,6 +39,7 @@ from engine.choices import Choice, debate_choices, model_choices
 from engine.command_text import nearest
 from engine.dataset.bundle import ROOT, export_zip
 from engine.debate import Debate, Status
+from engine.ending import where_revealed, why
 from engine.errors import NotAllowedError, UsageError
 from engine.formats import FORMATS, length_of
 from engine.house_rules import change_settings, check_channel, order_of, overlay, setting_lines
@@ -211,14 +212,17 @@ class Commands:
         found = await find_newest(self.store, person, debate)
         mirror = await self.store.debates.mirror_of(found)
         now = self.service.clock.now()
+        going = found.status.live or found.status is Status.VOTING
         return StatusAnswer(
             debate=DebateLine.of(found),
             turns=await self.store.journal.turns_held(found.id),
             turns_total=length_of(found.setup),
+            why="" if going else why(found),
+            revealed=await where_revealed(self.store.outbox, found),
             minutes_left=self._minutes_left(found),
             mirror=DebateLine.of(mirror) if mirror and tied(found, mirror, now) else None,
             gaps=found.gaps,
-            waits=found.reason if found.status.live or found.status is Status.VOTING else "",
+            waits=why(found) if going else "",
         )
 
     async def result(self, person: Person, debate: str | None = None) -> ResultAnswer:

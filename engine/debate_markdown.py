@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from engine.answers import (
     DebateLine,
@@ -14,7 +14,7 @@ from engine.answers import (
 )
 from engine.card_markdown import COST_UNKNOWN, SOON, option_name, plural
 from engine.debate import Estimate, Persuasion, Status, Tally, Verdict
-from engine.messages import JurorLine, Reveal
+from engine.messages import JurorLine, Reveal, Where
 from engine.reveal_markdown import UNREAD, cost_of, model_lines
 from engine.text import headline
 
@@ -43,9 +43,17 @@ STATUSES = {
     Status.RUNNING: "It runs: {turns} of {total} turns are held.",
     Status.VOTING: "All turns are held; the vote opens when they are posted.",
     Status.CLOSED: "It is over, and the models are named in its thread.",
-    Status.PARTIAL: "It stopped before its end, at its cap on spending.",
+    Status.PARTIAL: "It stopped before its end.",
     Status.CANCELLED: "It was stopped.",
-    Status.FAILED: "It could not go on; whoever runs Rostrum can see why, and resume it.",
+    Status.FAILED: "It could not go on.",
+}
+OVER: Mapping[Where, str] = {
+    "thread": STATUSES[Status.CLOSED],
+    "channel": "It is over. Its thread takes no messages, so the models are named in its channel.",
+    "starter": "It is over. No message can be posted where it was held, so the result went to the "
+    "one who started it.",
+    "waiting": "It is over, and the result is being posted.",
+    "nowhere": "It is over, but the result could not be posted. The command result shows it.",
 }
 RUNS_BY_THE_CLOCK = "It runs: {turns} turns are held."
 JUDGING = "All {total} turns are held; the jury reads them."
@@ -136,12 +144,16 @@ def status_lines(answer: StatusAnswer) -> Iterator[str]:
         yield RUNS_BY_THE_CLOCK.format(turns=answer.turns)
     elif debate.status is Status.RUNNING and answer.turns >= answer.turns_total:
         yield JUDGING.format(total=answer.turns_total)
+    elif answer.revealed is not None:
+        yield OVER[answer.revealed]
     else:
         yield STATUSES[debate.status].format(turns=answer.turns, total=answer.turns_total)
     if answer.gaps:
         yield plural(GAPS, answer.gaps)
     if answer.waits:
         yield answer.waits
+    if answer.why:
+        yield answer.why
 
 
 def _vote_open(minutes: float, mirror: DebateLine | None) -> Iterator[str]:

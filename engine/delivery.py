@@ -22,7 +22,8 @@ from engine.debate import BallotKind, Question
 from engine.errors import LeaseLostError, StoreError, VenueAwayError, VenueError, VenueGoneError
 from engine.gaps import in_plain_words, notice_of, stem_of
 from engine.keeper import Keeper
-from engine.messages import AgainInvite, Announcement, StanceInvite, VoteInvite
+from engine.last_word import LastWord
+from engine.messages import AgainInvite, Announcement, Reveal, StanceInvite, VoteInvite
 from engine.ports import Clock, Part, Venue
 from engine.store import DeliveryState, Intent, Lease, Store
 from engine.text import headline
@@ -50,6 +51,12 @@ class Delivery:
     _busy: dict[str, asyncio.Task[None]] = field(default_factory=dict)
     _missed: set[str] = field(default_factory=set)  # rung while busy
     _waited: set[str] = field(default_factory=set)  # said to wait for the platform
+    _last_word: LastWord = field(init=False)
+    _board: Board = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._last_word = LastWord(self.venue, self.store, self.bell, self.clock)
+        self._board = Board(self.venue, self.store, self.clock)
 
     async def run(self) -> None:
         """Deliver until cancelled; waits while another process holds the connection."""
@@ -60,6 +67,7 @@ class Delivery:
             try:
                 async with self.keeper.hold(name) as lease, asyncio.TaskGroup() as group:
                     group.create_task(self._show_typing())
+                    group.create_task(self._last_word.try_again(lease))
                     self._show_states(group)
                     await self._deliver_all(lease, group)
             except* LeaseLostError as lost:
@@ -71,7 +79,7 @@ class Delivery:
     def _show_states(self, group: asyncio.TaskGroup) -> None:
         seconds = self.venue.limits.state_seconds
         if seconds is not None:
-            group.create_task(Board(self.venue, self.store, self.clock).run(seconds))
+            group.create_task(self._board.run(seconds))
 
     async def settled(self, debate_id: str) -> None:
         """Wait until everything of a debate is delivered or given up."""
@@ -128,8 +136,7 @@ class Delivery:
                 pause = min(2 * pause, LONGEST_PAUSE)
                 following = await self.store.outbox.next(debate_id)
             except VenueGoneError as error:
-                await self._abandon(lease, debate_id, error)
-                following = None
+                following = await self._gone(lease, intent, error)
             except VenueError as error:
                 following = await self._refused(lease, intent, error)
             except (LeaseLostError, StoreError):
@@ -139,11 +146,20 @@ class Delivery:
                 following = await self._refused(lease, intent, VenueError(DEFECT))
             self.bell.wake(f"delivered/{debate_id}")
 
+    async def _gone(self, lease: Lease, intent: Intent, error: VenueError) -> Intent | None:
+        """Give up what its thread was to take; what goes elsewhere is given up by itself."""
+        if isinstance(intent.message, Reveal) and intent.message.aside:
+            return await self._refused(lease, intent, error)
+        await self._last_word.go_elsewhere(lease, intent)
+        await self._abandon(lease, intent.debate, error)
+        return await self.store.outbox.next(intent.debate)
+
     async def _abandon(self, lease: Lease, debate_id: str, error: VenueError) -> None:
         log.warning("thread is gone", debate=debate_id, why=str(error))
         await self.store.outbox.abandon(lease, debate_id, str(error))
         self._waited.discard(debate_id)
         self.bell.ring("stop")
+        self.bell.wake(f"ended/{debate_id}")
         self.bell.ring(f"votes/{self.venue.platform}")
 
     async def _refused(self, lease: Lease, intent: Intent, error: VenueError) -> Intent | None:
@@ -161,6 +177,8 @@ class Delivery:
             plain = in_plain_words(self.venue, intent)
             if plain is not None:
                 return plain
+        if isinstance(intent.message, Reveal):
+            await self._last_word.go_elsewhere(lease, intent)
         return await self._settle(lease, intent, DeliveryState.REFUSED, str(error))
 
     async def _wait(self, intent: Intent, error: VenueAwayError, pause: float) -> None:
@@ -178,6 +196,7 @@ class Delivery:
         """Send what is left of a message, and return the debate's next one."""
         if intent.target is not None:
             return await self._edit(lease, intent)
+        intent = await self._last_word.address(intent)
         parts = intent.parts or self.venue.render(intent.message, stem_of(intent))
         while len(intent.refs) < len(parts):
             intent = await self._send_part(lease, intent, parts)
@@ -301,6 +320,8 @@ class Delivery:
         instead = notice_of(intent, state, self.venue.platform)
         following = await self.store.outbox.settle(lease, intent, state, error, instead)
         log.info("message settled", debate=intent.debate, post=intent.key, state=state)
+        if isinstance(intent.message, Reveal):
+            self._board.look_again(intent.debate)
         return following
 
     async def _show_typing(self) -> None:

@@ -30,13 +30,17 @@ Phase = Literal[
 ]
 
 
+Where = Literal["thread", "channel", "starter", "waiting", "nowhere"]
+"""Where a closed debate's models were named; "waiting" while that is still to be posted."""
+
+
 class Progress(Value):
     """How far a debate is: `turns` of `total` (0: nobody knows yet) are held.
 
     `judging` is a debate whose jury reads, `gone` one whose thread was lost. `round` is the newest
     turn's, `until` when an open vote closes (None: that depends on its mirror), `mirror` the code
-    of the debate whose vote closes with it, `reason` why a debate is gone, or
-    what an open vote waits for.
+    of the debate whose vote closes with it, `reason` why a debate ended early or what an open vote
+    waits for, and `revealed` where the models of one that is over were named.
     """
 
     phase: Phase
@@ -47,6 +51,7 @@ class Progress(Value):
     until: datetime | None = None
     mirror: str = ""
     reason: str = ""
+    revealed: Where | None = None
 
 
 class Announcement(Value):
@@ -155,9 +160,9 @@ class Reveal(Value):
 
     `agree` is None unless both the people and the panel decided; `persuasion` is there when
     people were asked for their stance. `seats` are those with a model of their own, and `judges`
-    the format's own. `broadcast` asks to show it in the channel too. `gaps` counts what is missing
-    in the thread, or may be: then no vote is gold. `unread` says that
-    people's reactions could not be read before the close.
+    the format's own. `broadcast` asks to show it in the channel too; `aside` says where it is shown
+    instead of its thread. `gaps` counts what is missing in the thread, or may be: then no vote is
+    gold. `unread` says that people's reactions could not be read before the close.
     """
 
     kind: Literal["reveal"] = "reveal"
@@ -174,6 +179,7 @@ class Reveal(Value):
     seats: Mapping[str, str] = {}
     judges: tuple[str, ...] = ()
     broadcast: bool = False
+    aside: Literal["", "channel", "starter"] = ""
     rehearsal: Rehearsal = ""
     gaps: int = 0
     unread: bool = False

@@ -412,6 +412,10 @@ class Venue(Protocol):
         """
         ...
 
+    async def direct(self, place: str, user: str) -> str:
+        """Return the place of private messages with somebody who uses `place`."""
+        ...
+
     async def seed(self, place: str, message: str, options: Sequence[str]) -> None:
         """Make sure that a message carries the bot's own reaction for each option."""
         ...

@@ -7,7 +7,14 @@ from collections.abc import Iterator
 from engine.card_markdown import COST_UNKNOWN, option_name, plural, rehearsed
 from engine.debate import TIE, Persuasion, Tally, Verdict
 from engine.messages import JurorLine, Reveal
+from engine.text import headline
 
+TOPIC_LENGTH = 200  # characters
+ASIDE = {
+    "channel": "The thread of this debate takes no messages, so its result is shown here.",
+    "starter": "Where this debate was held no message can be posted, so you, who started it, get "
+    "its result here.",
+}
 MODEL = "**{side}** was `{model}`"
 DRAWN = "**{side}** was `{model}`, drawn at random"
 SEAT = "{seat} `{model}`"
@@ -54,6 +61,10 @@ SPENT_USD = "{usd:.4f} USD"
 
 def reveal_lines(reveal: Reveal) -> Iterator[str]:
     """Return a reveal as lines; the last says what it took."""
+    if reveal.aside:
+        yield f"**{headline(reveal.topic, TOPIC_LENGTH)}**"
+        yield ASIDE[reveal.aside]
+        yield ""
     yield from model_lines(reveal)
     if reveal.rehearsal:
         yield rehearsed(reveal.rehearsal)

@@ -13,6 +13,7 @@ from engine.bell import Bell
 from engine.beside import Beside
 from engine.debate import Debate, Model, Sampling, Status, Turn
 from engine.drafts import KINDS, Drafting
+from engine.ending import DEFECT, said_of
 from engine.errors import (
     BudgetError,
     LeaseLostError,
@@ -35,7 +36,6 @@ from engine.votes.options import STANCES, vote_options
 
 MOST_UNDELIVERED = 4
 LOOK_SECONDS = 1.0
-DEFECT = "Rostrum itself failed; the log says where. What was paid for is kept; try to resume it."
 log = structlog.get_logger(__name__)
 
 
@@ -136,9 +136,10 @@ class Runner:
         if not debate.gone:
             # First the notice: whoever sees the debate ended may wait for its messages and leave.
             number = (await self.store.journal.spending(debate_id))[0]
-            notice = Notice(level="warning", text=_farewell(debate, status, error))
+            notice = Notice(level="warning", text=_farewell(status, error))
             await self._publish(debate, lease, Post(key=f"end/{number}", message=notice))
         await self.store.debates.advance(lease, debate_id, status, str(error))
+        self.bell.wake(f"ended/{debate_id}")
         if debate.mirror is not None:  # whose vote may have waited for this one's
             self.bell.ring(f"votes/{debate.platform}")
 
@@ -280,11 +281,9 @@ def _status_after(error: RostrumError) -> Status:
             return Status.FAILED
 
 
-def _farewell(debate: Debate, status: Status, error: RostrumError) -> str:
+def _farewell(status: Status, error: RostrumError) -> str:
     outcome = {
         Status.PARTIAL: "The debate stops here, incomplete.",
         Status.CANCELLED: "The debate was stopped.",
     }.get(status, "The debate could not go on; everything up to here is kept.")
-    # The debate may go on and be voted on: other errors name models, and are the operator's.
-    told = isinstance(error, BudgetError | StoppedError)
-    return f"{outcome} {error if told else f'Its record ({debate.code}) says why.'}"
+    return f"{outcome} {said_of(error)}"

@@ -116,6 +116,14 @@ class DiscordVenue:
             raise
         return str(opened["id"])
 
+    async def direct(self, place: str, user: str) -> str:
+        """Return the channel of direct messages with somebody."""
+        asked = {"recipient_id": user}
+        opened = await self._rest.request(
+            Act.POST, "POST", "/users/@me/channels", place=place, body=asked
+        )
+        return str(opened["id"])
+
     async def seed(self, place: str, message: str, options: Sequence[str]) -> None:
         """Add the bot's own reactions that are missing, in order."""
         mine = _seeded(await self.read(place, message))

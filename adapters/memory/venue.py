@@ -184,6 +184,10 @@ class MemoryVenue:
 
         return await self._ask("open_thread", channel, title, open_it)
 
+    async def direct(self, place: str, user: str) -> str:
+        """Return the place of private messages with somebody."""
+        return f"direct-{user}"
+
     async def seed(self, place: str, message: str, options: Sequence[str]) -> None:
         """Make sure that a message carries the bot's own reaction for each option."""
         said = " ".join(options)

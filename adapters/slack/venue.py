@@ -117,6 +117,10 @@ class SlackVenue:
             return channel
         return str(Place.parse(channel)._replace(root=message))
 
+    async def direct(self, place: str, user: str) -> str:
+        """Return the direct messages with somebody: Slack takes their id for a channel's."""
+        return str(Place(Place.parse(place).team, user))
+
     async def seed(self, place: str, message: str, options: Sequence[str]) -> None:
         """Add the bot's own reactions that are missing, in order."""
         where = Place.parse(place)

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, bindparam, case, func, or_, select, update
+from sqlalchemy import ColumnElement, Connection, bindparam, case, func, or_, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from adapters.storage.database import Database
@@ -16,6 +16,7 @@ from adapters.storage.prepared import Prepared, one_of
 from adapters.storage.tables import Utc, debates, outbox
 from adapters.storage.targets import add_target
 from engine.debate import BallotKind, Question, Status, utc_now
+from engine.ending import CHANNEL_REVEAL, REVEAL, STARTER_REVEAL
 from engine.messages import MESSAGE, TurnPost
 from engine.ports import Part
 from engine.store import DeliveryState, Gap, Intent, Lease, Post, Target
@@ -168,13 +169,15 @@ def release(connection: Connection, debate_id: str) -> None:
         )
 
 
-def reopen(connection: Connection, debate_id: str) -> None:
+def reopen(connection: Connection, debate_id: str, *among: ColumnElement[bool]) -> None:
     """Queue again what was given up with a thread; what may have been sent is in doubt again."""
     doubtful = outbox.c.deadline.is_not(None)
     state = case((doubtful, DeliveryState.SENDING), else_=DeliveryState.PENDING)
     refused = outbox.c.state == DeliveryState.REFUSED
     connection.execute(
-        update(outbox).where(outbox.c.debate == debate_id, refused).values(state=state, error="")
+        update(outbox)
+        .where(outbox.c.debate == debate_id, refused, *among)
+        .values(state=state, error="")
     )
     count_gaps(connection, debate_id)
 
@@ -326,11 +329,46 @@ class OutboxTable:
 
         await self._database.write(store)
 
+    async def unrevealed(
+        self, platform: str, since: datetime, thread: str | None = None
+    ) -> list[str]:
+        """Return the debates closed since then whose reveal its thread did not take."""
+        query = (
+            select(debates.c.id)
+            .join(outbox, outbox.c.debate == debates.c.id)
+            .where(debates.c.platform == platform, debates.c.revealed_at > since)
+            .where(outbox.c.key == REVEAL, outbox.c.state == DeliveryState.REFUSED)
+            .where(debates.c.status == Status.CLOSED, debates.c.gone.is_(False))
+        )
+        if thread is not None:
+            query = query.where(debates.c.thread == thread)
+        return await self._database.read(lambda connection: list(connection.scalars(query)))
+
+    async def retry(self, lease: Lease, debate_id: str) -> None:
+        """Queue again what a closed debate's thread did not take: its reveal and what follows."""
+        first = (
+            select(_earlier.c.number)
+            .where(_earlier.c.debate == debate_id, _earlier.c.key == REVEAL)
+            .scalar_subquery()
+        )
+        kept = (
+            outbox.c.debate == debate_id,
+            outbox.c.number >= first,
+            outbox.c.key.not_in((CHANNEL_REVEAL, STARTER_REVEAL)),
+        )
+
+        def store(connection: Connection) -> None:
+            guard(connection, lease)
+            reopen(connection, debate_id, *kept)
+
+        await self._database.write(store)
+
     async def abandon(self, lease: Lease, debate_id: str, reason: str) -> None:
-        """Give up everything undelivered: the thread is gone."""
+        """Give up everything undelivered, as the thread is gone, but what goes elsewhere."""
         undelivered = (
             update(outbox)
             .where(outbox.c.debate == debate_id, IS_OPEN)
+            .where(outbox.c.key.not_in((CHANNEL_REVEAL, STARTER_REVEAL)))
             .values(state=DeliveryState.REFUSED, error=reason)
         )
         going = [Status.QUEUED, Status.RUNNING, Status.VOTING]

@@ -124,6 +124,15 @@ class PeopleTable:
         """Return what is stored of a person."""
         return await self._database.read(lambda c: _traces(c, platform, user))
 
+    async def starter_of(self, debate_id: str) -> str | None:
+        """Return who started a debate, None where nobody is known or they were forgotten."""
+        query = (
+            select(people.c.user)
+            .join(debates, debates.c.starter == people.c.id)
+            .where(debates.c.id == debate_id)
+        )
+        return await self._database.read(lambda connection: connection.scalar(query))
+
     async def mentions(self, user: str) -> int:
         """Return how many debates have a topic or conditions that mention a user."""
         forms = (f"<@{user}>", f"<@!{user}>", f"<@{user}|")

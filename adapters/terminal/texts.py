@@ -20,6 +20,7 @@ CAST = "{user} votes: {option}"
 STOOD = "{user} is {option}"
 WITHDRAWN = "{user} takes back: {option}"
 
+NOTHING_PRIVATE = "Nothing in a terminal is for one person alone; read the transcript."
 NOTHING_HIDDEN = "A vote in a terminal cannot be secret; start the debate with an open ballot."
 NO_VOTE_OPEN = "No vote is open in this terminal; vote after the invitation is posted."
 NO_SUCH_OPTION = "“{option}” is not on this ballot; choose from {options}."

@@ -124,6 +124,10 @@ class TerminalVenue:
         self._known(message)
         return f"{channel}/{message}"
 
+    async def direct(self, place: str, user: str) -> str:
+        """Refuse: everybody in front of this terminal sees the same."""
+        raise VenueError(texts.NOTHING_PRIVATE)
+
     async def seed(self, place: str, message: str, options: Sequence[str]) -> None:
         """Open the vote on a message, for these options."""
         async with self._lock:

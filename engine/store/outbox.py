@@ -124,8 +124,18 @@ class Outbox(Protocol):
         """Note the thread that a debate is held in."""
         ...
 
+    async def unrevealed(
+        self, platform: str, since: datetime, thread: str | None = None
+    ) -> list[str]:
+        """Return the debates closed since then whose reveal its thread did not take."""
+        ...
+
+    async def retry(self, lease: Lease, debate_id: str) -> None:
+        """Queue again what a closed debate's thread did not take: its reveal and what follows."""
+        ...
+
     async def abandon(self, lease: Lease, debate_id: str, reason: str) -> None:
-        """Give up everything undelivered: the thread is gone.
+        """Give up everything undelivered, as the thread is gone, but what goes elsewhere.
 
         A debate that runs is asked to stop, and a vote that is open is due at once.
         """

@@ -35,6 +35,10 @@ class People(Protocol):
         """Return what is stored of a person."""
         ...
 
+    async def starter_of(self, debate_id: str) -> str | None:
+        """Return who started a debate, None where nobody is known or they were forgotten."""
+        ...
+
     async def mentions(self, user: str) -> int:
         """Return how many debates have a topic or conditions that mention a user."""
         ...

@@ -12,6 +12,7 @@ import structlog
 from engine.bell import Bell
 from engine.debate import BallotKind, Value
 from engine.keeper import Keeper
+from engine.last_word import LastWord
 from engine.ports import (
     ButtonPressed,
     Clock,
@@ -153,6 +154,10 @@ class Hearing:
                 await self.store.debates.set_waiting(debate_id, LOCKED)
             elif debate.reason == LOCKED:
                 await self.store.debates.set_waiting(debate_id, "")
+        if not event.locked:
+            async with self.keeper.hold(f"reveals/{event.place}", stoppable=False) as lease:
+                last_word = LastWord(self.venue, self.store, self.bell, self.clock)
+                await last_word.reopen(lease, event.place)
         return Heard(outcome="noted" if held else "unknown")
 
     async def _abandon(self, debates: list[str], why: str) -> Heard:

@@ -33,6 +33,7 @@ from engine.errors import LeaseLostError, RostrumError, VenueAwayError
 from engine.formats import FORMATS
 from engine.formats.format import Decision
 from engine.keeper import Keeper
+from engine.last_word import elsewhere
 from engine.messages import AgainInvite, JurorLine, Notice, Report, Reveal, VoteClosed
 from engine.mirror import closes_with
 from engine.ports import Clock, Venue
@@ -341,7 +342,8 @@ class VoteWindow:
             message = reveal_of(debate, tally, verdict, ballots, calls, usd, stances, unread)
             reveal = Post(key="reveal", message=message)
             decided = _decide(debate, stances, verdict)
-            posts = () if debate.gone else (closed, reveal, *_tell(decided))
+            usual = (closed, reveal, *_tell(decided))
+            posts = (elsewhere(debate, message),) if debate.gone else usual
             stood = (*standing(debate, cast, readable_from(debate, words), unread), *stances)
             return Closing(
                 votes=seen_by_others(stood, cast, interventions),

@@ -14,9 +14,9 @@ from structlog.testing import capture_logs
 
 from adapters.memory.venue import StoredMessage
 from engine.debate import Debate, Model, Scores, Status
+from engine.ending import DEFECT
 from engine.formats import FORMATS, find_format
 from engine.intake import Defaults
-from engine.run import DEFECT
 from engine.store import DebateRecord
 from tests.doubles.rehearsed import DEFAULTS as REHEARSED
 from tests.doubles.rehearsed import JURORS, MODELS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from tests.doubles.discord.refusals import Refusal
-from tests.doubles.discord.state import PRIVATE_THREAD, Channel, Guild, World
+from tests.doubles.discord.state import DIRECT, PRIVATE_THREAD, Channel, Guild, World
 
 FLAGS: Final = {
     "administrator": 1 << 3,
@@ -64,6 +64,8 @@ def in_guild(guild: Guild, user_id: str) -> int:
 
 def in_channel(world: World, channel: Channel, user_id: str) -> int:
     """Return a member's permissions in a channel; a thread has those of its parent."""
+    if channel.type == DIRECT:
+        return ALL if user_id in channel.members else 0
     guild = world.guild(channel.guild_id)
     if user_id not in guild.members:
         return 0

@@ -20,6 +20,7 @@ from tests.doubles.discord.payloads import (
 from tests.doubles.discord.permissions import FLAGS, in_channel, require, require_sending
 from tests.doubles.discord.refusals import Json, Refusal
 from tests.doubles.discord.state import (
+    DIRECT,
     FORUM,
     MEDIA,
     NEWS,
@@ -51,6 +52,7 @@ class Rules:
     old_edits: int = 3
     active_threads: int = 1000
     message_content: bool = False
+    direct_messages: bool = True
 
 
 @dataclass
@@ -96,6 +98,8 @@ class Platform:
         """Raise unless the author may post such a thing there."""
         if channel.type in POSTS_ONLY:
             raise Refusal(50008)
+        if channel.type == DIRECT and not self.rules.direct_messages:
+            raise Refusal(50007)
         require_sending(self.world, channel, author)
         wanted = ["embed_links"] if draft.body.get("embeds") else []
         wanted += ["attach_files"] if draft.files else []
@@ -178,6 +182,8 @@ class Platform:
         return [item for item in message.attachments if item.id in wanted]
 
     def _tell(self, channel: Channel, message: Message, event: str) -> None:
+        if channel.type == DIRECT:  # the bot's intents leave those out
+            return
         guild = self.world.guild(channel.guild_id)
         data = message_json(self.world, message)
         mine = self.world.bot.id in (message.author_id, *message.pings)

@@ -99,7 +99,7 @@ class Routes:
         }
 
     def _direct_channel(self, call: Call) -> Json:
-        raise Refusal(50001, status=403, message="Cannot send messages to this user")
+        return channel_json(self._world, self._world.direct(call.body["recipient_id"]))
 
     def _gateway(self, call: Call) -> Json:
         limit = {

@@ -15,6 +15,7 @@ from typing import Any, Final, Protocol
 from tests.doubles.discord.refusals import Json, Refusal
 
 EPOCH_MS: Final = 1_420_070_400_000
+DIRECT = 1
 TEXT, VOICE, NEWS, STAGE, FORUM, MEDIA = 0, 2, 5, 13, 15, 16
 NEWS_THREAD, PUBLIC_THREAD, PRIVATE_THREAD = 10, 11, 12
 EPHEMERAL, LOADING = 1 << 6, 1 << 7
@@ -240,6 +241,16 @@ class World:
         if str(ref) not in self.channels:
             raise Refusal(10003)
         return self.channels[str(ref)]
+
+    def direct(self, ref: Id) -> Channel:
+        """Return the bot's direct messages with somebody, opening them the first time."""
+        user = self.user(ref)
+        for channel in self.channels.values():
+            if channel.type == DIRECT and user.id in channel.members:
+                return channel
+        made = Channel(self.new_id(), "", "", type=DIRECT, members={user.id, self.bot.id})
+        self.channels[made.id] = made
+        return made
 
     def message(self, channel: Id, ref: Id) -> Message:
         """Find a message of a channel."""

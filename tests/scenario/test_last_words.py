@@ -1,0 +1,218 @@
+"""A debate that ends early says why; a reveal that its thread does not take goes elsewhere."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+import engine.delivery
+from bot.app import App
+from engine.debate import Debate, Status
+from tests.doubles.discord import DiscordServer, Rates, Rules, drop, status
+from tests.doubles.discord.state import DIRECT, Message
+from tests.doubles.slack import Rules as SlackRules
+from tests.doubles.slack import SlackServer, refused
+from tests.scenario.discord_stage import DiscordStage, author, ended, until, voting
+from tests.scenario.slack_stage import SlackStage, title
+from tests.scenario.slack_stage import ended as ended_on_slack
+from tests.scenario.slack_stage import voting as voting_on_slack
+
+
+@pytest.fixture
+async def stage(database_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[DiscordStage]:
+    monkeypatch.setattr(engine.delivery, "LOOK_SECONDS", 0.02)
+    rules = Rules(nonce_seconds=0.0)
+    async with DiscordServer(rates=Rates.generous(), rules=rules) as discord:
+        yield DiscordStage(database_url, discord)
+
+
+@pytest.fixture
+def discord(stage: DiscordStage) -> DiscordServer:
+    return stage.discord
+
+
+def reveals(discord: DiscordServer, place: str) -> list[Message]:
+    """Return the reveals in a channel or thread."""
+    return [m for m in discord.messages(place) if author(m) == "Reveal"]
+
+
+def private(discord: DiscordServer) -> list[Message]:
+    """Return what the bot said in direct messages."""
+    places = [c for c in discord.world.channels.values() if c.type == DIRECT]
+    return [message for place in places for message in discord.messages(place.id)]
+
+
+async def close(app: App, debate: Debate) -> None:
+    """Close a vote, and wait until everything is delivered or given up."""
+    await app.service.close_vote(debate.id)
+    await ended(app)
+
+
+async def status_of(stage: DiscordStage, code: str) -> str:
+    """Ask how a debate is."""
+    asked = stage.discord.slash("ben", "debate status", {"debate": code})
+    return (await asked.finished()).text
+
+
+# --- reveals ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("when", ["before the vote closes", "just then"])
+async def test_the_reveal_of_a_deleted_thread_is_in_the_channel(
+    stage: DiscordStage, discord: DiscordServer, when: str
+) -> None:
+    async with stage.process() as app:
+        ballot = await stage.vote()
+        debate = await voting(app)
+        discord.react("ben", ballot.id, "🅰️")
+        if when == "just then":
+            posted = f"/channels/{stage.thread.id}/messages"
+            discord.fail(status(404, error=10003), "POST", posted, times=-1)
+            await app.service.close_vote(debate.id)
+        else:
+            discord.delete_thread(stage.thread.id)
+        await ended(app)
+        (reveal,) = await until(lambda: reveals(discord, discord.channel.id))
+        assert "Tea beats coffee" in reveal.text
+        assert "rehearsal/" in reveal.text
+        assert "named in its channel" in await status_of(stage, debate.code)
+        card = discord.messages()[0]
+        await until(lambda: "named in this channel" in card.text)
+    assert private(discord) == []
+
+
+async def test_a_locked_thread_gets_its_reveal_when_it_is_unlocked(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    async with stage.process() as app:
+        await stage.vote()
+        debate = await voting(app)
+        discord.lock(stage.thread.id)
+        await close(app, debate)
+        assert len(reveals(discord, discord.channel.id)) == 1
+        assert reveals(discord, stage.thread.id) == []
+        assert "named in its channel" in await status_of(stage, debate.code)
+        discord.lock(stage.thread.id, locked=False)
+        await until(lambda: reveals(discord, stage.thread.id))
+        await ended(app)
+        assert "named in its thread" in await status_of(stage, debate.code)
+        card = discord.messages()[0]
+        await until(lambda: "the models are named in <#" in card.text)
+        # Nor is anything said twice, however often it is locked and unlocked.
+        for locked in (True, False, True, False):
+            discord.lock(stage.thread.id, locked=locked)
+        await asyncio.sleep(0.3)
+        await ended(app)
+    assert len(reveals(discord, stage.thread.id)) == len(reveals(discord, discord.channel.id)) == 1
+    assert len(set(stage.references())) == len(stage.references())
+
+
+async def test_where_the_channel_is_closed_too_the_starter_is_told_privately(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    async with stage.process() as app:
+        await stage.vote()
+        debate = await voting(app)
+        for permission in ("send_messages", "send_messages_in_threads"):
+            discord.deny(permission, discord.channel.id)
+        await close(app, debate)
+        (told,) = private(discord)
+        assert "rehearsal/" in told.text
+        assert "you, who started it" in told.text
+        place = discord.world.channels[told.channel_id]
+        assert discord.users["ada"].id in place.members
+        text = stage.discord.press("ben", discord.messages()[0], f"rostrum:status:{debate.code}")
+        assert "went to the one who started it" in (await text.finished()).text
+
+
+async def test_status_claims_no_reveal_that_nobody_saw(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    discord.rules.direct_messages = False
+    async with stage.process() as app:
+        await stage.vote()
+        debate = await voting(app)
+        for permission in ("send_messages", "send_messages_in_threads"):
+            discord.deny(permission, discord.channel.id)
+        await close(app, debate)
+        told = discord.press("ben", discord.messages()[0], f"rostrum:status:{debate.code}")
+        assert "could not be posted" in (await told.finished()).text
+        card = discord.messages()[0]
+        await until(lambda: "could not be posted" in card.text)
+    assert private(discord) == []
+
+
+async def test_a_reveal_whose_answer_was_lost_is_in_the_channel_once(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    async with stage.process() as app:
+        await stage.vote()
+        debate = await voting(app)
+        discord.delete_thread(stage.thread.id)
+        place = f"/channels/{discord.channel.id}/messages"
+        discord.fail(drop("after"), "POST", place)
+        await ended(app)
+        assert "named in its channel" in await status_of(stage, debate.code)
+    assert len(reveals(discord, discord.channel.id)) == 1
+
+
+async def test_a_process_that_begins_later_tries_a_reveal_again(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    async with stage.process() as app:
+        await stage.vote()
+        debate = await voting(app)
+        discord.lock(stage.thread.id)
+        await close(app, debate)
+    discord.lock(stage.thread.id, locked=False)
+    async with stage.process():
+        await until(lambda: reveals(discord, stage.thread.id))
+
+
+# --- on Slack --------------------------------------------------------------------------------
+
+
+async def test_on_slack_a_reveal_goes_to_the_channel_and_then_to_the_starter(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine.delivery, "LOOK_SECONDS", 0.02)
+    async with SlackServer(rules=SlackRules(tiered=False, spaced=False)) as slack:
+        on_slack = SlackStage(database_url, slack)
+        async with on_slack.process() as app:
+            await on_slack.vote()
+            debate = await voting_on_slack(app)
+            slack.delete_message(on_slack.root.ts)
+            await app.service.close_vote(debate.id)
+            found = await until(lambda: [m for m in slack.messages() if title(m) == "Reveal"])
+            assert len(found) == 1
+            await on_slack.vote()
+            debate = await voting_on_slack(app)
+            here = f'"channel": "{slack.channel.id}"'
+            slack.fail(refused("is_archived"), "chat.postMessage", times=-1, text=here)
+            await app.service.close_vote(debate.id)
+            mine = slack.world.direct(slack.users["ada"].id)
+            (told,) = await until(lambda: list(mine.messages.values()))
+            assert "rehearsal/" in told.text
+            await ended_on_slack(app)
+            asked = await slack.slash("ben", f"/debate status {debate.code}")
+            await asked.said("went to the one who started it")
+
+
+# --- early ends ------------------------------------------------------------------------------
+
+
+async def test_why_a_debate_ended_early_is_in_status_and_on_the_card(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    stage.settings = {"models": "rehearsal/maple?latency=0.3, rehearsal/willow?latency=0.3"}
+    async with stage.process() as app:
+        await stage.start()
+        await until(lambda: discord.threads())
+        card = discord.messages()[0]
+        await discord.slash("ada", "debate cancel").finished()
+        debate = await ended(app)
+        assert debate.status is Status.CANCELLED
+        assert "Whoever started it stopped it" in await status_of(stage, debate.code)
+        await until(lambda: "Whoever started it stopped it" in card.text)
