@@ -18,7 +18,7 @@ from adapters.storage.migrate import migrate
 from bot import log, texts
 from bot.filters import read_formats, read_languages, split_list
 from bot.reading import read_store
-from bot.settings import Settings, load_settings
+from bot.settings import Settings, load_store_settings
 from engine.card_markdown import plural
 from engine.dataset.rowfiles import FileFormat
 from engine.dataset.tables import choose_tables
@@ -62,7 +62,7 @@ class Chosen(NamedTuple):
 async def run_export(out: Path, chosen: Chosen) -> None:
     """Export ended debates into a folder, and say what was written."""
     wanted = chosen.wanted()
-    settings = load_settings()
+    settings = load_store_settings()
     log.configure(settings.log, settings.secrets())
     counts = await export_into(settings, out, wanted)
     print(texts.EXPORTED.format(out=out, counts=counts))
@@ -70,7 +70,7 @@ async def run_export(out: Path, chosen: Chosen) -> None:
 
 async def run_migrate() -> None:
     """Bring the database to this version's tables, and say where it is."""
-    settings = load_settings()
+    settings = load_store_settings()
     log.configure(settings.log, settings.secrets())
     database = Database(settings.database_url.get_secret_value())
     try:
@@ -83,7 +83,7 @@ async def run_migrate() -> None:
 async def export_into(settings: Settings, out: Path, asked: Wanted) -> str:
     """Write an export, and return a line that counts what is in it, and what was left out."""
     key = settings.export.hmac_key
-    async with read_store(settings) as store:
+    async with read_store(settings, whole=True) as store:
         with _progress() as report:
             manifest = await export(
                 store,

@@ -19,7 +19,7 @@ from adapters.terminal.record import count_records, erase_records, records_of
 from bot.app import defaults_of
 from bot.asking import confirm
 from bot.reading import read_store
-from bot.settings import Settings, load_settings
+from bot.settings import Settings, load_settings, load_store_settings
 from engine.clock import SystemClock
 from engine.debate import Debate, Status, utc_now
 from engine.errors import NotFoundError, StoppedError, UsageError
@@ -49,7 +49,7 @@ LATER_WIPED = (
 async def list_debates(state: str | None, limit: int) -> None:
     """Print the newest debates, one a line; only a narrow terminal folds their topics."""
     statuses = _read_states(state)
-    async with read_store(load_settings()) as store:
+    async with read_store(load_store_settings()) as store:
         debates = await store.debates.recent(statuses, limit)
     titles = ("id", "state", "platform", "format", "started (UTC)")
     table = Table(*(Column(title, no_wrap=True) for title in titles), "topic", box=None)
@@ -69,7 +69,7 @@ async def list_debates(state: str | None, limit: int) -> None:
 
 async def show_debate(debate_id: str) -> None:
     """Print a debate's state, steps, money, and what it waits for."""
-    async with read_store(load_settings()) as store:
+    async with read_store(load_store_settings()) as store:
         debate = await store.debates.get(debate_id)
         for name, value in await _describe(store, debate):
             print(f"{name:<10} {value}")
@@ -77,7 +77,7 @@ async def show_debate(debate_id: str) -> None:
 
 async def cancel_debate(debate_id: str) -> None:
     """Leave the wish that a running debate stops; its process sees it within seconds."""
-    async with read_store(load_settings()) as store:
+    async with read_store(load_store_settings()) as store:
         debate = await store.debates.get(debate_id)
         if not debate.status.live:
             raise UsageError(f"Debate {debate.code} is {debate.status}; only a running one stops.")
@@ -107,7 +107,7 @@ async def forget_person(platform: str, user: str, *, yes: bool = False) -> None:
     Asks first, unless `yes`. Raises NotFoundError when nothing is stored of that user.
     """
     _check_named("user", user)
-    async with read_store(load_settings()) as store:
+    async with read_store(load_store_settings()) as store:
         forgotten = (await store.people.traces(platform, user)).forgotten
         if found := await _find_traces(store, platform, user):
             await confirm(f"This forgets that user for good ({found}); votes still count.", yes)
@@ -138,7 +138,7 @@ async def _find_traces(store: SqlStore, platform: str, user: str) -> str:
 async def unforget_person(platform: str, user: str) -> None:
     """Let a person who was forgotten be stored again. Raises NotFoundError for anyone else."""
     _check_named("user", user)
-    async with read_store(load_settings()) as store:
+    async with read_store(load_store_settings()) as store:
         if not await store.people.unforget(platform, user, utc_now()):
             raise NotFoundError(
                 f"That {platform} user is not forgotten; check the platform and the id."
@@ -153,7 +153,7 @@ async def purge_community(platform: str, community: str, *, yes: bool = False) -
     Asks first, unless `yes`. Raises NotFoundError when nothing is stored of that community.
     """
     _check_named("community", community)
-    settings = load_settings()
+    settings = load_store_settings()
     async with read_store(settings) as store:
         held = await store.communities.holdings(platform, community)
         records = _records(settings, platform, community)
@@ -178,7 +178,7 @@ async def purge_community(platform: str, community: str, *, yes: bool = False) -
 async def disconnect_community(platform: str, community: str) -> None:
     """Delete the token that a community gave; a running process uses it until it ends."""
     _check_named("community", community)
-    async with read_store(load_settings()) as store:
+    async with read_store(load_store_settings()) as store:
         if not await store.installs.drop(platform, community):
             raise NotFoundError(f"No token of {platform} {community} is stored.")
         await store.people.wipe()
@@ -187,7 +187,7 @@ async def disconnect_community(platform: str, community: str) -> None:
 
 async def back_up(out: Path) -> None:
     """Copy the database into a file, consistent also while Rostrum runs on it, and verify it."""
-    database = Database(load_settings().database_url.get_secret_value(), writable=False)
+    database = Database(load_store_settings().database_url.get_secret_value(), writable=False)
     if not database.path.exists():
         raise UsageError(f"There is no database {database.path} to copy.")
     stopped = threading.Event()

@@ -7,7 +7,7 @@ values come from and which wins.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Self
 from urllib.parse import unquote
@@ -15,7 +15,7 @@ from urllib.parse import unquote
 from pydantic import BaseModel, Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from adapters.models.backends import Backend
+from adapters.models.backends import REHEARSAL, Backend, faults_of
 from bot.settings_formats import (
     AuditedSettings,
     ClassicSettings,
@@ -47,6 +47,8 @@ from bot.settings_sections import (
 )
 from bot.settings_sources import (
     PREFIX,
+    Given,
+    Wrong,
     as_tree,
     describe,
     nearest,
@@ -61,6 +63,9 @@ REHEARSAL_JURORS = (
     "rehearsal/birch, rehearsal/elm, rehearsal/rowan, "
     "rehearsal/aspen, rehearsal/hazel, rehearsal/willow"
 )
+
+ENV_FILE, TOML_FILE = Path(".env"), Path("rostrum.toml")
+STORED = ("database_url", "export")  # what commands need that only work on the database
 
 _DATABASES = ("sqlite", "postgresql")
 _PASSWORD = re.compile(r"://[^/@:\s]*:([^/@\s]+)@|[?&]password=([^&\s]+)")
@@ -144,15 +149,8 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _refuse_contradictions(self) -> Self:
-        self.endpoints()
-        _check_models(self)
-        _check_slack(self)
-        _check_structured(self.structured)
-        if self.templates_dir and not self.templates_dir.is_dir():
-            raise SettingsError(
-                f"ROSTRUM_TEMPLATES_DIR names {self.templates_dir}, which is not a folder; "
-                "create it or leave the setting out."
-            )
+        if found := tuple(_contradictions(self)):
+            raise ContradictionError(found)
         return self
 
     def endpoints(self) -> tuple[Backend, ...]:
@@ -172,18 +170,75 @@ class Settings(BaseSettings):
         return frozenset(secret for secret in _secrets_in(self) if secret)
 
 
-def load_settings(
-    env_file: Path = Path(".env"), toml_file: Path = Path("rostrum.toml")
-) -> Settings:
+class ContradictionError(SettingsError):
+    """Settings that contradict one another; the message is the first sentence of them."""
+
+    def __init__(self, found: Sequence[Wrong]) -> None:
+        super().__init__(found[0].sentence)
+        self.found = found
+
+
+def load_settings(env_file: Path = ENV_FILE, toml_file: Path = TOML_FILE) -> Settings:
     """Read the environment, `.env` and `rostrum.toml`; a file may be missing.
 
     Raises SettingsError with one sentence that names the variable, never a secret's value.
     """
-    given = read_layers(Settings, env_file, toml_file)
+    settings, wrong = examine_settings(env_file, toml_file)
+    if settings is None or wrong:
+        raise SettingsError(wrong[0])
+    return settings
+
+
+def examine_settings(
+    env_file: Path = ENV_FILE, toml_file: Path = TOML_FILE
+) -> tuple[Settings | None, list[str]]:
+    """Read the settings, and say of everything that is wrong with them what it is.
+
+    None where they cannot be used. Raises SettingsError for a file that cannot be read.
+    """
+    given, unread = read_layers(Settings, env_file, toml_file)
+    settings, wrong = _build(given)
+    # Contradictions may only follow from what could not be read.
+    heads = {bad.path[0] for bad in unread if bad.path}
+    found = [*unread, *(bad for bad in wrong if not heads & set(bad.path))]
+    return settings, [bad.sentence for bad in found]
+
+
+def load_store_settings(env_file: Path = ENV_FILE, toml_file: Path = TOML_FILE) -> Settings:
+    """Read the settings of the database, exports and the log, for what only works on the database.
+
+    Other settings may be wrong, and are left out; a name that no setting begins with is refused,
+    as it may be the database's with a slip of the pen. Raises SettingsError.
+    """
+    given, unread = read_layers(Settings, env_file, toml_file)
+    for bad in unread:
+        if not bad.path or bad.path[0] in STORED or bad.path[0] not in Settings.model_fields:
+            raise SettingsError(bad.sentence)
+    settings, wrong = _build([one for one in given if one.path[0] in (*STORED, "log")])
+    if settings is None:
+        for bad in wrong:
+            if bad.path[0] in STORED:
+                raise SettingsError(bad.sentence)
+        settings, _ = _build([one for one in given if one.path[0] in STORED])
+    return settings or Settings()
+
+
+def _build(given: Sequence[Given]) -> tuple[Settings | None, list[Wrong]]:
+    """Build the settings; where that fails, say why, also of the rest without what is wrong."""
     try:
-        return Settings(**as_tree(given))
+        return Settings(**as_tree(given)), []
+    except ContradictionError as error:
+        return None, list(error.found)
     except ValidationError as error:
-        raise SettingsError(describe(Settings, error, given)) from None
+        wrong = describe(Settings, error, given)
+    rest = [one for one in given if not any(_holds(bad.path, one.path) for bad in wrong)]
+    more = _build(rest)[1] if len(rest) < len(given) else []
+    heads = {bad.path[0] for bad in wrong if bad.path}
+    return None, [*wrong, *(bad for bad in more if not heads & set(bad.path))]
+
+
+def _holds(path: tuple[str, ...], inner: tuple[str, ...]) -> bool:
+    return inner[: len(path)] == path
 
 
 def _secrets_in(value: object) -> Iterator[str]:
@@ -211,15 +266,39 @@ def _passwords_in(address: str) -> Iterator[str]:
 # --- contradictions --------------------------------------------------------------------
 
 
-def _check_models(settings: Settings) -> None:
+def _contradictions(settings: Settings) -> Iterator[Wrong]:
+    """Find what contradicts, each with the settings, by their first names, that it rests on."""
+    for name, given in settings.backends.items():
+        for sentence in faults_of(name, given.preset, given.base_url, given.api_key):
+            yield Wrong(("backends",), sentence)
+    yield from _unknown_backends(settings)
+    for sentence in _slack_faults(settings):
+        yield Wrong(("slack", "secret_key"), sentence)
+    limits = settings.structured
+    if limits.fewest > limits.most:
+        yield Wrong(
+            ("structured",),
+            f"ROSTRUM_STRUCTURED__FEWEST is {limits.fewest}, more than "
+            f"ROSTRUM_STRUCTURED__MOST, which is {limits.most}; lower the one or raise the other.",
+        )
+    if settings.templates_dir and not settings.templates_dir.is_dir():
+        yield Wrong(
+            ("templates_dir",),
+            f"ROSTRUM_TEMPLATES_DIR names {settings.templates_dir}, which is not a folder; "
+            "create it or leave the setting out.",
+        )
+
+
+def _unknown_backends(settings: Settings) -> Iterator[Wrong]:
     known = {REHEARSAL, *settings.backends}
     for name, model in _named_models(settings):
         if model.backend not in known:
             close = nearest(model.backend, known)
             hint = f"did you mean {close}?" if close else f"set {_address_of(model)}."
-            raise SettingsError(
+            yield Wrong(
+                ("backends", name),
                 f"{variable([name])} names {model.ref}, but there is no backend "
-                f"“{model.backend}”; {hint}"
+                f"“{model.backend}”; {hint}",
             )
 
 
@@ -238,16 +317,8 @@ def _address_of(model: Model) -> str:
     return variable(["backends", model.backend, "base_url"])
 
 
-def _check_structured(limits: StructuredSettings) -> None:
-    if limits.fewest > limits.most:
-        raise SettingsError(
-            f"ROSTRUM_STRUCTURED__FEWEST is {limits.fewest}, more than "
-            f"ROSTRUM_STRUCTURED__MOST, which is {limits.most}; lower the one or raise the other."
-        )
-
-
-def _check_slack(settings: Settings) -> None:
-    """Refuse a Slack connection that lacks a part."""
+def _slack_faults(settings: Settings) -> list[str]:
+    """Say what a Slack connection lacks."""
     slack = settings.slack
     oauth = slack.client_id is not None
     connects = oauth or slack.bot_token is not None
@@ -284,6 +355,4 @@ def _check_slack(settings: Settings) -> None:
             "set ROSTRUM_SLACK__SIGNING_SECRET.",
         ),
     )
-    for broken, sentence in rules:
-        if broken:
-            raise SettingsError(sentence)
+    return [sentence for broken, sentence in rules if broken]

@@ -8,13 +8,14 @@ A setting is known by its path (`("log", "level")`) and named by its variable
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from tomllib import TOMLDecodeError
 from typing import Any, NamedTuple, TypeAlias, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 from pydantic_settings import (
     BaseSettings,
     DotEnvSettingsSource,
@@ -34,6 +35,13 @@ Shape: TypeAlias = "dict[str, Shape | None]"
 
 class Section(Value):
     """Settings that share a prefix; a `dict` of sections is keyed by names that users choose."""
+
+
+class Wrong(NamedTuple):
+    """A setting that cannot be used, by its path, and the sentence that says why."""
+
+    path: NamePath
+    sentence: str
 
 
 class Given(NamedTuple):
@@ -85,35 +93,39 @@ def _where(path: NamePath, origin: str) -> str:
     return f"{variable(path)} in {origin}" if origin else variable(path)
 
 
-def _unknown(shape: Shape, path: NamePath, origin: str) -> SettingsError:
+def _unknown(shape: Shape, path: NamePath, origin: str) -> Wrong:
     close = nearest("__".join(path), map("__".join, known_paths(shape, path)))
     hint = f"did you mean {variable([close])}?" if close else ".env.example lists every setting."
-    return SettingsError(f"{_where(path, origin)} is not a setting; {hint}")
+    return Wrong(path, f"{_where(path, origin)} is not a setting; {hint}")
 
 
-def _inside(shape: Shape, path: NamePath, origin: str) -> Shape | None:
+def _inside(shape: Shape, path: NamePath) -> Shape | None:
+    """Return what is known below a path. Raises KeyError where no setting is."""
     here: Shape | None = shape
     for key in path:
-        name = ANY if here and key and ANY in here else key
-        if here is None or name not in here:
-            raise _unknown(shape, path, origin)
-        here = here[name]
+        if here is None:
+            raise KeyError(key)
+        here = here[ANY if here and key and ANY in here else key]
     return here
 
 
 # --- layers ----------------------------------------------------------------------------
 
 
-def read_layers(settings: type[BaseSettings], env_file: Path, toml_file: Path) -> list[Given]:
-    """Read every value that is set, the weakest layer first.
+def read_layers(
+    settings: type[BaseSettings], env_file: Path, toml_file: Path
+) -> tuple[list[Given], list[Wrong]]:
+    """Read every value that is set, the weakest layer first, and what cannot be read of them.
 
-    Raises SettingsError for a file that cannot be read and for a name that no setting has.
+    Raises SettingsError for a file that cannot be read.
     """
     shape = shape_of(settings)
     toml = _expand(shape, (), _read_toml(settings, toml_file), toml_file.name)
     dotenv = _from_variables(shape, _read_env_file(settings, env_file), env_file.name)
     environment = _from_variables(shape, EnvSettingsSource(settings).env_vars, "")
-    return [*toml, *dotenv, *environment]
+    values = [*toml, *dotenv, *environment]
+    given = [value for value in values if isinstance(value, Given)]
+    return given, [value for value in values if isinstance(value, Wrong)]
 
 
 def _read_toml(settings: type[BaseSettings], file: Path) -> dict[str, Any]:
@@ -136,7 +148,7 @@ def _read_env_file(settings: type[BaseSettings], file: Path) -> Mapping[str, str
 
 def _from_variables(
     shape: Shape, variables: Mapping[str, str | None], origin: str
-) -> Iterator[Given]:
+) -> Iterator[Given | Wrong]:
     prefix = PREFIX.lower()
     paths = {
         tuple(name[len(prefix) :].split("__")): value
@@ -148,21 +160,27 @@ def _from_variables(
         yield from _expand(shape, path, paths[path], origin)
 
 
-def _expand(shape: Shape, path: NamePath, value: object, origin: str) -> Iterator[Given]:
+def _expand(shape: Shape, path: NamePath, value: object, origin: str) -> Iterator[Given | Wrong]:
     """Take a value apart into single settings."""
-    inner = _inside(shape, path, origin)
+    try:
+        inner = _inside(shape, path)
+    except KeyError:
+        yield _unknown(shape, path, origin)
+        return
     value = value.strip() if isinstance(value, str) else value
     if value is None or value == "":
         return
     if not _is_text(value):
-        raise SettingsError(f"{_where(path, origin)} is not UTF-8 text; write it as UTF-8.")
+        yield Wrong(path, f"{_where(path, origin)} is not UTF-8 text; write it as UTF-8.")
+        return
     if inner is None:
         yield Given(path, value, origin)
         return
     try:
         entries = json_object(value)
     except ValueError as error:
-        raise SettingsError(f"{_where(path, origin)} {error}.") from None
+        yield Wrong(path, f"{_where(path, origin)} {error}.")
+        return
     for key, entry in entries.items():
         yield from _expand(shape, (*path, key.strip().lower()), entry, origin)
 
@@ -215,22 +233,30 @@ _EXPECTED = {
 }
 
 
-def describe(settings: type[BaseSettings], error: ValidationError, given: Iterable[Given]) -> str:
-    """Say in one sentence which setting is wrong and what it must be, never its value."""
-    problem = error.errors(include_url=False, include_input=False)[0]
+def describe(
+    settings: type[BaseSettings], error: ValidationError, given: Iterable[Given]
+) -> list[Wrong]:
+    """Say of each setting that is wrong what it must be, in one sentence and never its value."""
+    shape, given = shape_of(settings), list(given)
+    problems = error.errors(include_url=False, include_input=False)
+    found = [_describe_one(shape, problem, given) for problem in problems]
+    return list({wrong.path: wrong for wrong in reversed(found)}.values())[::-1]
+
+
+def _describe_one(shape: Shape, problem: ErrorDetails, given: Sequence[Given]) -> Wrong:
     path: list[str] = []
-    here: Shape | None = shape_of(settings)
+    here: Shape | None = shape
     for key in map(str, problem["loc"]):
         if here is None:
             break
         path.append(key)
         here = here.get(key, here.get(ANY))
     where = tuple(path)
-    origin = next((g.origin for g in reversed(list(given)) if g.path == where), "")
+    origin = next((g.origin for g in reversed(given) if g.path == where), "")
     last = problem["loc"][-1]
     entry = f", entry {last + 1}," if isinstance(last, int) else ""
     predicate = _predicate(problem["type"], problem.get("ctx", {}), problem["msg"])
-    return f"{_where(where, origin)}{entry} {predicate}."
+    return Wrong(where, f"{_where(where, origin)}{entry} {predicate}.")
 
 
 def _predicate(kind: str, context: Mapping[str, Any], message: str) -> str:

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from bot.filters import read_formats, read_languages
 from bot.reading import read_store
-from bot.settings import load_settings
+from bot.settings import load_store_settings
 from engine.card_markdown import plural
 from engine.errors import ExportError
 from engine.stats.agreement import (
@@ -77,7 +77,7 @@ async def run_stats(
         languages=read_languages(languages),
         without_rehearsal=not include_rehearsal,
     )
-    async with read_store(load_settings()) as store:
+    async with read_store(load_store_settings(), whole=True) as store:
         agreement, leaderboard = await work_out(store.archive, where, _measure)
         left_out = await asyncio.to_thread(count_rehearsals, store.archive, where)
     if out is not None:  # before anything is shown: whoever reads a pipe may have enough of it

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Self
@@ -114,6 +115,28 @@ class Backend(Value):
     def secret(self) -> str:
         """The key as it is sent; empty for none."""
         return self.api_key.get_secret_value() if self.api_key else ""
+
+
+def faults_of(
+    name: str, preset: str | None, base_url: str | None, api_key: SecretStr | None
+) -> list[str]:
+    """Say everything that is wrong with a backend as it was set."""
+    faults, habits = [], _CUSTOM
+    try:
+        habits = _find_preset(name, preset.strip().lower() if preset else None)
+    except SettingsError as error:
+        faults, base_url = [str(error)], base_url or PRESETS["openai"].base_url
+    checks: tuple[Callable[[], object], ...] = (
+        lambda: _checked_name(name),
+        lambda: _checked_address(name, base_url or habits.base_url),
+        lambda: _checked_key(name, habits, api_key),
+    )
+    for check in checks:
+        try:
+            check()
+        except SettingsError as error:
+            faults.append(str(error))
+    return faults
 
 
 def _checked_name(name: str) -> str:

@@ -51,7 +51,7 @@ def _copy(database: Database, draft: Path, go_on: Callable[[], None]) -> Counts:
     with database.snapshot() as connection, closing(sqlite3.connect(draft)) as copy:
         source: Any = connection.connection.driver_connection
         counts = _count(source)
-        if source.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
+        if source.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",):
             raise database.damage()
         try:
             source.backup(copy, pages=PAGES_AT_ONCE, progress=lambda *_: go_on())
