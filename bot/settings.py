@@ -15,7 +15,7 @@ from urllib.parse import unquote
 from pydantic import BaseModel, Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from adapters.models.backends import REHEARSAL, Backend, faults_of
+from adapters.models.backends import Backend, faults_of
 from bot.settings_formats import (
     AuditedSettings,
     ClassicSettings,

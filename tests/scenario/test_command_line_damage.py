@@ -104,7 +104,9 @@ def test_a_damaged_database_is_said_to_be_damaged_without_bytes_of_it(
     held: Held, office: Path, harm: Callable[[bytes], bytes], sentence: str
 ) -> None:
     (office / "rostrum.db").write_bytes(harm(held.bytes))
-    for words in (("export", "--out", "x"), ("stats",), ("list",), ("show", held.code)):
+    everything = "--include-rehearsal"
+    export, stats = ("export", "--out", "x", everything), ("stats", everything)
+    for words in (export, stats, ("list",), ("show", held.code)):
         said = rostrum(office, *words).failed(1)
         assert said.startswith(sentence)
         assert "damaged" in said
