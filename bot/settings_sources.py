@@ -15,7 +15,6 @@ from tomllib import TOMLDecodeError
 from typing import Any, NamedTuple, TypeAlias, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
 from pydantic_settings import (
     BaseSettings,
     DotEnvSettingsSource,
@@ -243,7 +242,7 @@ def describe(
     return list({wrong.path: wrong for wrong in reversed(found)}.values())[::-1]
 
 
-def _describe_one(shape: Shape, problem: ErrorDetails, given: Sequence[Given]) -> Wrong:
+def _describe_one(shape: Shape, problem: Mapping[str, Any], given: Sequence[Given]) -> Wrong:
     path: list[str] = []
     here: Shape | None = shape
     for key in map(str, problem["loc"]):
