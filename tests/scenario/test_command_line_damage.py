@@ -34,7 +34,7 @@ class Held:
     def __init__(self, folder: Path) -> None:
         said = rostrum(folder, "debate", TOPIC, "--votes", "A=2,B=1", "--seed", "1").done()
         self.folder = folder
-        self.code = said.removeprefix("[Debate ")[:6]
+        [self.code] = re.findall(r"(?m)^\[Debate (\w+)\]", said)
         self.bytes = (folder / "rostrum.db").read_bytes()
 
 

@@ -176,7 +176,7 @@ def test_streams_that_are_closed_are_nobodys(office: Path, line: str, code: int)
 
 def test_a_narrow_terminal_shows_whole_ids(tmp_path: Path) -> None:
     said = rostrum(tmp_path, "debate", "Tea is best", "--votes", "A=1").done()
-    code = said.removeprefix("[Debate ")[:6]
+    [code] = re.findall(r"(?m)^\[Debate (\w+)\]", said)
     terminal, its_end = os.openpty()
     kept = {name: value for name, value in os.environ.items() if "ROSTRUM" not in name}
     with os.fdopen(terminal, "rb") as shown:
