@@ -11,7 +11,7 @@ import asyncio
 import io
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import discord
@@ -21,7 +21,7 @@ from adapters.discord import texts
 from adapters.discord.buttons import review_menus
 from adapters.discord.errors import ACKNOWLEDGED, NETWORK
 from adapters.discord.grounds import ground_of
-from adapters.discord.patience import insist
+from adapters.discord.patience import insist, seconds_left
 from adapters.discord.render import shown
 from adapters.discord.venue import DiscordVenue
 from engine import card_markdown
@@ -40,6 +40,7 @@ from engine.answers import (
 from engine.buttons import vote_answer
 from engine.commands import Commands
 from engine.errors import RostrumError, UsageError
+from engine.following import EARLY, Followers, follow
 from engine.invocation import Command, SettingsCommand
 from engine.person import Person
 from engine.ports import ButtonPressed, Listener
@@ -49,7 +50,7 @@ from engine.votes.hearing import Heard
 PLATFORM = "discord"
 MOST_BYTES = 10 * 2**20 - 4096  # of a file, as Discord counts them with the request around it
 ANSWER = 4000  # characters of an embed's text, with room to spare
-THREAD_SECONDS = 20.0
+MARGIN_SECONDS = 30.0  # of the fifteen minutes, for an answer to be changed in
 LOOK_SECONDS = 0.25
 PRESS_TRIES = 8
 ACKNOWLEDGE_SECONDS = 2.0  # of the three that Discord waits
@@ -80,6 +81,7 @@ class Desk:
     commands: Commands
     listener: Listener
     venue: DiscordVenue
+    followers: Followers = field(default_factory=Followers)
 
     async def carry_out(
         self, interaction: Interaction, asked: Command | Callable[[], Command]
@@ -95,10 +97,7 @@ class Desk:
         said = await _explained(run)
         await self._show(interaction, acknowledged, said)
         if said.started and acknowledged:
-            try:
-                await self._link(interaction, said)
-            except RostrumError as error:
-                log.warning("private answer lost", why=str(error))
+            self.followers.start(self._follow(interaction, said))
 
     async def vote(self, interaction: Interaction, option: str | None) -> None:
         """Take a vote by button; None takes it back."""
@@ -118,15 +117,17 @@ class Desk:
             await asyncio.sleep(LOOK_SECONDS)
         return heard
 
-    async def _link(self, interaction: Interaction, said: Said) -> None:
-        """Add where a debate is held, as soon as there is a thread."""
-        for _ in range(round(THREAD_SECONDS / LOOK_SECONDS)):
-            status = await self.commands.status(person_of(interaction), said.started)
-            if status.debate.thread is not None:
-                where = texts.THREAD.format(thread=status.debate.thread)
-                await _edit_answer(interaction, replace(said, private=f"{said.private}\n{where}"))
-                return
-            await asyncio.sleep(LOOK_SECONDS)
+    async def _follow(self, interaction: Interaction, said: Said) -> None:
+        """Add where a debate is held, and why it ended early, while its answer can be changed."""
+        person, link = person_of(interaction), ""
+        seconds = seconds_left(interaction) - MARGIN_SECONDS
+        async for status in follow(self.commands, person, said.started, seconds):
+            if status.debate.status in EARLY:
+                ended = to_markdown(status)
+                await _edit_answer(interaction, replace(said, private=f"{ended}{link}"))
+            else:
+                link = "\n" + texts.THREAD.format(thread=status.debate.thread)
+                await _edit_answer(interaction, replace(said, private=f"{said.private}{link}"))
 
     async def _show(self, interaction: Interaction, acknowledged: bool, said: Said) -> None:
         """Show an answer privately, or else what may be read by everybody in the channel."""

@@ -85,6 +85,7 @@ class Client(discord.AutoShardedClient):
 
     async def finish(self) -> None:
         """Wait until every event that was received is handled."""
+        await self._desk.followers.stop()
         while self._tasks:
             await asyncio.wait(self._tasks)
 

@@ -5,9 +5,8 @@ Whatever takes time happens here, after Slack has been told that the request arr
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import structlog
 
@@ -33,6 +32,7 @@ from engine.command_text import parse_command, with_usage
 from engine.commands import Commands
 from engine.debate import BallotKind
 from engine.errors import NotAllowedError, RostrumError, UsageError
+from engine.following import EARLY, Followers, follow
 from engine.house_rules import RESET
 from engine.invocation import Command, SettingsCommand, StartCommand
 from engine.person import Ground, Person
@@ -42,8 +42,7 @@ from engine.text import clean
 PLATFORM = "slack"
 MOST_BYTES = 100 * 2**20  # Slack takes a gigabyte; an export is made in memory
 NO_SETTINGS = ("manager_role",)  # that Slack has nothing for
-THREAD_SECONDS = 20.0
-LOOK_SECONDS = 0.25
+FOLLOWED_SECONDS = 1700.0  # of the half hour in which Slack takes answers
 log = structlog.get_logger(__name__)
 
 
@@ -55,6 +54,7 @@ class Desk:
     listener: Listener
     workspaces: Workspaces
     managers: frozenset[str]
+    followers: Followers = field(default_factory=Followers)
 
     async def carry_out(self, asker: Asker, command: Command) -> None:
         """Carry out a command, and show its answer."""
@@ -105,7 +105,7 @@ class Desk:
             text = f"{text}\n{texts.HANDED_OVER}"
         await whisper.say(text)
         if isinstance(answer, StartedAnswer):
-            await self._say_where(whisper, answer.debate.code)
+            self.followers.start(self._follow(whisper, answer.debate.code))
 
     async def _offer(self, whisper: Whisper, review: ReviewAnswer) -> None:
         """Show debates to answer, each with a link and a menu."""
@@ -139,19 +139,19 @@ class Desk:
             manager=profile.admin or asker.user in self.managers,
         )
 
-    async def _say_where(self, whisper: Whisper, code: str) -> None:
+    async def _follow(self, whisper: Whisper, code: str) -> None:
+        """Say where a debate is held, and why it ended early, while that can be said privately."""
         person = await self.person(whisper.asker)
-        for _ in range(round(THREAD_SECONDS / LOOK_SECONDS)):
-            debate = (await self.commands.status(person, code)).debate
-            if debate.thread is not None:
+        async for status in follow(self.commands, person, code, FOLLOWED_SECONDS):
+            thread = status.debate.thread
+            if status.debate.status in EARLY:
+                await whisper.say(to_markdown(status))
+                if thread is None:
+                    await whisper.say(texts.NO_THREAD)
+            elif thread is not None:
                 home = await self.workspaces.find(whisper.asker.team)
                 url = (await home.rest.identity()).url
-                await whisper.say(texts.THREAD.format(link=link_to(url, debate.thread)))
-                return
-            if not debate.status.live:
-                await whisper.say(texts.NO_THREAD)
-                return
-            await asyncio.sleep(LOOK_SECONDS)
+                await whisper.say(texts.THREAD.format(link=link_to(url, thread)))
 
 
 async def explained(whisper: Whisper, run: Callable[[], Awaitable[None]]) -> None:

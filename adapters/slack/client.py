@@ -88,6 +88,7 @@ class Client:
 
     async def finish(self) -> None:
         """Leave what was asked some seconds to be answered."""
+        await self._desk.followers.stop()
         if self._tasks:
             _, late = await asyncio.wait(self._tasks, timeout=FINISH_SECONDS)
             for task in late:

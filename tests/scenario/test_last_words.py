@@ -216,3 +216,31 @@ async def test_why_a_debate_ended_early_is_in_status_and_on_the_card(
         assert debate.status is Status.CANCELLED
         assert "Whoever started it stopped it" in await status_of(stage, debate.code)
         await until(lambda: "Whoever started it stopped it" in card.text)
+
+
+async def test_the_starter_reads_privately_why_a_debate_ended(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    stage.settings = {"models": "rehearsal/maple?latency=0.3, rehearsal/willow?latency=0.3"}
+    async with stage.process() as app:
+        asked = await stage.start()
+        await until(lambda: "It is held in" in asked.text)
+        discord.delete_thread(stage.thread.id)
+        await ended(app)
+        await until(lambda: "was deleted" in asked.text)
+        assert asked.ephemeral
+        assert len(asked.messages) == 1
+        discord.fail(status(403, error=50013), "POST", "/channels/*/messages", times=-1)
+        asked = await stage.start()
+        await until(lambda: "Send Messages" in asked.text)
+
+
+async def test_on_slack_the_starter_reads_privately_why_a_debate_ended(database_url: str) -> None:
+    models = "rehearsal/maple?latency=0.3, rehearsal/willow?latency=0.3"
+    async with SlackServer(rules=SlackRules(tiered=False, spaced=False)) as slack:
+        on_slack = SlackStage(database_url, slack, {"models": models})
+        async with on_slack.process():
+            asked = await on_slack.start()
+            await asked.said("It is held in")
+            await slack.slash("ada", "/debate cancel")
+            await asked.said("Whoever started it stopped it")
