@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 
-from adapters.models.discovery import find_local_servers, probe
-from adapters.storage.database import Database
-from adapters.storage.migrate import require_newest
+from adapters.models.backends import Backend
+from adapters.models.discovery import NoListError, find_local_servers, is_listed, probe
+from bot.doctor_database import check_database
+from bot.doctor_debate import check_debate
+from bot.finding import Finding
 from bot.proxies import proxy_of
-from bot.settings import Settings, load_settings
+from bot.settings import Settings, examine_settings, load_store_settings
 from engine.debate import REHEARSAL
 from engine.errors import ModelError, RostrumError, SettingsError, StoreError
 from engine.installs import Install
@@ -17,20 +18,10 @@ from engine.prompts.library import load_prompts
 from engine.text import clean
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that was looked at; `good` None is a remark."""
-
-    subject: str
-    good: bool | None
-    text: str
-
-
 async def run_check() -> None:
     """Print every finding; raises RostrumError when one is bad."""
-    settings = load_settings()
     bad = 0
-    async for finding in _look(settings):
+    async for finding in _look():
         mark = {True: "ok  ", False: "FAIL", None: "note"}[finding.good]
         # Servers, workspaces and channels are called what others please.
         line = clean(f"{finding.subject}: {finding.text}").replace("\n", " ")
@@ -40,17 +31,28 @@ async def run_check() -> None:
         raise RostrumError(f"{bad} of the checks above failed; each says what to do.")
 
 
-async def _look(settings: Settings) -> AsyncIterator[Finding]:
+async def _look() -> AsyncIterator[Finding]:
+    settings, wrong = examine_settings()
+    for sentence in wrong:
+        yield Finding("settings", False, sentence)
+    if settings is None or wrong:
+        async for finding in _look_at_the_database_alone():
+            yield finding
+        return
     yield Finding("settings", True, "read, without contradictions")
     yield _check_templates(settings)
-    yield await _check_database(settings)
-    async for finding in _check_backends(settings):
-        yield finding
-    for finding in _check_roster(settings):
-        yield finding
-    async for finding in _check_discord(settings):
-        yield finding
-    async for finding in _check_slack(settings):
+    parts = (check_database, _check_backends, _check_roster, check_debate)
+    for part in (*parts, _check_discord, _check_slack):
+        async for finding in part(settings):
+            yield finding
+
+
+async def _look_at_the_database_alone() -> AsyncIterator[Finding]:
+    try:
+        settings = load_store_settings()
+    except SettingsError:
+        return  # said of the settings already
+    async for finding in check_database(settings):
         yield finding
 
 
@@ -62,40 +64,32 @@ def _check_templates(settings: Settings) -> Finding:
     return Finding("templates", True, f"{len(prompts.texts)} read, digest {prompts.digest[:12]}")
 
 
-async def _check_database(settings: Settings) -> Finding:
-    try:
-        database = Database(settings.database_url.get_secret_value(), writable=False)
-    except StoreError as error:
-        return Finding("database", False, str(error))
-    try:
-        if not database.path.exists():
-            return Finding("database", None, f"{database.path} will be made when it is needed")
-        await require_newest(database)
-        return Finding("database", True, f"{database.path} is ready")
-    except StoreError as error:
-        return Finding("database", False, str(error))
-    finally:
-        await database.close()
-
-
 async def _check_backends(settings: Settings) -> AsyncIterator[Finding]:
     yield Finding(f"backend {REHEARSAL}", True, "built in; it is not a language model")
     for backend in settings.endpoints():
-        try:
-            models = await probe(backend)
-        except ModelError as error:
-            yield Finding(f"backend {backend.name}", False, str(error))
-            continue
-        named = {m.name for m in (*settings.models, *settings.jurors) if m.backend == backend.name}
-        missing = sorted(named - set(models)) if models else []
-        if missing:
-            text = f"does not list {', '.join(missing)}; correct ROSTRUM_MODELS or ROSTRUM_JURORS"
-            yield Finding(f"backend {backend.name}", None, text)
-        else:
-            yield Finding(f"backend {backend.name}", True, f"answers, with {len(models)} models")
+        yield await _check_backend(settings, backend)
     for server in await find_local_servers():
         text = f"{server.name} answers at {server.base_url}; see the README for using it"
         yield Finding("local server", None, text)
+
+
+async def _check_backend(settings: Settings, backend: Backend) -> Finding:
+    subject, sides = f"backend {backend.name}", (settings.default_a, settings.default_b)
+    try:
+        listed = set(await probe(backend))
+    except NoListError as error:
+        return Finding(subject, None, f"{error} Whether it has the models that are set is unknown")
+    except ModelError as error:
+        return Finding(subject, False, str(error))
+    named = [model for model in (*settings.models, *settings.jurors, *sides) if model]
+    of_it = {model.name for model in named if model.backend == backend.name}
+    if missing := sorted(name for name in of_it if not is_listed(name, listed)):
+        text = (
+            f"does not list {', '.join(missing)}; correct the name in ROSTRUM_MODELS, "
+            "ROSTRUM_JURORS, ROSTRUM_DEFAULT_A or ROSTRUM_DEFAULT_B, or have it offered there"
+        )
+        return Finding(subject, False, text)
+    return Finding(subject, True, f"answers, with {len(listed)} models")
 
 
 async def _check_discord(settings: Settings) -> AsyncIterator[Finding]:
@@ -154,24 +148,21 @@ async def _installs(settings: Settings) -> list[Install]:
         return []
 
 
-def _check_roster(settings: Settings) -> list[Finding]:
+async def _check_roster(settings: Settings) -> AsyncIterator[Finding]:
     if not settings.models:
-        return [Finding("models", False, "none is set; set ROSTRUM_MODELS=backend/model,…")]
+        yield Finding("models", False, "none is set; set ROSTRUM_MODELS=backend/model,…")
+    else:
+        yield Finding("models", True, ", ".join(model.ref for model in settings.models))
+    if not settings.jurors:
+        yield Finding("jurors", False, "none is set; set ROSTRUM_JURORS=backend/model,…")
+        return
+    yield Finding("jurors", True, ", ".join(juror.ref for juror in settings.jurors))
     families = {juror.family for juror in settings.jurors}
-    debating = {model.family for model in settings.models}
-    jurors = ", ".join(juror.ref for juror in settings.jurors)
-    findings = [
-        Finding("models", True, ", ".join(model.ref for model in settings.models)),
-        Finding(
-            "jurors", bool(jurors), jurors or "none is set; set ROSTRUM_JURORS=backend/model,…"
-        ),
-    ]
-    if len(families - debating) < 2:
+    if len(families - {model.family for model in settings.models}) < 2:
         text = (
             "fewer than two families judge that do not debate, so jurors may have to judge their "
             "own; add jurors of other families to ROSTRUM_JURORS"
         )
-        findings.append(Finding("jury", None, text))
+        yield Finding("jury", None, text)
     if len(settings.jurors) < 2:
-        findings.append(Finding("jury", False, "a verdict needs at least two jurors"))
-    return findings
+        yield Finding("jury", False, "a verdict needs at least two jurors")

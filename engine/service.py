@@ -123,11 +123,11 @@ class Service:
         fit = await self._history()
         setup = freeze(request, script, order, defaults, prompts, seed=seed, number=number, fit=fit)
         setup = setup.model_copy(update={"mirror_of": mirror_of})
-        models = _models_of(setup)
+        models = models_of(setup)
         setup = setup.model_copy(update={"prices": await self._price(models, defaults.caps)})
         pace = {model.ref: self.models.pace(model) for model in models}
         expected = await estimate(setup, script, prompts, pace)
-        setup = _reserve(setup, expected, defaults.caps)
+        setup = reserve(setup, expected, defaults.caps)
         return Plan(self._new_debate(order, setup), expected, prompts)
 
     async def _submit(self, debate: Debate, expected: Estimate) -> None:
@@ -255,12 +255,13 @@ def _started(debates: Sequence[Debate], plans: Sequence[Plan]) -> Started:
     )
 
 
-def _models_of(setup: Setup) -> list[Model]:
+def models_of(setup: Setup) -> list[Model]:
+    """Return every model that a debate may call, once."""
     models = [*setup.request.speakers, *setup.request.judges, *setup.panel.roster]
     return list({model.ref: model for model in models}.values())
 
 
-def _reserve(setup: Setup, expected: Estimate, caps: Caps) -> Setup:
+def reserve(setup: Setup, expected: Estimate, caps: Caps) -> Setup:
     """Reserve the most a debate may cost, or its cap. Raises BudgetError when too dear."""
     cap, usd, most = setup.cap_usd, expected.usd or 0.0, expected.usd_max or 0.0
     if cap is not None and usd > cap:

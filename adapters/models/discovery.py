@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection
 from typing import TYPE_CHECKING, NamedTuple
 
 from adapters.models.backends import PRESETS, Backend
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 PROBE_S = 10.0
 SEARCH_S = 0.3
+NO_LIST = (404, 405, 501)
 
 
 class LocalServer(NamedTuple):
@@ -42,6 +44,20 @@ PLACES = (
 )
 
 
+class NoListError(ModelError):
+    """A backend that answers has no list of its models, as some have not."""
+
+
+def is_listed(name: str, listed: Collection[str]) -> bool:
+    """Whether a backend lists a model, by the name or by one that it takes for the same.
+
+    Ollama's `llama3` is `llama3:latest`, Gemini lists `models/NAME`, and OpenRouter takes
+    `NAME:nitro` of each NAME.
+    """
+    same = (name, f"{name}:latest", f"models/{name}", *(name[: name.rfind(":")],) * (":" in name))
+    return any(one in listed for one in same)
+
+
 async def probe(backend: Backend, timeout_s: float = PROBE_S) -> list[str]:
     """List the models of a backend. Raises ModelError that says what to do."""
     connection = Connection(1)
@@ -52,10 +68,10 @@ async def probe(backend: Backend, timeout_s: float = PROBE_S) -> list[str]:
     if not isinstance(found, Fault) and found.status == 200:
         return [entry["id"] for entry in model_entries(found.content)]
     if not isinstance(found, Fault):
-        if found.status == 404:
-            raise ModelError(
-                f"Backend “{backend.name}” has no list of models (404); check its BASE_URL in "
-                "ROSTRUM_BACKENDS, which usually ends in /v1."
+        if found.status in NO_LIST:
+            raise NoListError(
+                f"Backend “{backend.name}” has no list of models ({found.status}); check its "
+                "BASE_URL in ROSTRUM_BACKENDS, which usually ends in /v1."
             )
         found = status_fault(found.status, found.content, found.headers, backend.secret)
     raise ModelError(f"Backend “{backend.name}” {found.what}; {found.advice}.")

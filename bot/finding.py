@@ -1,0 +1,14 @@
+"""What `rostrum check` says of one thing that it looked at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at; `good` None is a remark."""
+
+    subject: str
+    good: bool | None
+    text: str
