@@ -105,6 +105,8 @@ class Site:
                 await request.read()
         except TimeoutError:
             return _refuse(request, 408, "it did not arrive in time")
+        except ConnectionError:
+            return web.Response(status=400)  # which nobody is there to read
         except web.HTTPRequestEntityTooLarge:
             return _refuse(request, 413, "it is too large")
         connection = request.protocol

@@ -18,7 +18,7 @@ import structlog
 
 from engine.bell import Bell
 from engine.board import Board
-from engine.debate import BallotKind, Question
+from engine.debate import Question
 from engine.errors import LeaseLostError, StoreError, VenueAwayError, VenueError, VenueGoneError
 from engine.gaps import in_plain_words, notice_of, stem_of
 from engine.keeper import Keeper
@@ -27,6 +27,7 @@ from engine.messages import AgainInvite, Announcement, Reveal, StanceInvite, Vot
 from engine.ports import Clock, Part, Venue
 from engine.store import DeliveryState, Intent, Lease, Store
 from engine.text import headline
+from engine.votes.seeds import Seeds
 
 LOOK_SECONDS = 1.0
 LONGEST_PAUSE = 30.0
@@ -53,10 +54,12 @@ class Delivery:
     _waited: set[str] = field(default_factory=set)  # said to wait for the platform
     _last_word: LastWord = field(init=False)
     _board: Board = field(init=False)
+    _seeds: Seeds = field(init=False)
 
     def __post_init__(self) -> None:
         self._last_word = LastWord(self.venue, self.store, self.bell, self.clock)
         self._board = Board(self.venue, self.store, self.clock)
+        self._seeds = Seeds(self.venue, self.store, self.clock)
 
     async def run(self) -> None:
         """Deliver until cancelled; waits while another process holds the connection."""
@@ -68,6 +71,7 @@ class Delivery:
                 async with self.keeper.hold(name) as lease, asyncio.TaskGroup() as group:
                     group.create_task(self._show_typing())
                     group.create_task(self._last_word.try_again(lease))
+                    group.create_task(self._seeds.run())
                     self._show_states(group)
                     await self._deliver_all(lease, group)
             except* LeaseLostError as lost:
@@ -284,7 +288,7 @@ class Delivery:
         elif isinstance(message, VoteInvite):
             # Before the first reaction can be seen, people may cast one.
             await self.store.votes.accept(lease, intent.debate, ref)
-            await self._seed(intent, message)
+            await self._seeds.plant(intent.debate, Question.VOTE, ref, message.options)
             now = self.clock.now()
             deadline = now + timedelta(minutes=message.minutes)
             await self.store.votes.open(lease, intent.debate, ref, now, deadline)
@@ -297,7 +301,7 @@ class Delivery:
     async def _ask_for_stance(self, lease: Lease, intent: Intent, invite: StanceInvite) -> None:
         question = Question.STANCE_AFTER if invite.after else Question.STANCE_BEFORE
         await self.store.votes.accept(lease, intent.debate, intent.refs[0], question)
-        await self._seed(intent, invite)
+        await self._seeds.plant(intent.debate, question, intent.refs[0], invite.options)
         if invite.seconds is not None:
             deadline = self.clock.now() + timedelta(seconds=invite.seconds)
             await self.store.votes.open_stance(lease, intent.debate, deadline)
@@ -305,14 +309,10 @@ class Delivery:
 
     async def _ask_again(self, lease: Lease, intent: Intent, invite: AgainInvite) -> None:
         await self.store.votes.accept(lease, intent.debate, intent.refs[0], Question.AGAIN)
-        await self._seed(intent, invite)
+        await self._seeds.plant(intent.debate, Question.AGAIN, intent.refs[0], invite.options)
         deadline = self.clock.now() + timedelta(minutes=invite.minutes)
         await self.store.votes.open_again(lease, intent.debate, deadline)
         self.bell.ring(f"votes/{self.venue.platform}")
-
-    async def _seed(self, intent: Intent, invite: VoteInvite | StanceInvite | AgainInvite) -> None:
-        if invite.ballot is not BallotKind.PRIVATE:
-            await self.venue.seed(_place(intent), intent.refs[0], invite.options)
 
     async def _settle(
         self, lease: Lease, intent: Intent, state: DeliveryState, error: str = ""

@@ -123,7 +123,7 @@ def _refusal(answered: Answered, act: Act, place: str, message: str) -> VenueErr
         return VenueAwayError(texts.FAILING.format(why=why), maybe_stored=True)
     if name in _TOKEN:
         return VenueGoneError(texts.TOKEN_REFUSED)
-    if name in _GONE:
+    if name in _GONE and not (act is Act.REACT and name in _RESTRICTED):
         return VenueGoneError(_GONE[name].format(**said))
     if name == "message_not_found":
         return MessageGoneError(texts.MESSAGE_GONE.format(**said))

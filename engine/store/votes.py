@@ -86,10 +86,11 @@ class Target(Value):
     unread: bool = False
 
 
-Act = Literal["cleared", "deleted", "archived", "locked", "reopened", "shown"]
+Act = Literal["cleared", "deleted", "archived", "locked", "reopened", "shown", "unseeded", "seeded"]
 """What a moderator does to a message, or to its thread.
 
 "shown": a reaction of a secret ballot stays on the message, as the bot may not take it away.
+"unseeded": the bot could not add its own reaction for an option; "seeded": later it could.
 """
 
 

@@ -85,7 +85,8 @@ class Reader:
         ended = self.clock.now()
         users = sorted({user for held in reactions.holders.values() for user in held})
         people = await self.store.votes.people(debate.platform, users)
-        cleared = _cleared(target, await self.store.votes.interventions(debate.id))
+        interventions = await self.store.votes.interventions(debate.id)
+        cleared, unseeded = _cleared(target, interventions), _unseeded(target, interventions)
         late = _deadline_passed(debate, target, self.since)
 
         def find(cast: tuple[VoteEvent, ...]) -> tuple[NewEvent, ...]:
@@ -97,6 +98,7 @@ class Reader:
                 ballot=target.ballot,
                 cleared=cleared,
                 seeded=target.question is not Question.TURN,
+                unseeded=unseeded,
             )
 
         found = await self.store.votes.recover(lease, target, find, ended, late)
@@ -191,6 +193,18 @@ def _cleared(target: Target, interventions: Sequence[Intervention]) -> dict[str,
             options = (intervention.option,) if intervention.option else target.options
             moments |= dict.fromkeys(options, intervention.at)
     return moments
+
+
+def _unseeded(target: Target, interventions: Sequence[Intervention]) -> frozenset[str]:
+    """Return the options of a question that never had the bot's own reaction."""
+    lacking: set[str] = set()
+    for noted in interventions:
+        if LOG(noted) == LOG(target) and noted.option is not None:
+            if noted.act == "unseeded":
+                lacking.add(noted.option)
+            elif noted.act == "seeded":
+                lacking.discard(noted.option)
+    return frozenset(lacking)
 
 
 def _deadline_passed(debate: Debate, target: Target, since: datetime) -> bool:

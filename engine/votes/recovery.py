@@ -38,6 +38,7 @@ def reconcile(
     ballot: BallotKind = BallotKind.OPEN,
     cleared: Mapping[str, datetime] | None = None,
     seeded: bool = True,
+    unseeded: frozenset[str] = frozenset(),
 ) -> tuple[NewEvent, ...]:
     """Return the events that bring the log in line with a reading, withdrawals first.
 
@@ -49,8 +50,9 @@ def reconcile(
     touched. A reaction that is in the log, and not taken away since, is the one that is still
     there, whether it was left by the bot (in a secret ballot) or by a choice made by button.
 
-    A message that was never `seeded`, as a turn is not, shows no clear by itself: there an option
-    that several people held and nobody holds any more counts as cleared.
+    A message that was never `seeded`, as a turn is not, shows no clear by itself, nor does an
+    option that the bot could not add its own reaction to (`unseeded`): there an option that
+    several people held and nobody holds any more counts as cleared.
     """
     if ballot is BallotKind.PRIVATE:
         return ()
@@ -67,7 +69,8 @@ def reconcile(
     if ballot is BallotKind.SECRET or not reactions.complete:
         gone = set()
     taken = _cleared(events, cleared or {})
-    kept = reactions.seeded if seeded else _uncleared(held.keys() - taken, seen)
+    guessed = _uncleared(held.keys() - taken, seen)
+    kept = reactions.seeded | (guessed & unseeded) if seeded else guessed
     gone = {h for h in gone - taken if h[1] in kept and held[h].how is not How.BUTTON}
     withdrawn = [NewEvent(person, option, False) for person, option in sorted(gone)]
     return (*withdrawn, *(NewEvent(person, option, True) for person, option in sorted(added)))

@@ -8,14 +8,17 @@ from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
+from structlog.testing import capture_logs
 
 import engine.delivery
+import engine.votes.seeds
 from adapters.memory.venue import Fault, StoredMessage
 from engine.debate import Debate, Status, TurnOrder
 from engine.errors import VenueAwayError, VenueError
 from engine.messages import Message, TurnPost
 from engine.ports import Part, VenueLimits
 from engine.store import DeliveryState
+from engine.votes.options import vote_options
 from tests.doubles.hall import DEFAULTS, QUICK, Hall, with_sides
 
 BRIEF = DEFAULTS.model_copy(update={"vote_minutes": 0.002})
@@ -184,13 +187,50 @@ async def test_a_refused_thread_ends_the_debate_and_says_why(hall: Hall) -> None
     assert debate.reason == "No threads here; allow them."
 
 
-async def test_a_refused_invitation_ends_the_debate_and_says_why(hall: Hall) -> None:
-    hall.venue.misbehave("seed", Fault(VenueError("No reactions here; allow them.")))
-    debate = await hold(hall)
-    assert debate.reason == "No reactions here; allow them."
-    assert debate.gone
-    assert debate.status in (Status.FAILED, Status.CLOSED)
-    assert not any(line.startswith("Reveal") for line in heads(hall.thread()))
+async def test_reactions_that_may_not_be_added_keep_no_vote_from_opening(hall: Hall) -> None:
+    hall.venue.misbehave("seed", *[Fault(VenueError("No reactions here; allow them."))] * 9)
+    with capture_logs() as logs:
+        debate = await hold(hall)
+    assert (debate.status, debate.gone, debate.reason) == (Status.CLOSED, False, "")
+    assert any(line.startswith("Reveal") for line in heads(hall.thread()))
+    refused = [log for log in logs if log["event"] == "reaction was not added"]
+    assert {log["option"] for log in refused} == set(vote_options(("A", "B")))
+
+
+async def test_reactions_that_fail_for_now_are_added_later_and_hold_nothing_up(
+    hall: Hall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine.votes.seeds, "FIRST_PAUSE", 0.1)
+    away = VenueAwayError("Slow down.", retry_after=600)
+    hall.venue.misbehave("seed", *[Fault(away)] * 5)
+    async with hall.open() as session:
+        debate = await session.voting(await session.start())
+        assert debate.vote_message is not None
+        message = hall.venue.messages[debate.vote_message]
+        acts = ["unseeded"] * 4
+        async with asyncio.timeout(10):
+            while acts.count("seeded") < 4:
+                await asyncio.sleep(0.01)
+                acts = [n.act for n in await session.store.votes.interventions(debate.id)]
+    assert acts.count("unseeded") == 4
+    assert message.seeds == set(vote_options(("A", "B")))
+
+
+async def test_a_vote_taken_back_while_away_is_taken_back_also_without_the_bots_reaction(
+    hall: Hall,
+) -> None:
+    hall.venue.misbehave("seed", *[Fault(VenueError("No reactions here; allow them."))] * 9)
+    async with hall.open() as session:
+        debate = await session.voting(await session.start())
+        assert debate.vote_message is not None
+        thread, message = debate.thread or "", debate.vote_message
+        for user, option in (("ann", "A"), ("bob", "A"), ("cem", "B")):
+            await hall.venue.react(user, thread, message, option)
+        hall.venue.listening = False
+        await hall.venue.unreact("ann", thread, message, "A")
+        await session.service.close_vote(debate.id)
+        votes = await session.votes(debate.id, "ann", "bob", "cem")
+    assert {user: vote.option for user, vote in votes.items()} == {"bob": "A", "cem": "B"}
 
 
 # --- away --------------------------------------------------------------------------------

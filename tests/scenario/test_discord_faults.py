@@ -121,6 +121,20 @@ async def test_reactions_that_fail_are_seeded_again_in_order(
     assert list(ballot.reactions) == ["🅰", "🅱", "🤝", "🚫"]
 
 
+async def test_reactions_that_discord_refuses_keep_no_vote_from_opening(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    refused = status(403, error=50013, message="Missing Permissions")
+    discord.fail(refused, "PUT", "/channels/*/messages/*/reactions/**", times=-1)
+    async with stage.process() as app:
+        await stage.start()
+        debate = await voting(app)
+        assert debate.vote_opened_at is not None
+        await app.service.close_vote(debate.id)
+        closed = await ended(app)
+    assert (closed.status, closed.gone) == (Status.CLOSED, False)
+
+
 async def test_where_reading_is_refused_there_is_a_gap_and_no_duplicate(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:

@@ -26,7 +26,9 @@ BODY = HEAD + b"Content-Length: 100\r\n\r\n{"
 HALF_SENT = 1200
 # Opens connections that send half a request, from a process with its own file descriptors.
 FLOOD = """
-import socket, sys
+import resource, socket, sys
+most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 port, half = int(sys.argv[1]), eval(sys.argv[2])
 held = []
 for i in range(int(sys.argv[3])):
@@ -118,7 +120,7 @@ async def test_1200_half_sent_requests_leave_health_and_the_site_well(store: Sto
     settings = HealthSettings(port=free_port())
     serving = asyncio.create_task(serve_health(settings, Health(store, {})))
     async with served(Site("127.0.0.1", 0)) as port:
-        with few_files(1000):
+        with few_files(600):
             flood = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-c", FLOOD, str(port), repr([HEAD, BODY]), str(HALF_SENT)),
                 stdin=subprocess.PIPE,

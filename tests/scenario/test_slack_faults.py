@@ -357,3 +357,20 @@ async def test_an_export_that_the_app_may_not_send_says_what_to_turn_on(
         await stage.close()
         asked = await slack.slash("olga", "/debate export")
         assert "Messages tab under App Home" in await asked.said("Messages tab")
+
+
+@pytest.mark.parametrize("error", ["no_permission", "too_many_emoji", "missing_scope"])
+async def test_a_reaction_that_slack_refuses_keeps_no_vote_from_opening(
+    stage: SlackStage, slack: SlackServer, error: str
+) -> None:
+    slack.fail(refused(error), "reactions.add", text='"b"', times=-1)
+    async with stage.process() as app:
+        await stage.start()
+        debate = await voting(app)
+        ballot = await stage.said("Vote")
+        assert set(ballot.reactions) == {"a", "handshake", "no_entry_sign"}
+        await slack.react("ben", ballot.ts, "b")
+        await slack.react("cleo", ballot.ts, "a")
+        await slack.deliveries.heard()
+        assert counted(await stage.close()) == {"A": 1, "B": 1, "tie": 0, "both weak": 0}
+        assert (await ended(app)).id == debate.id

@@ -226,6 +226,7 @@ def recover(
     began: int = 100,
     ballot: BallotKind = BallotKind.OPEN,
     seeded: bool = True,
+    unseeded: frozenset[str] = frozenset(),
 ) -> tuple[NewEvent, ...]:
     return reconcile(
         events,
@@ -234,6 +235,7 @@ def recover(
         people={"x": 1, "y": 2},
         ballot=ballot,
         seeded=seeded,
+        unseeded=unseeded,
     )
 
 
@@ -268,6 +270,17 @@ class TestRecovery:
         )
         several = [*log("+A", "+B"), *log("+A", "+B", person=2)]
         assert recover(several, bare, seeded=False) == (NewEvent(1, "B", False),)
+
+    def test_an_option_that_was_never_seeded_is_not_taken_for_cleared(self) -> None:
+        bare = Reactions({"A": frozenset("y")}, SEEDED - {"A", "B"})
+        lacking = frozenset("A")
+        held = [*log("+A"), *log("+A", person=2)]
+        assert recover(held, bare) == ()
+        assert recover(held, bare, unseeded=lacking) == (NewEvent(1, "A", False),)
+        # One that everybody lost at once was cleared, and one that was seeded still shows it.
+        empty = Reactions({}, SEEDED - {"A", "B"})
+        assert recover(held, empty, unseeded=lacking) == ()
+        assert recover(log("+B"), empty, unseeded=lacking) == ()
 
     def test_what_was_received_after_the_reading_began_wins(self) -> None:
         assert recover(log("+A"), read(), began=1) == ()

@@ -1,0 +1,89 @@
+"""The bot's own reactions on a question, for people to press on: wanted, and waited for by nobody.
+
+People can add the reactions themselves, so a vote opens without them. What failed for now is tried
+again; which options lack them is noted, as a missing one otherwise tells of a moderator's clear.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import structlog
+
+from engine.debate import REVEALED, BallotKind, Question
+from engine.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
+from engine.ports import Clock, Venue
+from engine.store import Act, Intervention, Store, Target
+
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
+log = structlog.get_logger(__name__)
+
+
+@dataclass(slots=True)
+class Seeds:
+    """Adds the bot's reactions to the questions of one platform."""
+
+    venue: Venue
+    store: Store
+    clock: Clock
+    _left: dict[Target, tuple[str, ...]] = field(default_factory=dict)
+
+    async def plant(
+        self, debate_id: str, question: Question, message: str, options: Sequence[str]
+    ) -> None:
+        """Add them as far as that goes now. Raises VenueGoneError or MessageGoneError."""
+        for target in await self.store.votes.targets(debate_id, question):
+            if target.message == message and target.ballot is not BallotKind.PRIVATE:
+                failed = await self._add(target, options)
+                await self._note(target, "unseeded", list(failed))
+                self._keep(target, failed)
+
+    async def run(self) -> None:
+        """Try again what failed for now, at growing distances, until cancelled."""
+        pause = FIRST_PAUSE
+        while True:
+            await self.clock.sleep(pause)
+            for target, options in list(self._left.items()):
+                await self._again(target, options)
+            pause = min(2 * pause, LONGEST_PAUSE) if self._left else FIRST_PAUSE
+
+    async def _again(self, target: Target, options: Sequence[str]) -> None:
+        debate = await self.store.debates.get(target.debate)
+        if debate.gone or (debate.revealed_at is not None and target.question not in REVEALED):
+            self._left.pop(target)
+            return
+        try:
+            failed = await self._add(target, options)
+        except VenueError as error:  # the thread or the message is gone, and so is the question
+            log.info("reactions are not tried again", debate=target.debate, why=str(error))
+            failed = dict.fromkeys(options, False)
+        await self._note(target, "seeded", [each for each in options if each not in failed])
+        self._keep(target, failed)
+
+    async def _add(self, target: Target, options: Sequence[str]) -> dict[str, bool]:
+        """Add reactions; return those that failed, and whether they are worth another try."""
+        try:
+            await self.venue.seed(target.place, target.message, options)
+        except (VenueGoneError, MessageGoneError):
+            raise
+        except VenueError as error:
+            if len(options) > 1:  # one that is refused keeps no other from being there
+                each = [await self._add(target, (option,)) for option in options]
+                return {option: again for failed in each for option, again in failed.items()}
+            [option] = options
+            of, why = target.debate, str(error)
+            log.warning("reaction was not added", debate=of, option=option, why=why)
+            return {option: isinstance(error, VenueAwayError)}
+        return {}
+
+    def _keep(self, target: Target, failed: dict[str, bool]) -> None:
+        self._left.pop(target, None)
+        again = tuple(option for option, worth in failed.items() if worth)
+        if again:
+            self._left[target] = again
+
+    async def _note(self, target: Target, act: Act, options: Sequence[str]) -> None:
+        for option in options:
+            noted = Intervention.on(target, act, self.clock.now(), option)
+            await self.store.votes.intervene(target, noted)
