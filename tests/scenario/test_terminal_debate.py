@@ -364,9 +364,10 @@ def test_a_mirror_is_voted_on_before_the_first_names_its_models(desk: Desk) -> N
 
 
 def test_the_export_of_a_mirrored_debate_pairs_both_models_on_each_side(desk: Desk) -> None:
-    votes = ("--votes", "A=4,B=1,tie=1", "--out", "out")
-    code, _, err = desk.run("debate", TOPIC, *QUICK, "--mirror", *votes)
+    code, _, err = desk.run("debate", TOPIC, *QUICK, "--mirror", "--votes", "A=4,B=1,tie=1")
     assert (code, err) == (0, "")
+    code, _, _ = desk.run("export", "--out", "out", "--include-rehearsal")
+    assert code == 0
     [path] = desk.folder.glob("out/data/preference_same_side/*.jsonl")
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     assert [row["side"] for row in rows] == ["A", "B"]
