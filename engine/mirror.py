@@ -23,8 +23,11 @@ Once that is open both have its deadline, so nothing waits for ever.
 
 
 def awaits(debate: Debate, mirror: Debate | None, now: datetime) -> bool:
-    """Tell whether an open vote waits for its mirror's to open; the store asks the same in SQL."""
-    if mirror is None or debate.gone or mirror.gone or debate.vote_deadline is None:
+    """Tell whether an open vote waits for its mirror's to open; the store asks the same in SQL.
+
+    So does one whose thread is gone: its reveal is given elsewhere, and names the models there.
+    """
+    if mirror is None or debate.vote_deadline is None:
         return False
     to_come = mirror.status.live or (
         mirror.status is Status.VOTING and mirror.vote_deadline is None
@@ -35,8 +38,7 @@ def awaits(debate: Debate, mirror: Debate | None, now: datetime) -> bool:
 def closes_with(debate: Debate, mirror: Debate | None) -> bool:
     """Tell whether both votes are open, so that they close together."""
     return mirror is not None and all(
-        one.status is Status.VOTING and one.vote_deadline is not None and not one.gone
-        for one in (debate, mirror)
+        one.status is Status.VOTING and one.vote_deadline is not None for one in (debate, mirror)
     )
 
 

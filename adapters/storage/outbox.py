@@ -373,12 +373,20 @@ class OutboxTable:
         )
         going = [Status.QUEUED, Status.RUNNING, Status.VOTING]
         lost = update(debates).where(debates.c.id == debate_id, debates.c.status.in_(going))
+        mirror = debates.alias()
+        # Its reveal is given elsewhere, and would name the models of a mirror that is voted on.
+        open_still = (
+            select(mirror.c.vote_deadline)
+            .where(mirror.c.id == debates.c.mirror, mirror.c.status == Status.VOTING)
+            .scalar_subquery()
+        )
+        due = func.coalesce(open_still, bindparam("now", utc_now(), Utc))
 
         def store(connection: Connection) -> None:
             guard(connection, lease)
             connection.execute(undelivered)
             connection.execute(
-                lost.values(stop=reason, reason=reason, gone=True, vote_deadline=utc_now())
+                lost.values(stop=reason, reason=reason, gone=True, vote_deadline=due)
             )
             count_gaps(connection, debate_id)
 

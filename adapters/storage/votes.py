@@ -62,7 +62,7 @@ _mirror = debates.alias()
 # That the vote on a debate's mirror is still to come (engine/mirror.py, `awaits`).
 _AWAITED = (
     select(_mirror.c.id)
-    .where(_mirror.c.id == debates.c.mirror, _mirror.c.gone.is_(False), debates.c.gone.is_(False))
+    .where(_mirror.c.id == debates.c.mirror)
     .where(
         or_(
             one_of(_mirror.c.status, *(status for status in Status if status.live)),
@@ -107,10 +107,9 @@ SHARE_DEADLINE = Prepared(
     .where(or_(debates.c.id == bindparam("of"), debates.c.mirror == bindparam("of")))
     .where(debates.c.vote_deadline.is_not(None), debates.c.revealed_at.is_(None))
     .where(
-        debates.c.gone.is_(False),
         select(_mirror.c.id)
         .where(_mirror.c.id == debates.c.mirror, _mirror.c.vote_deadline > debates.c.vote_deadline)
-        .where(_mirror.c.revealed_at.is_(None), _mirror.c.gone.is_(False))
+        .where(_mirror.c.revealed_at.is_(None))
         .exists(),
     )
     .values(
