@@ -495,6 +495,8 @@ class VoteEvent(Value):
     is a choice made, one that does not is a choice withdrawn. `votes_seen_before` counts the
     others who had answered the same question until then. `mirror_revealed` says that the debate's
     mirror had named the models by then. `step` is that of the turn that a thumb was given to.
+    `given_at` is when the person acted, where the platform tells that. Of a choice that a reading
+    found, `heard_from` is since when what was heard live may be newer; None: nothing is.
     """
 
     number: int
@@ -508,6 +510,8 @@ class VoteEvent(Value):
     mirror_revealed: bool = False
     question: Question = Question.VOTE
     step: str = ""
+    given_at: datetime | None = None
+    heard_from: datetime | None = None
 
 
 NotGold = Literal["", "judge", "starter", "ambiguous", "mirror", "gap", "unread"]

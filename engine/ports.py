@@ -274,7 +274,8 @@ class ReactionSeen:
 
     `option` is one of engine/votes/options.py: a contender, `tie` or `weak`; on a turn `up` or
     `down` (👍 👎); in a question of stance those and `unsure` (🤷). Those of this and other bots
-    are not told. `event` is the platform's own id of the telling, if a repetition bears it too.
+    are not told. `event` is the platform's own id of the telling, if a repetition bears it too, and
+    `given_at` when its user acted, if the platform says so.
     """
 
     place: str
@@ -283,6 +284,7 @@ class ReactionSeen:
     option: str
     added: bool
     event: str | None = None
+    given_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import structlog
@@ -32,7 +34,6 @@ from engine.buttons import read_button
 from engine.errors import (
     RostrumError,
     VenueAwayError,
-    VenueError,
     VenueGoneError,
 )
 from engine.invocation import CancelCommand, ReviewCommand, StatusCommand
@@ -162,23 +163,40 @@ class Client:
         item, option = event["item"], option_of(event["reaction"])
         if option is None or item.get("type") != "message":
             return
-        home = await self._find_home(event.get("item_user"), context.team_id)
-        if home is None or event["user"] == home.user:
+        # What its person does next waits until this is stored, whatever it takes to look it up.
+        async with self._events.lane((item["ts"], event["user"])):
+            home = await self._find_home(event.get("item_user"), context.team_id)
+            if home is None or event["user"] == home.user:
+                return
+            place = await self._find_place(home.team, item["channel"], item["ts"])
+            if place is None or home.people.is_bot(event["user"]):
+                return
+            seen = ReactionSeen(
+                place=place,
+                message=item["ts"],
+                user=event["user"],
+                option=option,
+                added=event["type"] == "reaction_added",
+                event=body["event_id"],
+                given_at=_moment(event["event_ts"]),
+            )
+            await self._desk.listener(seen)
+        if home.people.is_bot(seen.user) is None:
+            self._spawn(self._take_from_bot(home, seen))
+
+    async def _take_from_bot(self, home: Workspace, seen: ReactionSeen) -> None:
+        """Look its user up once a reaction is stored, and take it back where that is a bot.
+
+        Where it cannot be looked up now, the reading before the vote closes does so.
+        """
+        try:
+            if not await home.people.bots([seen.user]):
+                return
+        except VenueAwayError as error:
+            log.info("person not looked up", why=str(error))
             return
-        if (await home.people.profile(event["user"])).bot:
-            return
-        place = await self._find_place(home.team, item["channel"], item["ts"])
-        if place is None:
-            return
-        seen = ReactionSeen(
-            place=place,
-            message=item["ts"],
-            user=event["user"],
-            option=option,
-            added=event["type"] == "reaction_added",
-            event=body["event_id"],
-        )
-        await self._events.hear((seen.message, seen.user), seen)
+        taken = replace(seen, added=False, event=f"{seen.event}/bot")
+        await self._events.hear((seen.message, seen.user), taken)
 
     async def _find_home(self, author: str | None, team: str | None) -> Workspace | None:
         """Return the workspace whose bot wrote a message: in a shared channel not who tells it.
@@ -193,13 +211,11 @@ class Client:
             return None
 
     async def _find_place(self, team: str, channel: str, message: str) -> str | None:
-        try:
-            return await self._venue.place_of(team, channel, message)
-        except VenueAwayError:
-            raise
-        except VenueError as error:
-            log.info("reaction to a message that cannot be read", why=str(error))
-            return None
+        """Return the place of a message that asks something, None for any other."""
+        votes = self._desk.commands.store.votes
+        places = map(Place.parse, await votes.places(PLATFORM, message))
+        found = (place for place in places if (place.team, place.channel) == (team, channel))
+        return next(map(str, found), None)
 
     async def _on_removal(self, event: Json, body: Json, context: AsyncBoltContext) -> None:
         """Note that a workspace removed Rostrum, or took its token away."""
@@ -225,6 +241,13 @@ class Client:
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+def _moment(ts: str) -> datetime:
+    """Return the time that a Slack timestamp says, to the microsecond."""
+    seconds, _, fraction = ts.partition(".")
+    whole = datetime.fromtimestamp(int(seconds), UTC)
+    return whole.replace(microsecond=int(f"{fraction:0<6}"[:6]))
 
 
 def _asker_of(place: Place, body: Json) -> Asker:

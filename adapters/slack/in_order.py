@@ -16,8 +16,11 @@ class InOrder:
         self._listener = listener
         self._lanes: WeakValueDictionary[Hashable, asyncio.Lock] = WeakValueDictionary()
 
+    def lane(self, key: Hashable) -> asyncio.Lock:
+        """Return what whoever handles an event of a key holds meanwhile."""
+        return self._lanes.setdefault(key, asyncio.Lock())
+
     async def hear(self, key: Hashable, event: Inbound) -> None:
         """Have an event handled after the earlier ones of its key; raises as the listener does."""
-        lane = self._lanes.setdefault(key, asyncio.Lock())
-        async with lane:
+        async with self.lane(key):
             await self._listener(event)

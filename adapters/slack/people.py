@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -10,7 +11,7 @@ import structlog
 
 from adapters.slack.errors import Act
 from adapters.slack.rest import Rest
-from engine.errors import VenueError
+from engine.errors import VenueAwayError, VenueError
 
 FRESH_SECONDS = 600.0
 MOST_REMEMBERED = 10_000
@@ -30,6 +31,12 @@ class People:
     def __init__(self, rest: Rest, team: str) -> None:
         self._rest, self._team = rest, team
         self._known: dict[str, tuple[float, Profile]] = {}
+        self._asking: dict[str, asyncio.Future[Profile]] = {}
+
+    def is_bot(self, user: str) -> bool | None:
+        """Say whether somebody is a bot, None where that was not looked up."""
+        found = self._known.get(user)
+        return None if found is None else found[1].bot
 
     async def profile(self, user: str) -> Profile:
         """Return what is known, if need be from before; else an ordinary person."""
@@ -43,20 +50,38 @@ class People:
             return found[1] if found is not None else Profile()
 
     async def bots(self, users: Iterable[str]) -> frozenset[str]:
-        """Return those who are bots; who cannot be looked up now counts as a person."""
+        """Return those who are bots; who may never be looked up counts as a person.
+
+        Raises VenueAwayError where that cannot be told now.
+        """
         found = set()
         for user in users:
-            if user not in self._known:
+            bot = self.is_bot(user)
+            if bot is None:
                 try:
-                    await self._look(user)
+                    bot = (await self._look(user)).bot
+                except VenueAwayError:
+                    raise
                 except VenueError as error:
                     log.info("people not looked up", why=str(error))
-                    break
-            if self._known[user][1].bot:
+            if bot:
                 found.add(user)
         return frozenset(found)
 
     async def _look(self, user: str) -> Profile:
+        """Look somebody up; whoever wants to know meanwhile gets the same answer."""
+        asking = self._asking.get(user)
+        if asking is None:
+            asking = self._asking[user] = asyncio.ensure_future(self._ask(user))
+            asking.add_done_callback(lambda done: self._asked(user, done))
+        return await asyncio.shield(asking)
+
+    def _asked(self, user: str, done: asyncio.Future[Profile]) -> None:
+        del self._asking[user]
+        if not done.cancelled():
+            done.exception()  # those who wait have it too
+
+    async def _ask(self, user: str) -> Profile:
         read = self._rest.read(Act.ASK, "users.info", {"user": user}, place=user)
         answer = (await read)["user"]
         # In a channel that workspaces share there are admins of others too.

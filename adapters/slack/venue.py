@@ -10,7 +10,6 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, NamedTuple
-from weakref import WeakValueDictionary
 
 import structlog
 
@@ -31,7 +30,6 @@ from engine.ports import Part, Reactions, VenueLimits
 LIMITS = VenueLimits(state_seconds=5.0, edit_seconds=1.5, read_seconds=1.5)
 PAGE = 200  # apps outside of Slack's marketplace are given 15, whatever they ask for
 MOST_PAGES = 20
-MOST_REMEMBERED = 20_000
 log = structlog.get_logger(__name__)
 
 
@@ -66,8 +64,6 @@ class SlackVenue:
         self.limits = limits or LIMITS
         self._workspaces = workspaces
         self._pace = ChannelPace(gap, after_answers=True)
-        self._places: dict[tuple[str, str], Place] = {}
-        self._looking: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
 
     def render(self, message: Message, stem: str) -> tuple[Part, ...]:
         """Turn a message into blocks."""
@@ -90,7 +86,6 @@ class SlackVenue:
         rest = (await self._home(where)).rest
         posted = await rest.write(Act.POST, "chat.postMessage", body, place=where.channel)
         ts = str(posted["ts"])
-        self._remember(ts, where)
         if payload.files:
             await self._share(where, payload)
         return ts
@@ -153,17 +148,6 @@ class SlackVenue:
     async def typing(self, place: str, seats: Sequence[str]) -> None:
         """Show nothing: Slack shows no bot typing in a channel."""
 
-    async def place_of(self, team: str, channel: str, message: str) -> str:
-        """Return the place that a message is in. Raises VenueError where Slack does not say."""
-        where = Place(team, channel)
-        # People react in crowds, and one look serves them all.
-        async with self._looking.setdefault((channel, message), asyncio.Lock()):
-            if (channel, message) not in self._places:
-                root = (await self._kept(where, message)).get("thread_ts")
-                inside = root is not None and root != message
-                self._remember(message, where._replace(root=root if inside else None))
-            return str(self._places[channel, message])
-
     # --- inside -----------------------------------------------------------------------
 
     async def _home(self, where: Place) -> Workspace:
@@ -186,11 +170,6 @@ class SlackVenue:
         )
         kept: Json = found["message"]
         return kept
-
-    def _remember(self, message: str, place: Place) -> None:
-        if len(self._places) >= MOST_REMEMBERED:
-            self._places.clear()
-        self._places[place.channel, message] = place
 
     async def _read(self, place: Place, after: str | None) -> AsyncIterator[Json]:
         """Read a place's messages, those after one if it is named, in pages."""

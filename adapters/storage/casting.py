@@ -102,6 +102,7 @@ def _row(cast: Cast, found: Found, person: int) -> dict[str, Any]:
         "how": cast.how,
         "event": cast.event,
         "received_at": cast.received_at,
+        "given_at": cast.given_at,
         "question": found.question,
         "step": found.step,
     }

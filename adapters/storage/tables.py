@@ -322,6 +322,7 @@ targets = Table(
     Column("closed_at", Utc, comment="since when its answers stay as they are"),
     Column("unread", Boolean, comment="it closed without its reactions being read"),
     Index(None, "question", "closed_at"),
+    Index(None, "message"),
     comment="The messages whose reactions and buttons mean something",
 )
 

@@ -125,6 +125,11 @@ LISTEN = Prepared(
     .where(targets.c.message == bindparam("named"), targets.c.debate == bindparam("of")),
     ("closed_at",),
 )
+PLACES = Prepared(
+    select(targets.c.place)
+    .where(targets.c.platform == bindparam("on"), targets.c.message == bindparam("named"))
+    .order_by(targets.c.place)
+)
 PLACE = Prepared(
     select(debates.c.platform, debates.c.place, debates.c.thread, debates.c.setup).where(
         debates.c.id == bindparam("of")
@@ -249,6 +254,11 @@ class VoteTable:
         row = await self._database.read(lambda connection: connection.execute(query).first())
         return None if row is None else to_target(row)
 
+    async def places(self, platform: str, message: str) -> tuple[str, ...]:
+        """Return where messages of this reference ask something."""
+        rows = await self._database.fetch(PLACES, {"on": platform, "named": message})
+        return tuple(row.place for row in rows)
+
     async def targets(self, debate_id: str, *questions: Question) -> tuple[Target, ...]:
         """Return the messages that ask one of these questions, those of a turn one after another.
 
@@ -337,6 +347,7 @@ class VoteTable:
                     "added": event.added,
                     "how": event.how,
                     "received_at": now,
+                    "heard_from": event.heard_from,
                     "late_seen": late and event.added,
                     "question": target.question,
                     "step": target.step,

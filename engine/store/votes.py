@@ -23,6 +23,7 @@ class Cast(Value):
     added: bool
     how: How = How.LIVE
     event: str | None = None
+    given_at: datetime | None = None
     received_at: datetime
 
 
@@ -186,6 +187,10 @@ class Votes(Protocol):
 
     async def target(self, platform: str, place: str, message: str) -> Target | None:
         """Return what a message asks, None for one that asks nothing."""
+        ...
+
+    async def places(self, platform: str, message: str) -> tuple[str, ...]:
+        """Return where messages of this reference ask something."""
         ...
 
     async def targets(self, debate_id: str, *questions: Question) -> tuple[Target, ...]:

@@ -27,6 +27,7 @@ from engine.ports import (
     Venue,
 )
 from engine.store import Act, Cast, Intervention, Outcome, Press, Store, Target
+from engine.votes.reading import Reader
 from engine.votes.removal import Removals, Shown
 
 MOST_REMEMBERED = 10_000
@@ -61,6 +62,7 @@ class Hearing:
     bell: Bell
     clock: Clock
     removals: Removals
+    reader: Reader
     _targets: dict[tuple[str, str], Target] = field(default_factory=dict)
     _looking: WeakValueDictionary[tuple[str, str], asyncio.Lock] = field(
         default_factory=WeakValueDictionary
@@ -87,6 +89,7 @@ class Hearing:
                 held = await self.store.votes.held_in(self.venue.platform, community=lost)
                 return await self._abandon(held, COMMUNITY_LOST)
             case EventsMissed():
+                self.reader.missed()
                 self.bell.ring(f"votes/{self.venue.platform}", MISSED)
                 return Heard(outcome="noted")
 
@@ -107,6 +110,7 @@ class Hearing:
                 option=seen.option,
                 added=seen.added,
                 event=seen.event,
+                given_at=seen.given_at,
                 received_at=self.clock.now(),
             )
         )

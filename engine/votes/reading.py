@@ -23,6 +23,7 @@ from engine.votes.recovery import NewEvent, reconcile
 from engine.votes.removal import Removals, Shown
 
 MOST_TRIES = 5
+MOST_REMEMBERED = 10_000
 MOST_PARTIAL = 5  # readings of a message that leave people out, before one is taken as it is
 PARTIAL = "not everybody who reacted was named."
 LOG = attrgetter("question", "step")
@@ -46,6 +47,25 @@ class Reader:
     removals: Removals
     since: datetime
     _partial: dict[tuple[str, str], int] = field(default_factory=dict)
+    _gaps: list[datetime] = field(default_factory=list)  # when they ended
+    _last: dict[tuple[str, Question, str], datetime] = field(default_factory=dict)
+
+    def missed(self) -> None:
+        """Note that until now it was not told what happened."""
+        self._gaps.append(self.clock.now())
+
+    def _heard_from(
+        self, log_of: tuple[str, Question, str], cast: Sequence[VoteEvent]
+    ) -> datetime | None:
+        """Return since when what was heard may be newer than what a reading finds now.
+
+        That is the end of the first gap since the last reading. Without a gap it is told next; a
+        platform that tells times may tell it in any order, so there it is the last reading.
+        """
+        last = self._last.get(log_of)
+        gaps = (gap for gap in (self.since, *self._gaps) if last is None or gap >= last)
+        timed = any(event.given_at is not None for event in cast)
+        return next(gaps, last if timed else None)
 
     async def recover(self, debate: Debate, lease: Lease, *questions: Question) -> Reading:
         """Bring the logs of these questions in line with what the platform shows.
@@ -88,6 +108,7 @@ class Reader:
         interventions = await self.store.votes.interventions(debate.id)
         cleared, unseeded = _cleared(target, interventions), _unseeded(target, interventions)
         late = _deadline_passed(debate, target, self.since)
+        log_of = (debate.id, target.question, target.step)
 
         def find(cast: tuple[VoteEvent, ...]) -> tuple[NewEvent, ...]:
             return reconcile(
@@ -99,9 +120,14 @@ class Reader:
                 cleared=cleared,
                 seeded=target.question is not Question.TURN,
                 unseeded=unseeded,
+                heard_from=self._heard_from(log_of, cast),
             )
 
         found = await self.store.votes.recover(lease, target, find, ended, late)
+        if reactions.complete:
+            if len(self._last) >= MOST_REMEMBERED:
+                self._last.clear()
+            self._last[log_of] = began
         if found:
             about = _named(target)
             log.info("votes recovered", debate=debate.id, question=about, events=found, late=late)

@@ -23,6 +23,7 @@ class NewEvent:
     option: str
     added: bool
     how: How = How.RECOVERED
+    heard_from: datetime | None = None
 
 
 Holding = tuple[int, str]
@@ -39,6 +40,7 @@ def reconcile(
     cleared: Mapping[str, datetime] | None = None,
     seeded: bool = True,
     unseeded: frozenset[str] = frozenset(),
+    heard_from: datetime | None = None,
 ) -> tuple[NewEvent, ...]:
     """Return the events that bring the log in line with a reading, withdrawals first.
 
@@ -49,6 +51,8 @@ def reconcile(
     before its option was `cleared`, and whatever was received after the reading began, is never
     touched. A reaction that is in the log, and not taken away since, is the one that is still
     there, whether it was left by the bot (in a secret ballot) or by a choice made by button.
+
+    What is added was missed before `heard_from`, or given while the reading was under way.
 
     A message that was never `seeded`, as a turn is not, shows no clear by itself, nor does an
     option that the bot could not add its own reaction to (`unseeded`): there an option that
@@ -73,7 +77,8 @@ def reconcile(
     kept = reactions.seeded | (guessed & unseeded) if seeded else guessed
     gone = {h for h in gone - taken if h[1] in kept and held[h].how is not How.BUTTON}
     withdrawn = [NewEvent(person, option, False) for person, option in sorted(gone)]
-    return (*withdrawn, *(NewEvent(person, option, True) for person, option in sorted(added)))
+    found = (NewEvent(*holding, True, heard_from=heard_from) for holding in sorted(added))
+    return (*withdrawn, *found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +123,16 @@ def _held(events: Sequence[VoteEvent], ballot: BallotKind) -> dict[Holding, Vote
 
 
 def _received_since(events: Sequence[VoteEvent], moment: datetime) -> _Fresh:
-    late = [e for e in events if e.received_at >= moment and e.how is not How.RECOVERED]
+    """Leave out what was told late: it was given before something that was told before."""
+    before = (e.given_at for e in events if e.given_at and e.received_at < moment)
+    given = max(before, default=None)
+    late = [
+        e
+        for e in events
+        if e.received_at >= moment
+        and e.how is not How.RECOVERED
+        and (given is None or e.given_at is None or e.given_at > given)
+    ]
     return _Fresh(
         holdings=frozenset((e.person, e.option) for e in late if e.how is How.LIVE),
         by_button=frozenset(e.person for e in late if e.how is How.BUTTON),

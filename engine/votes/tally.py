@@ -5,10 +5,11 @@ Pure, and the only place that knows what a standing vote is in a debate.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
+from operator import attrgetter
 from typing import Protocol
 
 from engine.debate import TIE, WEAK, How, NotGold, Recovery, Tally, Verdict, Vote, VoteEvent
@@ -43,15 +44,44 @@ class Standing(Protocol):
 
 
 def hands_held(events: Iterable[VoteEvent], *, tally_visible: bool = True) -> dict[int, Hands]:
-    """Return what each person holds after the events, in their order of receipt.
+    """Return what each person holds after the events, in the order in which they were given.
 
     `tally_visible` is False where the bot takes reactions away at once (a secret ballot) or
     there are none (a private one); see `standing_votes`.
     """
     held: dict[int, Hands] = {}
-    for event in sorted(events, key=_order):
-        _apply(event, held.setdefault(event.person, {}), tally_visible)
+    for person, own in _by_person(events):
+        for event in in_order(own):
+            _apply(event, held.setdefault(person, {}), tally_visible)
     return held
+
+
+def in_order(events: Iterable[VoteEvent]) -> list[VoteEvent]:
+    """Return one person's events as they were given: that of receipt, where no time was told.
+
+    One that was told late, as Slack tells what it could not at first, comes before the first that
+    was given after it.
+    """
+    placed: list[VoteEvent] = []
+    for event in sorted(events, key=_order):
+        at = len(placed)
+        if event.given_at is not None:
+            later = (i for i, other in enumerate(placed) if _given_after(other, event))
+            at = next(later, at)
+        placed.insert(at, event)
+    return placed
+
+
+def _given_after(one: VoteEvent, other: VoteEvent) -> bool:
+    """Whether the platform told of both when they were given, and this one was later."""
+    if one.given_at is None or other.given_at is None:
+        return False
+    return one.given_at > other.given_at
+
+
+def _by_person(events: Iterable[VoteEvent]) -> Iterator[tuple[int, Iterator[VoteEvent]]]:
+    whose = attrgetter("person")
+    return groupby(sorted(events, key=whose), key=whose)
 
 
 def standing_votes(
@@ -70,8 +100,10 @@ def standing_votes(
     `recovery` says that the reactions could not be read. A choice that was made before
     `readable_at` is `fast`; None: no choice is.
 
-    Of several options held, the one last received live stands; where none was received
-    live the vote is ambiguous, and its option names all that are held, as in `A+tie`.
+    Of several options held, the newest stands. What a reading found is newer than all that was
+    heard before the gap, or the reading, that it may have been missed in; what was heard since is
+    newer or older, and of several found by one reading none is known to be the last: the vote is
+    ambiguous then, and its option names all that are held, as in `A+tie`.
 
     Where the tally is visible, reactions stay on the message: nobody can add one that he
     holds, so a repeated event is a repeated delivery and changes nothing. Where it is not,
@@ -80,9 +112,8 @@ def standing_votes(
     withdraws.
     """
     votes = []
-    ordered = sorted(events, key=lambda event: (event.person, event.number))
-    for person, own in groupby(ordered, key=lambda event: event.person):
-        course = _follow(own, tally_visible)
+    for person, own in _by_person(events):
+        course = _follow(in_order(own), tally_visible)
         if course.hands:
             is_starter = person == starter
             unread = recovery == "unread"
@@ -94,16 +125,28 @@ def standing_votes(
 
 def standing_option(hands: Hands) -> VoteEvent | None:
     """Return the holding that stands, None when there is none or nobody can say which."""
-    if len(hands) == 1:
-        return next(iter(hands.values()))
-    seen = [holding for holding in hands.values() if holding.how is not How.RECOVERED]
-    return max(seen, key=_order, default=None)
+    for one in hands.values():
+        if all(_is_newer(one, other) for other in hands.values() if other is not one):
+            return one
+    return None
+
+
+def _is_newer(one: VoteEvent, other: VoteEvent) -> bool:
+    """Whether one holding is known to be newer than another."""
+    if one.given_at is not None and other.given_at is not None:
+        return (one.given_at, one.number) > (other.given_at, other.number)
+    if one.how is not How.RECOVERED:
+        return one.number > other.number
+    if other.how is How.RECOVERED:
+        return one.received_at > other.received_at  # by a later reading
+    heard_before = one.heard_from is None or other.received_at < one.heard_from
+    return heard_before and one.number > other.number
 
 
 def chosen_option(events: Iterable[VoteEvent], *, tally_visible: bool) -> str | None:
     """Return what a person's own events leave chosen."""
     held: Hands = {}
-    for event in events:
+    for event in in_order(events):
         _apply(event, held, tally_visible)
     standing = standing_option(held)
     return None if standing is None else standing.option
@@ -152,8 +195,21 @@ def _apply(event: VoteEvent, hands: Hands, tally_visible: bool) -> None:
     elif event.how is How.BUTTON or not tally_visible:
         hands.clear()
         hands[event.option] = event
-    elif event.option not in hands or hands[event.option].how is How.RECOVERED:
+    elif event.option not in hands:
         hands[event.option] = event
+    elif hands[event.option].how is How.RECOVERED:
+        hands[event.option] = _tell(hands[event.option], event)
+
+
+def _tell(found: VoteEvent, told: VoteEvent) -> VoteEvent:
+    """Return a holding that a reading had found when it is told of as well.
+
+    Without a time it is told in its turn. With one it may have waited, so that it is no newer than
+    what the reading found beside it.
+    """
+    if told.given_at is None:
+        return told
+    return found.model_copy(update={"given_at": told.given_at})
 
 
 def _withdraw(event: VoteEvent, hands: Hands, tally_visible: bool) -> None:
@@ -167,7 +223,8 @@ def _recover(event: VoteEvent, hands: Hands, tally_visible: bool) -> None:
     if event.option in hands:
         return
     if not tally_visible:
-        for option in [o for o, holding in hands.items() if holding.how is not How.RECOVERED]:
+        heard = [o for o, holding in hands.items() if holding.how is not How.RECOVERED]
+        for option in [o for o in heard if _is_newer(event, hands[o])]:
             del hands[option]
     hands[event.option] = event
 

@@ -96,7 +96,9 @@ class VoteWindow:
         venue, store, clock = self.venue, self.store, self.clock
         self._removals = Removals(venue, store, clock)
         self._reader = Reader(venue, store, clock, self._removals, since=clock.now())
-        self.hearing = Hearing(venue, store, self.keeper, self.bell, clock, self._removals)
+        self.hearing = Hearing(
+            venue, store, self.keeper, self.bell, clock, self._removals, self._reader
+        )
 
     async def run(self) -> None:
         """Recover what was missed, then close each vote when it is due; until cancelled."""

@@ -66,10 +66,11 @@ def test_of_both_thumbs_the_last_stands_until_it_is_taken_back() -> None:
 
 
 def test_of_two_thumbs_that_nobody_saw_given_none_is_a_label() -> None:
-    missed = [thumb(1, 7, "up", how=How.RECOVERED), thumb(2, 7, "down", how=How.RECOVERED)]
-    assert turn_labels(missed, None) == ()
-    seen = [thumb(1, 7, "up"), thumb(2, 7, "down", how=How.RECOVERED)]
-    assert [label.up for label in turn_labels(seen, None)] == [True]
+    up, down = thumb(1, 7, "up", how=How.RECOVERED), thumb(2, 7, "down", how=How.RECOVERED)
+    by_one_reading = [up.model_copy(update={"received_at": down.received_at}), down]
+    assert turn_labels(by_one_reading, None) == ()
+    seen = [thumb(1, 7, "up"), down]  # found after all that was heard
+    assert [label.up for label in turn_labels(seen, None)] == [False]
 
 
 def test_what_was_given_after_the_reveal_is_not_blind() -> None:

@@ -25,8 +25,15 @@ def at(second: int) -> datetime:
 
 
 def log(*said: str, person: int = 1, how: How = How.LIVE) -> list[VoteEvent]:
-    """Events from words: `+A` adds, `-A` withdraws, `~+A` recovered, `!+A` by button."""
+    """Events from words: `+A` adds, `-A` withdraws, `~+A` recovered, `!+A` by button.
+
+    What is recovered one after the other was found by one reading, unless `|` lies between.
+    """
     hows = {"~": How.RECOVERED, "!": How.BUTTON}
+    began = dict[int, int]()
+    for number, word in enumerate(said, start=1):
+        again = word[0] == "~" and number > 1 and said[number - 2][0] == "~"
+        began[number] = began[number - 1] if again else number
     return [
         VoteEvent(
             number=number,
@@ -34,9 +41,10 @@ def log(*said: str, person: int = 1, how: How = How.LIVE) -> list[VoteEvent]:
             option=word.lstrip("~!+-"),
             added="+" in word,
             how=hows.get(word[0], how),
-            received_at=at(number),
+            received_at=at(began[number]),
         )
         for number, word in enumerate(said, start=1)
+        if word != "|"
     ]
 
 
@@ -70,7 +78,14 @@ class TestStanding:
             (("~+A",), "A"),
             (("~+A", "~+B"), "?"),
             (("~+A", "~+B", "~-B"), "A"),
-            (("+A", "~+B"), "A"),
+            (("+A", "~+B"), "B"),  # found after all that was heard
+            (("+A", "~+B", "~-B"), "A"),
+            (("+A", "~+B", "+tie"), "tie"),
+            (("+A", "~+B", "+tie", "-tie"), "B"),
+            (("+A", "~+B", "~+tie"), "?"),
+            (("+A", "~+B", "~+tie", "-B"), "tie"),
+            (("+A", "~+B", "~+tie", "-B", "-tie"), "A"),
+            (("~+A", "|", "~+B"), "B"),
             (("+A", "~+B", "-A"), "B"),
             (("+A", "+B", "~+A"), "B"),
             (("~+A", "~+B", "+A"), "A"),
@@ -102,6 +117,43 @@ class TestStanding:
         self, said: tuple[str, ...], expected: str | None
     ) -> None:
         assert choice(*said, tally_visible=False) == expected
+
+    @pytest.mark.parametrize(
+        ("heard_from", "expected"),
+        [(2, "B"), (1, "?"), (0, "?")],  # A was heard in second 1
+    )
+    def test_what_was_heard_since_the_gap_may_be_newer_than_what_was_missed(
+        self, heard_from: int, expected: str
+    ) -> None:
+        heard, found = log("+A", "~+B")
+        found = found.model_copy(update={"heard_from": at(heard_from)})
+        (vote,) = standing([heard, found])
+        assert ("?" if vote.ambiguous else vote.option) == expected
+
+    @pytest.mark.parametrize(
+        ("said", "expected"),
+        [
+            (("+A 1", "+B 2"), "B"),
+            (("+B 2", "+A 1"), "B"),
+            (("-A 2", "+A 1"), None),  # its removal was told first
+            (("+A 3", "-A 2", "+A 1"), "A"),
+            (("+A 1", "+B 3", "-B 2"), "B"),  # a removal that came before it
+            (("+A 3", "!+B 0", "+tie 2"), "B"),  # what was pressed came after A
+            (("+A 1", "~+B 0", "+B 2"), "B"),
+            (("~+A 0", "~+B 0", "+A 2", "+B 1"), "A"),
+            (("~+A 0", "~+B 0", "+A 2"), "?"),  # when B was given is not told yet
+        ],
+    )
+    def test_a_persons_order_counts_where_the_platform_tells_it(
+        self, said: tuple[str, ...], expected: str | None
+    ) -> None:
+        words, seconds = zip(*(word.split() for word in said), strict=True)
+        told = [
+            event.model_copy(update={"given_at": at(int(second))} if int(second) else {})
+            for event, second in zip(log(*words), seconds, strict=True)
+        ]
+        votes = standing(told)
+        assert (None if not votes else "?" if votes[0].ambiguous else votes[0].option) == expected
 
     def test_the_order_of_receipt_counts_not_that_of_the_list(self) -> None:
         assert standing(log("+A", "+B")[::-1])[0].option == "B"
@@ -304,14 +356,15 @@ class Platform:
     """What a platform knows, and in which order the bot was told of it."""
 
     held: dict[str, set[str]] = field(default_factory=dict)
-    told: dict[tuple[str, str], int] = field(default_factory=dict)
+    known: dict[tuple[str, str], int] = field(default_factory=dict)
+    readings: int = 0
 
     def truth(self, user: str) -> str | None:
         options = self.held.get(user, set())
         if len(options) <= 1:
             return next(iter(options), None)
-        told = {order: option for option in options if (order := self.told.get((user, option)))}
-        return told[max(told)] if told else "?"
+        first, *others = sorted(((self.known[user, o], o) for o in options), reverse=True)
+        return "?" if first[0] == others[0][0] else first[1]
 
 
 @dataclass
@@ -322,7 +375,9 @@ class Bot:
     events: list[VoteEvent] = field(default_factory=list)
     away: bool = False
 
-    def append(self, person: int, option: str, added: bool, how: How) -> None:
+    def append(
+        self, person: int, option: str, added: bool, how: How, when: int | None = None
+    ) -> None:
         number = len(self.events) + 1
         self.events.append(
             VoteEvent(
@@ -331,7 +386,7 @@ class Bot:
                 option=option,
                 added=added,
                 how=how,
-                received_at=at(number),
+                received_at=at(number if when is None else when),
             )
         )
 
@@ -340,13 +395,13 @@ class Bot:
         if adds == (option in held):
             return
         (held.add if adds else held.remove)(option)
+        if not adds:
+            self.platform.known.pop((user, option), None)
         if self.away:
             return
         self.append(USERS[user], option, adds, How.LIVE)
         if adds:
-            self.platform.told[user, option] = len(self.events)
-        else:
-            self.platform.told.pop((user, option), None)
+            self.platform.known[user, option] = len(self.events)
 
     def hear_again(self, user: str, option: str) -> None:
         """Deliver a second time what is already known."""
@@ -363,11 +418,12 @@ class Bot:
         found = reconcile(
             self.events, Reactions(holders, SEEDED), read_began_at=began, people=USERS
         )
+        moment = len(self.events) + 1
         for event in found:
-            self.append(event.person, event.option, event.added, event.how)
-        gone = [key for key in self.platform.told if key[1] not in held[key[0]]]
-        for key in gone:
-            del self.platform.told[key]
+            self.append(event.person, event.option, event.added, event.how, moment)
+        for user, options in held.items():
+            for option in options:
+                self.platform.known.setdefault((user, option), moment)
 
 
 USERS = {"x": 1, "y": 2, "z": 3}

@@ -155,13 +155,13 @@ async def test_bots_and_other_emojis_are_nobodys_thumb(poll: Poll) -> None:
     assert await log_of(poll) == ()
 
 
-async def test_of_both_thumbs_missed_nobody_knows_which_stands(poll: Poll) -> None:
+async def test_a_thumb_missed_is_the_last_and_of_two_missed_nobody_knows(poll: Poll) -> None:
     (message,) = await speak(poll)
     await give(poll, message, "ann")
     async with away(poll):
         await give(poll, message, "ann", "bob", thumb="down")
         await give(poll, message, "bob")
-    assert await labels(poll) == [("ann", 1, "up")]
+    assert await labels(poll) == [("ann", 1, "down")]
 
 
 async def test_a_thumb_on_two_parts_of_a_turn_is_one_until_it_is_off_both(poll: Poll) -> None:

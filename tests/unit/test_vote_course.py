@@ -26,9 +26,16 @@ class Bot:
     ballot: BallotKind = BallotKind.OPEN
     log: list[VoteEvent] = field(default_factory=list)
 
-    def note(self, person: int, option: str, added: bool, how: How = How.LIVE) -> None:
+    def note(
+        self,
+        person: int,
+        option: str,
+        added: bool,
+        how: How = How.LIVE,
+        when: datetime | None = None,
+    ) -> None:
         number = len(self.log) + 1
-        at = NOON + timedelta(seconds=number)
+        at = when or NOON + timedelta(seconds=number)
         self.log.append(
             VoteEvent(
                 number=number, person=person, option=option, added=added, how=how, received_at=at
@@ -39,7 +46,7 @@ class Bot:
         now = NOON + timedelta(seconds=len(self.log) + 1)
         found = reconcile(self.log, reactions, read_began_at=now, people=PEOPLE, ballot=self.ballot)
         for event in found:
-            self.note(event.person, event.option, event.added, event.how)
+            self.note(event.person, event.option, event.added, event.how, now)
 
     def votes(self) -> dict[int, str]:
         votes = standing_votes(
@@ -53,17 +60,18 @@ class Bot:
 
 @dataclass
 class Platform:
-    """The model: who holds what, what was told live and in which order, what was cleared."""
+    """The model: who holds what, since when that is known, what was cleared."""
 
     bot: Bot = field(default_factory=Bot)
     held: set[tuple[int, str]] = field(default_factory=set)
     cleared: set[tuple[int, str]] = field(default_factory=set)
     seeds: set[str] = field(default_factory=lambda: set(OPTIONS))
-    told: dict[tuple[int, str], int] = field(default_factory=dict)
+    known: dict[tuple[int, str], int] = field(default_factory=dict)
     late: list[tuple[int, str, bool]] = field(default_factory=list)
     connected: bool = True
     slow: bool = False
     clock: int = 0
+    read: set[int] = field(default_factory=lambda: {0})
 
     def react(self, person: int, option: str, *, twice: bool) -> None:
         added = (person, option) not in self.held
@@ -79,10 +87,12 @@ class Platform:
     def tell(self, person: int, option: str, added: bool) -> None:
         self.bot.note(person, option, added)
         self.clock += 1
-        if added:
-            self.told.setdefault((person, option), self.clock)
+        if added and self.known.get((person, option), 0) in self.read:
+            self.known[person, option] = self.clock  # it was only read of before
+        elif added:
+            self.known.setdefault((person, option), self.clock)
         else:
-            self.told.pop((person, option), None)
+            self.known.pop((person, option), None)
 
     def catch_up(self) -> None:
         for event in self.late:
@@ -96,8 +106,12 @@ class Platform:
             for option in OPTIONS
         }
         self.bot.recover(Reactions(holders, frozenset(self.seeds)))
-        for holding in set(self.told) - self.stands():
-            del self.told[holding]
+        self.clock += 1
+        self.read.add(self.clock)
+        for holding in set(self.known) - self.stands():
+            del self.known[holding]
+        for holding in self.stands() - self.known.keys():
+            self.known[holding] = self.clock
 
     def fail_to_recover(self) -> None:
         self.bot.recover(Reactions(complete=False))
@@ -118,13 +132,10 @@ class Platform:
         votes = {}
         for person in PEOPLE.values():
             own = [option for who, option in self.stands() if who == person]
-            live = [option for option in own if (person, option) in self.told]
-            if len(own) == 1:
-                votes[person] = own[0]
-            elif own and live:
-                votes[person] = max(live, key=lambda option: self.told[person, option])
-            elif own:
-                votes[person] = "?"
+            newest = max((self.known[person, option] for option in own), default=0)
+            last = [option for option in own if self.known[person, option] == newest]
+            if own:
+                votes[person] = last[0] if len(last) == 1 else "?"
         return votes
 
 

@@ -1,0 +1,186 @@
+"""Which of several choices is the last, against a model that knows when each was really made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.debate import How, VoteEvent
+from engine.ports import Reactions
+from engine.votes.recovery import reconcile
+from engine.votes.tally import standing_votes
+
+OPTIONS = ("A", "B", "tie")
+NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+PERSON = 1
+
+
+def at(second: int) -> datetime:
+    return NOON + timedelta(seconds=second)
+
+
+@dataclass
+class World:
+    """A person on a platform, and a bot that hears of what they do: at once, late, or not at all.
+
+    `timed` platforms tell when something was done, and may tell it late and in any order; the
+    others tell at once, but nothing of what happens while the bot is away.
+    """
+
+    timed: bool
+    held: dict[str, int] = field(default_factory=dict)
+    log: list[VoteEvent] = field(default_factory=list)
+    late: list[tuple[str, bool, int]] = field(default_factory=list)
+    missed: set[str] = field(default_factory=set)  # done since the last reading, and told of nobody
+    away: bool = False
+    gap_ended: int = 0
+    last_read: int | None = None
+    now: int = 0
+
+    def note(
+        self,
+        option: str,
+        added: bool,
+        how: How,
+        given_at: int | None = None,
+        heard_from: datetime | None = None,
+    ) -> None:
+        self.log.append(
+            VoteEvent(
+                number=len(self.log) + 1,
+                person=PERSON,
+                option=option,
+                added=added,
+                how=how,
+                received_at=at(self.now),
+                given_at=None if given_at is None else at(given_at),
+                heard_from=heard_from,
+            )
+        )
+
+    def act(self, option: str, *, later: bool) -> None:
+        self.now += 1
+        if option in self.missed:
+            return  # nobody can know that something was taken back and given again
+        added = option not in self.held
+        self.held = {o: when for o, when in self.held.items() if o != option}
+        if added:
+            self.held[option] = self.now
+        if self.away:
+            self.missed.add(option)
+        elif later and self.timed:
+            self.late.append((option, added, self.now))
+        else:
+            self.note(option, added, How.LIVE, self.now if self.timed else None)
+
+    def tell(self, which: int) -> None:
+        """Tell something late, whichever it is."""
+        if self.late and not self.away:
+            self.now += 1
+            option, added, when = self.late.pop(which % len(self.late))
+            self.note(option, added, How.LIVE, when)
+
+    def leave(self) -> None:
+        self.now += 1
+        self.away = True
+
+    def back(self) -> None:
+        self.now += 1
+        read_since = self.last_read is not None and self.gap_ended <= self.last_read
+        if self.away and read_since:  # else the first gap since the last reading counts
+            self.gap_ended = self.now
+        self.away = False
+
+    def read(self) -> None:
+        self.now += 1
+        read = Reactions({o: frozenset({"ann"}) for o in self.held}, frozenset(OPTIONS))
+        unread = self.last_read is None or self.gap_ended > self.last_read
+        since = self.gap_ended if unread else self.last_read if self.timed else None
+        found = reconcile(
+            self.log,
+            read,
+            read_began_at=at(self.now),
+            people={"ann": PERSON},
+            heard_from=None if since is None else at(since),
+        )
+        for event in found:
+            self.note(event.option, event.added, event.how, heard_from=event.heard_from)
+        self.last_read, self.missed = self.now, set()
+
+    def standing(self) -> str | None:
+        votes = standing_votes(self.log, starter=None, judge_visible=False, tally_visible=True)
+        return None if not votes else "?" if votes[0].ambiguous else votes[0].option
+
+
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("act"), st.sampled_from(OPTIONS), st.booleans()),
+        st.tuples(st.just("act"), st.sampled_from(OPTIONS), st.just(False)),
+        st.tuples(st.sampled_from(["leave", "back", "read"]), st.just(""), st.just(False)),
+        st.tuples(st.just("tell"), st.sampled_from(["0", "1", "2"]), st.just(False)),
+    ),
+    max_size=25,
+)
+
+
+def live_through(world: World, steps: list[tuple[str, str, bool]]) -> None:
+    for what, which, later in steps:
+        match what:
+            case "act":
+                world.act(which, later=later)
+            case "tell":
+                world.tell(int(which))
+            case "leave" if not world.late:
+                world.leave()
+            case "back":
+                world.back()
+            case "read" if not world.away:
+                world.read()
+    world.back()
+
+
+@settings(max_examples=500, deadline=None)
+@given(steps=STEPS)
+def test_where_no_times_are_told_the_choice_named_is_the_last_one_made(
+    steps: list[tuple[str, str, bool]],
+) -> None:
+    world = World(timed=False)
+    live_through(world, steps)
+    world.read()
+    newest = max(world.held, key=lambda option: world.held[option], default=None)
+    assert world.standing() in (newest, "?" if len(world.held) > 1 else newest)
+
+
+@settings(max_examples=500, deadline=None)
+@given(steps=STEPS)
+def test_what_is_told_with_its_time_in_any_order_is_put_in_that_order(
+    steps: list[tuple[str, str, bool]],
+) -> None:
+    """All is told at last, whatever the order: then every choice is known, and none ambiguous."""
+    world = World(timed=True)
+    acts = [step for step in steps if step[0] != "leave"]
+    live_through(world, acts)
+    while world.late:
+        world.tell(world.now)
+    newest = max(world.held, key=lambda option: world.held[option], default=None)
+    assert world.standing() == newest
+    world.read()
+    assert world.standing() == newest
+
+
+@settings(max_examples=300, deadline=None)
+@given(heard=st.sampled_from(OPTIONS), missed=st.sampled_from(OPTIONS))
+def test_what_was_missed_in_a_gap_is_newer_than_what_was_heard_before_it(
+    heard: str, missed: str
+) -> None:
+    world = World(timed=False)
+    world.read()
+    world.act(heard, later=False)
+    world.leave()
+    world.act(missed, later=False)
+    world.back()
+    world.read()
+    assert world.standing() == (None if heard == missed else missed)
