@@ -29,6 +29,9 @@ LANGUAGES = typer.Option(help="Only these languages, e.g. en,tr.")
 REHEARSAL = typer.Option(
     "--include-rehearsal", help="Also debates with rehearsal models, which no label is made of."
 )
+REPLACE = typer.Option(
+    help="Put a model in the place of one that is gone, e.g. online/x=online/y; repeatable."
+)
 MOST = 1_000_000
 SECONDS = typer.Option(min=0.001, max=60, help="How long each model call takes.")
 VOTES = typer.Option(
@@ -101,6 +104,7 @@ def debate(
     seat: Annotated[Names, SEAT] = None,
     judges: Annotated[Text, typer.Option(help="The format's own judges, backend/model.")] = None,
     resume: Annotated[Text, typer.Option(help="Go on with this debate.")] = None,
+    replace_model: Annotated[Names, REPLACE] = None,
 ) -> None:
     """Hold one debate in the terminal, on the backends that are set."""
     from bot.debate import Asked, run_debate
@@ -133,6 +137,7 @@ def debate(
             stances=stances,
             out=out,
             resume=resume,
+            replaced=tuple(replace_model or ()),
             include_rehearsal=include_rehearsal,
         )
     )
@@ -276,12 +281,14 @@ def cancel(debate_id: Annotated[str, DEBATE]) -> None:
 
 
 @app.command()
-def resume(debate_id: Annotated[str, DEBATE]) -> None:
+def resume(
+    debate_id: Annotated[str, DEBATE], replace_model: Annotated[Names, REPLACE] = None
+) -> None:
     """Queue a failed or partial debate again."""
     from bot.exits import run
     from bot.operate import resume_debate
 
-    run(lambda: resume_debate(debate_id))
+    run(lambda: resume_debate(debate_id, tuple(replace_model or ())))
 
 
 @app.command()

@@ -12,7 +12,7 @@ from bot import log, texts
 from bot.exporting import Chosen, export_into
 from bot.settings import Settings, load_settings
 from bot.terminal import COMMUNITY, PLATFORM, Session
-from engine.debate import Model, Scores, TurnOrder, Value
+from engine.debate import Model, Replacement, Scores, TurnOrder, Value
 from engine.errors import UsageError
 from engine.formats import find_format
 from engine.formats.format import read_options
@@ -93,11 +93,15 @@ async def run_debate(
     stances: str | None = None,
     out: Path | None,
     resume: str | None,
+    replaced: tuple[str, ...] = (),
     include_rehearsal: bool = False,
 ) -> None:
     """Hold or resume a debate, and export afterwards where that was asked for."""
+    changes = read_changes(replaced)
     if resume is not None:
         asked.refuse_for_resume()
+    elif changes:
+        raise UsageError("--replace-model goes with --resume: name the debate that goes on.")
     order = asked.order()
     moves = None if stances is None else parse_stances(stances)
     if moves is not None and order.mirror:
@@ -114,12 +118,23 @@ async def run_debate(
         console.print(texts.warnings(started), markup=False, soft_wrap=True, end="")
 
     session = Session(settings, console, votes, moves, explain)
-    await (session.resume(resume) if resume else session.start(order))
+    await (session.resume(resume, changes) if resume else session.start(order))
     if out is not None:
         counts = await export_into(
             settings, out, Chosen(include_rehearsal=include_rehearsal).wanted()
         )
         print(texts.EXPORTED.format(out=out, counts=counts))
+
+
+def read_changes(given: tuple[str, ...]) -> tuple[Replacement, ...]:
+    """Read `old=new` of each. Raises UsageError."""
+    changes = []
+    for item in given:
+        was, equals, now = item.rpartition("=")  # options of rehearsal models have some
+        if not equals:
+            raise UsageError(f"--replace-model is “{item}”; write it as old=new.")
+        changes.append(Replacement(was=Model.parse(was), now=Model.parse(now)))
+    return tuple(changes)
 
 
 def quiet(settings: Settings) -> Settings:

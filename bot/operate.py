@@ -16,15 +16,18 @@ from adapters.storage.database import Database, sqlite_path
 from adapters.storage.migrate import require_ours
 from adapters.storage.store import SqlStore
 from adapters.terminal.record import count_records, erase_records, records_of
-from bot.app import defaults_of
+from bot.app import defaults_of, open_configured_models
 from bot.asking import confirm
+from bot.debate import read_changes
 from bot.reading import read_store
 from bot.settings import Settings, load_settings, load_store_settings
 from engine.clock import SystemClock
 from engine.debate import Debate, Status, utc_now
 from engine.errors import NotFoundError, StoppedError, UsageError
+from engine.intake import check_prices
 from engine.keeper import LEASE_SECONDS
 from engine.privacy import check_no_live, forget, purge
+from engine.replacing import replace_models, tell_replaced
 from engine.store import DeliveryState
 from engine.text import headline
 
@@ -90,14 +93,21 @@ async def cancel_debate(debate_id: str) -> None:
     print(f"Debate {debate.code} {'is stopped' if lease else 'is asked to stop'}.")
 
 
-async def resume_debate(debate_id: str) -> None:
+async def resume_debate(debate_id: str, replaced: tuple[str, ...] = ()) -> None:
     """Queue a failed or partial debate again, for the process that runs debates."""
-    settings = load_settings()
+    changes, settings = read_changes(replaced), load_settings()
     async with read_store(settings) as store:
         debate = await store.debates.get(debate_id)
         if debate.status not in (Status.FAILED, Status.PARTIAL):
             raise UsageError(f"Debate {debate.code} is {debate.status}; nothing is to be resumed.")
-        await store.debates.requeue(debate.id, defaults_of(settings).caps, utc_now())
+        caps, models = defaults_of(settings).caps, open_configured_models(settings)
+        try:
+            setup = await replace_models(debate.setup, changes, models)
+        finally:
+            await models.aclose()
+        check_prices(setup.prices, caps)
+        posts = [tell_replaced(setup)] if changes else []
+        await store.debates.requeue(debate.id, caps, utc_now(), setup, posts)
     print(f"Debate {debate.code} is queued. In a terminal: rostrum debate --resume {debate.code}")
 
 

@@ -27,7 +27,7 @@ from adapters.terminal.votes import (
 from bot import texts
 from bot.app import App, find_debate, run_app
 from bot.settings import Settings
-from engine.debate import Debate, Status, short_code
+from engine.debate import Debate, Replacement, Status, short_code
 from engine.errors import RostrumError, StoreError, UsageError, VenueError
 from engine.intake import Order
 from engine.mirror import OTHER
@@ -80,7 +80,7 @@ class Session:
                 return await self._follow(app, venue, started.debate.id)
             return await self._follow_pair(app, venue, started.debate.id, started.mirror.id)
 
-    async def resume(self, debate_id: str) -> Debate:
+    async def resume(self, debate_id: str, changes: Sequence[Replacement] = ()) -> Debate:
         """Go on with a debate that this terminal began, and return it revealed.
 
         Where its mirror goes on too, both are held as they were begun.
@@ -93,11 +93,12 @@ class Session:
         if begun.thread:
             venue.watch(begun.thread)
         async with run_app(self.settings, [venue], audience=self._audience(venue)) as app:
-            debate = await app.service.resume(begun.id, _operators(app.defaults.caps))
+            caps = _operators(app.defaults.caps)
+            debate = await app.service.resume(begun.id, caps, changes)
             mirror = await app.store.debates.mirror_of(debate)
             if mirror is None or _ended(mirror) or _ended(debate):
                 return await self._follow(app, venue, debate.id)
-            await app.service.resume(mirror.id, _operators(app.defaults.caps))
+            await app.service.resume(mirror.id, caps)
             return await self._follow_pair(app, venue, *sorted((debate.id, mirror.id)))
 
     def _open_venue(self, channel: str) -> TerminalVenue:

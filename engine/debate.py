@@ -315,6 +315,13 @@ def side_of(seat: str) -> str:
     return seat[0]
 
 
+class Replacement(Value):
+    """A model that was gone, and the one that took its place while the debate went on."""
+
+    was: Model
+    now: Model
+
+
 class Setup(Value):
     """What a resumed debate reads, frozen when it starts.
 
@@ -322,7 +329,8 @@ class Setup(Value):
     that share them; `names` gives each contender the neutral name that jurors read;
     `cap_usd` is this debate's own cap, None for none; of a model's reply `reply_chars` characters
     are read, all of it for None. `mirror_of` is the id of the debate that
-    this one repeats with sides exchanged.
+    this one repeats with sides exchanged;
+    `replaced` are models that were gone, in the order in which others took their place.
     """
 
     request: Request
@@ -340,11 +348,14 @@ class Setup(Value):
     chars_per_word: float = 1.5
     reply_chars: int | None = None
     mirror_of: str | None = None
+    replaced: tuple[Replacement, ...] = ()
 
     @property
     def rehearsal(self) -> Rehearsal:
         """Who are rehearsal models: nothing that people or jurors say of them is a label."""
         speakers = [model.rehearses for model in self.request.speakers]
+        if any(change.was.rehearses for change in self.replaced):
+            return "some speakers"
         if any(speakers):
             return "speakers" if all(speakers) else "some speakers"
         jury = (*self.panel.roster, *self.request.judges)

@@ -40,7 +40,7 @@ class Drafting:
         seat = cue["seat"]
         self._audience = audience
         self._schema = schema
-        self._names = names_of(debate.request)
+        self._names = names_of(debate.setup)
         self._chars_per_word = debate.setup.chars_per_word
         self._blank = Draft(
             debate=debate.code,

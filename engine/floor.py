@@ -444,7 +444,7 @@ class Floor:
         return Post(key=turn.step, message=TurnPost(total=self._total, text=text, **shown))
 
     def _names(self) -> frozenset[str]:
-        return names_of(self.request)
+        return names_of(self._setup)
 
     def _history(self, seat: str, variables: Mapping[str, Any]) -> list[ChatMessage]:
         if seat not in self._histories:

@@ -181,6 +181,7 @@ class Reveal(Value):
     broadcast: bool = False
     aside: Literal["", "channel", "starter"] = ""
     rehearsal: Rehearsal = ""
+    replaced: tuple[tuple[str, str], ...] = ()
     gaps: int = 0
     unread: bool = False
 

@@ -17,6 +17,7 @@ ASIDE = {
 }
 MODEL = "**{side}** was `{model}`"
 DRAWN = "**{side}** was `{model}`, drawn at random"
+REPLACED = "`{was}` was gone after a while; `{now}` took its place."
 SEAT = "{seat} `{model}`"
 JUDGES = "Judged beside the jury by {judges}"
 PEOPLE = "**People:** {counts}"
@@ -66,6 +67,7 @@ def reveal_lines(reveal: Reveal) -> Iterator[str]:
         yield ASIDE[reveal.aside]
         yield ""
     yield from model_lines(reveal)
+    yield from (REPLACED.format(was=was, now=now) for was, now in reveal.replaced)
     if reveal.rehearsal:
         yield rehearsed(reveal.rehearsal)
     if reveal.seats:

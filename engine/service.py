@@ -19,6 +19,7 @@ from engine.debate import (
     Estimate,
     Model,
     Price,
+    Replacement,
     Request,
     Setup,
     Status,
@@ -34,6 +35,7 @@ from engine.messages import Announcement
 from engine.mirror import add_up, awaits, check_mirrored, exchange
 from engine.ports import Clock, Dispatcher, Inbound, Models
 from engine.prompts.library import Prompts
+from engine.replacing import replace_models, tell_replaced
 from engine.store import Caps, NewDebate, Post, Store
 from engine.text import dollars
 from engine.votes.hearing import Heard
@@ -137,12 +139,27 @@ class Service:
             "debate queued", debate=debate.id, format=debate.request.format, calls=expected.calls
         )
 
-    async def resume(self, debate_id: str, caps: Caps) -> Debate:
-        """Go on with a debate that failed, stopped at its cap, or lost its process."""
+    async def resume(
+        self, debate_id: str, caps: Caps, changes: Sequence[Replacement] = ()
+    ) -> Debate:
+        """Go on with a debate that failed, stopped at its cap, or lost its process.
+
+        `changes` put other models in the place of those that are gone. Raises UsageError or
+        BudgetError, and then nothing is changed.
+        """
         debate = await self.store.debates.get(debate_id)
-        if debate.status in (Status.FAILED, Status.PARTIAL):
-            check_prices(debate.setup.prices, caps)
-            debate = await self.store.debates.requeue(debate.id, caps, self.clock.now())
+        ended = debate.status in (Status.FAILED, Status.PARTIAL)
+        if changes and not ended:
+            raise UsageError(
+                f"Debate {debate.code} is {debate.status}; a model is replaced only in one that "
+                "failed, or stopped at its cap."
+            )
+        if ended:
+            setup = await replace_models(debate.setup, changes, self.models)
+            check_prices(setup.prices, caps)
+            posts = [tell_replaced(setup)] if changes else []
+            now = self.clock.now()
+            debate = await self.store.debates.requeue(debate.id, caps, now, setup, posts)
         if debate.status.live:
             await self.dispatcher.submit(debate.id)
         elif debate.status is not Status.VOTING and await self._all_delivered(debate):

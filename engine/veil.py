@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from engine.debate import Request, Turn
+from engine.debate import Setup, Turn
 from engine.jury.identity import scrub
 from engine.messages import MESSAGE
 from engine.store import Post
@@ -13,9 +13,10 @@ from engine.store import Post
 _PLAIN = frozenset({"kind", "side", "media"})  # keys whose values are words of our own
 
 
-def names_of(request: Request) -> frozenset[str]:
-    """Return every name of a model that speaks or judges."""
-    models = (*request.speakers, *request.judges)
+def names_of(setup: Setup) -> frozenset[str]:
+    """Return every name of a model that speaks or judges, or did before it was replaced."""
+    gone = (change.was for change in setup.replaced)
+    models = (*setup.request.speakers, *setup.request.judges, *gone)
     return frozenset(name for model in models for name in (model.name, model.family))
 
 

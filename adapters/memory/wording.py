@@ -81,6 +81,7 @@ def _reveal(reveal: Reveal) -> Iterator[str]:
         yield f"{contender}: {model}{' (drawn)' if contender in reveal.drawn else ''}"
     for seat, model in reveal.seats.items():
         yield f"{seat}: {model}"
+    yield from (f"{was} was replaced by {now}" for was, now in reveal.replaced)
     if reveal.judges:
         yield f"Judged by {', '.join(reveal.judges)}"
     yield f"People: {reveal.tally.winner}, {reveal.tally.counts}, share {reveal.tally.share}"

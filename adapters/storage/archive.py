@@ -41,6 +41,7 @@ BY_QUESTION = attrgetter("question", "person")
 CALL_COLUMNS = (
     calls.c.debate,
     calls.c.step,
+    calls.c.model,
     calls.c.attempt,
     calls.c.reply,
     calls.c.error,
@@ -196,6 +197,7 @@ def _to_revised(events: Iterable[VoteEvent], debate: Debate, unread: bool) -> It
 def _to_call(row: Row[Any]) -> CallRecord:
     return CallRecord(
         step=row.step,
+        model=row.model,
         attempt=row.attempt,
         reply=Reply.model_validate_json(row.reply) if row.reply else None,
         error=row.error,

@@ -185,7 +185,14 @@ class DebateTable:
 
         await self._database.write(store)
 
-    async def requeue(self, debate_id: str, caps: Caps, now: datetime) -> Debate:
+    async def requeue(
+        self,
+        debate_id: str,
+        caps: Caps,
+        now: datetime,
+        setup: Setup | None = None,
+        posts: Sequence[Post] = (),
+    ) -> Debate:
         """Queue a failed or partial debate again, with what it paid for kept.
 
         One that is queued or runs already stays as it is.
@@ -200,13 +207,14 @@ class DebateTable:
             cap = caps.debate_usd
             if cap is None and caps.community_daily_usd is not None:
                 cap = debate.setup.reserved_usd
-            setup = debate.setup.model_copy(update={"cap_usd": cap})
+            going = (setup or debate.setup).model_copy(update={"cap_usd": cap})
             fresh: dict[str, Any] = {"stop": None, "gone": False, "reason": ""}
-            fresh["setup"] = setup.model_dump_json()
+            fresh |= {"setup": going.model_dump_json(), "rehearsal": bool(going.rehearsal)}
             if debate.gone:
                 fresh |= dict.fromkeys(("vote_deadline", "vote_opened_at", "vote_message"))
                 reopen(connection, debate.id)
             connection.execute(update(debates).where(debates.c.id == debate.id).values(fresh))
+            insert_posts(connection, debate.id, posts)
             return _get(connection, debate.id)
 
         return await self._database.write(store)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from engine.dataset.columns import DEBATE, MESSAGES, TEXT, WHOLE, Column, Maker
+from engine.dataset.columns import DEBATE, MESSAGES, REPLACED, TEXT, WHOLE, Column, Maker
 from engine.dataset.conversation import make_conversation
 from engine.dataset.entry import Entry
 from engine.debate import TIE, WEAK
@@ -18,7 +18,7 @@ _BITS = 63  # of a topic's id, which has 64: the column is a signed one
 
 
 def _columns(winner: Maker, judge: str, order: str) -> tuple[Column, ...]:
-    """Return the columns of mt_bench_human_judgments, in its order and types, and two more."""
+    """Return the columns of mt_bench_human_judgments, in its order and types, and three more."""
     return (
         Column("question_id", WHOLE, "the topic: the first 63 bits of `topic_id`"),
         Column("model_a", TEXT, "`backend/model` of the first of two sides"),
@@ -29,6 +29,7 @@ def _columns(winner: Maker, judge: str, order: str) -> tuple[Column, ...]:
         Column("conversation_b", MESSAGES, f"the second side's {_CONVERSATION}", "model"),
         Column("turn", WHOLE, "after how many turns of the first side it was judged: all"),
         DEBATE,
+        REPLACED,
         Column("order", TEXT, order),
     )
 
@@ -117,5 +118,6 @@ def _row(entry: Entry, match: _Match, winner: str, judge: str, order: str) -> di
         "judge": judge,
         **match.shared,
         "debate_id": entry.debate.id,
+        "replaced": entry.replaced,
         "order": order,
     }

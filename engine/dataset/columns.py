@@ -57,6 +57,11 @@ def _by(maker: Maker, *columns: Column) -> tuple[Column, ...]:
 SIDE = Column("side", TEXT, "the contender")
 DEBATE = Column("debate_id", TEXT, "the debate, by ULID; joins the tables")
 SPLIT = Column("split", TEXT, "`train`, `validation` or `test`, by topic")
+REPLACED = Column(
+    "replaced",
+    TEXT,
+    "models that others took the place of while the debate went on, as `old=new, …`; null for none",
+)
 _PLATFORM = Column("platform", TEXT, "where it was held: `terminal`, `discord`, `slack`")
 _TOKENS_IN = Column(
     "tokens_in",
@@ -262,11 +267,12 @@ _ENDED = (
     Column("templates", TEXT, "SHA-256 of the prompt templates"),
     Column("prompt_hash", TEXT, "SHA-256 over the prompts of every step; null without a call"),
 )
-DEBATES = (DEBATE, SPLIT, *_ASKED, *_SPOKEN, *_JUDGED, *_VOTED, *_ENDED)
+DEBATES = (DEBATE, SPLIT, REPLACED, *_ASKED, *_SPOKEN, *_JUDGED, *_VOTED, *_ENDED)
 
 TURNS = (
     DEBATE,
     SPLIT,
+    REPLACED,
     Column("number", WHOLE, "place in the debate, from 1"),
     Column("round", TEXT, "the round's name"),
     Column("place", WHOLE, "place within the round, from 1, in the order of posting"),
@@ -345,6 +351,7 @@ TURNS = (
 VERDICTS = (
     DEBATE,
     SPLIT,
+    REPLACED,
     Column("juror", TEXT, "`backend/model` as it was asked for"),
     Column("family", TEXT, "the juror's family"),
     Column("order", TEXT, "the sides as they were shown, e.g. `BA`"),
@@ -401,6 +408,7 @@ VERDICTS = (
 VOTES = (
     DEBATE,
     SPLIT,
+    REPLACED,
     Column("voter", TEXT, "a pseudonym that is the same throughout this export, and only here"),
     Column(
         "phase",

@@ -46,6 +46,13 @@ class Entry:
         """The debate itself."""
         return self.record.debate
 
+    @property
+    def replaced(self) -> str | None:
+        """The models that others took the place of, `old=new`; of a pair, of both debates."""
+        pair = [self.debate] if self.mirror is None else [self.debate, self.mirror.debate]
+        found = [f"{one.was.ref}={one.now.ref}" for each in pair for one in each.setup.replaced]
+        return ", ".join(found) or None
+
 
 def make_entry(record: DebateRecord, voters: Pseudonyms, salt: bytes) -> Entry:
     """Prepare a record for the tables; `salt` is the installation's salt of the splits."""

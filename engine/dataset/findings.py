@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import orjson
 
-from engine.dataset.columns import DEBATE, FLAG, REAL, SIDE, SPLIT, TEXT, WHOLE, Column
+from engine.dataset.columns import DEBATE, FLAG, REAL, REPLACED, SIDE, SPLIT, TEXT, WHOLE, Column
 from engine.dataset.entry import Entry
 from engine.dataset.mentions import scrub
 
@@ -16,6 +16,7 @@ _SUBJECT = Column("subject", TEXT, "a turn's step, an argument's id, a seat, or 
 JUDGMENTS = (
     DEBATE,
     SPLIT,
+    REPLACED,
     Column("judge", TEXT, "the format whose own judge it is: never the panel"),
     Column("winner", TEXT, "a side or `tie`; null without a verdict", "judge"),
     Column("problem", TEXT, "why there is none; null with one"),
@@ -27,6 +28,7 @@ JUDGMENTS = (
 SCORES = (
     DEBATE,
     SPLIT,
+    REPLACED,
     _SUBJECT,
     SIDE,
     Column("criterion", TEXT, "what was scored"),
@@ -42,6 +44,7 @@ SCORES = (
 ADJUSTMENTS = (
     DEBATE,
     SPLIT,
+    REPLACED,
     Column("name", TEXT, "unique in its debate"),
     _SUBJECT,
     SIDE,
@@ -55,6 +58,7 @@ ADJUSTMENTS = (
 ARTIFACTS = (
     DEBATE,
     SPLIT,
+    REPLACED,
     Column("name", TEXT, "unique in its debate"),
     Column("kind", TEXT, "which type of JSON the body is"),
     Column("valid", FLAG, "false for a judge's answer that could not be read"),

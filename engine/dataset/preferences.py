@@ -11,6 +11,7 @@ from engine.dataset.columns import (
     FLAG,
     MESSAGES,
     REAL,
+    REPLACED,
     SIDE,
     SPLIT,
     TEXT,
@@ -38,6 +39,7 @@ _PAIR = (
 PREFERENCE = (
     DEBATE,
     SPLIT,
+    REPLACED,
     _PROMPT,
     *_PAIR,
     Column("margin", REAL, f"{_MARGIN} side", "people", "log-odds"),
@@ -47,6 +49,7 @@ PREFERENCE = (
 PREFERENCE_SAME_SIDE = (
     DEBATE._replace(about="the debate that `chosen` was held in, by ULID"),
     SPLIT,
+    REPLACED,
     _PROMPT,
     *_PAIR,
     Column("margin", REAL, f"{_MARGIN} model in both debates", "people", "log-odds"),
@@ -56,6 +59,7 @@ PREFERENCE_SAME_SIDE = (
 UNPAIRED = (
     DEBATE,
     SPLIT,
+    REPLACED,
     Column("prompt", MESSAGES, "the debate until then; the side's own turns as `assistant`"),
     Column("completion", MESSAGES, "one message: the turn", "model"),
     Column("label", FLAG, "whether more thumbs were up than down before the reveal", "people"),
@@ -93,6 +97,8 @@ def same_side_rows(entry: Entry) -> list[dict[str, Any]]:
     other = entry.mirror
     if other is None or entry.tally is None or other.tally is None:
         return []
+    if entry.replaced is not None:
+        return []  # of such a pair nobody can say which two models it compares
     ahead = entry.tally.gold["A"] + other.tally.gold["B"]
     behind = entry.tally.gold["B"] + other.tally.gold["A"]
     if ahead == behind:

@@ -20,6 +20,7 @@ from engine.dataset.arena import ARENA_HUMAN, ARENA_JURY, human_rows, jury_rows
 from engine.dataset.columns import (
     DEBATE,
     DEBATES,
+    REPLACED,
     SCHEMA_VERSION,
     SPLIT,
     TURNS,
@@ -47,7 +48,7 @@ from engine.dataset.preferences import (
     same_side_rows,
     unpaired_rows,
 )
-from engine.debate import TIE, WEAK, Ballot, Persuasion, Question, Turn, Usage
+from engine.debate import TIE, WEAK, Ballot, Model, Persuasion, Question, Turn, Usage
 from engine.errors import UsageError
 from engine.store import Answer, CallRecord
 from engine.votes.labels import persuasion
@@ -78,7 +79,11 @@ class Table:
         """
         if self.columns[1] is not SPLIT:
             return [dict(made) for made in self.make(entry)]
-        shared: Row = {DEBATE.name: entry.debate.id, SPLIT.name: entry.split}
+        shared: Row = {
+            DEBATE.name: entry.debate.id,
+            SPLIT.name: entry.split,
+            REPLACED.name: entry.replaced,
+        }
         return [{**shared, **made} for made in self.make(entry)]
 
 
@@ -310,7 +315,7 @@ def _turn(entry: Entry, speech: Speech, calls: Mapping[str, CallRecord]) -> Row:
     shorter = calls.get(f"{turn.step}/shorten")
     call = shorter or calls.get(turn.step)
     reply = call.reply if call else None
-    model = entry.debate.request.model_of(turn.seat)
+    model = _asked_model(entry, turn, call)
     return {
         "number": turn.number,
         "round": turn.round,
@@ -342,6 +347,13 @@ def _turn(entry: Entry, speech: Speech, calls: Mapping[str, CallRecord]) -> Row:
         "prompt_hash": call.prompt_hash if call else None,
         **_thumbs(entry, turn),
     }
+
+
+def _asked_model(entry: Entry, turn: Turn, call: CallRecord | None) -> Model:
+    """Return the model that was asked for a turn: the one that is gone, before its replacement."""
+    gone = {change.was.ref: change.was for change in entry.debate.setup.replaced}
+    now = entry.debate.request.model_of(turn.seat)
+    return gone.get(call.model, now) if call and call.model != now.ref else now
 
 
 def _thumbs(entry: Entry, turn: Turn) -> Row:

@@ -43,7 +43,12 @@ def _lay_out(debate: Debate, turns: Sequence[Turn]) -> Transcript:
         request.topic,
         request.conditions,
         turns,
-        Cast(setup.names, request.sides | request.seats, setup.panel.blind),
+        Cast(
+            setup.names,
+            request.sides | request.seats,
+            setup.panel.blind,
+            tuple(change.was for change in setup.replaced),
+        ),
         simultaneous=request.turn_order is TurnOrder.SIMULTANEOUS,
     )
 

@@ -53,11 +53,15 @@ class Transcript(NamedTuple):
 
 
 class Cast(NamedTuple):
-    """Who debates: each contender's neutral name and model, and whether jurors may know it."""
+    """Who debates: each contender's neutral name and model, and whether jurors may know it.
+
+    `gone` are models that spoke before others took their place.
+    """
 
     names: Mapping[str, str]
     models: Mapping[str, Model]
     blind: bool = True
+    gone: tuple[Model, ...] = ()
 
 
 def build_transcript(
@@ -98,9 +102,10 @@ def build_transcript(
 
 def _find_hidden(topic: str, conditions: str, turns: Sequence[Turn], cast: Cast) -> frozenset[str]:
     """Return all names to hide: the models', and any that a speaker gave itself in any turn."""
-    named = {name for model in cast.models.values() for name in (model.name, model.family)}
+    models = (*cast.models.values(), *cast.gone)
+    named = {name for model in models for name in (model.name, model.family)}
     # A turn may record its model with the backend, whose name can be any everyday word.
-    backends = {f"{model.backend}/" for model in cast.models.values()}
+    backends = {f"{model.backend}/" for model in models}
     answered = {
         turn.model.removeprefix(next(filter(turn.model.startswith, backends), "")) for turn in turns
     }

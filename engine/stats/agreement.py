@@ -212,7 +212,7 @@ def _model_figures(rows: Iterable[Row]) -> tuple[ModelFigures, ...]:
     credits: dict[str, list[tuple[str, float, float]]] = defaultdict(list)
     for row in rows:
         models = set(row.models.values())
-        if row.people is None or row.jury is None or len(models) < 2:
+        if row.people is None or row.jury is None or len(models) < 2 or row.mixed:
             continue
         for model in models:
             sides = [side for side, one in row.models.items() if one == model]

@@ -64,6 +64,7 @@ class Leaderboard(Value):
 
 def rank_models(rows: Sequence[Row]) -> Leaderboard:
     """Rate every model by debates, each counting once whatever number of people voted."""
+    rows = [row for row in rows if not row.mixed]
     people = rate(contests_of(rows, lambda row: row.people))
     jury = rate(contests_of(rows, lambda row: row.jury))
     standings = [

@@ -36,7 +36,7 @@ class Row:
     None without one; `gold` counts gold votes, where “both weak” is a tie, as it prefers nobody;
     `p_a` is the panel's, for two contenders; `closer` had the last word, None when nobody heard
     the other's last speech. `revised` is what each person who cast a gold vote chose then and
-    answered after the reveal.
+    answered after the reveal. `mixed`: a model was replaced, so that no side is one model's.
     """
 
     topic: str
@@ -53,6 +53,7 @@ class Row:
     blind: bool
     readings: tuple[Reading, ...]
     revised: tuple[tuple[str, str], ...] = ()
+    mixed: bool = False
 
     @property
     def compared(self) -> bool:
@@ -96,6 +97,7 @@ def row_of(record: DebateRecord) -> Row | None:
         blind=record.debate.setup.panel.blind,
         readings=tuple(_reading(ballot) for ballot in record.ballots),
         revised=_revised(record),
+        mixed=bool(record.debate.setup.replaced),
     )
 
 

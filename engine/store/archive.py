@@ -38,7 +38,7 @@ class ExportFilter:
 
 @dataclass(frozen=True, slots=True)
 class CallRecord:
-    """One attempt of a model call, as exports and statistics read it."""
+    """One attempt of a model call, as exports and statistics read it; `model` was asked."""
 
     step: str
     attempt: int
@@ -48,6 +48,7 @@ class CallRecord:
     cost_max: float
     prompt_hash: str
     cost_origin: str = "unknown"
+    model: str = ""
 
 
 class Answer(NamedTuple):

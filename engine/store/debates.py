@@ -96,8 +96,17 @@ class Debates(Protocol):
         """Move a debate to a status that may follow its own; an end settles its budget."""
         ...
 
-    async def requeue(self, debate_id: str, caps: Caps, now: datetime) -> Debate:
+    async def requeue(
+        self,
+        debate_id: str,
+        caps: Caps,
+        now: datetime,
+        setup: Setup | None = None,
+        posts: Sequence[Post] = (),
+    ) -> Debate:
         """Queue a failed or partial debate again, keeping what it paid for. Raises BudgetError.
+
+        It goes on under `setup`, where one is given; `posts` come first.
 
         What it may still cost is reserved from the budget of the day that `now` is in.
         """

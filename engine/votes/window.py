@@ -491,6 +491,7 @@ def reveal_of(
         persuasion=_persuasion(debate, stances),
         broadcast=debate.request.broadcast,
         rehearsal=debate.setup.rehearsal,
+        replaced=tuple((one.was.ref, one.now.ref) for one in debate.setup.replaced),
         gaps=debate.gaps,
         unread=Question.VOTE in unread,
     )

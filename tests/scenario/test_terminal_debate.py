@@ -305,6 +305,35 @@ def test_what_a_debate_has_from_its_start_is_refused_at_its_resume(
     assert (code, out, err) == (2, "", f"rostrum: {said}\n")
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("Tea", "--replace-model", "near/x=near/y"), "--replace-model goes with --resume: name"),
+        (("--resume", "abc123", "--replace-model", "near/x"), "write it as old=new."),
+    ],
+)
+def test_a_replacement_that_cannot_be_read_is_refused(
+    desk: Desk, given: tuple[str, ...], said: str
+) -> None:
+    code, out, err = desk.run("debate", *given)
+    assert (code, out) == (2, "")
+    assert said in err
+
+
+def test_a_debate_whose_model_is_gone_goes_on_with_another(desk: Desk) -> None:
+    gone = ("--b", "rehearsal/willow?fail=404")
+    code, _, err = desk.run("debate", TOPIC, QUICK[0], QUICK[1], *gone, "--votes", "A=1")
+    assert code == 1
+    [named] = re.findall(r"--resume (\w+)", err)
+    change = "rehearsal/willow?fail=404=rehearsal/alder"
+    code, out, err = desk.run(
+        "debate", "--resume", named, "--replace-model", change, "--votes", "A=1"
+    )
+    assert (code, err) == (0, "")
+    assert "another one has taken its place" in out
+    assert "B was rehearsal/alder" in out
+
+
 def test_there_is_nothing_to_resume_under_an_unknown_code(desk: Desk) -> None:
     desk.run("migrate")
     code, _, err = desk.run("debate", "--resume", "abc123")

@@ -111,7 +111,7 @@ class TestEveryTable:
     def test_nothing_is_made_that_no_column_declares(self, table: Table) -> None:
         (made, *_) = table.make(full_entry())
         declared = {column.name for column in table.columns}
-        assert set(made) | {"debate_id"} | ({"split"} & declared) == declared
+        assert set(made) | {"debate_id", "replaced"} | ({"split"} & declared) == declared
 
     def test_every_row_names_its_debate_and_split(self) -> None:
         record = make_record()
@@ -464,7 +464,7 @@ class TestArena:
     def test_columns_and_types_are_those_of_mt_bench(self) -> None:
         for name in ("arena_human", "arena_jury"):
             types = {column.name: column.type for column in BY_NAME[name].columns}
-            assert tuple(types) == (*self.NAMES, "debate_id", "order")
+            assert tuple(types) == (*self.NAMES, "debate_id", "replaced", "order")
             assert types.pop("question_id") == types.pop("turn") == "int64"
             for chat in (types.pop("conversation_a"), types.pop("conversation_b")):
                 assert [(part.name, part.type) for part in chat if isinstance(part, Column)] == [
