@@ -14,6 +14,7 @@ from typing import Any
 
 import orjson
 
+from bot.app import first_error
 from bot.bench.machine import describe_machine
 from engine.errors import RostrumError
 
@@ -40,8 +41,11 @@ async def run_bench_votes(
     """Print what became of everybody's vote; raises RostrumError when a bound is broken."""
     chosen = PLATFORMS if platform == "both" else (platform,)
     doubles = _find_doubles()
-    scale = doubles.Size(debates, voters, kills, minutes)
-    result = await doubles.run_votes(chosen, scale, seed, runs, keep)
+    size = doubles.Size(debates, voters, kills, minutes)
+    try:
+        result = await doubles.run_votes(chosen, size, seed, runs, keep)
+    except BaseExceptionGroup as group:
+        raise first_error(group) from group
     shown = {**result, "machine": describe_machine()}
     print(orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode())
     if result["broken"]:

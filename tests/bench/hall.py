@@ -18,6 +18,7 @@ from typing import Any
 import orjson
 from aiohttp import web
 
+from tests.bench import SLACK_MINUTE
 from tests.bench.oracle import Deed, Telling
 from tests.bench.voters import OPTIONS, Move
 from tests.doubles.control import Control, Json
@@ -33,9 +34,6 @@ from tests.doubles.slack.state import Message as SlackMessage
 
 LOOK_SECONDS = 0.01
 UNSURE_SECONDS = 2.0  # what was told so shortly before a session was lost may not have been heard
-# A vote of a minute stands for one of ten: so do Slack's minutes, by which its tiers count and
-# after which events are told again.
-SLACK_MINUTE = 6.0
 REFERENCE = re.compile(r"\w+·\d+·\d+/\d+")
 
 

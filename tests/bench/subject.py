@@ -12,12 +12,14 @@ from pathlib import Path
 
 import orjson
 
+from engine.errors import RostrumError
 from tests.bench.oracle import AMBIGUOUS
 from tests.doubles.discord.server import TOKEN
 from tests.doubles.remote import ROOT
 from tests.doubles.slack.server import APP_TOKEN, BOT_TOKEN
 
-PROGRAM = ("-c", "from bot.cli import main; main()", "run")
+MOST_CRASHES = 5
+PROGRAM = ("-m", "tests.bench.program", "run")
 STANDING = """
 SELECT debates.vote_message, people.user, votes.body
 FROM votes JOIN debates ON debates.id = votes.debate JOIN people ON people.id = votes.person
@@ -55,9 +57,16 @@ class Subject:
             )
 
     async def revive(self) -> None:
-        """Start another process where the last one ended by itself, which none should."""
+        """Start another process where the last one ended by itself, which none should.
+
+        Raises RostrumError when it does so again and again.
+        """
         if self._process is not None and self._process.returncode is not None:
             self.crashes += 1
+            if self.crashes > MOST_CRASHES:
+                raise RostrumError(
+                    f"rostrum run ended by itself {self.crashes} times: {self._said()}"
+                )
             await self.start()
 
     async def kill(self) -> None:
@@ -72,6 +81,10 @@ class Subject:
         if process is not None and process.returncode is None:
             process.send_signal(signal.SIGKILL)
             await process.wait()
+
+    def _said(self) -> str:
+        """Return the last line of the log."""
+        return (self.log.read_text().splitlines() or ["it said nothing."])[-1]
 
     def votes(self) -> dict[str, dict[str, str]]:
         """Return what stood at each close, by ballot and user, as exports read it."""
