@@ -12,7 +12,7 @@ from datetime import datetime
 
 from engine.debate import BallotKind, How, VoteEvent
 from engine.ports import Reactions
-from engine.votes.tally import hands_held
+from engine.votes.tally import by_person, hands_held, in_order
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +109,10 @@ def _uncleared(held: Iterable[Holding], seen: Iterable[Holding]) -> set[str]:
 def _left_there(events: Sequence[VoteEvent]) -> set[Holding]:
     """Return the reactions that were seen and that the bot has not taken away since."""
     seen: dict[Holding, bool] = {}
-    for event in sorted(events, key=lambda event: event.number):
-        if event.how is not How.BUTTON:
-            seen[event.person, event.option] = event.added
+    for _, own in by_person(events):
+        for event in in_order(own):
+            if event.how is not How.BUTTON:
+                seen[event.person, event.option] = event.added
     return {holding for holding, there in seen.items() if there}
 
 

@@ -50,7 +50,7 @@ def hands_held(events: Iterable[VoteEvent], *, tally_visible: bool = True) -> di
     there are none (a private one); see `standing_votes`.
     """
     held: dict[int, Hands] = {}
-    for person, own in _by_person(events):
+    for person, own in by_person(events):
         for event in in_order(own):
             _apply(event, held.setdefault(person, {}), tally_visible)
     return held
@@ -79,7 +79,7 @@ def _given_after(one: VoteEvent, other: VoteEvent) -> bool:
     return one.given_at > other.given_at
 
 
-def _by_person(events: Iterable[VoteEvent]) -> Iterator[tuple[int, Iterator[VoteEvent]]]:
+def by_person(events: Iterable[VoteEvent]) -> Iterator[tuple[int, Iterator[VoteEvent]]]:
     whose = attrgetter("person")
     return groupby(sorted(events, key=whose), key=whose)
 
@@ -112,7 +112,7 @@ def standing_votes(
     withdraws.
     """
     votes = []
-    for person, own in _by_person(events):
+    for person, own in by_person(events):
         course = _follow(in_order(own), tally_visible)
         if course.hands:
             is_starter = person == starter

@@ -184,3 +184,14 @@ def test_what_was_missed_in_a_gap_is_newer_than_what_was_heard_before_it(
     world.back()
     world.read()
     assert world.standing() == (None if heard == missed else missed)
+
+
+def test_a_choice_given_again_unheard_is_found_though_its_first_giving_was_told_late() -> None:
+    """Told: A taken away, then (late) A given before that; A given again while it was away."""
+    world = World(timed=True)
+    for option, added, given_at in (("A", False, 20), ("A", True, 10)):
+        world.note(option, added, How.LIVE, given_at)
+    world.now = 30
+    seen = Reactions(holders={"A": frozenset(("ada",))}, seeded=frozenset(OPTIONS))
+    found = reconcile(world.log, seen, read_began_at=at(30), people={"ada": PERSON})
+    assert [(event.option, event.added) for event in found] == [("A", True)]
