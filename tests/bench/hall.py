@@ -18,6 +18,8 @@ from typing import Any
 import orjson
 from aiohttp import web
 
+from adapters.discord.votes import option_of as option_of_emoji
+from adapters.slack.votes import option_of as option_of_name
 from tests.bench import SLACK_MINUTE
 from tests.bench.oracle import Deed, Telling
 from tests.bench.voters import OPTIONS, Move
@@ -284,7 +286,8 @@ class DiscordHall(Hall):
                     self._note(place.id, message, emojis)
 
     def _note(self, place: str, message: DiscordMessage, emojis: list[str]) -> None:
-        by_option = dict(zip(OPTIONS, emojis, strict=True))
+        of = {option_of_emoji(emoji): emoji for emoji in emojis}  # seeded in any order
+        by_option = {option: of[option] for option in OPTIONS}
         self.ballots[message.id] = Booth(place, message.id, message.created, by_option)
 
 
@@ -355,7 +358,8 @@ class SlackHall(Hall):
                 self._note(message, mine)
 
     def _note(self, message: SlackMessage, emojis: list[str]) -> None:
-        by_option = dict(zip(OPTIONS, emojis, strict=True))
+        of = {option_of_name(name): name for name in emojis}
+        by_option = {option: of[option] for option in OPTIONS}
         place = message.thread_ts or message.ts
         self.ballots[message.ts] = Booth(place, message.ts, float(message.ts), by_option)
 
