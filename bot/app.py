@@ -15,21 +15,21 @@ from adapters.models.router import open_models
 from adapters.storage.database import Database
 from adapters.storage.migrate import migrate
 from adapters.storage.store import SqlStore
+from bot.clock import SystemClock
 from bot.log import about
 from bot.reading import read_store
-from bot.settings import Settings
-from engine.bell import Bell
-from engine.clock import SystemClock
-from engine.commands import Commands
+from bot.settings.settings import Settings
+from engine.chat.commands import Commands
 from engine.debate import Debate
-from engine.delivery import Delivery
-from engine.intake import Defaults
+from engine.delivery.outbox import Delivery
+from engine.floor.keeper import Keeper
+from engine.floor.wake import Bell
 from engine.jury.panel import warm_up
-from engine.keeper import Keeper
+from engine.line.intake import Defaults
+from engine.line.run import Runner
+from engine.line.service import Service
 from engine.ports import Audience, Dispatcher, Models, Venue
 from engine.prompts.library import Prompts, load_prompts
-from engine.run import Runner
-from engine.service import Service
 from engine.store import Caps, Store
 from engine.votes.window import VoteWindow
 

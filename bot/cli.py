@@ -232,7 +232,7 @@ def invite(
 @app.command()
 def check() -> None:
     """Check settings, database, backends and platforms, and say what to do about each failure."""
-    from bot.doctor import run_check
+    from bot.doctor.doctor import run_check
     from bot.exits import run
 
     run(run_check)

@@ -10,15 +10,15 @@ from rich.console import Console
 from adapters.terminal.votes import parse_stances, parse_votes
 from bot import log, texts
 from bot.exporting import Chosen, export_into
-from bot.settings import Settings, load_settings
+from bot.settings.settings import Settings, load_settings
 from bot.terminal import COMMUNITY, PLATFORM, Session
 from engine.debate import Model, Replacement, Scores, TurnOrder, Value
 from engine.errors import UsageError
 from engine.formats import find_format
 from engine.formats.format import read_options
-from engine.intake import Order
-from engine.service import Started
-from engine.votes.options import vote_options
+from engine.line.intake import Order
+from engine.line.service import Started
+from engine.votes.questions import vote_options
 
 Choice = TypeVar("Choice", TurnOrder, Scores)
 

@@ -16,16 +16,16 @@ from adapters.terminal.votes import parse_stances, parse_votes
 from bot import log, texts
 from bot.debate import Asked, contenders_of, quiet
 from bot.exporting import export_into
-from bot.settings import Settings
+from bot.settings.settings import Settings
 from bot.terminal import DEFAULT_STANCES, DEFAULT_VOTES, Session, has_keyboard
 from engine.dataset.folder import check_replaceable
 from engine.dataset.writer import Wanted
 from engine.formats import find_format
-from engine.intake import Order
-from engine.languages import check_language
-from engine.service import Started
+from engine.line.intake import Order
+from engine.line.service import Started
+from engine.prompts.languages import check_language
 from engine.topics import built_in_topics
-from engine.votes.options import vote_options
+from engine.votes.questions import vote_options
 
 STANCE_SECONDS = 2.0  # nobody is kept waiting for people who are not there
 

@@ -18,13 +18,13 @@ from adapters.storage.migrate import migrate
 from bot import log, texts
 from bot.filters import read_formats, read_languages, split_list
 from bot.reading import read_store
-from bot.settings import Settings, load_store_settings
-from engine.card_markdown import plural
+from bot.settings.settings import Settings, load_store_settings
 from engine.dataset.rowfiles import FileFormat
 from engine.dataset.tables import choose_tables
 from engine.dataset.writer import Headway, Report, Stage, Wanted, export
 from engine.errors import UsageError
 from engine.store import ExportFilter, count_rehearsals
+from engine.words.cards import plural
 
 PATIENCE_SECONDS = 2.0
 REDRAW_SECONDS = 0.2

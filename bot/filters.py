@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.languages import check_language
+from engine.prompts.languages import check_language
 
 
 def split_list(text: str | None) -> tuple[str, ...]:

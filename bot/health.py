@@ -12,7 +12,7 @@ import structlog
 from aiohttp import web
 
 from adapters.site import Site
-from bot.settings_sections import HealthSettings
+from bot.settings.sections import HealthSettings
 from engine.debate import Status
 from engine.errors import StoreError
 from engine.store import Store

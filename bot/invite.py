@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from adapters.discord.permissions import application_id_of, invite_link
-from adapters.slack.manifest import NAME, NO_ADDRESS, manifest, to_json
-from bot.settings import load_settings
+from adapters.slack.install.manifest import NAME, NO_ADDRESS, manifest, to_json
+from bot.settings.settings import load_settings
 from engine.errors import SettingsError, UsageError
 from engine.text import clean, headline
 

@@ -19,7 +19,7 @@ from urllib.parse import quote
 import structlog
 from structlog.typing import EventDict, Processor
 
-from bot.settings_sections import LogSettings
+from bot.settings.sections import LogSettings
 
 REDACTED = "[redacted]"
 

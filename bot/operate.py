@@ -18,16 +18,16 @@ from adapters.storage.store import SqlStore
 from adapters.terminal.record import count_records, erase_records, records_of
 from bot.app import defaults_of, open_configured_models
 from bot.asking import confirm
+from bot.clock import SystemClock
 from bot.debate import read_changes
 from bot.reading import read_store
-from bot.settings import Settings, load_settings, load_store_settings
-from engine.clock import SystemClock
+from bot.settings.settings import Settings, load_settings, load_store_settings
+from engine.chat.privacy import check_no_live, forget, purge
 from engine.debate import Debate, Status, utc_now
 from engine.errors import NotFoundError, StoppedError, UsageError
-from engine.intake import check_prices
-from engine.keeper import LEASE_SECONDS
-from engine.privacy import check_no_live, forget, purge
-from engine.replacing import replace_models, tell_replaced
+from engine.floor.keeper import LEASE_SECONDS
+from engine.line.intake import check_prices
+from engine.line.replacing import replace_models, tell_replaced
 from engine.store import DeliveryState
 from engine.text import headline
 

@@ -13,17 +13,17 @@ from adapters.discord.venue import DiscordVenue
 from adapters.slack.connection import Connection as SlackConnection
 from adapters.slack.connection import Transport
 from adapters.slack.http import HttpTransport
-from adapters.slack.installations import Installations
-from adapters.slack.oauth import Credentials, Installer
+from adapters.slack.install.installations import Installations
+from adapters.slack.install.oauth import Credentials, Installer
+from adapters.slack.install.workspaces import OneWorkspace, Workspaces
 from adapters.slack.rest import Rest as SlackRest
 from adapters.slack.site import Site
 from adapters.slack.socket import SocketTransport
 from adapters.slack.venue import SlackVenue
-from adapters.slack.workspaces import OneWorkspace, Workspaces
 from bot.app import App
 from bot.proxies import proxy_of
-from bot.settings import Settings
-from bot.settings_sections import SlackSettings
+from bot.settings.sections import SlackSettings
+from bot.settings.settings import Settings
 from engine.errors import SettingsError
 from engine.ports import Venue
 from engine.store import Store

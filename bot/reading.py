@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from adapters.storage.database import Database
 from adapters.storage.migrate import require_newest
 from adapters.storage.store import SqlStore
-from bot.settings import Settings
+from bot.settings.settings import Settings
 from engine.errors import RostrumError
 
 # What a text of the database raises that is not what was written there.

@@ -13,8 +13,8 @@ from bot import log, texts
 from bot.app import App, run_app
 from bot.health import Health, serve_health
 from bot.platforms import Platform, open_platforms
-from bot.settings import Settings, load_settings
-from engine.privacy import tidy
+from bot.settings.settings import Settings, load_settings
+from engine.chat.privacy import tidy
 from engine.store import Store
 
 RECONCILE_SECONDS = 5.0

@@ -13,8 +13,7 @@ from rich.table import Table
 
 from bot.filters import read_formats, read_languages
 from bot.reading import read_store
-from bot.settings import load_store_settings
-from engine.card_markdown import plural
+from bot.settings.settings import load_store_settings
 from engine.errors import ExportError
 from engine.stats.agreement import (
     Agreement,
@@ -39,6 +38,7 @@ from engine.stats.wording import (
     tell_share,
 )
 from engine.store import ExportFilter, count_rehearsals
+from engine.words.cards import plural
 
 SCHEMA_VERSION = 1
 PIPE_WIDTH = 200  # who reads a pipe wants whole lines

@@ -26,16 +26,16 @@ from adapters.terminal.votes import (
 )
 from bot import texts
 from bot.app import App, find_debate, run_app
-from bot.settings import Settings
+from bot.settings.settings import Settings
 from engine.debate import Debate, Replacement, Status, short_code
 from engine.errors import RostrumError, StoreError, UsageError, VenueError
-from engine.intake import Order
-from engine.mirror import OTHER
+from engine.line.intake import Order
+from engine.line.mirror import OTHER
+from engine.line.service import Started
 from engine.ports import Audience, VenueLimits
 from engine.private_files import make_private_folder
-from engine.service import Started
 from engine.store import Caps
-from engine.votes.options import STANCES, UNSURE, vote_options
+from engine.votes.questions import STANCES, UNSURE, vote_options
 
 PLATFORM = COMMUNITY = "terminal"
 DEFAULT_VOTES = "{}=3,{}=2,tie=1"  # of the first two contenders

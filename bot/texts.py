@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.card_markdown import REHEARSALS
 from engine.dataset.writer import Stage
+from engine.words.cards import REHEARSALS
 
 if TYPE_CHECKING:  # for one command each, of many
     from adapters.models.discovery import LocalServer
-    from engine.service import Started
+    from engine.line.service import Started
 
 REHEARSED = "Note: {who}\n"
 REHEARSING = (

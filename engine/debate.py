@@ -502,7 +502,7 @@ REVEALED = (Question.TURN, Question.AGAIN)
 class VoteEvent(Value):
     """One entry of the append-only log of votes; `number` is the order of receipt.
 
-    `person` is a surrogate id. `option` is one of engine/votes/options.py. An event that adds
+    `person` is a surrogate id. `option` is one of engine/votes/questions.py. An event that adds
     is a choice made, one that does not is a choice withdrawn. `votes_seen_before` counts the
     others who had answered the same question until then. `mirror_revealed` says that the debate's
     mirror had named the models by then. `step` is that of the turn that a thumb was given to.

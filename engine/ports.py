@@ -272,7 +272,7 @@ class Reactions:
 class ReactionSeen:
     """A reaction that a platform tells of; `added` is False for one taken back.
 
-    `option` is one of engine/votes/options.py: a contender, `tie` or `weak`; on a turn `up` or
+    `option` is one of engine/votes/questions.py: a contender, `tie` or `weak`; on a turn `up` or
     `down` (👍 👎); in a question of stance those and `unsure` (🤷). Those of this and other bots
     are not told. `event` is the platform's own id of the telling, if a repetition bears it too, and
     `given_at` when its user acted, if the platform says so.
@@ -382,7 +382,8 @@ class Venue(Protocol):
     def plain(self, source: Part | str, reference: str) -> tuple[Part, ...]:
         """Turn a piece that was refused, or a text, into pieces without markup; pure.
 
-        The first piece has the reference given, the others those of engine/gaps.py, `numbered`.
+        The first piece has the reference given, the others those that `numbered` of
+        engine/delivery/gaps.py makes.
         """
         ...
 

@@ -24,9 +24,7 @@ from adapters.discord.grounds import ground_of
 from adapters.discord.patience import insist, seconds_left
 from adapters.discord.render import shown
 from adapters.discord.venue import DiscordVenue
-from engine import card_markdown
-from engine.answer_markdown import to_markdown
-from engine.answers import (
+from engine.answers.answers import (
     Answer,
     FileAnswer,
     ModelsAnswer,
@@ -37,15 +35,17 @@ from engine.answers import (
     SettingsAnswer,
     StartedAnswer,
 )
-from engine.buttons import vote_answer
-from engine.commands import Commands
+from engine.answers.buttons import vote_answer
+from engine.answers.invocation import Command, SettingsCommand
+from engine.answers.replies import to_markdown
+from engine.chat.commands import Commands
+from engine.chat.following import EARLY, Followers, follow
+from engine.chat.person import Person
 from engine.errors import RostrumError, UsageError
-from engine.following import EARLY, Followers, follow
-from engine.invocation import Command, SettingsCommand
-from engine.person import Person
 from engine.ports import ButtonPressed, Listener
 from engine.text import split_markdown
 from engine.votes.hearing import Heard
+from engine.words import cards as card_markdown
 
 PLATFORM = "discord"
 MOST_BYTES = 10 * 2**20 - 4096  # of a file, as Discord counts them with the request around it

@@ -1,4 +1,4 @@
-"""How Discord shows the buttons and menus of engine/buttons.py."""
+"""How Discord shows the buttons and menus of engine/answers/buttons.py."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 import discord
 
 from adapters.discord.votes import EMOJIS
-from engine import card_markdown
-from engine.answers import ReviewLine
-from engine.buttons import PREFIX
+from engine.answers.answers import ReviewLine
+from engine.answers.buttons import PREFIX
+from engine.words import cards as card_markdown
 
 ROW = 5  # buttons that Discord puts side by side
 _ROW_KIND, _BUTTON_KIND = 1, 2

@@ -23,8 +23,8 @@ from adapters.discord.presence import Presence
 from adapters.discord.registration import register
 from adapters.discord.rest import Rest
 from adapters.discord.translation import Translator
-from engine.buttons import read_button
-from engine.invocation import CancelCommand, ReviewCommand, StatusCommand
+from engine.answers.buttons import read_button
+from engine.answers.invocation import CancelCommand, ReviewCommand, StatusCommand
 from engine.ports import CommunityLost, EventsMissed, ReactionSeen, ThreadDeleted, ThreadShut
 
 log = structlog.get_logger(__name__)

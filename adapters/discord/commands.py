@@ -15,12 +15,7 @@ from discord import app_commands
 
 from adapters.discord import texts
 from adapters.discord.answering import NO_SETTINGS, Desk, Interaction, person_of
-from engine import card_markdown
-from engine.choices import Choice, format_choices, language_choices, matching, topic_choices
-from engine.command_text import parse_command
-from engine.community import SETTING_NAMES
-from engine.errors import UsageError
-from engine.invocation import (
+from engine.answers.invocation import (
     USAGES,
     AgreementCommand,
     CancelCommand,
@@ -42,8 +37,13 @@ from engine.invocation import (
     StatusCommand,
     TopicsCommand,
 )
-from engine.review import NO_VOTE
-from engine.votes.options import vote_options
+from engine.chat.choices import Choice, format_choices, language_choices, matching, topic_choices
+from engine.chat.command_line import parse_command
+from engine.chat.review import NO_VOTE
+from engine.errors import UsageError
+from engine.store.community import SETTING_NAMES
+from engine.votes.questions import vote_options
+from engine.words import cards as card_markdown
 
 LONGEST_CHOICE = 100  # characters
 LONGEST_INPUT = 4000

@@ -23,7 +23,7 @@ from adapters.discord.identify import Identifies
 from adapters.discord.presence import Presence, shorten_logs
 from adapters.discord.rest import Rest
 from adapters.discord.venue import DiscordVenue
-from engine.commands import Commands
+from engine.chat.commands import Commands
 from engine.errors import SettingsError, VenueAwayError, VenueGoneError
 from engine.ports import Listener
 

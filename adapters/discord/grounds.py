@@ -13,7 +13,7 @@ from adapters.discord.permissions import (
     WITH_POSTING,
     missing,
 )
-from engine.person import Ground
+from engine.line.intake import Ground
 
 Interaction = discord.Interaction[discord.Client]
 VIEW = "View Channel"

@@ -13,10 +13,8 @@ from adapters.discord import texts
 from adapters.discord.buttons import ballot_buttons, debate_buttons
 from adapters.discord.payload import SMALL, Payload
 from adapters.discord.votes import EMOJIS
-from engine import card_markdown
 from engine.debate import BallotKind
-from engine.gaps import numbered
-from engine.markdown_tables import fence_tables
+from engine.delivery.gaps import numbered
 from engine.messages import (
     AgainInvite,
     Announcement,
@@ -34,9 +32,11 @@ from engine.messages import (
     VoteInvite,
 )
 from engine.ports import Part
-from engine.reveal_markdown import reveal_lines
 from engine.text import chop, clean, headline, split_markdown
-from engine.wording import files_of, markdown_of
+from engine.words import cards as card_markdown
+from engine.words.reports import files_of, markdown_of
+from engine.words.reveal import reveal_lines
+from engine.words.tables import fence_tables
 
 CONTENT = 2000  # characters of a message without an embed
 DESCRIPTION = 4096  # characters of an embed's text, of 6,000 in all of it

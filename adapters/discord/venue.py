@@ -20,7 +20,7 @@ from adapters.discord.errors import (
 from adapters.discord.payload import NOBODY, Payload, carries, nonce_of
 from adapters.discord.rest import Rest
 from adapters.discord.votes import EMOJIS, option_of
-from engine.channel_pace import GAP_SECONDS, ChannelPace
+from engine.delivery.pace import GAP_SECONDS, ChannelPace
 from engine.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
 from engine.messages import Message
 from engine.ports import Part, Reactions, VenueLimits

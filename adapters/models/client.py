@@ -19,7 +19,7 @@ from adapters.models.outcomes import Answer, Fault, Next, Outcome
 from adapters.models.pacing import Gate
 from adapters.models.prices import PriceBook
 from engine.debate import Model, Origin, Price
-from engine.pace import Pace
+from engine.floor.loop_pace import Pace
 from engine.ports import AttemptLog, Call, Reply
 
 PATH = "/chat/completions"

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from aiolimiter import AsyncLimiter
 
 from adapters.models.backends import Backend
-from engine.pace import Pace
+from engine.floor.loop_pace import Pace
 
 
 class Gate:

@@ -23,7 +23,7 @@ from adapters.models.outcomes import Answer, Fault, Outcome
 from adapters.models.scenes import Scene, chance
 from adapters.models.speeches import Point, Speaker, compose
 from engine.debate import Model, Origin, Price, Usage
-from engine.pace import Pace
+from engine.floor.loop_pace import Pace
 from engine.ports import AnswerSchema, AttemptLog, Call, Reply
 
 OVER, OVER_TIMES = ("position",), 12  # the texts that have a limit in a structured turn

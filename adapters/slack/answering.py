@@ -14,12 +14,10 @@ from adapters.slack import texts
 from adapters.slack.buttons import review_menus
 from adapters.slack.files import hand_over
 from adapters.slack.grounds import ground_of
+from adapters.slack.install.workspaces import Workspaces
 from adapters.slack.venue import Place
 from adapters.slack.whisper import Asker, Whisper
-from adapters.slack.workspaces import Workspaces
-from engine import card_markdown
-from engine.answer_markdown import to_markdown
-from engine.answers import (
+from engine.answers.answers import (
     Answer,
     FileAnswer,
     HelpAnswer,
@@ -27,17 +25,20 @@ from engine.answers import (
     SettingsAnswer,
     StartedAnswer,
 )
-from engine.buttons import vote_answer
-from engine.command_text import parse_command, with_usage
-from engine.commands import Commands
+from engine.answers.buttons import vote_answer
+from engine.answers.invocation import Command, SettingsCommand, StartCommand
+from engine.answers.replies import to_markdown
+from engine.chat.command_line import parse_command, with_usage
+from engine.chat.commands import Commands
+from engine.chat.following import EARLY, Followers, follow
+from engine.chat.person import Person
+from engine.chat.settings import RESET
 from engine.debate import BallotKind
 from engine.errors import NotAllowedError, RostrumError, UsageError
-from engine.following import EARLY, Followers, follow
-from engine.house_rules import RESET
-from engine.invocation import Command, SettingsCommand, StartCommand
-from engine.person import Ground, Person
+from engine.line.intake import Ground
 from engine.ports import ButtonPressed, Listener
 from engine.text import clean
+from engine.words import cards as card_markdown
 
 PLATFORM = "slack"
 MOST_BYTES = 100 * 2**20  # Slack takes a gigabyte; an export is made in memory

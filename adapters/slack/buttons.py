@@ -1,4 +1,4 @@
-"""How Slack shows the buttons and menus of engine/buttons.py."""
+"""How Slack shows the buttons and menus of engine/answers/buttons.py."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from adapters.slack.votes import NAMES
-from engine import card_markdown
-from engine.answers import ReviewLine
-from engine.buttons import PREFIX
+from engine.answers.answers import ReviewLine
+from engine.answers.buttons import PREFIX
+from engine.words import cards as card_markdown
 
 ANY = re.compile(rf"^{PREFIX}:")
 

@@ -10,12 +10,12 @@ from pydantic import SecretStr
 
 from adapters.slack import texts
 from adapters.slack.errors import Act, name_of
-from adapters.slack.manifest import SCOPES
-from adapters.slack.oauth import Credentials
+from adapters.slack.install.manifest import SCOPES
+from adapters.slack.install.oauth import Credentials
 from adapters.slack.rest import Identity, Rest
 from adapters.slack.site import INSTALL_PATH
 from engine.errors import VenueAwayError, VenueError
-from engine.installs import Install
+from engine.store.installs import Install
 
 MOST_NAMED = 10
 _SECRET = re.compile(r"[0-9a-f]{32}")

@@ -21,22 +21,22 @@ from slack_bolt.context.async_context import AsyncBoltContext
 from adapters.slack import texts
 from adapters.slack.answering import PLATFORM, Desk
 from adapters.slack.buttons import ANY
-from adapters.slack.form import FORM
+from adapters.slack.forms.form import FORM
+from adapters.slack.forms.modals import Modals
+from adapters.slack.forms.settings_form import SETTINGS_FORM
 from adapters.slack.in_order import InOrder
+from adapters.slack.install.workspaces import Workspace
 from adapters.slack.markup import typed
-from adapters.slack.modals import Modals
-from adapters.slack.settings_form import SETTINGS_FORM
 from adapters.slack.venue import Place, SlackVenue
 from adapters.slack.votes import option_of
 from adapters.slack.whisper import Asker, Whisper
-from adapters.slack.workspaces import Workspace
-from engine.buttons import read_button
+from engine.answers.buttons import read_button
+from engine.answers.invocation import CancelCommand, ReviewCommand, StatusCommand
 from engine.errors import (
     RostrumError,
     VenueAwayError,
     VenueGoneError,
 )
-from engine.invocation import CancelCommand, ReviewCommand, StatusCommand
 from engine.ports import ButtonPressed, CommunityLost, ReactionSeen
 
 COMMAND = "/debate"

@@ -12,11 +12,11 @@ from slack_bolt.async_app import AsyncApp
 
 from adapters.slack.answering import PLATFORM, Desk
 from adapters.slack.client import Client
-from adapters.slack.oauth import Installer
+from adapters.slack.install.oauth import Installer
+from adapters.slack.install.workspaces import Workspaces
 from adapters.slack.site import Site
 from adapters.slack.venue import SlackVenue
-from adapters.slack.workspaces import Workspaces
-from engine.commands import Commands
+from engine.chat.commands import Commands
 from engine.errors import SettingsError, StoreError, VenueAwayError, VenueGoneError
 from engine.ports import EventsMissed, Listener
 

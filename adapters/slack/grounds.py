@@ -9,10 +9,10 @@ import structlog
 
 from adapters.slack import texts
 from adapters.slack.errors import Act, name_of
+from adapters.slack.install.workspaces import Workspace
 from adapters.slack.rest import Rest
-from adapters.slack.workspaces import Workspace
 from engine.errors import VenueError
-from engine.person import Ground
+from engine.line.intake import Ground
 
 SCOPES = ("chat:write", "reactions:read", "reactions:write")
 FOR_FILES = ("files:write",)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import html
 import re
 
-from engine.markdown_tables import fence_tables
 from engine.text import clean
+from engine.words.tables import fence_tables
 
 _MENTION = re.compile(r"(?:<|lt;)(?=[!@#])")  # `&lt;` is a `<` to whoever decodes twice
 # No `<` within, which Slack escapes: each would be searched through to the end.

@@ -12,9 +12,8 @@ from adapters.slack.buttons import ballot_buttons, debate_buttons
 from adapters.slack.markup import escape, markdown, prepare, typed
 from adapters.slack.payload import Payload
 from adapters.slack.votes import NAMES
-from engine import card_markdown
 from engine.debate import BallotKind
-from engine.gaps import numbered
+from engine.delivery.gaps import numbered
 from engine.messages import (
     AgainInvite,
     Announcement,
@@ -32,9 +31,10 @@ from engine.messages import (
     VoteInvite,
 )
 from engine.ports import Part
-from engine.reveal_markdown import reveal_lines
 from engine.text import chop, clean, headline, split_markdown
-from engine.wording import files_of, markdown_of
+from engine.words import cards as card_markdown
+from engine.words.reports import files_of, markdown_of
+from engine.words.reveal import reveal_lines
 
 # Slack takes 12,000 characters of Markdown, but refuses about 13,200 of everything together.
 MARKDOWN = 10_000

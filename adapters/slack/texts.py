@@ -1,7 +1,7 @@
 """Every sentence that Slack's people read from this adapter, ready for translation.
 
 Templates are filled with `str.format`; what is filled in is data and never read as one. Answers to
-commands are worded in engine/answer_markdown.py, the reveal in engine/reveal_markdown.py.
+commands are worded in engine/answers/replies.py, the reveal in engine/words/reveal.py.
 """
 
 from __future__ import annotations

@@ -16,11 +16,11 @@ import structlog
 from adapters.slack import render, texts
 from adapters.slack.errors import Act, name_of
 from adapters.slack.files import share_files
+from adapters.slack.install.workspaces import Workspace, Workspaces
 from adapters.slack.payload import Payload, carries
 from adapters.slack.rest import Json
 from adapters.slack.votes import NAMES, by_option, is_whole, option_of
-from adapters.slack.workspaces import Workspace, Workspaces
-from engine.channel_pace import GAP_SECONDS, ChannelPace
+from engine.delivery.pace import GAP_SECONDS, ChannelPace
 from engine.errors import VenueError
 from engine.messages import Message
 from engine.ports import Part, Reactions, VenueLimits

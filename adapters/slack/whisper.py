@@ -16,10 +16,10 @@ from typing import NamedTuple
 import structlog
 
 from adapters.slack.errors import Act
+from adapters.slack.install.workspaces import Workspaces
 from adapters.slack.markup import escape
 from adapters.slack.render import markdown_block, pieces_of
 from adapters.slack.rest import Json
-from adapters.slack.workspaces import Workspaces
 from engine.errors import VenueAwayError, VenueError
 from engine.text import headline
 

@@ -11,8 +11,8 @@ from sqlalchemy.dialects.sqlite import insert
 from adapters.storage.database import Database
 from adapters.storage.purge import count_holdings, find_gone, finish_purge, purge_some
 from adapters.storage.tables import communities, debates
-from engine.community import CommunitySettings
 from engine.store import Holdings, Left
+from engine.store.community import CommunitySettings
 
 NOTHING_SET = "{}"
 

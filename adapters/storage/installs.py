@@ -17,7 +17,7 @@ from adapters.storage.people import mark_unwiped
 from adapters.storage.tables import install_states, installs
 from adapters.storage.vault import Vault
 from engine.errors import SettingsError
-from engine.installs import Install
+from engine.store.installs import Install
 
 UNOPENED = (
     "ROSTRUM_SECRET_KEY does not open what is stored of {who}; add the key that encrypted it after "

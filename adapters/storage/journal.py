@@ -31,10 +31,10 @@ from adapters.storage.prepared import Prepared
 from adapters.storage.tables import artifacts, ballots, calls, debates, turns, verdicts, votes
 from engine.debate import Ballot, Setup, Status, Turn, Verdict, Vote, utc_now
 from engine.findings import UNANSWERED
-from engine.jury.history import PastDebate
+from engine.floor.steps import prompt_hash
 from engine.ports import Attempt, Call, ChatMessage, Reply
-from engine.steps import prompt_hash
 from engine.store import AttemptStart, Journaled, Lease, Note, Post, Step, Stop
+from engine.store.journal import PastDebate
 from engine.votes.tally import count
 
 PANEL = "panel"

@@ -16,11 +16,11 @@ from adapters.storage.prepared import Prepared, one_of
 from adapters.storage.tables import Utc, debates, outbox
 from adapters.storage.targets import add_target
 from engine.debate import BallotKind, Question, Status, utc_now
-from engine.ending import CHANNEL_REVEAL, REVEAL, STARTER_REVEAL
+from engine.delivery.ending import CHANNEL_REVEAL, REVEAL, STARTER_REVEAL
 from engine.messages import MESSAGE, TurnPost
 from engine.ports import Part
 from engine.store import DeliveryState, Gap, Intent, Lease, Post, Target
-from engine.votes.options import THUMBS
+from engine.votes.questions import THUMBS
 
 IS_OPEN = one_of(outbox.c.state, DeliveryState.PENDING, DeliveryState.SENDING)
 

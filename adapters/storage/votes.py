@@ -39,7 +39,6 @@ from adapters.storage.tables import (
 )
 from adapters.storage.targets import add_target, to_target
 from engine.debate import BallotKind, Question, Status, VoteEvent
-from engine.mirror import LONGEST_WAIT
 from engine.store import (
     Cast,
     Closing,
@@ -52,14 +51,15 @@ from engine.store import (
     Revision,
     Target,
 )
-from engine.votes.options import options_of
-from engine.votes.recovery import NewEvent
+from engine.store.pairs import LONGEST_WAIT
+from engine.store.votes import NewEvent
+from engine.votes.questions import options_of
 
 GOING = (Status.QUEUED, Status.RUNNING, Status.VOTING)
 ASKED = tuple(question for question in Question if question is not Question.TURN)
 ALL = 2**31 - 1
 _mirror = debates.alias()
-# That the vote on a debate's mirror is still to come (engine/mirror.py, `awaits`).
+# That the vote on a debate's mirror is still to come (engine/line/mirror.py, `awaits`).
 _AWAITED = (
     select(_mirror.c.id)
     .where(_mirror.c.id == debates.c.mirror)

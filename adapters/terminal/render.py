@@ -17,7 +17,6 @@ from rich.panel import Panel
 from rich.text import Text
 
 from adapters.terminal import texts
-from engine import card_markdown
 from engine.messages import (
     MESSAGE,
     AgainInvite,
@@ -34,9 +33,10 @@ from engine.messages import (
     VoteInvite,
 )
 from engine.ports import Part
-from engine.reveal_markdown import reveal_lines
 from engine.text import clean
-from engine.wording import markdown_of
+from engine.words import cards as card_markdown
+from engine.words.reports import markdown_of
+from engine.words.reveal import reveal_lines
 
 JURY_COLOUR = "yellow"
 SIDE_COLOURS = {"A": "blue", "B": "red", "judge": JURY_COLOUR}

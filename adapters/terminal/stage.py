@@ -15,9 +15,9 @@ from rich.text import Text
 
 from adapters.terminal import texts
 from adapters.terminal.render import colour_of
-from engine.card_markdown import words_used
 from engine.ports import Draft
 from engine.text import clean
+from engine.words.cards import words_used
 
 FRAMES_PER_SECOND = 10
 FRAME_ROWS = 2  # a draft's border

@@ -24,7 +24,7 @@ from engine.errors import MessageGoneError, VenueError
 from engine.messages import MESSAGE, Message, Notice, Report, TurnPost, VoteClosed
 from engine.ports import Draft, Listener, Part, Reactions, ReactionSeen, VenueLimits
 from engine.text import clean
-from engine.wording import plain_text
+from engine.words.reports import plain_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,9 @@ from itertools import permutations
 from typing import NamedTuple
 
 from adapters.terminal import texts
-from engine.card_markdown import option_name
 from engine.errors import UsageError
-from engine.votes.options import DOWN, STANCE_NAMES, STANCES, UNSURE, UP
+from engine.votes.questions import DOWN, STANCE_NAMES, STANCES, UNSURE, UP
+from engine.words.cards import option_name
 
 EXAMPLE = "A=3,B=2,tie=1"
 STANCES_EXAMPLE = "against>for=2,for=1"

@@ -25,15 +25,15 @@ from bot import log
 from bot.bench.machine import describe_machine, peak_memory
 from bot.bench.past_debates import CALLS, PEOPLE, Scale, fill
 from bot.bench.workers import open_workers, submit
-from bot.settings import Settings
+from bot.settings.settings import Settings
 from engine.dataset.columns import MOMENT
 from engine.dataset.folder import staged
 from engine.dataset.rowfiles import FileFormat, turn_into_parquet
 from engine.dataset.tables import Table, choose_tables
-from engine.dataset.topics import SPLITS
 from engine.dataset.writer import Wanted, export
 from engine.errors import UsageError
 from engine.store import ExportFilter
+from engine.topics import SPLITS
 
 T = TypeVar("T")
 # It holds a debate's whole text for every vote: 25 GB of lines for a million, twice.

@@ -14,9 +14,10 @@ from typing import NamedTuple
 from bot.bench.jury_world import SIDES, Case, Court, weigh_perfectly
 from engine.debate import TIE, Ballot
 from engine.jury.aggregate import aggregate
-from engine.jury.history import Fit, PastDebate, fit
+from engine.jury.history import Fit, fit
 from engine.jury.plan import next_readings
 from engine.jury.roster import seat_panel
+from engine.store.journal import PastDebate
 
 NAIVE_JURORS = 6
 SWAPPED_JURORS = 3

@@ -10,14 +10,14 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from adapters.memory.venue import MemoryVenue
 from adapters.storage.database import Database
 from adapters.storage.migrate import migrate
 from adapters.storage.store import SqlStore
 from bot.app import Line, first_error
+from engine.line.service import Service
 from engine.ports import Models
 from engine.prompts.library import load_prompts
-from engine.service import Service
+from tests.doubles.memory.venue import MemoryVenue
 
 
 @dataclass(slots=True)

@@ -23,11 +23,11 @@ from bot.app import defaults_of
 from bot.bench.line import open_line
 from bot.bench.loopback import SPEECH, model_server
 from bot.bench.machine import describe_machine, percentile, watch_loop
-from bot.settings import Settings
+from bot.settings.settings import Settings
 from engine.debate import Debate, Model, Status
 from engine.errors import RostrumError
-from engine.intake import Defaults, Order
-from engine.service import Service
+from engine.line.intake import Defaults, Order
+from engine.line.service import Service
 from engine.store import Caps
 
 JURORS = 3

@@ -18,12 +18,12 @@ from bot import log
 from bot.app import defaults_of
 from bot.bench.line import HeldBack, open_line
 from bot.bench.machine import describe_machine, percentile, watch_loop
-from bot.settings import Settings
+from bot.settings.settings import Settings
 from engine.debate import Model, Request, Status, TurnOrder
 from engine.errors import RostrumError
 from engine.formats import find_format
-from engine.intake import Defaults, Order
-from engine.service import Service
+from engine.line.intake import Defaults, Order
+from engine.line.service import Service
 from engine.store import Caps
 
 JURORS = 3

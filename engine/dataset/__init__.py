@@ -1,0 +1,1 @@
+"""Exports: the tables, the card, and how both are written."""

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from engine.dataset.mentions import scrub
-from engine.dataset.topics import split_of, topic_id
+from engine.blinding.mentions import scrub
 from engine.dataset.voters import Pseudonyms
 from engine.debate import ENDED, Debate, Question, Tally, Turn
 from engine.store import Answer, DebateRecord
+from engine.topics import split_of, topic_id
 from engine.votes.tally import agreement, count
 
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import orjson
 
+from engine.blinding.mentions import scrub
 from engine.dataset.columns import DEBATE, FLAG, REAL, REPLACED, SIDE, SPLIT, TEXT, WHOLE, Column
 from engine.dataset.entry import Entry
-from engine.dataset.mentions import scrub
 
 Plain = Mapping[str, "str | int | float | bool | None"]
 

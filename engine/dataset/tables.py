@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 
 import orjson
 
+from engine.blinding.mentions import scrub
 from engine.dataset.arena import ARENA_HUMAN, ARENA_JURY, human_rows, jury_rows
 from engine.dataset.columns import (
     DEBATE,
@@ -39,7 +40,6 @@ from engine.dataset.findings import (
     judgment_rows,
     score_rows,
 )
-from engine.dataset.mentions import scrub
 from engine.dataset.preferences import (
     PREFERENCE,
     PREFERENCE_SAME_SIDE,

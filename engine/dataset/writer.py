@@ -24,10 +24,10 @@ from engine.dataset.manifest import MANIFEST, Filters, Manifest
 from engine.dataset.mirrors import Mirrors, Pair
 from engine.dataset.rowfiles import FileFormat, turn_into_parquet
 from engine.dataset.tables import SAME_SIDE, Table, choose_tables
-from engine.dataset.topics import SPLITS
 from engine.dataset.voters import Keys, Pseudonyms
 from engine.errors import StoppedError
 from engine.store import Archive, ExportFilter, Store
+from engine.topics import SPLITS
 
 Rows: TypeAlias = dict[str, dict[str, int]]
 PAIRS_AT_ONCE = 20  # mirrored pairs that are read again together

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from engine.debate import Setup
 from engine.errors import StoreError, UsageError
-from engine.formats.audited import Audited
+from engine.formats.audited.audited import Audited
 from engine.formats.classic import Classic
 from engine.formats.format import Format
 from engine.formats.oxford import Oxford
 from engine.formats.roundtable import Roundtable
-from engine.formats.structured import Structured
-from engine.formats.team import Team
+from engine.formats.structured.structured import Structured
+from engine.formats.team.team import Team
 from engine.text import clean, headline
 
 FORMATS: dict[str, Format] = {

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from engine.debate import Request, TurnOrder, Value
-from engine.floor import Floor
+from engine.floor.floor import Floor
+from engine.floor.limits import TurnLimits
 from engine.formats.format import Format
-from engine.limits import TurnLimits
 
 
 class ClassicLimits(Value):

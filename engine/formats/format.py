@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, ValidationError
 
 from engine.debate import Request, TurnOrder, Value, Verdict, Vote
 from engine.errors import UsageError
-from engine.floor import Floor
+from engine.floor.floor import Floor
 
 
 def _split(value: object) -> object:

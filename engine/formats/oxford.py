@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from engine.debate import TIE, Question, Request, TurnOrder, Value, Verdict, Vote
-from engine.floor import Floor
+from engine.floor.floor import Floor
+from engine.floor.limits import TurnLimits
 from engine.formats.format import Decision, Format, Roles
-from engine.limits import TurnLimits
 
 NAME = "oxford"
 ROUNDS = {"opening": "1", "rebuttal": "2", "closing": "1"}

@@ -10,13 +10,13 @@ from pydantic import Field
 from engine.debate import TIE, Request, TurnOrder, Value, Verdict
 from engine.errors import UsageError
 from engine.findings import Artifact
-from engine.floor import Floor
+from engine.floor.floor import Floor
+from engine.floor.limits import TurnLimits
+from engine.floor.schema import TEXT, choice, named
+from engine.floor.shapes import Fault, Shape
 from engine.formats.format import Format, Names, Roles
-from engine.limits import TurnLimits
+from engine.formats.overlap import least_overlap, mean_overlaps, most_central
 from engine.messages import Report
-from engine.overlap import least_overlap, mean_overlaps, most_central
-from engine.schema import TEXT, choice, named
-from engine.shapes import Fault, Shape
 from engine.store import Post
 from engine.text import split_draft
 

@@ -13,10 +13,10 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from engine.debate import TIE, Ballot, Model
+from engine.floor.schema import TEXT, by_key, choice, named, number, whole
+from engine.floor.structured import Object, UnreadableError, read_object
 from engine.jury.rubric import HIGHEST, LOWEST, Rubric, find_rubric
 from engine.ports import AnswerSchema, Reply
-from engine.schema import TEXT, by_key, choice, named, number, whole
-from engine.structured import Object, UnreadableError, read_object
 
 # A verdict may name a side that its own scores put behind by this much, in points (1–10).
 CONTRADICTION = 0.5

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from engine.debate import TIE, Ballot, JurorHistory
 from engine.jury.aggregate import UNKNOWN, margins, signals
 from engine.jury.tracking import fit_slope, track
+from engine.store.journal import PastDebate
 
 OFFSET_SHRINK = 10  # ballots' worth of the pooled lean and spread
 GOLD_BALLOTS = 150  # human-labelled ballots from which people's votes weigh jurors
@@ -24,20 +25,6 @@ LABELLED_DEBATES = 30  # debates with a human winner from which the slope is fit
 DEFAULT_SLOPE = 0.9
 SMALLEST_SD = 0.5  # a juror that always gives equal scores must not divide by nothing
 ENOUGH_DEBATES = 10  # for a correlation between jurors that is worth telling
-
-
-class PastDebate(NamedTuple):
-    """A closed debate as the fit needs it.
-
-    `human` is the winner by gold votes (a contender or "tie"), None without one; `z` what the
-    panel's verdict said, None without a verdict.
-    """
-
-    ballots: tuple[Ballot, ...]
-    rubric: str = "panel"
-    human: str | None = None
-    z: float | None = None
-    blind: bool = True
 
 
 class Fit(NamedTuple):

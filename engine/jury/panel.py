@@ -8,26 +8,22 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from engine.blinding.blinding import BLINDER, blind
+from engine.blinding.transcript import Cast, Transcript, build_transcript
+from engine.blinding.vocabulary import draw_names
 from engine.debate import Ballot, Debate, Turn, TurnOrder, Verdict
 from engine.errors import ModelError
+from engine.floor.steps import Caller, prompt_hash
 from engine.jury.aggregate import aggregate
 from engine.jury.ballot import Outcome, Reading, ballot_schema, make_ballot, read_ballot, tie_word
-from engine.jury.blinding import blind
 from engine.jury.plan import next_readings
 from engine.jury.rubric import find_rubric
-from engine.jury.transcript import Cast, Transcript, build_transcript
-from engine.jury.vocabulary import draw_names
-from engine.languages import language_name
 from engine.ports import ChatMessage, Reply
+from engine.prompts.languages import language_name
 from engine.prompts.library import Prompts
-from engine.steps import Caller, prompt_hash
-
-# One thread: blinding is pure Python, and several would only take the loop's time.
-BLINDER = ThreadPoolExecutor(1, thread_name_prefix="blinder")
 
 
 async def warm_up() -> None:

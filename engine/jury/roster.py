@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from random import Random
 
+from engine.blinding.vocabulary import kin
 from engine.debate import JurorHistory, Model, PanelMode, PanelSetup
-from engine.jury.vocabulary import kin
 
 TRACKED_AFTER = 30  # ballots from which a juror's measured weight decides its place
 ROTATE_EVERY = 5

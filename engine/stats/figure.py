@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from engine.debate import Value
 from engine.stats.bootstrap import Statistic, Sums, interval, total
-from engine.stats.wilson import wilson
+from engine.votes.wilson import wilson
 
 FEWEST = 30  # debates below which a statistic says too little
 

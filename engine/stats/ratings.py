@@ -10,7 +10,7 @@ from engine.debate import TIE, Value
 from engine.stats.bradley_terry import Fit, fit_strengths
 from engine.stats.contests import Contests, comparable_groups, reach
 from engine.stats.row import Row
-from engine.stats.wilson import Z95
+from engine.votes.wilson import Z95
 
 MIDDLE = 1000.0
 POINTS = 400 / log(10)  # a lead of 400 is odds of ten to one, as in chess

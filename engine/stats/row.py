@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from engine.dataset.mentions import scrub
-from engine.dataset.topics import topic_id
+from engine.blinding.mentions import scrub
 from engine.debate import TIE, WEAK, Ballot, Question, Tally, TurnOrder, Verdict
 from engine.store import DebateRecord
 from engine.text import headline
+from engine.topics import topic_id
 from engine.votes.tally import count
 
 TITLE_LENGTH = 80

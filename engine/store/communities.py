@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
-from engine.community import CommunitySettings
+from engine.store.community import CommunitySettings
 
 
 class Left(NamedTuple):

@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from engine.debate import Ballot, Origin, Turn, Value, Verdict
 from engine.findings import Adjustment, Artifact, Score
-from engine.jury.history import PastDebate
 from engine.ports import Attempt, Call, Reply
 from engine.store.leases import Lease
 from engine.store.outbox import Post
+
+
+class PastDebate(NamedTuple):
+    """A closed debate as the fit needs it.
+
+    `human` is the winner by gold votes (a contender or "tie"), None without one; `z` what the
+    panel's verdict said, None without a verdict.
+    """
+
+    ballots: tuple[Ballot, ...]
+    rubric: str = "panel"
+    human: str | None = None
+    z: float | None = None
+    blind: bool = True
 
 
 class Step(Value):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from engine.installs import Installs
 from engine.store.archive import Archive
 from engine.store.communities import Communities
 from engine.store.debates import Debates
+from engine.store.installs import Installs
 from engine.store.journal import Journal
 from engine.store.leases import Leases
 from engine.store.outbox import Outbox

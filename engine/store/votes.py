@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol, Self
 
 from engine.debate import BallotKind, How, Question, Value, Verdict, Vote, VoteEvent
 from engine.store.leases import Lease
 from engine.store.outbox import Post
-from engine.votes.recovery import NewEvent
+
+
+@dataclass(frozen=True, slots=True)
+class NewEvent:
+    """A vote event that is still to be numbered and appended to the log."""
+
+    person: int
+    option: str
+    added: bool
+    how: How = How.RECOVERED
+    heard_from: datetime | None = None
 
 
 class Cast(Value):

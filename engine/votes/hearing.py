@@ -9,10 +9,10 @@ from weakref import WeakValueDictionary
 
 import structlog
 
-from engine.bell import Bell
 from engine.debate import BallotKind, Value
-from engine.keeper import Keeper
-from engine.last_word import LastWord
+from engine.delivery.last_word import LastWord
+from engine.floor.keeper import Keeper
+from engine.floor.wake import Bell
 from engine.ports import (
     ButtonPressed,
     Clock,

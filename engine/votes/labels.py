@@ -18,7 +18,7 @@ from engine.debate import (
     VoteEvent,
 )
 from engine.store import Intervention
-from engine.votes.options import UP, vote_options
+from engine.votes.questions import UP, vote_options
 from engine.votes.tally import Standing, hands_held, standing_option, standing_votes
 
 LEANING = {"for": 1, "unsure": 0, "against": -1}

@@ -19,7 +19,8 @@ from engine.debate import BallotKind, Debate, Question, VoteEvent
 from engine.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
 from engine.ports import Clock, Reactions, Venue
 from engine.store import Intervention, Lease, Store, Target
-from engine.votes.recovery import NewEvent, reconcile
+from engine.store.votes import NewEvent
+from engine.votes.recovery import reconcile
 from engine.votes.removal import Removals, Shown
 
 MOST_TRIES = 5

@@ -12,19 +12,8 @@ from datetime import datetime
 
 from engine.debate import BallotKind, How, VoteEvent
 from engine.ports import Reactions
+from engine.store.votes import NewEvent
 from engine.votes.tally import by_person, hands_held, in_order
-
-
-@dataclass(frozen=True, slots=True)
-class NewEvent:
-    """A vote event that is still to be numbered and appended to the log."""
-
-    person: int
-    option: str
-    added: bool
-    how: How = How.RECOVERED
-    heard_from: datetime | None = None
-
 
 Holding = tuple[int, str]
 """A person and an option."""

@@ -13,7 +13,7 @@ from operator import attrgetter
 from typing import Protocol
 
 from engine.debate import TIE, WEAK, How, NotGold, Recovery, Tally, Verdict, Vote, VoteEvent
-from engine.stats.wilson import wilson
+from engine.votes.wilson import wilson
 
 Hands = dict[str, VoteEvent]
 """The options that one person holds, each with the event that says so."""

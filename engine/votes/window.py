@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 import structlog
 
-from engine.bell import Bell
 from engine.debate import (
     Ballot,
     BallotKind,
@@ -29,18 +28,19 @@ from engine.debate import (
     Vote,
     VoteEvent,
 )
+from engine.delivery.last_word import elsewhere
 from engine.errors import LeaseLostError, RostrumError, VenueAwayError
+from engine.floor.keeper import Keeper
+from engine.floor.wake import Bell
 from engine.formats import FORMATS
 from engine.formats.format import Decision
-from engine.keeper import Keeper
-from engine.last_word import elsewhere
 from engine.messages import AgainInvite, JurorLine, Notice, Report, Reveal, VoteClosed
-from engine.mirror import closes_with
 from engine.ports import Clock, Venue
 from engine.store import Closing, Lease, Post, Store
+from engine.store.pairs import closes_with
 from engine.votes.hearing import MISSED, Hearing
 from engine.votes.labels import asked, persuasion, seen_by_others
-from engine.votes.options import options_of, stance_name, vote_options
+from engine.votes.questions import options_of, stance_name, vote_options
 from engine.votes.reading import Reader
 from engine.votes.removal import Removals
 from engine.votes.retries import Retries

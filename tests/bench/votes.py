@@ -20,7 +20,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from engine import card_markdown
+from engine.words import cards as card_markdown
 from tests.bench.oracle import Deed, Telling, compare
 from tests.bench.subject import Subject
 from tests.bench.visitor import VISITORS, Visitor

@@ -27,7 +27,7 @@ from engine.debate import (
 from engine.messages import Notice, TurnPost, VoteInvite
 from engine.ports import Attempt, Call, ChatMessage, Reply
 from engine.store import AttemptStart, Caps, Cast, Lease, NewDebate, Post, Store, Target
-from engine.votes.options import options_of
+from engine.votes.questions import options_of
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 LATER = NOW + timedelta(minutes=30)

@@ -15,7 +15,7 @@ from engine.debate import TRANSITIONS, Status
 from engine.errors import LeaseLostError, NotFoundError, StoppedError, StoreError, ThreadGoneError
 from engine.ports import Attempt, Part, Reply
 from engine.store import Closing, DeliveryState, Lease, Store
-from engine.votes.recovery import NewEvent
+from engine.store.votes import NewEvent
 from tests.contract.sample import (
     LATER,
     NO_CAPS,

@@ -7,10 +7,10 @@ from functools import partial
 
 import pytest
 
-from engine.community import CommunitySettings
 from engine.debate import BallotKind, Model, Status
 from engine.errors import UsageError
 from engine.store import Closing, ExportFilter, Store
+from engine.store.community import CommunitySettings
 from tests.contract.sample import LATER, NO_CAPS, NOW, new_debate, run, turn, turn_post
 
 SET = CommunitySettings(

@@ -16,7 +16,7 @@ from adapters.storage.database import Database
 from adapters.storage.migrate import migrate
 from adapters.storage.store import SqlStore
 from engine.errors import SettingsError
-from engine.installs import Install
+from engine.store.installs import Install
 from tests.contract.sample import LATER, NOW
 
 OLD, NEW = "an-old-key-of-the-operator", "a-new-key-of-the-operator"

@@ -8,8 +8,8 @@ import pytest
 
 from engine.debate import Status, Usage, Vote, VoteEvent
 from engine.errors import StoppedError, ThreadGoneError
+from engine.floor.steps import prompt_hash
 from engine.ports import Attempt, Reply
-from engine.steps import prompt_hash
 from engine.store import Closing, Store
 from tests.contract.sample import (
     NOW,

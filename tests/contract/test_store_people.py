@@ -22,7 +22,7 @@ from engine.store import (
     Target,
     Traces,
 )
-from engine.votes.recovery import NewEvent
+from engine.store.votes import NewEvent
 from tests.contract.sample import (
     LATER,
     NO_CAPS,

@@ -21,7 +21,7 @@ from engine.store import (
     Store,
     Target,
 )
-from engine.votes.recovery import NewEvent
+from engine.store.votes import NewEvent
 from tests.contract.sample import (
     LATER,
     NOW,

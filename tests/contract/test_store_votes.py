@@ -11,7 +11,7 @@ from engine.debate import How, Status, VoteEvent
 from engine.errors import LeaseLostError
 from engine.messages import Notice
 from engine.store import Closing, Store
-from engine.votes.recovery import NewEvent
+from engine.store.votes import NewEvent
 from tests.contract.sample import LATER, NOW, Running, asking, cast, new_debate, notice, run, vote
 
 SOON = NOW + timedelta(minutes=1)

@@ -21,11 +21,10 @@ from rich.console import Console
 from adapters.discord.rest import Rest
 from adapters.discord.venue import DiscordVenue
 from adapters.discord.votes import EMOJIS
-from adapters.memory.venue import Fault, MemoryVenue
 from adapters.slack import votes as slack_votes
+from adapters.slack.install.workspaces import OneWorkspace
 from adapters.slack.rest import Rest as SlackRest
 from adapters.slack.venue import SlackVenue
-from adapters.slack.workspaces import OneWorkspace
 from adapters.terminal.venue import TerminalVenue
 from engine.debate import Estimate
 from engine.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
@@ -49,6 +48,7 @@ from engine.ports import (
     Venue,
 )
 from tests.doubles.discord import DiscordServer, Rates
+from tests.doubles.memory.venue import Fault, MemoryVenue
 from tests.doubles.slack import Rules, SlackServer
 from tests.doubles.slack.state import TEAM
 

@@ -19,16 +19,16 @@ import orjson
 import pytest
 from sqlalchemy import MetaData, create_engine, select
 
-from adapters.memory.venue import MemoryVenue
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from bot.app import Line
 from engine.debate import Debate
-from engine.intake import Order
+from engine.line.intake import Order
 from engine.store import DebateRecord, ExportFilter
 from tests.crash.driver import TellingModels
 from tests.crash.fate import DOOMED, FREEZE, MET, TRAIL, Fate, lines
 from tests.crash.inputs import ORDER, Inputs
+from tests.doubles.memory.venue import MemoryVenue
 
 ROOT = Path(__file__).parents[2]
 MOST_DEBATES = 12

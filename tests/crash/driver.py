@@ -21,9 +21,9 @@ from adapters.storage.database import Database
 from bot.app import Line
 from engine.debate import Model, Price, Status
 from engine.errors import LeaseLostError
-from engine.intake import Order
+from engine.line.intake import Order
+from engine.line.service import Service
 from engine.ports import AttemptLog, Call, Reply
-from engine.service import Service
 from engine.store import Store
 from tests.crash.fate import Fate, FatedStore, SurvivingVenue
 from tests.crash.inputs import CHANGED, FIRST, ORDER, age, find, order_of

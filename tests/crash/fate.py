@@ -17,12 +17,12 @@ from typing import Any
 
 import orjson
 
-from adapters.memory.venue import MemoryVenue
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from engine.debate import Status, Turn
 from engine.ports import Listener, Part, VenueLimits
 from engine.store import AttemptStart, Cast, Intent, Lease, Note, Post
+from tests.doubles.memory.venue import MemoryVenue
 
 DOOMED, MET, FREEZE, TRAIL = "doomed", "met", "freeze", "trail"
 LIMITS = VenueLimits(typing_seconds=60, send_seconds=0.05)

@@ -11,8 +11,8 @@ from ulid import ULID
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from engine.debate import Ballot, Debate, Model, Price, Sampling, Status, Verdict, Vote, utc_now
-from engine.intake import Defaults, Order
 from engine.jury.rubric import find_rubric
+from engine.line.intake import Defaults, Order
 from engine.prompts.library import Prompts, load_prompts
 from engine.store import Closing, NewDebate, Store
 from tests.doubles.hall import DEFAULTS, LOBBY, NO_CAPS

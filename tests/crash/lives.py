@@ -20,9 +20,9 @@ from unittest.mock import patch
 
 import structlog
 
+from engine.blinding.blinding import blind
+from engine.blinding.vocabulary import draw_names
 from engine.errors import SettingsError
-from engine.jury.blinding import blind
-from engine.jury.vocabulary import draw_names
 from engine.ports import VenueLimits
 from tests.crash.fate import Fate, FatedStore, append
 from tests.crash.inputs import PROMPTS
@@ -62,7 +62,7 @@ def fated(folder: Path) -> Iterator[str]:
     with (
         patch("bot.app.SqlStore", partial(FatedStore, fate=Fate(folder))),
         # A send that hangs is not tried again before whoever let it hang has killed the process.
-        patch("engine.delivery.LOOK_SECONDS", 4.0),
+        patch("engine.delivery.outbox.LOOK_SECONDS", 4.0),
     ):
         yield f"sqlite+aiosqlite:///{folder / 'debate.db'}"
 

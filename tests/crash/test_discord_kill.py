@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from engine import card_markdown
+from engine.words import cards as card_markdown
 from tests.crash.bot import Act, Bot, Held, Send, Voters
 from tests.crash.conftest import NewScene, Scene
 from tests.doubles.discord import Remote, hang

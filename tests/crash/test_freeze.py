@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import pytest
 
-from engine.keeper import LEASE_SECONDS, RENEW_SECONDS
+from engine.floor.keeper import LEASE_SECONDS, RENEW_SECONDS
 from tests.crash.conftest import Scene, finish
 
 POINTS = (

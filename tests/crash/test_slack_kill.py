@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from adapters.slack.votes import NAMES
-from engine import card_markdown
+from engine.words import cards as card_markdown
 from tests.crash.bot import PATIENCE, Act, Bot, Held, Send, Voters
 from tests.crash.conftest import NewScene, Scene
 from tests.doubles.faults import When

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from engine.debate import Model, PanelSetup, Request, Sampling, Setup, Turn, TurnOrder
 from engine.errors import RostrumError
-from engine.floor import Floor
+from engine.floor.floor import Floor
 from engine.ports import AnswerSchema, ChatMessage, Reply
 from engine.prompts.library import Prompts, load_prompts
 from engine.store import Note, Post

@@ -11,18 +11,18 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from adapters.memory.venue import MemoryVenue, StoredMessage
 from adapters.models.router import open_models
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from bot.app import Line
 from engine.debate import Debate, Model, Sampling, Status, Vote
-from engine.delivery import Delivery
-from engine.intake import Defaults, Order
+from engine.delivery.outbox import Delivery
+from engine.line.intake import Defaults, Order
+from engine.line.service import Service
 from engine.ports import Audience, Inbound, Listener, Models, Venue, VenueLimits
 from engine.prompts.library import load_prompts
-from engine.service import Service
 from engine.store import Caps, ExportFilter
+from tests.doubles.memory.venue import MemoryVenue, StoredMessage
 
 LOBBY = "lobby"
 QUICK = VenueLimits(typing_seconds=0.02, send_seconds=0.2)

@@ -11,17 +11,17 @@ from typing import Any
 
 from ulid import ULID
 
-from adapters.memory.venue import MemoryVenue
 from adapters.storage.store import SqlStore
-from engine.bell import Bell
 from engine.debate import BallotKind, Debate, Status, Vote
-from engine.keeper import Keeper
+from engine.floor.keeper import Keeper
+from engine.floor.wake import Bell
 from engine.messages import Notice
 from engine.ports import ButtonPressed, Inbound
 from engine.store import DeliveryState, ExportFilter
 from engine.votes.hearing import Heard
 from engine.votes.window import VoteWindow
 from tests.contract.sample import NO_CAPS, ballot, new_debate, verdict
+from tests.doubles.memory.venue import MemoryVenue
 
 THREAD, OPTIONS = "thread", ("A", "B", "tie", "weak")
 USERS = ("ann", "bob", "cem", "dee", "eve")

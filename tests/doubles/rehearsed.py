@@ -12,10 +12,10 @@ from adapters.models.rehearsal import RehearsalModels
 from engine.debate import Model, Sampling, Setup, Turn
 from engine.errors import ModelError, RostrumError
 from engine.findings import UNANSWERED, Artifact, Score
-from engine.floor import Floor
+from engine.floor.floor import Floor
 from engine.formats import find_format
-from engine.intake import Defaults, Order, complete, freeze
 from engine.jury.history import fit
+from engine.line.intake import Defaults, Order, complete, freeze
 from engine.ports import AnswerSchema, Call, ChatMessage, Reply
 from engine.prompts.library import load_prompts
 from engine.store import Note, Post

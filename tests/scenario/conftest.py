@@ -15,7 +15,6 @@ from typing import Any
 import orjson
 import pytest
 
-from adapters.memory.venue import MemoryVenue
 from adapters.models.attempts import Patience
 from adapters.models.backends import Backend
 from adapters.models.router import open_models
@@ -23,11 +22,12 @@ from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from bot.app import Line
 from engine.debate import Debate, Model, Price, Sampling, Status
-from engine.intake import Defaults, Order
+from engine.line.intake import Defaults, Order
+from engine.line.service import Service, Started
 from engine.ports import VenueLimits
 from engine.prompts.library import Prompts, load_prompts
-from engine.service import Service, Started
 from engine.store import Caps, DebateRecord, ExportFilter
+from tests.doubles.memory.venue import MemoryVenue
 from tests.doubles.model_server import Body, ModelServer
 
 TOPIC = "Tea beats coffee"

@@ -23,7 +23,7 @@ from adapters.discord.venue import DiscordVenue
 from bot.app import App
 from bot.platforms import Discord
 from bot.run import serving
-from bot.settings import Settings
+from bot.settings.settings import Settings
 from engine.debate import Debate, Status
 from engine.ports import VenueLimits
 from tests.doubles.discord import DiscordServer, Interaction

@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from adapters.memory.venue import MemoryVenue
 from adapters.models.attempts import Patience
 from adapters.models.backends import Backend
 from adapters.models.router import open_models
@@ -26,6 +25,7 @@ from bot.app import Line
 from engine.debate import Ballot, Debate, Model, Turn, Verdict
 from engine.ports import VenueLimits
 from engine.prompts.library import load_prompts
+from tests.doubles.memory.venue import MemoryVenue
 from tests.doubles.model_server import Act, Body, ModelServer, answers_in
 from tests.scenario.conftest import DEFAULTS, NO_CAPS, PRICE, Running, judging, play
 

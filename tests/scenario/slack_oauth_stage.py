@@ -12,8 +12,8 @@ from pydantic import SecretStr
 
 from adapters.slack.connection import Connection
 from adapters.slack.http import HttpTransport
-from adapters.slack.installations import Installations
-from adapters.slack.oauth import Credentials, Installer
+from adapters.slack.install.installations import Installations
+from adapters.slack.install.oauth import Credentials, Installer
 from adapters.slack.rest import Rest
 from adapters.slack.site import Site
 from adapters.slack.socket import SocketTransport

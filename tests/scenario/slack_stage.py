@@ -16,15 +16,15 @@ from pydantic import SecretStr
 
 from adapters.slack.connection import Connection, Transport
 from adapters.slack.http import HttpTransport
+from adapters.slack.install.workspaces import OneWorkspace
 from adapters.slack.rest import Rest
 from adapters.slack.site import Site
 from adapters.slack.socket import SocketTransport
 from adapters.slack.venue import SlackVenue
-from adapters.slack.workspaces import OneWorkspace
 from bot.app import App
 from bot.platforms import Platform, Slack
 from bot.run import serving
-from bot.settings import Settings
+from bot.settings.settings import Settings
 from engine.debate import Debate, Status
 from engine.ports import VenueLimits
 from tests.doubles.slack import Asked, SlackServer

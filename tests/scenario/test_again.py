@@ -13,7 +13,7 @@ from engine.dataset.entry import make_entry
 from engine.dataset.tables import vote_rows
 from engine.dataset.voters import Pseudonyms
 from engine.debate import BallotKind, Debate, Question
-from engine.intake import Defaults
+from engine.line.intake import Defaults
 from engine.ports import ButtonPressed
 from engine.store import Answer, DebateRecord, ExportFilter, Target
 from tests.doubles.hall import DEFAULTS, Hall, Session

@@ -9,13 +9,13 @@ from itertools import pairwise
 import pytest
 from structlog.testing import capture_logs
 
-import engine.delivery
+import engine.delivery.outbox
 import engine.formats
-from adapters.memory.venue import Fault, MemoryVenue, StoredMessage
 from engine.debate import Status
 from engine.errors import MessageGoneError, VenueAwayError, VenueGoneError
 from engine.ports import VenueLimits
 from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall, with_sides
+from tests.doubles.memory.venue import Fault, MemoryVenue, StoredMessage
 
 GAP = 0.1
 BRIEF = DEFAULTS.model_copy(update={"vote_minutes": 0.002})
@@ -24,7 +24,7 @@ LIMITS = VenueLimits(typing_seconds=60, send_seconds=0.2, state_seconds=0.02, ed
 
 @pytest.fixture
 def hall(database_url: str, monkeypatch: pytest.MonkeyPatch) -> Hall:
-    monkeypatch.setattr(engine.delivery, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(engine.delivery.outbox, "LOOK_SECONDS", 0.02)
     return Hall(database_url, MemoryVenue(limits=LIMITS))
 
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-import engine.delivery
-from adapters.memory.venue import MemoryVenue
+import engine.delivery.outbox
 from engine.debate import Status
-from engine.intake import Order
+from engine.line.intake import Order
 from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall
+from tests.doubles.memory.venue import MemoryVenue
 
 
 @pytest.fixture
 def hall(database_url: str, monkeypatch: pytest.MonkeyPatch) -> Hall:
-    monkeypatch.setattr(engine.delivery, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(engine.delivery.outbox, "LOOK_SECONDS", 0.02)
     venue = MemoryVenue(limits=QUICK)
     venue.channel = LOBBY
     return Hall(database_url, venue)

@@ -13,13 +13,14 @@ import orjson
 import pytest
 from pydantic import SecretStr
 
-from adapters.memory.venue import MemoryVenue
 from bot.app import run_app
-from bot.settings import Settings
-from engine.answer_markdown import to_markdown
-from engine.answers import Answer, FileAnswer, NoFileAnswer, StartedAnswer
-from engine.command_text import parse_command
-from engine.commands import Commands
+from bot.settings.settings import Settings
+from engine.answers.answers import Answer, FileAnswer, NoFileAnswer, StartedAnswer
+from engine.answers.invocation import StartCommand
+from engine.answers.replies import to_markdown
+from engine.chat.command_line import parse_command
+from engine.chat.commands import Commands
+from engine.chat.person import Person
 from engine.debate import Debate, Model, Status
 from engine.errors import (
     BudgetError,
@@ -28,10 +29,9 @@ from engine.errors import (
     RostrumError,
     UsageError,
 )
-from engine.intake import Defaults
-from engine.invocation import StartCommand
-from engine.person import Person
+from engine.line.intake import Defaults
 from tests.doubles import model_server as acts
+from tests.doubles.memory.venue import MemoryVenue
 from tests.scenario.conftest import DEFAULTS, NO_CAPS, Running, Stage, ballot, play, shown
 
 MEBIBYTE = 2**20

@@ -10,16 +10,16 @@ from itertools import pairwise
 import pytest
 from structlog.testing import capture_logs
 
-import engine.delivery
-import engine.votes.seeds
-from adapters.memory.venue import Fault, StoredMessage
+import engine.delivery.outbox
+import engine.delivery.seeds
 from engine.debate import Debate, Status, TurnOrder
 from engine.errors import VenueAwayError, VenueError
 from engine.messages import Message, TurnPost
 from engine.ports import Part, VenueLimits
 from engine.store import DeliveryState
-from engine.votes.options import vote_options
+from engine.votes.questions import vote_options
 from tests.doubles.hall import DEFAULTS, QUICK, Hall, with_sides
+from tests.doubles.memory.venue import Fault, StoredMessage
 
 BRIEF = DEFAULTS.model_copy(update={"vote_minutes": 0.002})
 TALKATIVE = with_sides("maple?words=1400&over=always", "willow").model_copy(
@@ -30,7 +30,7 @@ REFUSAL = VenueError("The platform refused the message; grant the right to post.
 
 @pytest.fixture
 def hall(database_url: str, monkeypatch: pytest.MonkeyPatch) -> Hall:
-    monkeypatch.setattr(engine.delivery, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(engine.delivery.outbox, "LOOK_SECONDS", 0.02)
     return Hall(database_url)
 
 
@@ -200,7 +200,7 @@ async def test_reactions_that_may_not_be_added_keep_no_vote_from_opening(hall: H
 async def test_reactions_that_fail_for_now_are_added_later_and_hold_nothing_up(
     hall: Hall, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engine.votes.seeds, "FIRST_PAUSE", 0.1)
+    monkeypatch.setattr(engine.delivery.seeds, "FIRST_PAUSE", 0.1)
     away = VenueAwayError("Slow down.", retry_after=600)
     hall.venue.misbehave("seed", *[Fault(away)] * 5)
     async with hall.open() as session:

@@ -9,7 +9,7 @@ from functools import partial
 
 import pytest
 
-import engine.delivery
+import engine.delivery.outbox
 from engine.debate import Status
 from tests.doubles.discord import (
     DiscordServer,
@@ -36,7 +36,7 @@ POST = ("POST", "/channels/*/messages")
 
 @pytest.fixture
 async def stage(database_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[DiscordStage]:
-    monkeypatch.setattr(engine.delivery, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(engine.delivery.outbox, "LOOK_SECONDS", 0.02)
     async with DiscordServer(rates=Rates.generous(), rules=Rules(nonce_seconds=0.0)) as discord:
         yield DiscordStage(database_url, discord)
 

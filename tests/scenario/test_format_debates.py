@@ -12,12 +12,12 @@ import orjson
 import pytest
 from structlog.testing import capture_logs
 
-from adapters.memory.venue import StoredMessage
 from engine.debate import Debate, Model, Scores, Status
-from engine.ending import DEFECT
+from engine.delivery.ending import DEFECT
 from engine.formats import FORMATS, find_format
-from engine.intake import Defaults
+from engine.line.intake import Defaults
 from engine.store import DebateRecord
+from tests.doubles.memory.venue import StoredMessage
 from tests.doubles.rehearsed import DEFAULTS as REHEARSED
 from tests.doubles.rehearsed import JURORS, MODELS
 from tests.scenario.conftest import NO_CAPS, Running, Stage

@@ -10,9 +10,9 @@ import pytest
 
 from adapters.discord.commands import start_command
 from bot.debate import Asked
-from engine.command_text import parse_command
-from engine.formats.structured_briefing import Briefing
-from engine.invocation import StartCommand
+from engine.answers.invocation import StartCommand
+from engine.chat.command_line import parse_command
+from engine.formats.structured.briefing import Briefing
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.rehearsed import setup_for
 from tests.doubles.slack import Rules, SlackServer

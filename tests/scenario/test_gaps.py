@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-import engine.delivery
+import engine.delivery.outbox
 from bot.operate import show_debate
 from engine.dataset.writer import export
 from engine.store import ExportFilter, Store
@@ -32,7 +32,7 @@ BLOCKS = ("invalid_blocks", "msg_blocks_too_long", "msg_too_long")
 
 @pytest.fixture(autouse=True)
 def swift(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine.delivery, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(engine.delivery.outbox, "LOOK_SECONDS", 0.02)
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import pytest
 
 from adapters.models.decoding import decode, decode_raw, join
 from engine.debate import Status, Violation
+from engine.floor.structured import read_object
 from engine.ports import Attempt, Reply
-from engine.structured import read_object
 from engine.text import clean
 from tests.doubles import model_server as acts
 from tests.doubles.attempt_log import RecordedAttempts

@@ -6,9 +6,9 @@ from itertools import cycle
 
 import pytest
 
-from adapters.memory.venue import StoredMessage
 from engine.debate import Status
 from engine.text import clean
+from tests.doubles.memory.venue import StoredMessage
 from tests.doubles.model_server import Body
 from tests.scenario.conftest import Stage, fair_ballot, is_closing, judging, prompt
 

@@ -17,7 +17,6 @@ from typing import Any, NoReturn
 import pytest
 from ulid import ULID
 
-from adapters.memory.venue import MemoryVenue
 from adapters.models.router import open_models
 from adapters.storage.database import READERS
 from adapters.storage.store import SqlStore
@@ -26,13 +25,18 @@ from engine.dataset.writer import export
 from engine.prompts.library import load_prompts
 from engine.store import ExportFilter
 from tests.doubles.hall import Hall
+from tests.doubles.memory.venue import MemoryVenue
 
 # Pure Python over whole debates: each of these takes long enough to hold up every other debate.
-HEAVY = ("engine.jury.transcript.blind", "engine.service.fit", "engine.dataset.writer.write_export")
+HEAVY = (
+    "engine.blinding.transcript.blind",
+    "engine.line.service.fit",
+    "engine.dataset.writer.write_export",
+)
 BACKGROUND = (
     "adapters.dispatch.local.LocalDispatcher.run",
-    "engine.delivery.Delivery.run",
-    "engine.keeper.Keeper.run",
+    "engine.delivery.outbox.Delivery.run",
+    "engine.floor.keeper.Keeper.run",
     "engine.votes.window.VoteWindow.run",
 )
 

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-import engine.delivery
+import engine.delivery.outbox
 from bot.app import App
 from engine.debate import Debate, Status
 from tests.doubles.discord import DiscordServer, Rates, Rules, drop, status
@@ -22,7 +22,7 @@ from tests.scenario.slack_stage import voting as voting_on_slack
 
 @pytest.fixture
 async def stage(database_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[DiscordStage]:
-    monkeypatch.setattr(engine.delivery, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(engine.delivery.outbox, "LOOK_SECONDS", 0.02)
     rules = Rules(nonce_seconds=0.0)
     async with DiscordServer(rates=Rates.generous(), rules=rules) as discord:
         yield DiscordStage(database_url, discord)
@@ -177,7 +177,7 @@ async def test_a_process_that_begins_later_tries_a_reveal_again(
 async def test_on_slack_a_reveal_goes_to_the_channel_and_then_to_the_starter(
     database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engine.delivery, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(engine.delivery.outbox, "LOOK_SECONDS", 0.02)
     async with SlackServer(rules=SlackRules(tiered=False, spaced=False)) as slack:
         on_slack = SlackStage(database_url, slack)
         async with on_slack.process() as app:

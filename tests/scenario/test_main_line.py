@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from adapters.memory.venue import StoredMessage
 from engine.debate import Debate, Model, Price, Status, TurnOrder
 from engine.errors import BudgetError, UsageError
-from engine.intake import Defaults
+from engine.line.intake import Defaults
 from engine.prompts.library import Prompts, load_prompts
 from tests.doubles import model_server as acts
+from tests.doubles.memory.venue import StoredMessage
 from tests.doubles.model_server import Body
 from tests.scenario.conftest import (
     DEFAULTS,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-import engine.delivery
+import engine.delivery.outbox
 from bot.app import App
 from engine.dataset.writer import export
 from engine.debate import Debate, Status
@@ -22,7 +22,7 @@ from tests.scenario.test_export import table
 
 @pytest.fixture(autouse=True)
 def swift(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine.delivery, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(engine.delivery.outbox, "LOOK_SECONDS", 0.02)
 
 
 async def pair_of(app: App) -> list[Debate]:

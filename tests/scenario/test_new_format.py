@@ -16,9 +16,9 @@ SCRIPT = '''
 """`toast`: each side says one thing."""
 
 from engine.debate import Request, TurnOrder
-from engine.floor import Floor
+from engine.floor.floor import Floor
 from engine.formats.format import Format
-from engine.limits import TurnLimits
+from engine.floor.limits import TurnLimits
 
 
 class Toast(Format):
@@ -99,6 +99,6 @@ def test_nothing_but_limits_that_can_be_set_names_the_small_format() -> None:
     assert naming <= {
         "engine/formats/__init__.py",
         "engine/formats/oxford.py",
-        "bot/settings.py",
-        "bot/settings_formats.py",
+        "bot/settings/settings.py",
+        "bot/settings/format_sections.py",
     }

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 import orjson
 import pytest
 
-from adapters.memory.venue import MemoryVenue
 from adapters.models.attempts import Patience
 from adapters.models.rehearsal import RehearsalModels
 from engine.debate import Scores, Vote
@@ -17,6 +16,7 @@ from engine.errors import ModelError
 from engine.ports import Attempt, AttemptLog, Call, Reply
 from engine.store import DebateRecord, ExportFilter
 from tests.doubles.hall import DEFAULTS, NO_CAPS, QUICK, Hall, Session, with_sides
+from tests.doubles.memory.venue import MemoryVenue
 from tests.doubles.rehearsed import WARM
 
 TEXTS = {"note", "summary", "review", "direction", "narrative", "explanation", "reason", "claim"}

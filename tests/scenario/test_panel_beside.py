@@ -7,8 +7,8 @@ import pytest
 from adapters.models.attempts import Patience
 from adapters.models.rehearsal import RehearsalModels
 from engine.debate import Model
-from engine.intake import Order
 from engine.jury.panel import warm_up
+from engine.line.intake import Order
 from engine.ports import AttemptLog, Call, Reply
 from tests.doubles.hall import LOBBY, Hall
 from tests.doubles.rehearsed import DEFAULTS

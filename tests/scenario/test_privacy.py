@@ -13,20 +13,20 @@ from pydantic import SecretStr
 
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
+from bot.clock import SystemClock
 from bot.operate import forget_person, purge_community
 from bot.run import serving
-from bot.settings import Settings
-from bot.settings_sections import PrivacySettings
-from engine.answer_markdown import to_markdown
-from engine.answers import ForgottenAnswer
-from engine.clock import SystemClock
-from engine.command_text import parse_command
-from engine.commands import Commands
+from bot.settings.sections import PrivacySettings
+from bot.settings.settings import Settings
+from engine.answers.answers import ForgottenAnswer
+from engine.answers.replies import to_markdown
+from engine.chat.command_line import parse_command
+from engine.chat.commands import Commands
+from engine.chat.person import Person
+from engine.chat.privacy import forget, purge, tidy
 from engine.dataset.writer import export
 from engine.debate import Status, utc_now
 from engine.errors import NotAllowedError, NotFoundError, UsageError
-from engine.person import Person
-from engine.privacy import forget, purge, tidy
 from engine.store import ExportFilter
 from tests.contract.sample import cast, new_debate, run
 from tests.doubles.hall import DEFAULTS, LOBBY, Hall, Session

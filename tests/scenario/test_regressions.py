@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 
-import engine.delivery
-from adapters.memory.venue import Fault, MemoryVenue
+import engine.delivery.outbox
 from adapters.terminal.render import plain
 from engine.debate import How, PanelMode, Price, Status
 from engine.errors import BudgetError, UsageError
-from engine.intake import Defaults
+from engine.line.intake import Defaults
 from engine.messages import Announcement, Message, Reveal
 from engine.ports import Part
 from engine.store import Caps, Intent, Lease
 from tests.doubles import model_server as acts
 from tests.doubles.hall import DEFAULTS as OFFLINE
 from tests.doubles.hall import QUICK, Hall
+from tests.doubles.memory.venue import Fault, MemoryVenue
 from tests.scenario.conftest import DEFAULTS, NO_CAPS, SWIFT, Running, Stage
 
 DEAR = Price(usd_in=0, usd_out=100)  # with 900 tokens written a call costs 0.09 USD, at most 0.1
@@ -67,7 +67,7 @@ def invited(stage: Stage) -> bool:
 @pytest.fixture
 def hall(database_url: str, monkeypatch: pytest.MonkeyPatch) -> Hall:
     """Offer a hall whose deliverers look for what is waiting at once."""
-    monkeypatch.setattr(engine.delivery, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(engine.delivery.outbox, "LOOK_SECONDS", 0.02)
     return Hall(database_url)
 
 

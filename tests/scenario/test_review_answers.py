@@ -7,14 +7,14 @@ from datetime import timedelta
 
 import pytest
 
-from engine.answer_markdown import to_markdown
-from engine.answers import ReviewAnswer
-from engine.command_text import parse_command
-from engine.commands import Commands
+from engine.answers.answers import ReviewAnswer
+from engine.answers.replies import to_markdown
+from engine.chat.command_line import parse_command
+from engine.chat.commands import Commands
+from engine.chat.person import Person
 from engine.debate import BallotKind, Debate, Question
 from engine.errors import NotAllowedError, NotFoundError, UsageError
-from engine.intake import Defaults
-from engine.person import Person
+from engine.line.intake import Defaults
 from engine.store import ExportFilter
 from engine.votes.window import readable_from
 from tests.doubles.hall import DEFAULTS, LOBBY, Hall, Session

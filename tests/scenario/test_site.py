@@ -17,7 +17,7 @@ from structlog.testing import capture_logs
 
 from adapters.site import Site
 from bot.health import Health, serve_health
-from bot.settings_sections import HealthSettings
+from bot.settings.sections import HealthSettings
 from engine.store import Store
 from tests.scenario.discord_stage import free_port
 

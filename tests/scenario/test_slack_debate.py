@@ -11,11 +11,11 @@ from contextlib import asynccontextmanager
 import pytest
 from pydantic import SecretStr
 
+from adapters.slack.install.workspaces import OneWorkspace
 from adapters.slack.rest import Rest
 from adapters.slack.whisper import Asker, Whisper
-from adapters.slack.workspaces import OneWorkspace
+from engine.answers.invocation import usage_of
 from engine.debate import Status
-from engine.invocation import usage_of
 from tests.doubles.model_server import ModelServer
 from tests.doubles.slack import Asked, Rules, SlackServer, delay
 from tests.doubles.slack.state import TEAM

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from structlog.testing import capture_logs
 
-import engine.delivery
+import engine.delivery.outbox
 from engine.debate import Status
 from engine.errors import SettingsError
 from engine.store import DeliveryState, ExportFilter
@@ -38,7 +38,7 @@ PATIENT = replace(SWIFT, send_seconds=8.0)  # on a slow machine too only what is
 
 @pytest.fixture
 async def stage(database_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[SlackStage]:
-    monkeypatch.setattr(engine.delivery, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(engine.delivery.outbox, "LOOK_SECONDS", 0.02)
     async with SlackServer(rules=Rules(tiered=False, spaced=False)) as slack:
         yield SlackStage(database_url, slack)
 

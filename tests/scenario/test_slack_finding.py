@@ -7,10 +7,10 @@ from collections.abc import AsyncIterator
 import pytest
 from pydantic import SecretStr
 
+from adapters.slack.install.workspaces import OneWorkspace
 from adapters.slack.payload import Payload
 from adapters.slack.rest import Rest
 from adapters.slack.venue import Place, SlackVenue
-from adapters.slack.workspaces import OneWorkspace
 from engine.messages import Notice
 from tests.doubles.slack import Rules, SlackServer
 from tests.doubles.slack.state import TEAM, Message

@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 
 from bot.platforms import open_platforms
 from bot.run import serving
-from bot.settings import Settings
+from bot.settings.settings import Settings
 from engine.errors import SettingsError
 from tests.doubles.slack import Rules, SlackServer
 from tests.scenario.discord_stage import free_port

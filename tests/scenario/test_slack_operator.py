@@ -12,19 +12,19 @@ from pydantic import SecretStr
 from typer.testing import CliRunner
 
 from adapters.slack.checkup import Checked, check_app, check_bot, check_installs
-from adapters.slack.manifest import SCOPES
-from adapters.slack.oauth import Credentials
+from adapters.slack.install.manifest import SCOPES
+from adapters.slack.install.oauth import Credentials
 from adapters.slack.rest import Rest
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from bot import cli
-from bot.doctor import run_check
+from bot.doctor.doctor import run_check
 from bot.exits import FAILED, fail
 from bot.operate import disconnect_community
 from bot.platforms import open_platforms
-from bot.settings import Settings
+from bot.settings.settings import Settings
 from engine.errors import NotFoundError, RostrumError, SettingsError
-from engine.installs import Install
+from engine.store.installs import Install
 from tests.doubles.slack import SlackServer, status
 from tests.doubles.slack.oauth import CLIENT_ID, CLIENT_SECRET
 

@@ -8,15 +8,15 @@ from datetime import UTC, datetime
 import pytest
 from pydantic import SecretStr
 
-from adapters.slack import installations
 from adapters.slack.errors import Act
-from adapters.slack.installations import Installations
+from adapters.slack.install import installations
+from adapters.slack.install.installations import Installations
+from adapters.slack.install.workspaces import Workspace
 from adapters.slack.rest import Rest
-from adapters.slack.workspaces import Workspace
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from engine.errors import VenueGoneError
-from engine.installs import Install
+from engine.store.installs import Install
 from tests.doubles.slack import SlackServer
 from tests.doubles.slack.state import BOT_USER, TEAM
 

@@ -6,18 +6,18 @@ import asyncio
 
 import pytest
 
-from adapters.memory.venue import MemoryVenue, StoredMessage
 from adapters.storage.store import SqlStore
 from engine.dataset.entry import make_entry
 from engine.dataset.tables import turn_rows, vote_rows
 from engine.dataset.voters import Pseudonyms
 from engine.debate import BallotKind, Debate, Question, Status
 from engine.errors import VenueError
-from engine.intake import Defaults
+from engine.line.intake import Defaults
 from engine.messages import Message, Reveal
 from engine.ports import ButtonPressed, Part
 from engine.store import DebateRecord, ExportFilter
 from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall, Session
+from tests.doubles.memory.venue import MemoryVenue, StoredMessage
 
 REFUSED = VenueError("Nothing may be posted here; grant the right to.")
 

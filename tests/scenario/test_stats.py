@@ -13,12 +13,12 @@ import orjson
 import pytest
 
 from bot.stats import run_stats
-from engine.answer_markdown import to_markdown
-from engine.command_text import parse_command
-from engine.commands import Commands
+from engine.answers.replies import to_markdown
+from engine.chat.command_line import parse_command
+from engine.chat.commands import Commands
+from engine.chat.person import Person
 from engine.debate import Debate
 from engine.errors import ExportError, UsageError
-from engine.person import Person
 from tests.scenario.conftest import DEFAULTS, Running, Stage
 from tests.scenario.test_command_line import rostrum
 

@@ -8,12 +8,12 @@ from datetime import timedelta
 
 import pytest
 
-from adapters.memory.venue import Fault, MemoryVenue
 from engine.debate import Status
 from engine.errors import UsageError
 from engine.messages import Message, Reveal
 from engine.ports import Part
 from tests.doubles.hall import DEFAULTS, QUICK, Hall, Session, with_sides
+from tests.doubles.memory.venue import Fault, MemoryVenue
 
 NAMES = [model.name for model in (*DEFAULTS.sides.values(), *DEFAULTS.jurors)]
 

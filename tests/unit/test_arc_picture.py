@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.arc_picture import HEIGHT, MARGIN, WIDTH, draw_arc
 from engine.messages import Arc, ArcPoint
+from engine.words.arc_picture import HEIGHT, MARGIN, WIDTH, draw_arc
 from tests.unit.test_format_messages import pixels
 
 TEXT = 6

@@ -10,7 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.audit import (
+from engine.errors import ModelError, UsageError
+from engine.findings import Adjustment
+from engine.formats import find_format
+from engine.formats.audited.scoring import (
     DRAW_MOST,
     LEAST_LEAD,
     LOSER_MOST,
@@ -23,9 +26,6 @@ from engine.audit import (
     move_traits,
     total_points,
 )
-from engine.errors import ModelError, UsageError
-from engine.findings import Adjustment
-from engine.formats import find_format
 from engine.messages import Arc, Report, ScoreBoard
 from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for, survives_every_death
 

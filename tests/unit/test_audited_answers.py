@@ -8,16 +8,16 @@ import orjson
 import pytest
 from pydantic import BaseModel
 
-from engine.audit import PRESSURES, SCALES
-from engine.formats.audited_answers import (
+from engine.floor.shapes import Shape, read_shape
+from engine.formats.audited.answers import (
     RANGES,
     absolute_shape,
     conflict_shape,
     convergence_shape,
     pairwise_shape,
 )
+from engine.formats.audited.scoring import PRESSURES, SCALES
 from engine.ports import Reply
-from engine.shapes import Shape, read_shape
 
 T = TypeVar("T", bound=BaseModel)
 MOST = {

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from engine.audit import PRESSURES, TRAITS, Archetypes
 from engine.errors import SettingsError
+from engine.formats.audited.scoring import PRESSURES, TRAITS, Archetypes
 from engine.messages import Report, ScoreBoard
 from engine.prompts.library import load_prompts
 from tests.doubles.rehearsed import RehearsedDesk

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from time import perf_counter
 
-from engine.bell import Bell
+from engine.floor.wake import Bell
 
 
 async def test_a_ring_wakes_the_listener_with_its_key() -> None:

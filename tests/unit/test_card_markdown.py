@@ -7,9 +7,9 @@ import pytest
 from adapters.discord.render import parts as discord
 from adapters.slack.render import parts as slack
 from adapters.terminal.render import plain
-from engine.card_markdown import broken_rule, invite_terms
 from engine.debate import Persuasion, Tally, Verdict, Violation
 from engine.messages import Message, Reveal, TurnPost, VoteInvite
+from engine.words.cards import broken_rule, invite_terms
 
 TURN = TurnPost(
     side="A", seat="A2", round="free", number=3, total=9, text="Tea.", words=80, limit=50

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from engine.answer_markdown import ABOUT_COMMANDS, UNSET, to_markdown
-from engine.answers import (
+from engine.answers.answers import (
     DebateLine,
     DebatesAnswer,
     FileAnswer,
@@ -25,12 +24,13 @@ from engine.answers import (
     StoppedAnswer,
     TopicsAnswer,
 )
-from engine.community import SETTING_NAMES
+from engine.answers.debates import STATES, STATUSES
+from engine.answers.invocation import USAGES
+from engine.answers.replies import ABOUT_COMMANDS, UNSET, to_markdown
 from engine.debate import Estimate, Persuasion, Status, Tally, Verdict
-from engine.debate_markdown import STATES, STATUSES
-from engine.invocation import USAGES
 from engine.messages import JurorLine, Reveal
 from engine.store import Traces
+from engine.store.community import SETTING_NAMES
 from engine.topics import Topic
 from tests.doubles.archive import NOON, make_debate
 

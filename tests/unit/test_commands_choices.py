@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.choices import (
+from engine.chat.choices import (
     Choice,
     debate_choices,
     format_choices,

@@ -8,10 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.command_text import parse_command, parse_minutes
-from engine.debate import BallotKind, Scores, TurnOrder
-from engine.errors import UsageError
-from engine.invocation import (
+from engine.answers.invocation import (
     USAGES,
     CancelCommand,
     CloseCommand,
@@ -27,6 +24,9 @@ from engine.invocation import (
     StatusCommand,
     TopicsCommand,
 )
+from engine.chat.command_line import parse_command, parse_minutes
+from engine.debate import BallotKind, Scores, TurnOrder
+from engine.errors import UsageError
 
 MARKS = "\"“”„«»‘’'"
 PROSE = (

@@ -6,10 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.community import SETTING_NAMES, CommunitySettings
-from engine.debate import BallotKind, Model
-from engine.errors import NotAllowedError, UsageError
-from engine.house_rules import (
+from engine.chat.settings import (
     change_settings,
     check_channel,
     choose_model,
@@ -17,8 +14,11 @@ from engine.house_rules import (
     overlay,
     setting_lines,
 )
-from engine.intake import Defaults
+from engine.debate import BallotKind, Model
+from engine.errors import NotAllowedError, UsageError
+from engine.line.intake import Defaults
 from engine.store import Caps
+from engine.store.community import SETTING_NAMES, CommunitySettings
 
 ANA, BEN, CAM = (Model.parse(f"near/{name}#{name}kin") for name in ("ana", "ben", "cam"))
 JUDGE = Model.parse("near/judge")

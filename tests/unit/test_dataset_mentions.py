@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.dataset.mentions import MENTION, scrub
+from engine.blinding.mentions import MENTION, scrub
 
 
 class TestScrub:

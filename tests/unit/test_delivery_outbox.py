@@ -11,20 +11,20 @@ from typing import Any, cast
 
 import pytest
 
-import engine.delivery
-from adapters.memory.venue import Fault, MemoryVenue
+import engine.delivery.outbox
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
-from engine.bell import Bell
-from engine.clock import SystemClock
+from bot.clock import SystemClock
 from engine.debate import Debate, Status, utc_now
-from engine.delivery import Delivery
+from engine.delivery.outbox import Delivery
 from engine.errors import LeaseLostError, VenueAwayError, VenueError
-from engine.keeper import Keeper
+from engine.floor.keeper import Keeper
+from engine.floor.wake import Bell
 from engine.messages import Message, Notice, VoteClosed, VoteInvite
 from engine.ports import Attempt, Call, Part, Venue, VenueLimits
 from engine.store import AttemptStart, DeliveryState, Intent, Lease, Post
 from tests.contract.sample import MAPLE, NO_CAPS, new_debate
+from tests.doubles.memory.venue import Fault, MemoryVenue
 
 QUICK = VenueLimits(typing_seconds=0.02, send_seconds=0.1)
 
@@ -115,7 +115,7 @@ async def test_what_is_queued_while_the_last_look_comes_back_empty_is_delivered_
     office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Longer than the test may take: only a ring can make it prompt.
-    monkeypatch.setattr(engine.delivery, "LOOK_SECONDS", 60.0)
+    monkeypatch.setattr(engine.delivery.outbox, "LOOK_SECONDS", 60.0)
     look = office.store.outbox.next
     empty: list[str] = []
 
@@ -154,7 +154,7 @@ async def shared(
 
     Neither is the file's sole runner, so that leases count as they do between hosts.
     """
-    monkeypatch.setattr(engine.delivery, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(engine.delivery.outbox, "LOOK_SECONDS", 0.02)
     database = Database(database_url, writable=False)
     office = await open_office(SqlStore(database))
     yield office, deliverer(office.store, MemoryVenue(limits=QUICK), "second")
@@ -254,7 +254,7 @@ async def test_an_edit_replaces_the_message_that_it_is_meant_for(office: Office)
 async def test_an_edit_waits_for_a_platform_that_is_away(
     office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engine.delivery, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(engine.delivery.outbox, "LOOK_SECONDS", 0.02)
     away = VenueAwayError("The platform is overloaded; try again.", retry_after=0.01)
     office.venue.misbehave("edit", Fault(away), Fault(away))
     async with office.delivering():
@@ -287,7 +287,7 @@ async def test_an_edit_of_what_was_never_posted_is_passed_over(office: Office) -
 async def test_only_the_part_in_doubt_is_missing_where_reading_is_refused(
     office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engine.delivery, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(engine.delivery.outbox, "LOOK_SECONDS", 0.02)
     lost = VenueAwayError("The answer was lost.", retry_after=0.01, maybe_stored=True)
     office.venue.misbehave("post", Fault(), Fault(lost))
     office.venue.refuse_reading()
@@ -302,7 +302,7 @@ async def test_only_the_part_in_doubt_is_missing_where_reading_is_refused(
 async def test_what_was_refused_for_now_was_not_sent_and_is_not_looked_for(
     office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engine.delivery, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(engine.delivery.outbox, "LOOK_SECONDS", 0.02)
     busy = VenueAwayError("The platform asks to wait.", retry_after=0.01)
     office.venue.misbehave("post", Fault(busy), Fault(busy))
     async with office.delivering():
@@ -441,7 +441,7 @@ async def test_what_another_process_queued_does_not_wait_for_the_bell_to_be_sile
     office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While debates here kept ringing, the outbox was never looked at as a whole."""
-    monkeypatch.setattr(engine.delivery, "LOOK_SECONDS", 0.1)
+    monkeypatch.setattr(engine.delivery.outbox, "LOOK_SECONDS", 0.1)
     other, lease = await begin_another(office)
 
     async def ring_all_the_time() -> None:

@@ -19,8 +19,8 @@ from adapters.discord.registration import same
 from adapters.discord.rest import Rest
 from adapters.discord.translation import TABLES, Translator, table
 from adapters.discord.venue import DiscordVenue
-from engine.buttons import read_button
-from engine.invocation import USAGES
+from engine.answers.buttons import read_button
+from engine.answers.invocation import USAGES
 
 NAME = regex.compile(r"^[-_'\p{L}\p{N}\p{sc=Deva}\p{sc=Thai}]{1,32}$")
 

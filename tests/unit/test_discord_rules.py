@@ -24,7 +24,7 @@ from adapters.discord.permissions import (
 )
 from adapters.discord.presence import Presence
 from adapters.discord.votes import EMOJIS, option_of
-from engine.channel_pace import ChannelPace
+from engine.delivery.pace import ChannelPace
 from engine.errors import (
     MessageGoneError,
     SettingsError,

@@ -13,8 +13,8 @@ import pytest
 import typer
 
 from bot.cli import app
-from bot.settings import Settings
-from bot.settings_sources import known_paths, shape_of, variable
+from bot.settings.settings import Settings
+from bot.settings.sources import known_paths, shape_of, variable
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])

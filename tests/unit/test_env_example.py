@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.settings import Settings, load_settings
-from bot.settings_sources import known_paths, shape_of, variable
+from bot.settings.settings import Settings, load_settings
+from bot.settings.sources import known_paths, shape_of, variable
 
 EXAMPLE = Path(__file__).parents[2] / ".env.example"
 LINE = re.compile(r"^#(ROSTRUM_\w+)=(.*)$", re.MULTILINE)

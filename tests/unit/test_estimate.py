@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from engine import estimate as module
 from engine.debate import Estimate, Model, PanelMode, PanelSetup, Price, TurnOrder
-from engine.estimate import estimate
-from engine.floor import Floor
+from engine.floor.floor import Floor
 from engine.formats.classic import Classic
+from engine.line import estimate as module
+from engine.line.estimate import estimate
 from engine.prompts.library import Prompts, load_prompts
 from tests.doubles.desk import setup_of
 

@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 import pytest
 
 from engine.debate import Violation
+from engine.floor.limits import TurnLimits
 from engine.formats.classic import Classic
-from engine.limits import TurnLimits
 from engine.messages import TurnPost
 from engine.prompts.library import SPOKEN, Prompts, load_prompts
 from tests.doubles.desk import ScriptedDesk, floor_on, setup_of, tell

@@ -9,11 +9,11 @@ import zlib
 import pytest
 from rich.console import Console
 
-from adapters.memory.wording import wording
 from adapters.terminal.render import plain, pretty
-from engine.arc_picture import draw_arc
 from engine.messages import Arc, ArcPoint, BoardRow, File, Message, Report, ScoreBoard, TurnPost
-from engine.wording import FormatMessage, files_of, markdown_of, sparkline
+from engine.words.arc_picture import draw_arc
+from engine.words.reports import FormatMessage, files_of, markdown_of, sparkline
+from tests.doubles.memory.wording import wording
 
 BOARD = ScoreBoard(
     title="Scoreboard",

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.settings_formats import (
+from bot.settings.format_sections import (
     AuditedSettings,
     ClassicSettings,
     FormatSettings,
@@ -20,12 +20,12 @@ from bot.settings_formats import (
 from engine.debate import Setup, Value
 from engine.errors import ModelError
 from engine.formats import FORMATS, find_format
-from engine.formats.audited import AuditedLimits
+from engine.formats.audited.audited import AuditedLimits
 from engine.formats.classic import ClassicLimits
 from engine.formats.oxford import OxfordLimits
 from engine.formats.roundtable import RoundtableLimits
-from engine.formats.structured_answers import StructuredLimits
-from engine.formats.team_bench import TeamLimits
+from engine.formats.structured.answers import StructuredLimits
+from engine.formats.team.bench import TeamLimits
 from engine.prompts.library import load_prompts
 from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for
 

@@ -7,11 +7,11 @@ import asyncio
 import pytest
 
 import engine.votes.window
-from adapters.memory.venue import Fault
 from adapters.storage.store import SqlStore
 from engine.debate import BallotKind, How, Question, Status
 from engine.errors import VenueAwayError, VenueError
 from engine.ports import CommunityLost, EventsMissed, ReactionSeen, ThreadDeleted, ThreadShut
+from tests.doubles.memory.venue import Fault
 from tests.doubles.poll import OPTIONS, THREAD, Poll, open_poll, options_of
 
 REFUSED = VenueError("The right to manage messages is missing; grant it.")

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.blinding.vocabulary import read_vocabulary
 from engine.debate import Model, Price, Request, Sampling, Scores, Setup, TurnOrder
 from engine.errors import BudgetError, UsageError
-from engine.intake import Defaults, Order, check_prices, complete, freeze, jurors_of
 from engine.jury.history import Fit
-from engine.jury.vocabulary import read_vocabulary
+from engine.line.intake import Defaults, Order, check_prices, complete, freeze, jurors_of
 from engine.prompts.library import load_prompts
 from engine.store import Caps
 

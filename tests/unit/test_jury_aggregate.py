@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from engine.debate import Ballot, JurorHistory, PanelMode
 from engine.jury.aggregate import aggregate
 from engine.jury.ballot import Reading
-from engine.jury.history import PastDebate, fit
+from engine.jury.history import fit
+from engine.store.journal import PastDebate
 from tests.unit.jury_cases import AB, BA, SIDES, ballot, hold, jurors, leaning, panel, spoilt
 
 KNOWN = {juror.ref: JurorHistory(ballots=10) for juror in jurors(6)}

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.blinding.blinding import blind
+from engine.blinding.identity import scrub
+from engine.blinding.transcript import Cast, build_transcript
+from engine.blinding.vocabulary import draw_names, kin, read_vocabulary
 from engine.debate import Model, Turn
-from engine.jury.blinding import blind
-from engine.jury.identity import scrub
 from engine.jury.rubric import PANEL
-from engine.jury.transcript import Cast, build_transcript
-from engine.jury.vocabulary import draw_names, kin, read_vocabulary
 from engine.prompts.library import load_prompts
 
 NAMES = {"A": "Heron", "B": "Plover"}

@@ -8,7 +8,8 @@ from random import Random
 import pytest
 
 from engine.debate import Ballot, JurorHistory
-from engine.jury.history import PastDebate, fit
+from engine.jury.history import fit
+from engine.store.journal import PastDebate
 from tests.unit.jury_cases import AB, BA, leaning, spoilt
 
 

@@ -9,7 +9,7 @@ import pytest
 from engine.debate import Estimate, Model, Request
 from engine.errors import UsageError
 from engine.formats.format import Roles
-from engine.mirror import add_up, check_mirrored, exchange
+from engine.line.mirror import add_up, check_mirrored, exchange
 
 ANA, BEN, CLEO = (Model.parse(f"near/{name}") for name in ("ana", "ben", "cleo"))
 TWO = Roles(("A", "B"))

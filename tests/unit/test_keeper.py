@@ -10,10 +10,10 @@ import pytest
 
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
-from engine.bell import Bell
 from engine.debate import utc_now
 from engine.errors import LeaseLostError, PausedError, StoppedError
-from engine.keeper import Keeper
+from engine.floor.keeper import Keeper
+from engine.floor.wake import Bell
 from engine.store import Caps, Lease, NewDebate
 from tests.doubles.desk import setup_of
 

@@ -8,7 +8,7 @@ import pytest
 
 from engine.debate import How, Question, Vote, VoteEvent
 from engine.votes.labels import persuasion, turn_labels
-from engine.votes.options import options_of, stance_name
+from engine.votes.questions import options_of, stance_name
 from tests.contract.sample import vote
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)

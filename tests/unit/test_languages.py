@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.errors import UsageError
-from engine.languages import check_language, language_name
+from engine.prompts.languages import check_language, language_name
 
 
 @pytest.mark.parametrize("code", ["en", "tr", "zh-Hant", "pt-BR", "sr-Latn-RS", "gsw"])

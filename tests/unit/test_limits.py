@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.limits import TurnLimits, violations
+from engine.floor.limits import TurnLimits, violations
 
 TURN = TurnLimits(words=5, arguments=2)
 CLOSING = TurnLimits(synthesis_chars=10, decision_words=3)

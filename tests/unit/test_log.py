@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from adapters.models.attempts import Patience
 from adapters.models.rehearsal import RehearsalModels
 from bot.log import about, configure, escape_controls
-from bot.settings_sections import LogSettings
+from bot.settings.sections import LogSettings
 from engine.ports import AttemptLog, Call, Reply
 from tests.doubles.hall import Hall
 
@@ -77,12 +77,14 @@ def test_a_text_line_reads_from_time_to_details() -> None:
 
 def test_json_lines_carry_level_logger_and_values() -> None:
     read = start(format="json")
-    logging.getLogger("engine.run").error("turn %s failed", 3, extra={"step": "turn/opening/A"})
+    logging.getLogger("engine.line.run").error(
+        "turn %s failed", 3, extra={"step": "turn/opening/A"}
+    )
     (event,) = as_json(read)
     assert event["event"] == "turn 3 failed"
     assert (event["level"], event["logger"], event["step"]) == (
         "error",
-        "engine.run",
+        "engine.line.run",
         "turn/opening/A",
     )
 

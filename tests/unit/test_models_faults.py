@@ -16,7 +16,7 @@ from adapters.models.habits import Habits
 from adapters.models.outcomes import Answer, Next, redact
 from adapters.models.pacing import Gate
 from adapters.models.prices import model_entries, read_prices
-from engine.pace import Pace
+from engine.floor.loop_pace import Pace
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-5, 10**6) | st.text(max_size=8),

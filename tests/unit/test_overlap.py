@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.overlap import least_overlap, mean_overlaps, most_central, similarity, tokens
+from engine.formats.overlap import least_overlap, mean_overlaps, most_central, similarity, tokens
 
 
 def test_words_are_lower_cased_and_counted_once() -> None:

@@ -9,7 +9,7 @@ from adapters.discord import render as discord
 from adapters.discord.payload import Payload as DiscordPayload
 from adapters.slack import render as slack
 from adapters.slack.payload import Payload as SlackPayload
-from engine.gaps import numbered
+from engine.delivery.gaps import numbered
 from engine.messages import TurnPost
 from engine.text import chop, clean
 

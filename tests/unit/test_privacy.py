@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from engine.answer_markdown import to_markdown
-from engine.answers import ForgottenAnswer, OptedAnswer, PrivacyAnswer
-from engine.command_text import parse_command
+from engine.answers.answers import ForgottenAnswer, OptedAnswer, PrivacyAnswer
+from engine.answers.invocation import Command, ForgetCommand, OptInCommand, OptOutCommand
+from engine.answers.replies import to_markdown
+from engine.chat.command_line import parse_command
 from engine.errors import UsageError
-from engine.invocation import Command, ForgetCommand, OptInCommand, OptOutCommand
 from engine.store import Traces
 
 MUCH = Traces(

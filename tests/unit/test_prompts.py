@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from engine.errors import SettingsError
+from engine.floor.limits import TurnLimits
 from engine.formats.roundtable import Personas
-from engine.limits import TurnLimits
 from engine.prompts.library import JUDGED, SPOKEN, Prompts, load_prompts
 from tests.doubles.desk import ScriptedDesk, floor_on, setup_of
 

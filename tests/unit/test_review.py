@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from engine.debate import Verdict
 from engine.store import DebateRecord
-from engine.votes.review import DRAWN, OFFERED, Doubt, doubt_of, offer
+from engine.votes.offers import DRAWN, OFFERED, Doubt, doubt_of, offer
 from tests.doubles.archive import answers_of, make_debate, make_vote
 
 TODAY = date(2026, 3, 1)

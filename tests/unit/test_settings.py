@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from bot.settings import Settings, load_settings
+from bot.settings.settings import Settings, load_settings
 from engine.debate import Model, PanelMode, Price, Sampling, Scores, TurnOrder
 from engine.errors import SettingsError
 
@@ -490,7 +490,7 @@ def test_secrets_are_listed_for_redaction_and_never_printed(place: Place) -> Non
 
 def test_reading_settings_loads_no_sdk() -> None:
     program = (
-        "import sys, bot.settings; bot.settings.load_settings(); "
+        "import sys, bot.settings.settings; bot.settings.settings.load_settings(); "
         "print(*{'openai', 'sqlalchemy', 'aiohttp', 'structlog', 'rich'} & set(sys.modules))"
     )
     clean = {k: v for k, v in os.environ.items() if not k.upper().startswith("ROSTRUM_")}

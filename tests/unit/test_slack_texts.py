@@ -14,17 +14,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.slack import render
-from adapters.slack.manifest import manifest, to_json
+from adapters.slack.forms.settings_form import settings_form
+from adapters.slack.install.manifest import manifest, to_json
 from adapters.slack.markup import escape, markdown, typed
 from adapters.slack.payload import Payload, carries
-from adapters.slack.settings_form import settings_form
 from adapters.slack.venue import LIMITS, Place
 from adapters.slack.votes import NAMES, by_option, is_whole, option_of
-from engine.answers import SettingLine, SettingsAnswer
-from engine.buttons import read_button
-from engine.channel_pace import GAP_SECONDS, ChannelPace
-from engine.community import SETTING_NAMES
+from engine.answers.answers import SettingLine, SettingsAnswer
+from engine.answers.buttons import read_button
 from engine.debate import BallotKind, Estimate, Violation
+from engine.delivery.pace import GAP_SECONDS, ChannelPace
 from engine.messages import (
     Announcement,
     Arc,
@@ -35,8 +34,9 @@ from engine.messages import (
     TurnPost,
     VoteInvite,
 )
+from engine.store.community import SETTING_NAMES
 from engine.text import clean
-from engine.votes.options import vote_options
+from engine.votes.questions import vote_options
 from tests.doubles.hall import DEFAULTS
 from tests.doubles.slack.checks import check_message, check_view
 from tests.doubles.slack.rates import METHODS, TIERS

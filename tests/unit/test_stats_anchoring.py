@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from engine.answers.statistics import agreement_lines
 from engine.debate import Question
 from engine.stats.agreement import measure_agreement
 from engine.stats.anchoring import measure_anchoring
-from engine.stats.markdown import agreement_lines
 from engine.stats.row import row_of
 from engine.store import DebateRecord
 from tests.doubles.archive import answers_of, make_debate, make_vote

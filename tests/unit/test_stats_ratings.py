@@ -14,7 +14,7 @@ from scipy.optimize import linprog, minimize  # type: ignore[import-untyped]
 from engine.stats.bradley_terry import fit_strengths
 from engine.stats.contests import Contests, comparable_groups
 from engine.stats.ratings import POINTS, Missing, rank_models, rate
-from engine.stats.wilson import Z95
+from engine.votes.wilson import Z95
 from tests.unit.stats_rows import make_row
 
 Results: TypeAlias = dict[tuple[int, int], tuple[int, int, int]]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engine.structured import Parsed, UnreadableError, read_object
+from engine.floor.structured import Parsed, UnreadableError, read_object
 
 PLAIN = '{"reasons": "both {were} fine [1]", "n": [1, {"a": null}]}'
 VALUE = {"reasons": "both {were} fine [1]", "n": [1, {"a": None}]}

@@ -11,14 +11,14 @@ import pytest
 from engine.debate import TurnOrder
 from engine.errors import ModelError
 from engine.formats import find_format
-from engine.formats.structured_briefing import Briefing
-from engine.messages import Report
-from engine.trace import (
+from engine.formats.structured.briefing import Briefing
+from engine.formats.structured.trace import (
     Argument,
     Consensus,
     consensus_of,
     read_gap,
 )
+from engine.messages import Report
 from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for, survives_every_death
 
 STATEMENT = {

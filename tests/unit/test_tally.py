@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from engine.debate import BallotKind, How, Vote, VoteEvent
 from engine.ports import Reactions
-from engine.votes.recovery import NewEvent, reconcile
+from engine.store.votes import NewEvent
+from engine.votes.recovery import reconcile
 from engine.votes.tally import count, standing_votes
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

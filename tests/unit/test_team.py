@@ -9,11 +9,11 @@ from typing import Any
 import orjson
 import pytest
 
-from engine.card_markdown import progressed, turn_title
 from engine.debate import Model
 from engine.errors import ModelError, UsageError
+from engine.formats.team.rules import WEIGHTS
 from engine.messages import Notice, Progress, Report, ScoreBoard, TurnPost
-from engine.team_rules import WEIGHTS
+from engine.words.cards import progressed, turn_title
 from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for, survives_every_death
 
 SHEET = {"scores": dict.fromkeys(WEIGHTS, 6), "violations": [], "note": "CANARY note"}

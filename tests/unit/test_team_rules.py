@@ -8,10 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.channels import JUDGE, JUDGE_NOTES, PUBLIC, Channels, may_read, team_channel
 from engine.debate import Turn, Violation
 from engine.findings import Adjustment
-from engine.team_rules import (
+from engine.formats.team.channels import (
+    JUDGE,
+    JUDGE_NOTES,
+    PUBLIC,
+    Channels,
+    may_read,
+    team_channel,
+)
+from engine.formats.team.rules import (
     CROSS,
     KINDS,
     WEIGHTS,

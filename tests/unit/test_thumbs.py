@@ -11,13 +11,13 @@ import pytest
 from structlog.testing import capture_logs
 
 import engine.votes.window
-from adapters.memory.venue import MemoryVenue
 from adapters.storage.store import SqlStore
 from engine.debate import How, Question, Status, TurnLabel, VoteEvent
 from engine.errors import VenueAwayError, VenueError
 from engine.ports import EventsMissed, Reactions
 from engine.store import DeliveryState, ExportFilter
 from tests.contract.sample import new_debate, run, turn, turn_post
+from tests.doubles.memory.venue import MemoryVenue
 from tests.doubles.poll import THREAD, Poll, open_poll
 
 REFUSED = VenueError("Reading is not allowed here; grant the right to read.")

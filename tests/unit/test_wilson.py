@@ -7,7 +7,7 @@ from statsmodels.stats.proportion import (  # type: ignore[import-untyped]
     proportion_confint,
 )
 
-from engine.stats.wilson import wilson
+from engine.votes.wilson import wilson
 
 SHARES = st.integers(1, 100_000).flatmap(
     lambda n: st.tuples(st.integers(0, n), st.just(n)),

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
 import engine.votes.window
-from adapters.memory.venue import Fault, MemoryVenue
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from engine.debate import Debate, Question, Status, Tally, Vote, VoteEvent
@@ -26,6 +25,7 @@ from engine.ports import Reactions, ReactionSeen
 from engine.votes.tally import agreement
 from engine.votes.window import tally_of
 from tests.contract.sample import verdict
+from tests.doubles.memory.venue import Fault, MemoryVenue
 from tests.doubles.poll import OPTIONS, THREAD, USERS, Poll, open_poll, options_of
 
 SECOND = timedelta(seconds=1)

@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 
 import engine.votes.window
-from adapters.memory.venue import Fault, MemoryVenue
 from adapters.storage.store import SqlStore
-from engine.bell import Bell
 from engine.debate import Debate, Status, Vote
 from engine.errors import StoreError, VenueAwayError
-from engine.keeper import Keeper
+from engine.floor.keeper import Keeper
+from engine.floor.wake import Bell
 from engine.messages import Notice, VoteClosed
 from engine.store import DeliveryState, ExportFilter, Lease
 from tests.contract.sample import NO_CAPS, ballot, make_setup, new_debate, verdict
+from tests.doubles.memory.venue import Fault, MemoryVenue
 from tests.doubles.poll import OPTIONS, HandSetClock, WatchedBell, watcher
 
 FIRST, SECOND = "first", "second"

@@ -1,0 +1,1 @@
+"""Slack's forms: opened, filled in, and read."""

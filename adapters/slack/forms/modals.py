@@ -1,0 +1,110 @@
+"""The forms: opened while Slack's trigger is good, and carried out as the commands are.
+
+What is wrong with what was entered is shown in the form, which stays open then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
+
+from adapters.slack import texts
+from adapters.slack.answering import PLATFORM, Desk, explained
+from adapters.slack.errors import Act
+from adapters.slack.forms.fields import Json
+from adapters.slack.forms.form import command_of, form_of
+from adapters.slack.forms.settings_form import changes_of, settings_form
+from adapters.slack.whisper import Asker, Whisper
+from engine.answers.answers import Answer
+from engine.answers.invocation import Command, SettingsCommand
+from engine.chat.person import Person
+from engine.chat.settings import find_mistakes
+from engine.errors import NotAllowedError, RostrumError, UsageError
+
+FORM_SECONDS = 2.0  # of the three that Slack waits for a form's answer
+
+Ack = Callable[..., Awaitable[object]]
+Spawn = Callable[[Coroutine[Any, Any, None]], None]
+
+
+class Modals:
+    """Opens forms and takes them; `spawn` sees to what goes on after Slack was answered."""
+
+    def __init__(self, desk: Desk, spawn: Spawn) -> None:
+        self._desk, self._spawn = desk, spawn
+
+    async def open_start(self, asker: Asker, trigger: str) -> None:
+        """Open the form to start a debate; who asks is not looked up before that."""
+
+        async def make() -> Json:
+            if asker.direct:
+                raise NotAllowedError(texts.NOT_HERE)
+            home = await self._desk.workspaces.find(asker.team)
+            somebody = Person(
+                platform=PLATFORM, community=home.team, place=asker.channel, user=asker.user
+            )
+            return form_of(await self._desk.commands.models(somebody))
+
+        await self._open(asker, trigger, make)
+
+    async def open_settings(self, asker: Asker, trigger: str) -> None:
+        """Open the form of the settings; whoever may not see them is told so."""
+
+        async def make() -> Json:
+            commands = self._desk.commands
+            answer = await commands.settings(await self._desk.person(asker))
+            return settings_form(answer, commands.defaults)
+
+        await self._open(asker, trigger, make)
+
+    async def on_start(self, ack: Ack, view: Json) -> None:
+        """Start what a form asks for."""
+        try:
+            command = command_of(view)
+        except UsageError as error:
+            await ack(response_action="errors", errors={"minutes": str(error)})
+            return
+        await self._carry_out(ack, view, command, "topic")
+
+    async def on_settings(self, ack: Ack, view: Json) -> None:
+        """Make the changes that a form asks for, or none of them."""
+        changes = changes_of(view)
+        mistakes = find_mistakes(changes, self._desk.commands.defaults)
+        if mistakes:
+            await ack(response_action="errors", errors=mistakes)
+            return
+        first = next(iter(changes), view["blocks"][0]["block_id"])
+        await self._carry_out(ack, view, SettingsCommand(changes=changes), first)
+
+    async def _open(self, asker: Asker, trigger: str, make: Callable[[], Awaitable[Json]]) -> None:
+        """Open a form, in which it is kept where it was asked for."""
+
+        async def run() -> None:
+            view = await make() | {"private_metadata": json.dumps(asker._asdict())}
+            rest = (await self._desk.workspaces.find(asker.team)).rest
+            body = {"trigger_id": trigger, "view": view}
+            await rest.write(Act.OPEN, "views.open", body, place=asker.channel)
+
+        await explained(Whisper(self._desk.workspaces, asker), run)
+
+    async def _carry_out(self, ack: Ack, view: Json, command: Command, beside: str) -> None:
+        """Carry out a command, or show in the form why it cannot be, while Slack waits for that."""
+        asker = Asker(**json.loads(view["private_metadata"]))
+        running = asyncio.ensure_future(self._desk.run(asker, command))
+        done, _ = await asyncio.wait([running], timeout=FORM_SECONDS)
+        refusal = running.exception() if done else None
+        if isinstance(refusal, RostrumError):
+            await ack(response_action="errors", errors={beside: str(refusal)})
+            return
+        await ack()
+        self._spawn(self._finish(asker, running))
+
+    async def _finish(self, asker: Asker, running: asyncio.Future[Answer]) -> None:
+        whisper = Whisper(self._desk.workspaces, asker)
+
+        async def run() -> None:
+            await self._desk.finish(whisper, await running)
+
+        await explained(whisper, run)

@@ -1,0 +1,91 @@
+"""The form that `/debate settings` alone opens: what is set, and what was changed in it; pure.
+
+A field that is left as it was changes nothing, also when somebody else has changed it meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from adapters.slack import texts
+from adapters.slack.forms.fields import (
+    Json,
+    Label,
+    Pair,
+    changed,
+    entered,
+    same,
+    select,
+    select_channels,
+    select_several,
+    typed,
+    view_of,
+)
+from adapters.slack.forms.form import LANGUAGES
+from engine.answers.answers import SettingLine, SettingsAnswer
+from engine.answers.replies import unset
+from engine.formats import FORMATS
+from engine.line.intake import Defaults
+
+SETTINGS_FORM = "rostrum:settings"
+DEFAULT = "default"  # as the engine takes it: undoes what is set
+SWITCH = ("on", "off")
+
+
+def settings_form(answer: SettingsAnswer, defaults: Defaults) -> Json:
+    """Return the form; models are chosen among the operator's, which are in `defaults`."""
+    lines = {line.name: line for line in answer.settings}
+    debaters = [model.ref for model in defaults.models]
+    jurors = [juror.ref for juror in defaults.jurors]
+    fields = (
+        _several(lines["models"], debaters),
+        _several(lines["jurors"], (*jurors, *debaters)),
+        _one(lines["format"], same(FORMATS)),
+        _one(lines["language"], LANGUAGES),
+        select_channels("channels", _label(lines["channels"]), _own(lines["channels"])),
+        _plain(lines["vote_minutes"]),
+        _plain(lines["quorum"]),
+        _one(lines["ballot"], list(texts.BALLOTS.items())),
+        _one(lines["broadcast"], same(SWITCH)),
+        _one(lines["again"], same(SWITCH)),
+        _plain(lines["debate_usd"]),
+        _plain(lines["daily_usd"]),
+        _plain(lines["user_daily_debates"]),
+        _plain(lines["max_live"]),
+    )
+    labels = (texts.SETTINGS_TITLE, texts.SETTINGS_SEND, texts.FORM_CLOSE)
+    return view_of(SETTINGS_FORM, *labels, fields)
+
+
+def changes_of(view: Json) -> dict[str, str]:
+    """Return the settings that were changed, as text; emptied ones are undone."""
+    return {name: ",".join(entered(view, name)) or DEFAULT for name in changed(view)}
+
+
+def _several(line: SettingLine, offered: Iterable[str]) -> Json | None:
+    own = _own(line)
+    return select_several(line.name, _label(line), same((*own, *offered)), own)
+
+
+def _one(line: SettingLine, pairs: Iterable[Pair]) -> Json | None:
+    """Return a list whose first entry undoes the setting: Slack lets nobody empty one."""
+    usual = texts.UNDO if line.own else texts.USUAL.format(value=_value(line))
+    initial = line.value if line.own else DEFAULT
+    return select(line.name, Label(texts.SETTINGS[line.name]), [(DEFAULT, usual), *pairs], initial)
+
+
+def _plain(line: SettingLine) -> Json:
+    return typed(line.name, _label(line), initial=line.value if line.own else "")
+
+
+def _label(line: SettingLine) -> Label:
+    below = texts.EMPTY_UNDOES if line.own else texts.EMPTY_IS.format(value=_value(line))
+    return Label(texts.SETTINGS[line.name], below=below)
+
+
+def _value(line: SettingLine) -> str:
+    return line.value or unset(line.name)
+
+
+def _own(line: SettingLine) -> list[str]:
+    return line.value.split(", ") if line.own and line.value else []

@@ -1,0 +1,1 @@
+"""How a workspace installs Rostrum, and whose token speaks where."""

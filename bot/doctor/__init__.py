@@ -1,0 +1,1 @@
+"""`rostrum check`: what would keep a debate from being held, and what to do."""

@@ -1,0 +1,66 @@
+"""The part of `rostrum check` that looks at the database: its form, a write, and free space."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from adapters.storage.database import Database
+from adapters.storage.migrate import require_newest
+from adapters.storage.scratch import write_scratch
+from bot.finding import Finding
+from bot.settings.settings import Settings
+from engine.errors import StoreError
+
+FEWEST_BYTES = 100_000_000  # a few hundred debates
+SCRATCH_BYTES = 1_000_000
+MB = 1_000_000
+
+
+async def check_database(settings: Settings) -> AsyncIterator[Finding]:
+    """Say whether the database is whole and can be written; a write is undone by the next."""
+    try:
+        database = Database(settings.database_url.get_secret_value(), writable=False)
+    except StoreError as error:
+        yield Finding("database", False, str(error))
+        return
+    try:
+        if database.path.exists():
+            yield await _check_file(database)
+        else:
+            yield Finding("database", None, f"{database.path} will be made when it is needed")
+        yield _check_folder(database.path)
+    finally:
+        await database.close()
+
+
+async def _check_file(database: Database) -> Finding:
+    try:
+        await require_newest(database)
+        if not await database.is_sound():
+            raise database.damage()
+        await write_scratch(database)
+    except StoreError as error:
+        return Finding("database", False, str(error))
+    return Finding("database", True, f"{database.path} is ready")
+
+
+def _check_folder(path: Path) -> Finding:
+    """Write a file that has no name to the database's folder, and look at the room there is."""
+    folder = next(place for place in path.absolute().parents if place.exists())
+    try:
+        with tempfile.TemporaryFile(dir=folder) as scratch:
+            scratch.write(bytes(SCRATCH_BYTES))
+            scratch.flush()
+            os.fsync(scratch.fileno())
+        free = shutil.disk_usage(folder).free
+    except OSError as error:
+        text = f"{folder} takes no new file: {error.strerror}. Make it writable, or free space"
+        return Finding("disk", False, text)
+    if free < FEWEST_BYTES:
+        text = f"only {free // MB} MB are free at {folder}; free at least {FEWEST_BYTES // MB} MB"
+        return Finding("disk", False, text)
+    return Finding("disk", True, f"{free // MB:,} MB are free")

@@ -1,0 +1,153 @@
+"""The part of `rostrum check` that asks whether a debate could start: jurors, prices and caps.
+
+Nothing is paid for: backends are asked for lists of prices at most, and the script runs dry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Sequence
+from itertools import combinations, islice
+from typing import NamedTuple
+
+from bot.app import defaults_of, open_configured_models
+from bot.finding import Finding
+from bot.settings.settings import Settings
+from engine.debate import Estimate, Model, Price
+from engine.errors import RostrumError
+from engine.formats import find_format
+from engine.jury.history import Fit
+from engine.jury.roster import seat_panel
+from engine.line.estimate import estimate
+from engine.line.intake import Defaults, Order, check_prices, complete, freeze
+from engine.line.service import models_of, reserve
+from engine.ports import Models
+from engine.prompts.library import load_prompts
+
+MOST_PAIRS = 500
+NO_HISTORY = Fit({}, None, 0.9)
+TOPIC = "Cities should close their centres to cars"
+ORDER = Order(platform="check", community="check", place="", topic=TOPIC)
+
+
+class Forecast(NamedTuple):
+    """What a debate is expected to take, and how much of the budget it reserves."""
+
+    expected: Estimate
+    reserved_usd: float
+
+
+async def check_debate(settings: Settings) -> AsyncIterator[Finding]:
+    """Say whether a debate of the default format could start with what is set."""
+    defaults = defaults_of(settings)
+    if not defaults.debaters or not defaults.jurors:
+        return  # said of the models already
+    models = open_configured_models(settings)
+    try:
+        yield _check_jury(defaults)
+        prices = await _prices(models, [*defaults.debaters, *defaults.jurors])
+        check_prices(prices, defaults.caps)
+        async for finding in _check_caps(settings, defaults, models, prices):
+            yield finding
+    except RostrumError as error:
+        yield Finding("debate", False, f"cannot start: {error} {error.hint}".rstrip())
+    finally:
+        await models.aclose()
+    for finding in _check_counts(settings):
+        yield finding
+
+
+async def _prices(models: Models, named: Iterable[Model]) -> dict[str, Price | None]:
+    return {model.ref: await models.price(model) for model in named}
+
+
+def _check_jury(defaults: Defaults) -> Finding:
+    """Find the debaters against whom the fewest jurors are left after recusal."""
+    casts = list(islice(_casts(defaults), MOST_PAIRS))
+    left = {cast: _sitting(defaults, cast) for cast in casts}
+    worst = min(casts, key=lambda cast: left[cast])
+    if left[worst] < 2:
+        told = " and ".join(model.ref for model in worst)
+        text = (
+            f"when {told} debate, {left[worst]} juror of another family is left, and a verdict "
+            "needs two; add jurors of other families to ROSTRUM_JURORS"
+        )
+        return Finding("panel", False, text)
+    return Finding("panel", True, f"at least {left[worst]} jurors sit, whoever debates")
+
+
+def _casts(defaults: Defaults) -> Iterable[tuple[Model, ...]]:
+    """Return the casts of models that the default format may draw."""
+    roles, fixed, offered = _seats(defaults)
+    drawn = min(roles - len(fixed), len(offered))
+    return ((*fixed, *cast) for cast in combinations(offered, max(drawn, 0)))
+
+
+def _seats(defaults: Defaults) -> tuple[int, list[Model], list[Model]]:
+    """Return how many sides the default format has, who has one already, and who may be drawn."""
+    request, _ = complete(ORDER, defaults, 0)
+    fixed = [defaults.sides[side] for side in request.sides if side in defaults.sides]
+    taken = {model.ref for model in fixed}
+    free = [model for model in defaults.models if model.ref not in taken]
+    return len(request.sides), fixed, free or list(defaults.models)
+
+
+def _sitting(defaults: Defaults, cast: Sequence[Model]) -> int:
+    return len(seat_panel(defaults.jurors, cast, ordinal=1, seed=0).roster)
+
+
+async def _check_caps(
+    settings: Settings, defaults: Defaults, models: Models, prices: dict[str, Price | None]
+) -> AsyncIterator[Finding]:
+    """Hold the cheapest debate that may be drawn against the caps, then the dearest."""
+    sides, _, offered = _seats(defaults)
+
+    def cost(model: Model) -> float:
+        price = prices[model.ref]
+        return 0.0 if price is None else price.cost(10, 1)
+
+    ranked = sorted(offered, key=cost)
+    cheapest = await _forecast(settings, defaults, models, ranked[:sides])
+    expected, caps = cheapest.expected, defaults.caps
+    day = caps.community_daily_usd
+    if day is not None and cheapest.reserved_usd > day:
+        text = (
+            f"one may cost up to {cheapest.reserved_usd:.4f} USD, more than a community's day of "
+            f"{day:.4f} USD; raise ROSTRUM_BUDGET__COMMUNITY_DAILY_USD, or lower "
+            "ROSTRUM_BUDGET__DEBATE_USD"
+        )
+        yield Finding("debate", False, text)
+        return
+    usd = "unknown" if expected.usd is None else f"about {expected.usd:.4f} USD"
+    told = f"{defaults.format} could start: about {expected.calls} calls, cost {usd}"
+    yield Finding("debate", True, told)
+    try:
+        await _forecast(settings, defaults, models, ranked[-sides:])
+    except RostrumError as error:
+        text = f"with the dearest models none starts: {error} {error.hint}".rstrip()
+        yield Finding("debate", None, text)
+
+
+async def _forecast(
+    settings: Settings, defaults: Defaults, models: Models, offered: Sequence[Model]
+) -> Forecast:
+    """Estimate a debate between some of the models. Raises UsageError or BudgetError."""
+    defaults = defaults.model_copy(update={"models": tuple(offered)})
+    request, script = complete(ORDER, defaults, 0)
+    prompts = load_prompts(settings.templates_dir).only(script.name, "jury")
+    setup = freeze(request, script, ORDER, defaults, prompts, seed=0, number=1, fit=NO_HISTORY)
+    cast = models_of(setup)
+    setup = setup.model_copy(update={"prices": await _prices(models, cast)})
+    pace = {model.ref: models.pace(model) for model in cast}
+    expected = await estimate(setup, find_format(request.format), prompts, pace)
+    return Forecast(expected, reserve(setup, expected, defaults.caps).reserved_usd)
+
+
+def _check_counts(settings: Settings) -> Iterable[Finding]:
+    """Find caps of 0, by which nobody in a chat may start anything."""
+    slack = settings.slack
+    if settings.discord.token is None and slack.bot_token is None and slack.client_id is None:
+        return
+    for name in ("user_daily_debates", "max_live_per_community"):
+        if getattr(settings.budget, name) == 0:
+            text = f"ROSTRUM_BUDGET__{name.upper()} is 0, so nobody can start one; raise it"
+            yield Finding("debate", False, text)

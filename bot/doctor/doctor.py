@@ -1,0 +1,168 @@
+"""`rostrum check`: looks at everything that has to work, and says what to do about the rest."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+from adapters.models.backends import Backend
+from adapters.models.discovery import NoListError, find_local_servers, is_listed, probe
+from bot.doctor.database import check_database
+from bot.doctor.debate import check_debate
+from bot.finding import Finding
+from bot.proxies import proxy_of
+from bot.settings.settings import Settings, examine_settings, load_store_settings
+from engine.debate import REHEARSAL
+from engine.errors import ModelError, RostrumError, SettingsError, StoreError
+from engine.prompts.library import load_prompts
+from engine.store.installs import Install
+from engine.text import clean
+
+
+async def run_check() -> None:
+    """Print every finding; raises RostrumError when one is bad."""
+    bad = 0
+    async for finding in _look():
+        mark = {True: "ok  ", False: "FAIL", None: "note"}[finding.good]
+        # Servers, workspaces and channels are called what others please.
+        line = clean(f"{finding.subject}: {finding.text}").replace("\n", " ")
+        print(f"{mark}  {line}", flush=True)
+        bad += finding.good is False
+    if bad:
+        raise RostrumError(f"{bad} of the checks above failed; each says what to do.")
+
+
+async def _look() -> AsyncIterator[Finding]:
+    settings, wrong = examine_settings()
+    for sentence in wrong:
+        yield Finding("settings", False, sentence)
+    if settings is None or wrong:
+        async for finding in _look_at_the_database_alone():
+            yield finding
+        return
+    yield Finding("settings", True, "read, without contradictions")
+    yield _check_templates(settings)
+    parts = (check_database, _check_backends, _check_roster, check_debate)
+    for part in (*parts, _check_discord, _check_slack):
+        async for finding in part(settings):
+            yield finding
+
+
+async def _look_at_the_database_alone() -> AsyncIterator[Finding]:
+    try:
+        settings = load_store_settings()
+    except SettingsError:
+        return  # said of the settings already
+    async for finding in check_database(settings):
+        yield finding
+
+
+def _check_templates(settings: Settings) -> Finding:
+    try:
+        prompts = load_prompts(settings.templates_dir)
+    except RostrumError as error:
+        return Finding("templates", False, str(error))
+    return Finding("templates", True, f"{len(prompts.texts)} read, digest {prompts.digest[:12]}")
+
+
+async def _check_backends(settings: Settings) -> AsyncIterator[Finding]:
+    yield Finding(f"backend {REHEARSAL}", True, "built in; it is not a language model")
+    for backend in settings.endpoints():
+        yield await _check_backend(settings, backend)
+    for server in await find_local_servers():
+        text = f"{server.name} answers at {server.base_url}; see the README for using it"
+        yield Finding("local server", None, text)
+
+
+async def _check_backend(settings: Settings, backend: Backend) -> Finding:
+    subject, sides = f"backend {backend.name}", (settings.default_a, settings.default_b)
+    try:
+        listed = set(await probe(backend))
+    except NoListError as error:
+        return Finding(subject, None, f"{error} Whether it has the models that are set is unknown")
+    except ModelError as error:
+        return Finding(subject, False, str(error))
+    named = [model for model in (*settings.models, *settings.jurors, *sides) if model]
+    of_it = {model.name for model in named if model.backend == backend.name}
+    if missing := sorted(name for name in of_it if not is_listed(name, listed)):
+        text = (
+            f"does not list {', '.join(missing)}; correct the name in ROSTRUM_MODELS, "
+            "ROSTRUM_JURORS, ROSTRUM_DEFAULT_A or ROSTRUM_DEFAULT_B, or have it offered there"
+        )
+        return Finding(subject, False, text)
+    return Finding(subject, True, f"answers, with {len(listed)} models")
+
+
+async def _check_discord(settings: Settings) -> AsyncIterator[Finding]:
+    token = settings.discord.token
+    if token is None:
+        yield Finding("discord", None, "not set; ROSTRUM_DISCORD__TOKEN connects it")
+        return
+    # Imported only here: discord.py takes a while, and most installations check without it.
+    from adapters.discord.checkup import check
+    from adapters.discord.rest import Rest
+
+    try:
+        proxy = proxy_of(settings.discord.api_url)
+    except SettingsError as error:
+        yield Finding("discord", False, str(error))
+        return
+    rest = Rest(token, settings.discord.api_url, proxy=proxy)
+    try:
+        async for checked in check(rest):
+            yield Finding(checked.subject, checked.good, checked.text)
+    finally:
+        await rest.close()
+
+
+async def _check_slack(settings: Settings) -> AsyncIterator[Finding]:
+    slack = settings.slack
+    if slack.bot_token is None and slack.client_id is None:
+        yield Finding("slack", None, "not set; ROSTRUM_SLACK__BOT_TOKEN connects it")
+        return
+    # Imported only here, like Discord's.
+    from adapters.slack.checkup import check_app, check_bot, check_installs
+    from adapters.slack.rest import Rest
+    from bot.platforms import credentials_of
+
+    rest, given = Rest(slack.bot_token, slack.api_url), credentials_of(slack)
+    try:
+        bots = check_bot(rest) if given is None else check_installs(rest, await _installs(settings))
+        async for checked in bots:
+            yield Finding(checked.subject, checked.good, checked.text)
+        async for checked in check_app(rest, slack.app_token, slack.signing_secret, given):
+            yield Finding(checked.subject, checked.good, checked.text)
+    except SettingsError as error:
+        yield Finding("slack", False, str(error))
+    finally:
+        await rest.close()
+
+
+async def _installs(settings: Settings) -> list[Install]:
+    """Return the workspaces that installed Rostrum; none where there is no database yet."""
+    from bot.reading import read_store
+
+    try:
+        async with read_store(settings) as store:
+            return await store.installs.every("slack")
+    except StoreError:
+        return []
+
+
+async def _check_roster(settings: Settings) -> AsyncIterator[Finding]:
+    if not settings.models:
+        yield Finding("models", False, "none is set; set ROSTRUM_MODELS=backend/model,…")
+    else:
+        yield Finding("models", True, ", ".join(model.ref for model in settings.models))
+    if not settings.jurors:
+        yield Finding("jurors", False, "none is set; set ROSTRUM_JURORS=backend/model,…")
+        return
+    yield Finding("jurors", True, ", ".join(juror.ref for juror in settings.jurors))
+    families = {juror.family for juror in settings.jurors}
+    if len(families - {model.family for model in settings.models}) < 2:
+        text = (
+            "fewer than two families judge that do not debate, so jurors may have to judge their "
+            "own; add jurors of other families to ROSTRUM_JURORS"
+        )
+        yield Finding("jury", None, text)
+    if len(settings.jurors) < 2:
+        yield Finding("jury", False, "a verdict needs at least two jurors")

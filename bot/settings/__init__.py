@@ -1,0 +1,1 @@
+"""Settings: sources, sections, and what contradicts what."""

@@ -1,0 +1,69 @@
+"""The sections of the settings that belong to one format each: the limits of its turns."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from bot.settings.sources import Section
+
+# More than anybody writes or says, and still a number that every database and model takes.
+MOST = 1_000_000
+Count = Annotated[int, Field(ge=1, le=MOST)]
+Length = Annotated[float, Field(gt=0, le=MOST)]
+
+
+class FormatSettings(Section):
+    """The limits of one format, all of them numbers."""
+
+    def limits(self) -> dict[str, float]:
+        """Return the limits by name, as a debate freezes them."""
+        return {name: float(value) for name, value in self}
+
+
+class ClassicSettings(FormatSettings):
+    """The limits of a turn in the format `classic`."""
+
+    words: Count = 500
+    arguments: Count = 3
+    synthesis_chars: Count = 500
+    decision_words: Count = 200
+
+
+class TeamSettings(FormatSettings):
+    """The clock of the format `team`."""
+
+    words_a_minute: Length = 250
+    free_minutes: Length = 4
+    free_speech_minutes: Length = 0.6
+
+
+class StructuredSettings(FormatSettings):
+    """The limits of the format `structured`."""
+
+    fewest: int = Field(3, ge=1, le=9)
+    most: int = Field(5, ge=1, le=9)
+    claim_chars: Count = 10
+    reasoning_chars: Count = 20
+    evidence_chars: Count = 5
+    closing_words: Count = 200
+
+
+class AuditedSettings(FormatSettings):
+    """The limits of the format `audited`."""
+
+    words: Count = 250
+
+
+class OxfordSettings(FormatSettings):
+    """The limits of the format `oxford`."""
+
+    words: Count = 300
+
+
+class RoundtableSettings(FormatSettings):
+    """The limits of the format `roundtable`."""
+
+    words: Count = 350
+    overlap: float = Field(0.8, gt=0, le=1)

@@ -1,0 +1,288 @@
+"""The sections of the settings, and how single values are read from text.
+
+A validator's message is the end of a sentence that begins with the variable's name; it never
+repeats a value that could be a secret.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
+
+from bot.settings.format_sections import MOST
+from bot.settings.sources import Section, json_object
+from engine.debate import Model, PanelMode, Price, Sampling
+from engine.errors import UsageError
+from engine.jury.rubric import PANEL, RUBRICS
+
+# Primary subtag, then script, region and variants (RFC 5646, section 2.1).
+_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z]{3,4})*(-([A-Za-z]{2}|\d{3}))?(-[A-Za-z0-9]{4,8})*")
+_WEB = re.compile(r"https?://[^/\s]+(/\S*)?")
+SHORTEST_KEY = 16
+_SQLITE, _POSTGRES = "sqlite+aiosqlite:///", "postgresql+psycopg://"
+
+
+# --- single values ---------------------------------------------------------------------
+
+
+def _fold(value: Any) -> Any:
+    return value.strip().lower() if isinstance(value, str) else value
+
+
+def _cap(value: Any) -> Any:
+    return None if _fold(value) in ("off", "none") or value is False else value
+
+
+def _items(value: Any) -> Any:
+    if isinstance(value, str):
+        return [item.strip() for item in value.split(",") if item.strip()]
+    return [value] if isinstance(value, int) else value
+
+
+def _keys(value: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
+    if any(len(key.get_secret_value()) < SHORTEST_KEY for key in value):
+        raise ValueError(
+            f"has a key of fewer than {SHORTEST_KEY} characters; make one with openssl rand -hex 32"
+        )
+    return value
+
+
+def _address(value: str) -> str:
+    if not _WEB.fullmatch(value):
+        raise ValueError("must be an http or https address")
+    return value.rstrip("/")
+
+
+def _language(value: str) -> str:
+    if not _LANGUAGE.fullmatch(value):
+        raise ValueError("must be a BCP-47 code such as en, tr or zh-Hans")
+    return value
+
+
+def _database(value: SecretStr) -> SecretStr:
+    url = value.get_secret_value()
+    if url in (_SQLITE, _POSTGRES):
+        raise ValueError(f"must go on after {url} with a file or a server")
+    if url.startswith((_SQLITE, _POSTGRES)):
+        return value
+    for scheme, full in (("sqlite:", _SQLITE), ("postgres", _POSTGRES)):
+        if url.startswith(scheme):
+            raise ValueError(f"must name its driver: write {full}… instead")
+    raise ValueError(f"must begin with {_SQLITE} or {_POSTGRES}")
+
+
+def _format(value: str) -> str:
+    # Only now: formats bring all that they need with them, for a setting that few give.
+    from engine.formats import FORMATS
+
+    if value not in FORMATS:
+        raise ValueError(f"is “{value}”; it has to be one of {', '.join(FORMATS)}")
+    return value
+
+
+def _rubric(value: str) -> str:
+    if value not in RUBRICS:
+        raise ValueError(f"must be {' or '.join(RUBRICS)}")
+    return value
+
+
+def _model(value: Any) -> Model:
+    try:
+        return value if isinstance(value, Model) else Model.parse(str(value))
+    except UsageError:
+        raise ValueError(
+            f"names “{value}”, which is not backend/model; write for example rehearsal/maple"
+        ) from None
+
+
+def _roster(value: Any) -> Any:
+    items = _items(value)
+    if not isinstance(items, list | tuple):
+        raise ValueError("must be a comma-separated list of backend/model")
+    models = [_model(item) for item in items]
+    refs = [model.ref for model in models]
+    twice = next((ref for ref in refs if refs.count(ref) > 1), None)
+    if twice:
+        raise ValueError(f"names {twice} twice; name each model once")
+    return tuple(models)
+
+
+def _price(value: Any) -> Any:
+    if isinstance(value, list) and len(value) == 2:
+        return Price(usd_in=value[0], usd_out=value[1])
+    if isinstance(value, dict) and value.keys() == {"in", "out"}:
+        return Price(usd_in=value["in"], usd_out=value["out"])
+    return value
+
+
+def _prices(value: Any) -> dict[str, Price]:
+    prices: dict[str, Price] = {}
+    for name, entry in json_object(value).items():
+        try:
+            price = _price(entry)
+        except ValueError:
+            price = None
+        if not isinstance(price, Price):
+            raise ValueError(
+                f'gives no price for “{name}”; write {{"in": 0.3, "out": 1.2}} or [0.3, 1.2], '
+                "in USD per million tokens"
+            )
+        prices[_model(name).ref] = price
+    return prices
+
+
+Folded = BeforeValidator(_fold)
+Cap = BeforeValidator(_cap)
+Address = Annotated[str, AfterValidator(_address)]
+Keys = Annotated[tuple[SecretStr, ...], BeforeValidator(_items), AfterValidator(_keys)]
+Language = Annotated[str, AfterValidator(_language)]
+FormatName = Annotated[str, Folded, AfterValidator(_format)]
+DatabaseUrl = Annotated[SecretStr, AfterValidator(_database)]
+OneModel = Annotated[Model, BeforeValidator(_model)]
+Roster = Annotated[tuple[Model, ...], BeforeValidator(_roster)]
+Prices = Annotated[dict[str, Price], BeforeValidator(_prices)]
+Usd = Annotated[Annotated[float, Field(ge=0, allow_inf_nan=False)] | None, Cap]
+Count = Annotated[Annotated[int, Field(ge=0)] | None, Cap]
+Port = Annotated[int, Field(ge=0, le=65535)]
+
+
+# --- sections --------------------------------------------------------------------------
+
+
+class BackendSettings(Section):
+    """One backend as a person writes it; a preset or a default fills in what is None."""
+
+    preset: str | None = None
+    base_url: str | None = None
+    api_key: SecretStr | None = None
+    max_concurrency: int | None = Field(None, ge=1, le=MOST)
+    requests_per_minute: int | None = Field(None, ge=1, le=MOST)
+    timeout_s: float | None = Field(None, gt=0, le=86_400, allow_inf_nan=False)
+    local: bool | None = None
+
+
+class DiscordSettings(Section):
+    """The Discord connection; not started without a token."""
+
+    token: SecretStr | None = None
+    api_url: Address = "https://discord.com/api/v10"
+    guild_ids: Annotated[tuple[Annotated[int, Field(ge=1)], ...], BeforeValidator(_items)] = ()
+
+
+class SlackSettings(Section):
+    """The Slack connection, for one workspace or by OAuth; not started without either."""
+
+    bot_token: SecretStr | None = None
+    app_token: SecretStr | None = None
+    signing_secret: SecretStr | None = None
+    mode: Annotated[Literal["socket", "http"], Folded] = "socket"
+    api_url: Address = "https://slack.com/api"
+    host: str = "127.0.0.1"
+    port: Port = 3000
+    client_id: str | None = None
+    client_secret: SecretStr | None = None
+    public_url: Address | None = None
+    managers: Annotated[tuple[str, ...], BeforeValidator(_items)] = ()
+
+
+class BudgetSettings(Section):
+    """Caps; None is no cap."""
+
+    debate_usd: Usd = 1.0
+    community_daily_usd: Usd = 10.0
+    user_daily_debates: Count = 10
+    max_live_per_community: Count = 3
+
+
+class HealthSettings(Section):
+    """Where `/healthz` and `/metrics` are served; nowhere without a port."""
+
+    host: str = "127.0.0.1"
+    port: Port | None = None
+
+
+class ExportSettings(Section):
+    """What exports are made with; without a key the installation draws its own."""
+
+    hmac_key: SecretStr | None = None
+
+
+class PrivacySettings(Section):
+    """How long the debates of a community are kept after it removed Rostrum."""
+
+    purge_days: float = Field(30, ge=0, le=36500, allow_inf_nan=False)
+
+
+class LogSettings(Section):
+    """How the program logs to stderr."""
+
+    format: Annotated[Literal["text", "json"], Folded] = "text"
+    level: Annotated[Literal["debug", "info", "warning", "error"], Folded] = "info"
+
+
+class RoleSampling(Section):
+    """How one role samples."""
+
+    temperature: float = Field(ge=0, le=2)
+    # With room for reasoning, which counts against it.
+    max_tokens: int = Field(6000, ge=1, le=10_000_000)
+
+
+class DebaterSampling(RoleSampling):
+    """How a debater samples outside of the closing."""
+
+    temperature: float = Field(0.7, ge=0, le=2)
+
+
+class ClosingSampling(RoleSampling):
+    """How a debater samples in the closing."""
+
+    temperature: float = Field(0.5, ge=0, le=2)
+
+
+class JurorSampling(RoleSampling):
+    """How a juror samples."""
+
+    temperature: float = Field(0.2, ge=0, le=2)
+
+
+class CrossSampling(RoleSampling):
+    """How a debater samples in cross-examination."""
+
+    temperature: float = Field(0.5, ge=0, le=2)
+
+
+class JudgeSampling(RoleSampling):
+    """How a format's own judge samples."""
+
+    temperature: float = Field(0.2, ge=0, le=2)
+
+
+class CaptainSampling(RoleSampling):
+    """How a team's captain samples."""
+
+    temperature: float = Field(0.2, ge=0, le=2)
+
+
+class SamplingSettings(Section):
+    """Temperature and token cap of each role."""
+
+    debater: DebaterSampling = DebaterSampling()
+    closing: ClosingSampling = ClosingSampling()
+    cross: CrossSampling = CrossSampling()
+    juror: JurorSampling = JurorSampling()
+    judge: JudgeSampling = JudgeSampling()
+    captain: CaptainSampling = CaptainSampling()
+
+    def roles(self) -> dict[str, Sampling]:
+        """Return the sampling by role, as a debate freezes it."""
+        return {role: Sampling(**dict(sampling)) for role, sampling in self}
+
+
+class PanelSettings(Section):
+    """How the jury reads."""
+
+    mode: Annotated[PanelMode, Folded] = PanelMode.ADAPTIVE
+    rubric: Annotated[str, Folded, AfterValidator(_rubric)] = PANEL.name

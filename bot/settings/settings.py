@@ -1,0 +1,358 @@
+"""Everything that can be set, read once at start and passed down.
+
+`.env.example` lists every setting with its default; bot/settings/sources.py says where
+values come from and which wins.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Self
+from urllib.parse import unquote
+
+from pydantic import BaseModel, Field, SecretStr, ValidationError, model_validator
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from adapters.models.backends import Backend, faults_of
+from bot.settings.format_sections import (
+    AuditedSettings,
+    ClassicSettings,
+    FormatSettings,
+    OxfordSettings,
+    RoundtableSettings,
+    StructuredSettings,
+    TeamSettings,
+)
+from bot.settings.sections import (
+    BackendSettings,
+    BudgetSettings,
+    DatabaseUrl,
+    DiscordSettings,
+    ExportSettings,
+    Folded,
+    FormatName,
+    HealthSettings,
+    Keys,
+    Language,
+    LogSettings,
+    OneModel,
+    PanelSettings,
+    Prices,
+    PrivacySettings,
+    Roster,
+    SamplingSettings,
+    SlackSettings,
+)
+from bot.settings.sources import (
+    PREFIX,
+    Given,
+    Wrong,
+    as_tree,
+    describe,
+    nearest,
+    read_layers,
+    variable,
+)
+from engine.debate import REHEARSAL, Model, Scores, TurnOrder
+from engine.errors import SettingsError
+
+REHEARSAL_MODELS = "rehearsal/maple, rehearsal/cedar, rehearsal/oak, rehearsal/larch"
+REHEARSAL_JURORS = (
+    "rehearsal/birch, rehearsal/elm, rehearsal/rowan, "
+    "rehearsal/aspen, rehearsal/hazel, rehearsal/willow"
+)
+
+ENV_FILE, TOML_FILE = Path(".env"), Path("rostrum.toml")
+STORED = ("database_url", "export")  # what commands need that only work on the database
+
+_DATABASES = ("sqlite", "postgresql")
+_PASSWORD = re.compile(r"://[^/@:\s]*:([^/@\s]+)@|[?&]password=([^&\s]+)")
+
+
+class Settings(BaseSettings):
+    """Every setting, complete and free of contradictions.
+
+    `models` are what commands offer and `jurors` the roster in order of preference; both are
+    empty when a backend is set and nobody has named a model. Raises SettingsError for a
+    contradiction and pydantic's ValidationError for a single wrong value.
+    """
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX,
+        env_file_encoding="utf-8-sig",
+        extra="forbid",
+        frozen=True,
+        hide_input_in_errors=True,
+    )
+
+    database_url: DatabaseUrl = SecretStr("sqlite+aiosqlite:///rostrum.db")
+    backends: dict[str, BackendSettings] = {}
+    models: Roster = ()
+    jurors: Roster = ()
+    prices: Prices = {}
+
+    topic: str = ""
+    conditions: str = ""
+    blind: bool = True
+    turn_order: Annotated[TurnOrder, Folded] = TurnOrder.SEQUENTIAL
+    scores: Annotated[Scores, Folded] = Scores.AFTER_VOTE
+    default_a: OneModel | None = None
+    default_b: OneModel | None = None
+    default_format: FormatName = "classic"
+    default_language: Language = "en"
+    default_vote_minutes: float = Field(30, ge=0.001, le=10080)
+    stance_seconds: float = Field(60, gt=0, le=86400)
+    again_minutes: float = Field(1440, gt=0, le=10080)
+    default_quorum: int = Field(5, ge=0, le=1_000_000)
+    default_extend: bool = True
+
+    classic: ClassicSettings = ClassicSettings()
+    team: TeamSettings = TeamSettings()
+    structured: StructuredSettings = StructuredSettings()
+    roundtable: RoundtableSettings = RoundtableSettings()
+    audited: AuditedSettings = AuditedSettings()
+    oxford: OxfordSettings = OxfordSettings()
+    sampling: SamplingSettings = SamplingSettings()
+    panel: PanelSettings = PanelSettings()
+    chars_per_word: float = Field(1.5, gt=0, allow_inf_nan=False)
+    reply_chars: int = Field(40_000, ge=1_000, le=1_000_000)
+    templates_dir: Path | None = None
+
+    discord: DiscordSettings = DiscordSettings()
+    slack: SlackSettings = SlackSettings()
+    budget: BudgetSettings = BudgetSettings()
+    health: HealthSettings = HealthSettings()
+    export: ExportSettings = ExportSettings()
+    privacy: PrivacySettings = PrivacySettings()
+    log: LogSettings = LogSettings()
+    secret_key: Keys = ()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        *_: PydanticBaseSettingsSource,
+        **__: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Take values from the caller only: `load_settings` has read the other layers."""
+        return (init_settings,)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_in(cls, values: dict[str, Any]) -> dict[str, Any]:
+        if values.get("backends"):
+            return {"jurors": values.get("models", ()), **values}
+        return {"models": REHEARSAL_MODELS, "jurors": REHEARSAL_JURORS, **values}
+
+    @model_validator(mode="after")
+    def _refuse_contradictions(self) -> Self:
+        if found := tuple(_contradictions(self)):
+            raise ContradictionError(found)
+        return self
+
+    def endpoints(self) -> tuple[Backend, ...]:
+        """Return the backends that were set, their presets filled in. Raises SettingsError."""
+        return tuple(Backend.of(name, **dict(given)) for name, given in self.backends.items())
+
+    def limits(self) -> dict[str, dict[str, float]]:
+        """Return the limits of every format that has any, by format."""
+        return {name: value.limits() for name, value in self if isinstance(value, FormatSettings)}
+
+    def vault_keys(self) -> tuple[str, ...]:
+        """Return the keys of stored tokens, the newest first."""
+        return tuple(key.get_secret_value() for key in self.secret_key)
+
+    def secrets(self) -> frozenset[str]:
+        """Return every value that must never be shown, passwords within addresses included."""
+        return frozenset(secret for secret in _secrets_in(self) if secret)
+
+
+class ContradictionError(SettingsError):
+    """Settings that contradict one another; the message is the first sentence of them."""
+
+    def __init__(self, found: Sequence[Wrong]) -> None:
+        super().__init__(found[0].sentence)
+        self.found = found
+
+
+def load_settings(env_file: Path = ENV_FILE, toml_file: Path = TOML_FILE) -> Settings:
+    """Read the environment, `.env` and `rostrum.toml`; a file may be missing.
+
+    Raises SettingsError with one sentence that names the variable, never a secret's value.
+    """
+    settings, wrong = examine_settings(env_file, toml_file)
+    if settings is None or wrong:
+        raise SettingsError(wrong[0])
+    return settings
+
+
+def examine_settings(
+    env_file: Path = ENV_FILE, toml_file: Path = TOML_FILE
+) -> tuple[Settings | None, list[str]]:
+    """Read the settings, and say of everything that is wrong with them what it is.
+
+    None where they cannot be used. Raises SettingsError for a file that cannot be read.
+    """
+    given, unread = read_layers(Settings, env_file, toml_file)
+    settings, wrong = _build(given)
+    # Contradictions may only follow from what could not be read.
+    heads = {bad.path[0] for bad in unread if bad.path}
+    found = [*unread, *(bad for bad in wrong if not heads & set(bad.path))]
+    return settings, [bad.sentence for bad in found]
+
+
+def load_store_settings(env_file: Path = ENV_FILE, toml_file: Path = TOML_FILE) -> Settings:
+    """Read the settings of the database, exports and the log, for what only works on the database.
+
+    Other settings may be wrong, and are left out; a name that no setting begins with is refused,
+    as it may be the database's with a slip of the pen. Raises SettingsError.
+    """
+    given, unread = read_layers(Settings, env_file, toml_file)
+    for bad in unread:
+        if not bad.path or bad.path[0] in STORED or bad.path[0] not in Settings.model_fields:
+            raise SettingsError(bad.sentence)
+    settings, wrong = _build([one for one in given if one.path[0] in (*STORED, "log")])
+    if settings is None:
+        for bad in wrong:
+            if bad.path[0] in STORED:
+                raise SettingsError(bad.sentence)
+        settings, _ = _build([one for one in given if one.path[0] in STORED])
+    return settings or Settings()
+
+
+def _build(given: Sequence[Given]) -> tuple[Settings | None, list[Wrong]]:
+    """Build the settings; where that fails, say why, also of the rest without what is wrong."""
+    try:
+        return Settings(**as_tree(given)), []
+    except ContradictionError as error:
+        return None, list(error.found)
+    except ValidationError as error:
+        wrong = describe(Settings, error, given)
+    rest = [one for one in given if not any(_holds(bad.path, one.path) for bad in wrong)]
+    more = _build(rest)[1] if len(rest) < len(given) else []
+    heads = {bad.path[0] for bad in wrong if bad.path}
+    return None, [*wrong, *(bad for bad in more if not heads & set(bad.path))]
+
+
+def _holds(path: tuple[str, ...], inner: tuple[str, ...]) -> bool:
+    return inner[: len(path)] == path
+
+
+def _secrets_in(value: object) -> Iterator[str]:
+    if isinstance(value, SecretStr):
+        text = value.get_secret_value()
+        # Of an address only the password is secret: logs may say which database it is.
+        yield from _passwords_in(text) if text.startswith(_DATABASES) else (text,)
+    elif isinstance(value, str):
+        yield from _passwords_in(value)
+    elif isinstance(value, BaseModel):
+        yield from _secrets_in(dict(value))
+    elif isinstance(value, dict):
+        yield from _secrets_in(tuple(value.values()))
+    elif isinstance(value, tuple):
+        for inner in value:
+            yield from _secrets_in(inner)
+
+
+def _passwords_in(address: str) -> Iterator[str]:
+    for found in _PASSWORD.finditer(address):
+        password = found[1] or found[2]
+        yield from (password, unquote(password))
+
+
+# --- contradictions --------------------------------------------------------------------
+
+
+def _contradictions(settings: Settings) -> Iterator[Wrong]:
+    """Find what contradicts, each with the settings, by their first names, that it rests on."""
+    for name, given in settings.backends.items():
+        for sentence in faults_of(name, given.preset, given.base_url, given.api_key):
+            yield Wrong(("backends",), sentence)
+    yield from _unknown_backends(settings)
+    for sentence in _slack_faults(settings):
+        yield Wrong(("slack", "secret_key"), sentence)
+    limits = settings.structured
+    if limits.fewest > limits.most:
+        yield Wrong(
+            ("structured",),
+            f"ROSTRUM_STRUCTURED__FEWEST is {limits.fewest}, more than "
+            f"ROSTRUM_STRUCTURED__MOST, which is {limits.most}; lower the one or raise the other.",
+        )
+    if settings.templates_dir and not settings.templates_dir.is_dir():
+        yield Wrong(
+            ("templates_dir",),
+            f"ROSTRUM_TEMPLATES_DIR names {settings.templates_dir}, which is not a folder; "
+            "create it or leave the setting out.",
+        )
+
+
+def _unknown_backends(settings: Settings) -> Iterator[Wrong]:
+    known = {REHEARSAL, *settings.backends}
+    for name, model in _named_models(settings):
+        if model.backend not in known:
+            close = nearest(model.backend, known)
+            hint = f"did you mean {close}?" if close else f"set {_address_of(model)}."
+            yield Wrong(
+                ("backends", name),
+                f"{variable([name])} names {model.ref}, but there is no backend "
+                f"“{model.backend}”; {hint}",
+            )
+
+
+def _named_models(settings: Settings) -> Iterator[tuple[str, Model]]:
+    for name, models in (
+        ("models", settings.models),
+        ("jurors", settings.jurors),
+        ("default_a", (settings.default_a,)),
+        ("default_b", (settings.default_b,)),
+        ("prices", map(Model.parse, settings.prices)),
+    ):
+        yield from ((name, model) for model in models if model)
+
+
+def _address_of(model: Model) -> str:
+    return variable(["backends", model.backend, "base_url"])
+
+
+def _slack_faults(settings: Settings) -> list[str]:
+    """Say what a Slack connection lacks."""
+    slack = settings.slack
+    oauth = slack.client_id is not None
+    connects = oauth or slack.bot_token is not None
+    app = slack.app_token is not None or slack.signing_secret is not None
+    rules = (
+        (
+            oauth and slack.bot_token is not None,
+            "Slack is served either in one workspace by its token or in all that install it; "
+            "unset ROSTRUM_SLACK__BOT_TOKEN or ROSTRUM_SLACK__CLIENT_ID.",
+        ),
+        (
+            oauth != (slack.client_secret is not None),
+            "Installing on Slack by OAuth needs two values; set ROSTRUM_SLACK__CLIENT_ID and "
+            "ROSTRUM_SLACK__CLIENT_SECRET, or neither.",
+        ),
+        (
+            oauth and not settings.secret_key,
+            "Installing on Slack by OAuth stores tokens, which are encrypted; "
+            "set ROSTRUM_SECRET_KEY.",
+        ),
+        (
+            app and not connects,
+            "Slack has credentials of its app but no token to speak with; "
+            "set ROSTRUM_SLACK__BOT_TOKEN, or ROSTRUM_SLACK__CLIENT_ID to have it installed.",
+        ),
+        (
+            connects and slack.mode == "socket" and slack.app_token is None,
+            "Slack in socket mode needs an app token; set ROSTRUM_SLACK__APP_TOKEN, or "
+            "ROSTRUM_SLACK__MODE=http.",
+        ),
+        (
+            connects and slack.mode == "http" and slack.signing_secret is None,
+            "Slack with ROSTRUM_SLACK__MODE=http needs the app's signing secret; "
+            "set ROSTRUM_SLACK__SIGNING_SECRET.",
+        ),
+    )
+    return [sentence for broken, sentence in rules if broken]

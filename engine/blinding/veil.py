@@ -1,0 +1,48 @@
+"""What voters and judges may read: texts without the models' names, until the reveal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from engine.blinding.identity import scrub
+from engine.debate import Setup, Turn
+from engine.messages import MESSAGE
+from engine.store import Post
+
+_PLAIN = frozenset({"kind", "side", "media"})  # keys whose values are words of our own
+
+
+def names_of(setup: Setup) -> frozenset[str]:
+    """Return every name of a model that speaks or judges, or did before it was replaced."""
+    gone = (change.was for change in setup.replaced)
+    models = (*setup.request.speakers, *setup.request.judges, *gone)
+    return frozenset(name for model in models for name in (model.name, model.family))
+
+
+def veil_post(post: Post, names: Iterable[str]) -> Post:
+    """Take models' names out of a post: scores may be live, names never are."""
+    hidden = frozenset(names)
+
+    def veil(value: Any, key: str = "") -> Any:
+        if isinstance(value, str) and key not in _PLAIN:
+            return scrub(value, hidden)
+        if isinstance(value, dict):
+            return {name: veil(item, name) for name, item in value.items()}
+        return [veil(item) for item in value] if isinstance(value, list | tuple) else value
+
+    message = MESSAGE.validate_python(veil(post.message.model_dump()))
+    return post.model_copy(update={"message": message})
+
+
+def transcribe(turns: Sequence[Turn], names: Iterable[str], *, numbered: bool = False) -> str:
+    """Return turns in order, each under its seat and round, or under its number.
+
+    Sides and seats stay what they are: whoever reads this is not blind to them.
+    """
+    hidden = frozenset(names)
+    return "\n\n".join(
+        f"[{f'turn {turn.number}, {turn.side}' if numbered else f'{turn.seat}, {turn.round}'}]\n"
+        f"{scrub(turn.text, hidden | {turn.model})}"
+        for turn in turns
+    )

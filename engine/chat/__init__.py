@@ -1,0 +1,1 @@
+"""Chat commands: who may do what, on which debate, with which settings."""

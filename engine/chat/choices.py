@@ -1,0 +1,76 @@
+"""What a person may mean while typing: matches for a beginning, the best first; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from engine.debate import Debate, Model, Value
+from engine.formats import FORMATS
+from engine.prompts.languages import NAMES
+from engine.text import headline
+from engine.topics import built_in_topics
+
+MOST_CHOICES = 25  # what Discord shows
+CHOICE_LENGTH = 100  # characters, of what is taken and of what is read
+
+
+class Choice(Value):
+    """Something to choose: what the command takes, and what the person reads."""
+
+    value: str
+    label: str
+
+
+def model_choices(prefix: str, offered: Iterable[Model]) -> tuple[Choice, ...]:
+    """Match models by any part of `backend/name`."""
+    refs = dict.fromkeys(model.ref for model in offered)
+    return matching(prefix, [Choice(value=ref, label=ref) for ref in refs])
+
+
+def format_choices(prefix: str) -> tuple[Choice, ...]:
+    """Match formats by name."""
+    return matching(prefix, [Choice(value=name, label=name) for name in FORMATS])
+
+
+def topic_choices(prefix: str) -> tuple[Choice, ...]:
+    """Match the built-in topics."""
+    texts = [topic.text for topic in built_in_topics()]
+    return matching(
+        prefix, [Choice(value=text, label=headline(text, CHOICE_LENGTH)) for text in texts]
+    )
+
+
+def language_choices(prefix: str, locale: str) -> tuple[Choice, ...]:
+    """Match languages by code or English name; the person's own comes first."""
+    own = locale.split("-")[0].casefold()
+    codes = sorted(NAMES, key=lambda code: (code != own, NAMES[code]))
+    named = [Choice(value=code, label=f"{NAMES[code]} ({code})") for code in codes]
+    return matching(prefix, named)
+
+
+def debate_choices(prefix: str, debates: Iterable[Debate]) -> tuple[Choice, ...]:
+    """Match debates by code or topic."""
+    named = {debate.code: f"{debate.code} {debate.request.topic}" for debate in debates}
+    return matching(
+        prefix,
+        [Choice(value=code, label=headline(text, CHOICE_LENGTH)) for code, text in named.items()],
+    )
+
+
+def matching(prefix: str, choices: Sequence[Choice]) -> tuple[Choice, ...]:
+    """Return at most 25 choices: those that begin so, then those with it anywhere.
+
+    What is too long for a platform to hand back is left out; it can still be typed.
+    """
+    wanted = " ".join(prefix.split()).casefold()
+    short = [choice for choice in choices if len(choice.value) <= CHOICE_LENGTH]
+    ranked = [(_rank(wanted, choice), choice) for choice in short]
+    found = sorted((item for item in ranked if item[0] < 2), key=lambda item: item[0])
+    return tuple(choice for _, choice in found[:MOST_CHOICES])
+
+
+def _rank(wanted: str, choice: Choice) -> int:
+    texts = (choice.value.casefold(), choice.label.casefold())
+    if any(text.startswith(wanted) for text in texts):
+        return 0
+    return 1 if any(wanted in text for text in texts) else 2

@@ -1,0 +1,391 @@
+"""Chat commands read from one line of text; pure.
+
+`start "Tea beats coffee" format=classic vote=30m` becomes a value of engine/answers/invocation.py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any, NamedTuple, TypeVar
+
+from engine.answers.invocation import (
+    USAGES,
+    AgreementCommand,
+    CancelCommand,
+    CloseCommand,
+    Command,
+    ExportCommand,
+    ForgetCommand,
+    FormatsCommand,
+    HelpCommand,
+    LeaderboardCommand,
+    ListCommand,
+    ModelsCommand,
+    OptInCommand,
+    OptOutCommand,
+    PrivacyCommand,
+    ResultCommand,
+    ReviewCommand,
+    SettingsCommand,
+    StartCommand,
+    StatusCommand,
+    TopicsCommand,
+    usage_of,
+)
+from engine.debate import BallotKind, Scores, TurnOrder
+from engine.errors import UsageError
+from engine.formats import FORMATS
+from engine.text import clean, headline
+
+E = TypeVar("E", BallotKind, Scores, TurnOrder)
+
+_SIDE = re.compile(r"(?:model_)?([ab]\d?|[1-9])")
+JUDGES = "judges"
+CONFIRM = "confirm"
+_ALIASES = {
+    "vote": "vote_minutes",
+    "minutes": "vote_minutes",
+    "lang": "language",
+    "order": "turn_order",
+    "juror": "jurors",
+}
+_CLOSERS = {
+    '"': '"”“',
+    "“": '”"',
+    "”": '”"',
+    "„": '“”"',
+    "«": "»",
+    "‘": "’'",
+    "'": "'’",
+}
+_QUOTES = frozenset("".join(_CLOSERS) + "".join(_CLOSERS.values()))
+_OPTION = re.compile(r"(\w[\w-]*)=(.*)", re.DOTALL)
+_SPAN = re.compile(r"(\d+(?:\.\d+)?)(d|h|min|m|sec|s|)")
+_MINUTES = {"d": 1440.0, "h": 60.0, "min": 1.0, "m": 1.0, "": 1.0, "sec": 1 / 60, "s": 1 / 60}
+_YES = {"on": True, "yes": True, "true": True, "off": False, "no": False, "false": False}
+
+
+def parse_command(text: str, prefix: str = "/debate", *, hides: bool = True) -> Command:
+    """Read what follows the name of the slash command, which is `prefix`.
+
+    `hides` says whether a ballot can be secret where this is read.
+
+    Raises UsageError that says what is wrong, and how that command is written.
+    """
+    line = clean(text).strip()
+    if not line:
+        return HelpCommand()
+    name = line.split(maxsplit=1)[0]
+    rest = line[len(name) :]
+    name = name.casefold()
+    if name not in _READERS:
+        raise UsageError(
+            f"There is no command “{_shorten(name)}”;{_hint(name, USAGES)} see {prefix} help."
+        )
+    try:
+        return _READERS[name](split_words(rest))
+    except UsageError as error:
+        raise with_usage(error, name, prefix, hides=hides) from None
+
+
+def with_usage(
+    error: UsageError, name: str, prefix: str = "/debate", *, hides: bool = True
+) -> UsageError:
+    """Return an error that also says how the command of that name is written."""
+    said = str(error) if hides else _without_secret(str(error))
+    return UsageError(f"{said} Write it as: {prefix} {usage_of(name.casefold(), hides=hides)}")
+
+
+def _without_secret(said: str) -> str:
+    """Leave out, of what a ballot may be, what it cannot be here."""
+    secret = BallotKind.SECRET
+    return said.replace(f" did you mean {secret}?", "").replace(f" or {secret} or ", " or ")
+
+
+# --- words -------------------------------------------------------------------------------
+
+
+class Word(NamedTuple):
+    """A word of a command: `option` is empty for one that stands alone."""
+
+    option: str
+    text: str
+    quoted: bool = False
+
+
+def split_words(text: str) -> list[Word]:
+    """Cut a line into words and options; quotation marks of any sort keep words together.
+
+    A mark opens at the beginning of a word or after `=`, and the same sort closes at a word's
+    end; one behind a backslash is part of the text. Raises UsageError for one left open.
+    """
+    words, position = [], 0
+    while (position := _past_spaces(text, position)) < len(text):
+        end = _end_of_bare(text, position)
+        head = _OPTION.match(text, position, end)
+        start = head.start(2) if head else position
+        quoted = start < len(text) and text[start] in _CLOSERS
+        if quoted:
+            end = _closing(text, start) + 1
+        said = _unescape(text[start + 1 : end - 1]) if quoted else text[start:end]
+        words.append(Word(head[1].casefold() if head else "", said, quoted))
+        position = end
+    return words
+
+
+def _past_spaces(text: str, position: int) -> int:
+    while position < len(text) and text[position].isspace():
+        position += 1
+    return position
+
+
+def _end_of_bare(text: str, position: int) -> int:
+    while position < len(text) and not text[position].isspace():
+        position += 1
+    return position
+
+
+def _closing(text: str, start: int) -> int:
+    """Return where the mark at `start` is closed, past pairs of its sort within."""
+    opener, closers, depth = text[start], _CLOSERS[text[start]], 0
+    for position in range(start + 1, len(text)):
+        mark = text[position]
+        if mark not in _QUOTES or text[position - 1] == "\\":
+            continue
+        if mark in closers:
+            if depth == 0 and (position + 1 == len(text) or text[position + 1].isspace()):
+                return position
+            depth = max(0, depth - 1)
+        elif mark == opener:
+            depth += 1
+    raise UsageError(
+        f"The quotation mark before “{headline(text[start + 1 :], 30)}” is never closed; close it, "
+        "and leave a space after it."
+    )
+
+
+def _unescape(text: str) -> str:
+    return re.sub(r"\\([{}])".format("".join(_QUOTES)), r"\1", text)
+
+
+# --- commands ----------------------------------------------------------------------------
+
+
+def _start(words: Sequence[Word]) -> StartCommand:
+    _refuse_stray_equals(words)
+    alone = [word for word in words if not word.option]
+    fields: dict[str, Any] = {}
+    sides: dict[str, str] = {}
+    options: dict[str, str] = {}
+    for name, text in _options(words).items():
+        if _SIDE.fullmatch(name):
+            sides[name.upper()] = text
+        elif name == JUDGES and "/" in text:  # models; without one it says how many there are
+            fields[name] = parse_list(name, text)
+        elif name in _START_OPTIONS:
+            fields[name] = _START_OPTIONS[name](name, text)
+        else:
+            options[name] = text
+    if "topic" in fields:
+        _nothing_after(alone)
+    fields.setdefault("topic", _topic(alone) or None)
+    return StartCommand(sides=sides, options=options, **fields)
+
+
+def _topic(words: Sequence[Word]) -> str:
+    """Return the topic: what stands in quotation marks, or else all words in a row."""
+    if any(word.quoted for word in words):
+        first, *more = sorted(words, key=lambda word: not word.quoted)
+        _nothing_after(more)
+        return first.text.strip()
+    return " ".join(word.text for word in words)
+
+
+def _options(words: Iterable[Word]) -> dict[str, str]:
+    """Return the options of a start by their one name, each given once."""
+    own = {name for script in FORMATS.values() for name in script.options.model_fields}
+    known = ("a", "b", JUDGES, *_ALIASES, *_START_OPTIONS, *sorted(own))
+    found: dict[str, str] = {}
+    for word in words:
+        if not word.option:
+            continue
+        side = _SIDE.fullmatch(word.option)
+        if not side and word.option not in known:
+            hint = _hint(word.option, known)
+            raise UsageError(f"“{_shorten(word.option)}” is no option{f';{hint}' if hint else '.'}")
+        name = side[1] if side else _ALIASES.get(word.option, word.option)
+        if name in found:
+            raise UsageError(f"“{word.option}” is given twice; give it once.")
+        if not word.text.strip():
+            raise UsageError(f"“{word.option}=” has no value; write one after the sign.")
+        found[name] = word.text.strip()
+    return found
+
+
+def _refuse_stray_equals(words: Iterable[Word]) -> None:
+    for word in words:
+        if not word.option and not word.quoted and word.text.startswith("="):
+            raise UsageError("“=” stands alone; write option=value without spaces around it.")
+
+
+def _settings(words: Sequence[Word]) -> SettingsCommand:
+    _refuse_stray_equals(words)
+    stray = next((word for word in words if not word.option), None)
+    if stray:
+        raise UsageError(f"“{_shorten(stray.text)}” is not of the form name=value.")
+    names = tuple(word.option for word in words)
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice:
+        raise UsageError(f"“{_shorten(twice)}” is given twice; give it once.")
+    return SettingsCommand(changes={word.option: word.text.strip() for word in words})
+
+
+def _review(words: Sequence[Word]) -> ReviewCommand:
+    _nothing_after(words[2:])
+    _nothing_after([word for word in words if word.option])
+    debate, vote = (*(word.text.strip() for word in words), "", "")[:2]
+    return ReviewCommand(debate=debate.lstrip("#") or None, vote=vote or None)
+
+
+def _forget(words: Sequence[Word]) -> ForgetCommand:
+    _nothing_after([word for word in words if word.option != CONFIRM] + list(words[1:]))
+    return ForgetCommand(confirm=any(parse_switch(CONFIRM, word.text) for word in words))
+
+
+def _one(make: Callable[[str | None], Command]) -> Callable[[Sequence[Word]], Command]:
+    """Read at most one word."""
+
+    def read(words: Sequence[Word]) -> Command:
+        _nothing_after(words[1:])
+        _nothing_after([word for word in words if word.option])
+        return make(words[0].text.strip().lstrip("#") or None if words else None)
+
+    return read
+
+
+def _none(make: Callable[[], Command]) -> Callable[[Sequence[Word]], Command]:
+    """Read no word."""
+
+    def read(words: Sequence[Word]) -> Command:
+        _nothing_after(words)
+        return make()
+
+    return read
+
+
+def _nothing_after(words: Sequence[Word]) -> None:
+    if words:
+        said = f"{words[0].option}={words[0].text}" if words[0].option else words[0].text
+        raise UsageError(f"“{_shorten(said)}” is too much here; leave it out.")
+
+
+_READERS: Mapping[str, Callable[[Sequence[Word]], Command]] = {
+    "start": _start,
+    "cancel": _one(lambda code: CancelCommand(debate=code)),
+    "close": _one(lambda code: CloseCommand(debate=code)),
+    "status": _one(lambda code: StatusCommand(debate=code)),
+    "result": _one(lambda code: ResultCommand(debate=code)),
+    "list": _none(ListCommand),
+    "models": _none(ModelsCommand),
+    "topics": _none(TopicsCommand),
+    "formats": _none(FormatsCommand),
+    "settings": _settings,
+    "export": _none(ExportCommand),
+    "agreement": _none(AgreementCommand),
+    "leaderboard": _none(LeaderboardCommand),
+    "review": _review,
+    "privacy": _none(PrivacyCommand),
+    "forget": _forget,
+    "optout": _none(OptOutCommand),
+    "optin": _none(OptInCommand),
+    "help": _one(lambda name: HelpCommand(command=name)),
+}
+
+
+# --- values ------------------------------------------------------------------------------
+
+
+def parse_minutes(name: str, text: str) -> float:
+    """Read a span such as `30m`, `1h30m`, `90s`, `2d` or plain minutes. Raises UsageError."""
+    compact = "".join(text.casefold().split())
+    spans = _SPAN.findall(compact)
+    if not spans or "".join(number + unit for number, unit in spans) != compact:
+        raise UsageError(f"{name} is “{_shorten(text)}”; write a time such as 30m, 1h or 90s.")
+    if len(spans) > 1 and any(not unit for _, unit in spans):
+        raise UsageError(f"{name} is “{_shorten(text)}”; give each number its unit, as in 1h30m.")
+    return sum(float(number) * _MINUTES[unit] for number, unit in spans)
+
+
+def parse_number(name: str, text: str) -> int:
+    """Read a whole number. Raises UsageError."""
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise UsageError(f"{name} is “{_shorten(text)}”; write a whole number.")
+    return int(text)
+
+
+def parse_switch(name: str, text: str) -> bool:
+    """Read `on` or `off`. Raises UsageError."""
+    if text.casefold() not in _YES:
+        raise UsageError(f"{name} is “{_shorten(text)}”; write on or off.")
+    return _YES[text.casefold()]
+
+
+def parse_list(name: str, text: str) -> tuple[str, ...]:
+    """Read a comma-separated list without empty or repeated entries. Raises UsageError."""
+    items = tuple(item.strip() for item in text.split(","))
+    if not all(items):
+        raise UsageError(f"{name} has an empty entry; write a list such as one,two.")
+    return tuple(dict.fromkeys(items))
+
+
+def choice_of(kinds: type[E]) -> Callable[[str, str], E]:
+    """Return how one of some words is read; what it returns raises UsageError."""
+
+    def parse(name: str, text: str) -> E:
+        word = text.casefold().replace("-", "_")
+        for kind in kinds:
+            if kind.value == word:
+                return kind
+        known = [kind.value for kind in kinds]
+        raise UsageError(
+            f"{name} is “{_shorten(text)}”;{_hint(word, known)} it has to be {' or '.join(known)}."
+        )
+
+    return parse
+
+
+def _text(_: str, text: str) -> str:
+    return text
+
+
+_START_OPTIONS: Mapping[str, Callable[[str, str], object]] = {
+    "topic": _text,
+    "conditions": _text,
+    "format": lambda _, text: text.casefold(),
+    "jurors": parse_list,
+    "language": _text,
+    "rounds": parse_number,
+    "vote_minutes": parse_minutes,
+    "ballot": choice_of(BallotKind),
+    "scores": choice_of(Scores),
+    "turn_order": choice_of(TurnOrder),
+    "blind": parse_switch,
+    "stance": parse_switch,
+    "mirror": parse_switch,
+}
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """Return the known word that a mistyped one most resembles, if any does."""
+    return next(iter(get_close_matches(word.casefold(), list(known), n=1, cutoff=0.6)), None)
+
+
+def _hint(word: str, known: Iterable[str]) -> str:
+    close = nearest(word, known)
+    return f" did you mean {close}?" if close else ""
+
+
+def _shorten(text: str) -> str:
+    return headline(text, 40)

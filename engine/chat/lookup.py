@@ -1,0 +1,72 @@
+"""Which debate a person means: by its code, or the one of this thread or channel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engine.chat.person import Person
+from engine.debate import Debate, Status
+from engine.errors import NotFoundError, UsageError
+from engine.store import Store
+from engine.text import clean, headline
+
+LOOKED_THROUGH = 100  # debates, for the one that is meant
+
+
+async def find_held(
+    store: Store, person: Person, statuses: Sequence[Status] = (), limit: int = LOOKED_THROUGH
+) -> Sequence[Debate]:
+    """Return the debates of a person's community, newest first."""
+    return await store.debates.of_community(person.platform, person.community, statuses, limit)
+
+
+async def find_named(store: Store, person: Person, code: str) -> Debate:
+    """Return a debate of this community. Raises NotFoundError.
+
+    Another community's is as unknown as one never held.
+    """
+    unknown = NotFoundError(
+        f"There is no debate “{headline(clean(code), 30)}” here; list shows those there are."
+    )
+    try:
+        found = await store.debates.get(code)
+    except NotFoundError:
+        raise unknown from None
+    if (found.platform, found.community) != (person.platform, person.community):
+        raise unknown
+    return found
+
+
+async def find_newest(store: Store, person: Person, code: str | None) -> Debate:
+    """Return the debate that is named, or the newest one here. Raises NotFoundError."""
+    if code:
+        return await find_named(store, person, code)
+    here = _held_here(person, await find_held(store, person))
+    if not here:
+        raise NotFoundError("No debate was held in this channel yet; name one by its code.")
+    return here[0]
+
+
+async def find_only(
+    store: Store, person: Person, code: str | None, statuses: Sequence[Status]
+) -> Debate:
+    """Return the debate that is named, or the only one here in such a state.
+
+    Raises NotFoundError, and UsageError when there are several.
+    """
+    if code:
+        return await find_named(store, person, code)
+    here = _held_here(person, await find_held(store, person, statuses))
+    if not here:
+        wanted = " or ".join(statuses)
+        raise NotFoundError(f"No debate is {wanted} in this channel; name one by its code.")
+    if len(here) > 1:
+        codes = ", ".join(debate.code for debate in here)
+        raise UsageError(f"Several debates could be meant here; name one of {codes}.")
+    return here[0]
+
+
+def _held_here(person: Person, held: Sequence[Debate]) -> list[Debate]:
+    """Return the debate of this very thread, or else those of this channel."""
+    inside = [debate for debate in held if person.thread and debate.thread == person.thread]
+    return inside or [debate for debate in held if debate.place == person.place]

@@ -1,0 +1,80 @@
+"""The review: revealed debates are offered to be answered once more, and answers are taken.
+
+What is answered here is in the log of the question asked again below a reveal, whether or not that
+was asked: kept apart from the vote, and never gold.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from datetime import datetime
+
+from engine.answers.answers import DebateLine, ReviewLine, RevisedAnswer
+from engine.debate import Debate
+from engine.errors import NotAllowedError, UsageError
+from engine.store import ExportFilter, Revision, Store
+from engine.text import clean, headline
+from engine.votes.offers import Offer, Why, doubt_of, offer
+from engine.votes.questions import vote_options
+from engine.words import cards as card_markdown
+
+NO_VOTE = "none"
+
+
+async def find_offers(
+    store: Store, platform: str, user: str, revealed: Sequence[Debate], now: datetime
+) -> tuple[ReviewLine, ...]:
+    """Return which of some revealed debates to offer to a person who has not answered them."""
+    readable = {debate.id: debate for debate in revealed if debate.thread and not debate.gone}
+    done = await store.votes.revised_by(platform, user, tuple(readable))
+    left = tuple(debate for debate in readable if debate not in done)
+    if not left:  # a filter without ids would leave all debates
+        return ()
+
+    def read() -> tuple[Offer, ...]:
+        with store.archive.reading(ExportFilter(ids=left)) as records:
+            return offer(map(doubt_of, records), now.date())
+
+    offers = await asyncio.to_thread(read)
+    return tuple(line_of(readable[one.debate], one.why) for one in offers)
+
+
+def line_of(debate: Debate, why: Why | None = None) -> ReviewLine:
+    """Return a debate with what can be answered on it."""
+    options = vote_options(tuple(debate.request.sides))
+    return ReviewLine(debate=DebateLine.of(debate), options=options, why=why)
+
+
+async def revise(
+    store: Store, debate: Debate, user: str, vote: str, now: datetime
+) -> RevisedAnswer:
+    """Keep what a person answers on a revealed debate, or take it back.
+
+    Raises UsageError for what is no answer, and NotAllowedError for somebody who was forgotten.
+    """
+    option = _read_choice(debate, vote)
+    revision = Revision(
+        debate=debate.id,
+        ballot=debate.request.ballot,
+        platform=debate.platform,
+        user=user,
+        option=option,
+        received_at=now,
+    )
+    if (await store.votes.revise(revision)).outcome == "forgotten":
+        raise NotAllowedError(card_markdown.VOTE_FORGOTTEN)
+    return RevisedAnswer(debate=DebateLine.of(debate), option=option)
+
+
+def _read_choice(debate: Debate, vote: str) -> str | None:
+    options = vote_options(tuple(debate.request.sides))
+    known: dict[str, str | None] = {option.casefold(): option for option in options}
+    known[NO_VOTE] = None
+    said = vote.strip().casefold()
+    if said not in known:
+        raise UsageError(
+            f"“{headline(clean(vote), 40)}” cannot be answered on debate {debate.code}; choose "
+            f"from {', '.join(options)}, or {NO_VOTE} to take an answer back."
+        )
+    return known[said]

@@ -1,0 +1,327 @@
+"""A community's settings within the operator's: what they leave to order, and what may be set.
+
+Pure. The operator's settings are the frame: a community chooses among the models offered and
+stays within the caps, also when the operator narrows them later.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from pydantic import JsonValue
+
+from engine.answers.answers import SettingLine
+from engine.answers.invocation import StartCommand
+from engine.chat.command_line import (
+    JUDGES,
+    choice_of,
+    nearest,
+    parse_list,
+    parse_minutes,
+    parse_number,
+    parse_switch,
+)
+from engine.chat.person import Person
+from engine.debate import BallotKind, Model
+from engine.errors import NotAllowedError, UsageError
+from engine.formats import find_format
+from engine.line.intake import Defaults, Order
+from engine.prompts.languages import check_language
+from engine.store import Caps
+from engine.store.community import LONGEST_VOTE, MOST_QUORUM, SETTING_NAMES, CommunitySettings
+from engine.text import clean, headline
+
+MOST_CHANNELS = 100
+LONGEST_REFERENCE = 128  # characters
+_REFERENCE = re.compile(r"[^\s<>#@]+")  # the others are of a name or a mention, found nowhere
+RESET = frozenset({"", "default", "reset"})
+_CAPS: Mapping[str, str] = {
+    "debate_usd": "debate_usd",
+    "daily_usd": "community_daily_usd",
+    "user_daily_debates": "user_daily_debates",
+    "max_live": "max_live_per_community",
+}
+
+
+# --- the operator's frame ----------------------------------------------------------------
+
+
+def overlay(defaults: Defaults, settings: CommunitySettings) -> Defaults:
+    """Return the operator's defaults as a community has narrowed and changed them.
+
+    What the operator no longer offers or allows is left out. Raises UsageError when nothing
+    is left of a list that the community has set.
+    """
+    models = _still_offered("models", settings.models, defaults.models)
+    own = {model.ref for model in models}
+    return defaults.model_copy(
+        update={
+            "models": models,
+            "jurors": _still_offered("jurors", settings.jurors, defaults.jurors, defaults.models),
+            "sides": {
+                side: model
+                for side, model in defaults.sides.items()
+                if not settings.models or model.ref in own
+            },
+            "format": settings.format or defaults.format,
+            "language": settings.language or defaults.language,
+            "vote_minutes": settings.vote_minutes or defaults.vote_minutes,
+            "quorum": defaults.quorum if settings.quorum is None else settings.quorum,
+            "ballot": settings.ballot or defaults.ballot,
+            "broadcast": defaults.broadcast if settings.broadcast is None else settings.broadcast,
+            "again": defaults.again if settings.again is None else settings.again,
+            "caps": _lower_caps(defaults.caps, settings),
+        }
+    )
+
+
+def choose_model(text: str, offered: Iterable[Model]) -> Model:
+    """Return the offered model that a text names. Raises UsageError naming the nearest."""
+    known = {model.ref.casefold(): model for model in offered}
+    wanted = text.strip().partition("#")[0].casefold()
+    if wanted in known:
+        return known[wanted]
+    close = nearest(wanted, known)
+    hint = f"did you mean {known[close].ref}?" if close else "the command models lists those."
+    raise UsageError(f"“{headline(clean(text), 80)}” is not a model offered here; {hint}")
+
+
+def order_of(person: Person, command: StartCommand, defaults: Defaults) -> Order:
+    """Return what a person orders, of what the defaults offer. Raises UsageError."""
+    plain = command.model_dump(exclude={"sides", "jurors", "judges", "options"})
+    return Order(
+        platform=person.platform,
+        community=person.community,
+        place=person.thread or person.place,
+        ground=person.ground,
+        user=person.user,
+        models={
+            side.upper(): choose_model(text, defaults.debaters)
+            for side, text in command.sides.items()
+        },
+        jurors=tuple(choose_model(text, defaults.judges) for text in command.jurors),
+        judges=tuple(choose_model(text, defaults.judges) for text in command.judges),
+        options=_options(command, defaults),
+        **plain,
+    )
+
+
+def _options(command: StartCommand, defaults: Defaults) -> dict[str, JsonValue]:
+    """Return the format's options; judges that are named are as many as there are to be."""
+    options: dict[str, JsonValue] = dict(command.options)
+    known = find_format(command.format or defaults.format).options.model_fields
+    if command.judges and JUDGES in known:
+        options.setdefault(JUDGES, len(command.judges))
+    return options
+
+
+def check_channel(settings: CommunitySettings, place: str) -> None:
+    """Refuse a channel that is not on the list. Raises NotAllowedError."""
+    if settings.channels and place not in settings.channels:
+        raise NotAllowedError(
+            "Debates do not start in this channel; use one that a manager has allowed, or ask a "
+            "manager to add this one to the setting channels."
+        )
+
+
+def _still_offered(
+    name: str, chosen: tuple[Model, ...], *offers: tuple[Model, ...]
+) -> tuple[Model, ...]:
+    offered = {model.ref for offer in offers for model in offer}
+    kept = tuple(model for model in chosen if model.ref in offered)
+    if chosen and not kept:
+        raise UsageError(
+            f"None of the {name} that are set here is offered any more; a manager has to change "
+            f"the setting {name}."
+        )
+    return kept or offers[0]
+
+
+def _lower_caps(caps: Caps, settings: CommunitySettings) -> Caps:
+    lowered = {}
+    for name, cap in _CAPS.items():
+        both = [
+            value for value in (getattr(settings, name), getattr(caps, cap)) if value is not None
+        ]
+        lowered[cap] = min(both, default=None)
+    return Caps.model_validate(lowered)
+
+
+def setting_lines(settings: CommunitySettings, defaults: Defaults) -> tuple[SettingLine, ...]:
+    """Return every setting as it applies: the community's, or else the operator's."""
+    lines = []
+    for name in SETTING_NAMES:
+        own = getattr(settings, name)
+        is_own = own not in (None, ())
+        value = own if is_own else _operators(name, defaults)
+        lines.append(SettingLine(name=name, value=_write(value), own=is_own))
+    return tuple(lines)
+
+
+def _operators(name: str, defaults: Defaults) -> object:
+    if name in _CAPS:
+        return getattr(defaults.caps, _CAPS[name])
+    return getattr(defaults, name, None)
+
+
+def _write(value: object) -> str:
+    """Write a value as it can be given back."""
+    match value:
+        case None:
+            return ""
+        case tuple():
+            return ", ".join(_write(item) for item in value)
+        case Model():
+            return value.ref
+        case bool():
+            return "on" if value else "off"
+        case float():
+            return f"{value:g}"
+        case _:
+            return str(value)
+
+
+# --- changes -----------------------------------------------------------------------------
+
+
+def change_settings(
+    settings: CommunitySettings, changes: Mapping[str, str], defaults: Defaults
+) -> CommunitySettings:
+    """Return the settings with some changed; `default` or nothing undoes one.
+
+    `defaults` are the operator's. Raises UsageError that names the setting and what it takes.
+    """
+    values: dict[str, object] = {}
+    for name, text in changes.items():
+        if name not in SETTING_NAMES:
+            close = nearest(name, SETTING_NAMES)
+            hint = f"did you mean {close}?" if close else f"there are {', '.join(SETTING_NAMES)}."
+            raise UsageError(f"“{headline(clean(name), 40)}” is not a setting; {hint}")
+        said = clean(text).strip()
+        unset = said.casefold() in RESET
+        values[name] = _UNSET[name] if unset else _READERS[name](name, said, defaults)
+    return settings.model_copy(update=values)
+
+
+def find_mistakes(changes: Mapping[str, str], defaults: Defaults) -> dict[str, str]:
+    """Return what is wrong with changes, by setting; empty where all of them can be made."""
+    mistakes = {}
+    for name, text in changes.items():
+        try:
+            change_settings(CommunitySettings(), {name: text}, defaults)
+        except UsageError as error:
+            mistakes[name] = str(error)
+    return mistakes
+
+
+_UNSET = {name: field.default for name, field in CommunitySettings.model_fields.items()}
+
+
+def _models(name: str, text: str, defaults: Defaults) -> tuple[Model, ...]:
+    return _choose_all(parse_list(name, text), defaults.models)
+
+
+def _jurors(name: str, text: str, defaults: Defaults) -> tuple[Model, ...]:
+    return _choose_all(parse_list(name, text), defaults.judges)
+
+
+def _choose_all(names: Sequence[str], offered: Sequence[Model]) -> tuple[Model, ...]:
+    chosen = [choose_model(name, offered) for name in names]
+    return tuple({model.ref: model for model in chosen}.values())
+
+
+def _format(_: str, text: str, __: Defaults) -> str:
+    return find_format(text.casefold()).name
+
+
+def _language(_: str, text: str, __: Defaults) -> str:
+    return check_language(text)
+
+
+def _channels(name: str, text: str, _: Defaults) -> tuple[str, ...]:
+    channels = tuple(_reference(name, item) for item in parse_list(name, text))
+    if len(channels) > MOST_CHANNELS:
+        raise UsageError(f"{name} names {len(channels)} channels; at most {MOST_CHANNELS} fit.")
+    return channels
+
+
+def _manager_role(name: str, text: str, _: Defaults) -> str:
+    return _reference(name, text)
+
+
+def _reference(name: str, text: str) -> str:
+    if len(text) > LONGEST_REFERENCE or not _REFERENCE.fullmatch(text):
+        raise UsageError(f"{name} has “{headline(text, 40)}”, which is no id of the platform.")
+    return text
+
+
+def _usd(name: str, text: str, defaults: Defaults) -> float:
+    try:
+        usd = float(text.removeprefix("$").strip())
+    except ValueError:
+        usd = -1.0
+    if not 0 <= usd <= 1e6:
+        raise UsageError(f"{name} is “{headline(text, 40)}”; write an amount in USD, as in 0.50.")
+    return _capped(name, usd, defaults)
+
+
+def _number(name: str, text: str, defaults: Defaults) -> int:
+    return int(_capped(name, parse_number(name, text), defaults))
+
+
+def _capped(name: str, value: float, defaults: Defaults) -> float:
+    cap = getattr(defaults.caps, _CAPS[name])
+    if cap is not None and value > cap:
+        raise UsageError(
+            f"{name} is {value:g}, above the {cap:g} that whoever runs Rostrum allows; lower it."
+        )
+    return value
+
+
+def parse_vote_minutes(name: str, text: str) -> float:
+    """Read how long a vote lasts, in minutes. Raises UsageError."""
+    minutes = parse_minutes(name, text)
+    if not 0 < minutes <= LONGEST_VOTE:
+        raise UsageError(
+            f"{name} is {minutes:g} minutes; a vote lasts more than 0, at most a week."
+        )
+    return minutes
+
+
+def _vote_minutes(name: str, text: str, _: Defaults) -> float:
+    return parse_vote_minutes(name, text)
+
+
+def _quorum(name: str, text: str, _: Defaults) -> int:
+    votes = parse_number(name, text)
+    if votes > MOST_QUORUM:
+        raise UsageError(f"{name} is {votes}; at most {MOST_QUORUM} votes can be asked for.")
+    return votes
+
+
+def _switch(name: str, text: str, _: Defaults) -> bool:
+    return parse_switch(name, text)
+
+
+def _ballot(name: str, text: str, _: Defaults) -> BallotKind:
+    return choice_of(BallotKind)(name, text)
+
+
+_READERS: Mapping[str, Callable[[str, str, Defaults], object]] = {
+    "models": _models,
+    "jurors": _jurors,
+    "format": _format,
+    "language": _language,
+    "channels": _channels,
+    "debate_usd": _usd,
+    "daily_usd": _usd,
+    "user_daily_debates": _number,
+    "max_live": _number,
+    "vote_minutes": _vote_minutes,
+    "quorum": _quorum,
+    "ballot": _ballot,
+    "broadcast": _switch,
+    "again": _switch,
+    "manager_role": _manager_role,
+}

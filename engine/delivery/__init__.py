@@ -1,0 +1,1 @@
+"""From the outbox to the platform: in order, once, at its pace."""

@@ -1,0 +1,149 @@
+"""The state of each debate on its announcement, edited when it changes.
+
+What happens between two looks is shown together, and edits keep a distance, so that a platform
+never has to ask for fewer. Nothing is held that a restart could lose: it is shown once more then.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+import structlog
+
+from engine.debate import ENDED, Debate, Status, short_code
+from engine.delivery.ending import where_revealed, why
+from engine.errors import NotFoundError, VenueAwayError, VenueError
+from engine.formats import length_of
+from engine.messages import Phase, Progress
+from engine.ports import Clock, Venue
+from engine.store import Intent, Store
+from engine.store.pairs import awaits, tied
+from engine.text import headline
+
+ANNOUNCEMENT = "announcement"
+LOOKED_BACK = 20  # debates
+RECENTLY = timedelta(hours=1)
+REASON_LENGTH = 500  # characters
+log = structlog.get_logger(__name__)
+
+
+@dataclass(slots=True)
+class Board:
+    """Shows the state of a platform's debates; one that has ended is shown once more."""
+
+    venue: Venue
+    store: Store
+    clock: Clock
+    _shown: dict[str, Progress] = field(default_factory=dict)
+    _failed: dict[str, Progress] = field(default_factory=dict)
+    _asked_for: set[str] = field(default_factory=set)
+
+    def look_again(self, debate_id: str) -> None:
+        """Have a debate looked at that may have ended long ago."""
+        self._asked_for.add(debate_id)
+
+    async def run(self, seconds: float) -> None:
+        """Look every so many seconds, and edit, until cancelled."""
+        watched: set[str] = set()
+        done: set[str] = set()
+        while True:
+            ended = await self._just_ended()
+            watched |= ended - done
+            watched |= set(await self.store.debates.unfinished())
+            watched |= set(await self.store.votes.deadlines(self.venue.platform))
+            watched |= self._asked_for
+            self._asked_for.clear()
+            going_on = {key for key in sorted(watched) if await self._update(key)}
+            done = ended & (done | watched) - going_on
+            watched = going_on
+            self._shown = {key: self._shown[key] for key in watched & self._shown.keys()}
+            self._failed = {key: self._failed[key] for key in watched & self._failed.keys()}
+            await self.clock.sleep(seconds)
+
+    async def _just_ended(self) -> set[str]:
+        """Return debates whose end may not have been shown yet.
+
+        A process before this one may have seen it, and a debate may begin and end between looks.
+        """
+        since = self.clock.now() - RECENTLY
+        newest = await self.store.debates.recent(ENDED, LOOKED_BACK)
+        return {d.id for d in newest if (d.revealed_at or d.created_at) > since}
+
+    async def _update(self, debate_id: str) -> bool:
+        """Show a debate's state if it is a new one; tell whether to look at it again."""
+        try:
+            debate = await self.store.debates.get(debate_id)
+        except NotFoundError:
+            return False
+        if debate.platform != self.venue.platform:
+            return False
+        progress = await self._progress(debate)
+        going = debate.status.live or debate.status is Status.VOTING
+        goes_on = going or progress.revealed == "waiting"
+        if self._shown.get(debate.id) == progress:
+            return goes_on
+        announced = await self.store.outbox.find(debate.id, ANNOUNCEMENT)
+        if announced is None or not announced.refs:
+            return debate.status.live
+        try:
+            await self._show(announced, progress)
+        except VenueAwayError:
+            return True
+        except VenueError as error:
+            log.info("state was not shown", debate=debate.id, why=str(error))
+        except Exception as error:  # noqa: BLE001 - one state must not end the process
+            if self._failed.get(debate.id) != progress:  # it is tried again, and said once
+                self._failed[debate.id] = progress
+                why = str(error) or type(error).__name__
+                log.error("state could not be shown", debate=debate.id, why=why)
+            await self.clock.sleep(self.venue.limits.edit_seconds)
+            return True
+        self._shown[debate.id] = progress
+        await self.clock.sleep(self.venue.limits.edit_seconds)
+        return goes_on
+
+    async def _show(self, announced: Intent, progress: Progress) -> None:
+        """Edit the last piece of an announcement, which shows the state."""
+        stem = f"{short_code(announced.debate)}·{announced.number}"
+        message = announced.message.model_copy(update={"progress": progress})
+        parts = self.venue.render(message, stem)
+        # What another release cut into other pieces stays as it was posted.
+        if len(parts) == len(announced.refs):
+            await self.venue.edit(announced.channel, announced.refs[-1], parts[-1])
+
+    async def _progress(self, debate: Debate) -> Progress:
+        turns = await self.store.journal.turns_held(debate.id)
+        total = length_of(debate.setup)
+        mirror, now = await self.store.debates.mirror_of(debate), self.clock.now()
+        waits = mirror is not None and awaits(debate, mirror, now)
+        return Progress(
+            phase=_phase(debate, judging=0 < total <= turns),
+            turns=turns,
+            total=total,
+            round=await self._round(debate.id, turns),
+            thread=debate.thread,
+            until=None if waits else debate.vote_deadline,
+            mirror=mirror.code if mirror is not None and tied(debate, mirror, now) else "",
+            reason=headline(why(debate), REASON_LENGTH),
+            revealed=await where_revealed(self.store.outbox, debate),
+        )
+
+    async def _round(self, debate_id: str, turns: int) -> str:
+        shown = self._shown.get(debate_id)
+        if shown is not None and shown.turns == turns:
+            return shown.round
+        newest = await self.store.journal.newest_turn(debate_id)
+        return newest.round if newest else ""
+
+
+def _phase(debate: Debate, *, judging: bool) -> Phase:
+    """Return which of the states to show a debate is in."""
+    if debate.gone and debate.status is not Status.CLOSED:
+        return "gone"
+    if debate.status is Status.RUNNING and debate.thread is None:
+        return "queued"
+    opening = debate.status is Status.VOTING and debate.vote_deadline is None
+    if opening or (debate.status is Status.RUNNING and judging):
+        return "judging"
+    return debate.status.value

@@ -1,0 +1,77 @@
+"""What stands where a message of a debate could not be posted: plain words, or a notice.
+
+A message that a platform refuses for good is tried once as text without markup. What is refused
+then, and what may not be there, leaves a gap: a notice stands in its place, and no vote on the
+debate is a label.
+"""
+
+from __future__ import annotations
+
+import structlog
+
+from engine.debate import short_code
+from engine.messages import Arc, Notice, Report, ScoreBoard, TurnPost
+from engine.ports import Venue
+from engine.store import DeliveryState, Intent, Post
+from engine.words.cards import turn_title
+from engine.words.reports import plain_text
+
+CONTENT = TurnPost | Report | ScoreBoard | Arc  # what a debate consists of
+SUFFIX = "/gap"
+REFUSED = "**{what}** is missing here: {platform} refused it. It is kept in the record."
+DOUBTFUL = (
+    "**{what}** may be missing here: {platform} did not confirm it, and Rostrum may not read this "
+    "thread to look for it. It is kept in the record."
+)
+VOTES = "Votes on this debate are counted, but decide nothing."
+log = structlog.get_logger(__name__)
+
+
+def stem_of(intent: Intent) -> str:
+    """Return what the references of a message begin with; a notice shares its message's number."""
+    beside = "gap" if intent.key.endswith(SUFFIX) else ""
+    return f"{short_code(intent.debate)}{beside}·{intent.number}"
+
+
+def in_plain_words(venue: Venue, intent: Intent) -> Intent | None:
+    """Return a refused message with its next part as plain text; None when that was refused too.
+
+    Parts that are posted stay as they are. Without parts rendering failed, and all is plain.
+    """
+    at, parts = len(intent.refs), intent.parts or ()
+    if parts and (at >= len(parts) or parts[at].plain):
+        return None
+    try:
+        if parts:
+            plain = venue.plain(parts[at], parts[at].reference)
+        else:
+            plain = venue.plain(plain_text(intent.message), f"{stem_of(intent)}·1/1")
+    except Exception:  # the defect that made it fail may be met again
+        log.exception("no plain text could be made", debate=intent.debate, post=intent.key)
+        return None
+    whole = (*parts[:at], *plain, *parts[at + 1 :])
+    fresh = {"parts": whole, "state": DeliveryState.PENDING, "deadline": None}
+    return intent.model_copy(update=fresh)
+
+
+def notice_of(intent: Intent, state: DeliveryState, platform: str) -> Post | None:
+    """Return what stands in a message's place; None where nothing of the debate is missing."""
+    templates = {DeliveryState.REFUSED: REFUSED, DeliveryState.DOUBTFUL: DOUBTFUL}
+    if state not in templates or intent.target is not None:
+        return None
+    if not isinstance(intent.message, CONTENT):
+        return None
+    said = templates[state].format(what=_name(intent.message), platform=platform.title())
+    if isinstance(intent.message, TurnPost):
+        said = f"{said} {VOTES}"
+    return Post(key=f"{intent.key}{SUFFIX}", message=Notice(level="warning", text=said))
+
+
+def _name(message: CONTENT) -> str:
+    return turn_title(message) if isinstance(message, TurnPost) else message.title
+
+
+def numbered(reference: str, pieces: int) -> list[str]:
+    """Return a reference for each piece of what had one: `k7·3·2/3`, then `k7·3·2.2/3` and on."""
+    head, _, of = reference.rpartition("/")
+    return [reference, *(f"{head}.{i}/{of}" for i in range(2, pieces + 1))]

@@ -1,0 +1,103 @@
+"""Where a reveal goes that its thread does not take: the channel, else the one who started it.
+
+Each is a message of its own, queued as any other, so that it is posted once; and whatever became
+of them, the thread's own is tried again when the thread may take it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+import structlog
+
+from engine.debate import Debate
+from engine.delivery.ending import CHANNEL_REVEAL, GIVEN, REVEAL, STARTER_REVEAL
+from engine.errors import VenueError
+from engine.floor.wake import Bell
+from engine.messages import Reveal
+from engine.ports import Clock, Venue
+from engine.store import Intent, Lease, Post, Store
+
+AGAIN_SECONDS = 3600.0
+TRIED_FOR = timedelta(days=3)
+NOBODY = "Nobody is known who started this debate."
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class LastWord:
+    """Sees to it that a reveal reaches people somewhere."""
+
+    venue: Venue
+    store: Store
+    bell: Bell
+    clock: Clock
+
+    async def address(self, intent: Intent) -> Intent:
+        """Return a message with the place that it is for. Raises VenueError where there is none."""
+        aside = intent.message.aside if isinstance(intent.message, Reveal) else ""
+        if aside == "channel":
+            return intent.model_copy(update={"thread": None})
+        if aside == "starter":
+            user = await self.store.people.starter_of(intent.debate)
+            if user is None:
+                raise VenueError(NOBODY)
+            place = await self.venue.direct(intent.channel, user)
+            return intent.model_copy(update={"thread": place})
+        return intent
+
+    async def go_elsewhere(self, lease: Lease, intent: Intent) -> None:
+        """Queue a closed debate's reveal for the next place, where this message cannot be posted.
+
+        It is queued before the message is given up, so that a debate is never without one.
+        """
+        debate = await self.store.debates.get(intent.debate)
+        if debate.revealed_at is None:
+            return
+        known = [await self.store.outbox.find(debate.id, key) for key in _keys(debate)]
+        if any(found is not None and found.state in GIVEN for found in known):
+            return
+        message = next((found.message for found in known if found is not None), None)
+        following = _after(intent.key, _keys(debate))
+        if isinstance(message, Reveal) and following is not None:
+            log.info("reveal goes elsewhere", debate=debate.id, post=following)
+            await self.store.outbox.publish(lease, debate.id, [_post(message, following)])
+
+    async def try_again(self, lease: Lease) -> None:
+        """Try each reveal that its thread did not take now and then, until cancelled."""
+        while True:
+            await self._reopen(lease, None)
+            await self.clock.sleep(AGAIN_SECONDS)
+
+    async def reopen(self, lease: Lease, thread: str) -> None:
+        """Try the reveals again that belong in a thread."""
+        await self._reopen(lease, thread)
+
+    async def _reopen(self, lease: Lease, thread: str | None) -> None:
+        since, platform = self.clock.now() - TRIED_FOR, self.venue.platform
+        for debate_id in await self.store.outbox.unrevealed(platform, since, thread):
+            await self.store.outbox.retry(lease, debate_id)
+            self.bell.ring(f"outbox/{platform}", debate_id)
+
+
+def elsewhere(debate: Debate, reveal: Reveal) -> Post:
+    """Return the reveal of a debate whose thread is gone."""
+    return _post(reveal, _keys(debate)[1])
+
+
+def _keys(debate: Debate) -> tuple[str, ...]:
+    """Return the reveal's places, in order; a debate held in somebody's thread has no channel."""
+    outside = debate.place != debate.thread
+    return (REVEAL, CHANNEL_REVEAL, STARTER_REVEAL) if outside else (REVEAL, STARTER_REVEAL)
+
+
+def _after(failed: str, keys: tuple[str, ...]) -> str | None:
+    """Return the place after the one that failed; what is no reveal failed in the thread."""
+    place = keys.index(failed) if failed in keys else 0
+    return next(iter(keys[place + 1 :]), None)
+
+
+def _post(reveal: Reveal, key: str) -> Post:
+    aside = "channel" if key == CHANNEL_REVEAL else "starter"
+    return Post(key=key, message=reveal.model_copy(update={"aside": aside, "broadcast": False}))

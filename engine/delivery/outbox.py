@@ -1,0 +1,360 @@
+"""The outbox's other end: renders, sends in order, and settles posts in doubt.
+
+One delivery owns a platform's connection, by a lease. A part is written down as being sent
+before it is sent. When its answer was not seen, the thread is read for the part's reference:
+found, it counts as sent; not found and past its deadline, it is sent again; and where reading
+is refused, it is left alone, since a gap is better than a duplicate. A message that is refused is
+tried as plain text, and a gap is said in its place (engine/delivery/gaps.py).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+import structlog
+
+from engine.debate import Question
+from engine.delivery.board import Board
+from engine.delivery.gaps import in_plain_words, notice_of, stem_of
+from engine.delivery.last_word import LastWord
+from engine.delivery.seeds import Seeds
+from engine.errors import LeaseLostError, StoreError, VenueAwayError, VenueError, VenueGoneError
+from engine.floor.keeper import Keeper
+from engine.floor.wake import Bell
+from engine.messages import AgainInvite, Announcement, Reveal, StanceInvite, VoteInvite
+from engine.ports import Clock, Part, Venue
+from engine.store import DeliveryState, Intent, Lease, Store
+from engine.text import headline
+
+LOOK_SECONDS = 1.0
+LONGEST_PAUSE = 30.0
+UNSEEN = ""  # in place of the reference of a part that may have been posted
+IN_DOUBT = "It may have been posted, and the platform does not let it be looked for."
+TITLE_LENGTH = 100
+ESSENTIAL = Announcement | VoteInvite  # without them no debate is held
+FOLLOWED = ESSENTIAL | StanceInvite | AgainInvite  # something has to be done once they are posted
+DEFECT = "Rostrum itself failed at this message; the log says where."
+log = structlog.get_logger(__name__)
+
+
+@dataclass(slots=True)
+class Delivery:
+    """Delivers everything of one platform while it holds the platform's lease."""
+
+    venue: Venue
+    store: Store
+    keeper: Keeper
+    bell: Bell
+    clock: Clock
+    _busy: dict[str, asyncio.Task[None]] = field(default_factory=dict)
+    _missed: set[str] = field(default_factory=set)  # rung while busy
+    _waited: set[str] = field(default_factory=set)  # said to wait for the platform
+    _last_word: LastWord = field(init=False)
+    _board: Board = field(init=False)
+    _seeds: Seeds = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._last_word = LastWord(self.venue, self.store, self.bell, self.clock)
+        self._board = Board(self.venue, self.store, self.clock)
+        self._seeds = Seeds(self.venue, self.store, self.clock)
+
+    async def run(self) -> None:
+        """Deliver until cancelled; waits while another process holds the connection."""
+        name = f"connection/{self.venue.platform}"
+        task = asyncio.current_task()
+        # A group whose child failed forgets, in Python 3.11, that it was cancelled as well.
+        while task is None or not task.cancelling():
+            try:
+                async with self.keeper.hold(name) as lease, asyncio.TaskGroup() as group:
+                    group.create_task(self._show_typing())
+                    group.create_task(self._last_word.try_again(lease))
+                    group.create_task(self._seeds.run())
+                    self._show_states(group)
+                    await self._deliver_all(lease, group)
+            except* LeaseLostError as lost:
+                log.info(
+                    "delivery waits", platform=self.venue.platform, why=str(lost.exceptions[0])
+                )
+                await self.clock.sleep(LOOK_SECONDS)
+
+    def _show_states(self, group: asyncio.TaskGroup) -> None:
+        seconds = self.venue.limits.state_seconds
+        if seconds is not None:
+            group.create_task(self._board.run(seconds))
+
+    async def settled(self, debate_id: str) -> None:
+        """Wait until everything of a debate is delivered or given up."""
+        while await self.store.outbox.next(debate_id) is not None:
+            await self.clock.sleep(0.02)
+
+    async def _deliver_all(self, lease: Lease, group: asyncio.TaskGroup) -> None:
+        rung = await self._look_for_waiting()
+        self._waited.update(rung)  # a process before this one may have said so
+        look_at = self.clock.now()
+        while True:
+            for debate_id in rung:
+                self._start(lease, debate_id, group)
+            rung = await self.bell.collect(f"outbox/{self.venue.platform}", LOOK_SECONDS)
+            now = self.clock.now()
+            if self.venue.channel is not None or now >= look_at:
+                # Only the outbox knows what other processes wrote, and which channel it is for.
+                rung = rung if self.venue.channel is None else set()
+                rung |= set(
+                    await self.store.outbox.waiting(self.venue.platform, self.venue.channel)
+                )
+                look_at = now + timedelta(seconds=LOOK_SECONDS)
+
+    async def _look_for_waiting(self) -> set[str]:
+        return set(await self.store.outbox.waiting(self.venue.platform, self.venue.channel))
+
+    def _start(self, lease: Lease, debate_id: str, group: asyncio.TaskGroup) -> None:
+        """Deliver a debate in a task of its own, unless one does already."""
+        if debate_id in self._busy:
+            self._missed.add(debate_id)
+            return
+        task = group.create_task(self._deliver(lease, debate_id), name=f"deliver {debate_id}")
+        self._busy[debate_id] = task
+        task.add_done_callback(lambda _: self._finish(debate_id))
+
+    def _finish(self, debate_id: str) -> None:
+        del self._busy[debate_id]
+        if debate_id in self._missed:
+            # It may have been queued just after this task had looked for the last time.
+            self._missed.discard(debate_id)
+            self.bell.ring(f"outbox/{self.venue.platform}", debate_id)
+
+    async def _deliver(self, lease: Lease, debate_id: str) -> None:
+        following = await self.store.outbox.next(debate_id)
+        pause = LOOK_SECONDS
+        while (intent := following) is not None:
+            try:
+                self._missed.discard(debate_id)
+                following = await self._send(lease, intent)
+                pause = LOOK_SECONDS
+                await self._caught_up(debate_id)
+            except VenueAwayError as error:
+                await self._wait(intent, error, pause)
+                pause = min(2 * pause, LONGEST_PAUSE)
+                following = await self.store.outbox.next(debate_id)
+            except VenueGoneError as error:
+                following = await self._gone(lease, intent, error)
+            except VenueError as error:
+                following = await self._refused(lease, intent, error)
+            except (LeaseLostError, StoreError):
+                raise
+            except Exception:  # one message's defect must not hold up every other
+                log.exception("message failed by a defect", debate=debate_id, post=intent.key)
+                following = await self._refused(lease, intent, VenueError(DEFECT))
+            self.bell.wake(f"delivered/{debate_id}")
+
+    async def _gone(self, lease: Lease, intent: Intent, error: VenueError) -> Intent | None:
+        """Give up what its thread was to take; what goes elsewhere is given up by itself."""
+        if isinstance(intent.message, Reveal) and intent.message.aside:
+            return await self._refused(lease, intent, error)
+        await self._last_word.go_elsewhere(lease, intent)
+        await self._abandon(lease, intent.debate, error)
+        return await self.store.outbox.next(intent.debate)
+
+    async def _abandon(self, lease: Lease, debate_id: str, error: VenueError) -> None:
+        log.warning("thread is gone", debate=debate_id, why=str(error))
+        await self.store.outbox.abandon(lease, debate_id, str(error))
+        self._waited.discard(debate_id)
+        self.bell.ring("stop")
+        self.bell.wake(f"ended/{debate_id}")
+        self.bell.ring(f"votes/{self.venue.platform}")
+
+    async def _refused(self, lease: Lease, intent: Intent, error: VenueError) -> Intent | None:
+        """Try a message as plain text, then go on without it, if the debate can."""
+        log.error("message refused", debate=intent.debate, post=intent.key, why=str(error))
+        if isinstance(intent.message, ESSENTIAL):
+            await self._abandon(lease, intent.debate, error)
+            return None
+        if isinstance(intent.message, StanceInvite) and not intent.message.after:
+            # Nobody can answer, so nobody is waited for.
+            await self.store.votes.close_stance(lease, intent.debate, self.clock.now())
+        # Parts of it may have been frozen and posted since this was read.
+        intent = await self.store.outbox.find(intent.debate, intent.key) or intent
+        if intent.target is None and not isinstance(intent.message, FOLLOWED):
+            plain = in_plain_words(self.venue, intent)
+            if plain is not None:
+                return plain
+        if isinstance(intent.message, Reveal):
+            await self._last_word.go_elsewhere(lease, intent)
+        return await self._settle(lease, intent, DeliveryState.REFUSED, str(error))
+
+    async def _wait(self, intent: Intent, error: VenueAwayError, pause: float) -> None:
+        log.warning("platform is away", debate=intent.debate, post=intent.key, why=str(error))
+        self._waited.add(intent.debate)
+        await self.store.debates.set_waiting(intent.debate, f"Waiting to post: {error}")
+        await self.clock.sleep(max(error.retry_after, pause))
+
+    async def _caught_up(self, debate_id: str) -> None:
+        if debate_id in self._waited:
+            self._waited.discard(debate_id)
+            await self.store.debates.set_waiting(debate_id, "")
+
+    async def _send(self, lease: Lease, intent: Intent) -> Intent | None:
+        """Send what is left of a message, and return the debate's next one."""
+        if intent.target is not None:
+            return await self._edit(lease, intent)
+        intent = await self._last_word.address(intent)
+        parts = intent.parts or self.venue.render(intent.message, stem_of(intent))
+        while len(intent.refs) < len(parts):
+            intent = await self._send_part(lease, intent, parts)
+        await self._follow_up(lease, intent)
+        if UNSEEN in intent.refs:
+            return await self._settle(lease, intent, DeliveryState.DOUBTFUL, IN_DOUBT)
+        return await self._settle(lease, intent, DeliveryState.SENT)
+
+    async def _send_part(self, lease: Lease, intent: Intent, parts: Sequence[Part]) -> Intent:
+        part = parts[len(intent.refs)]
+        ref = await self._find_doubtful(intent, part)
+        if ref is None:
+            # What waits for its turn was not sent: it has no deadline, and is never in doubt.
+            waited_for = isinstance(intent.message, Announcement)
+            async with self.venue.turn(_place(intent), first=waited_for):
+                deadline = self.clock.now() + timedelta(seconds=self.venue.limits.send_seconds)
+                intent = await self.store.outbox.sending(lease, intent, parts, deadline)
+                left = (deadline - self.clock.now()).total_seconds()
+                if left <= 0:
+                    # This process stood still: whether the lease is still ours is asked once more.
+                    return await self.store.outbox.unsent(lease, intent)
+                ref = await self._post(lease, intent, part, left)
+        if len(intent.refs) + 1 == len(parts) and not isinstance(intent.message, FOLLOWED):
+            # The message is settled next, and its last reference stored with that.
+            return intent.model_copy(update={"refs": (*intent.refs, ref)})
+        return await self.store.outbox.posted(lease, intent, ref)
+
+    async def _find_doubtful(self, intent: Intent, part: Part) -> str | None:
+        """Look for a part that may have been sent before; None: it surely has to be sent.
+
+        Where reading is refused the part stays unseen, unless the debate needs the message.
+        """
+        if intent.state is not DeliveryState.SENDING or intent.deadline is None:
+            return None
+        try:
+            return await self._look(intent, part, intent.deadline)
+        except (VenueAwayError, VenueGoneError):
+            raise
+        except VenueError as error:
+            if isinstance(intent.message, FOLLOWED):
+                raise
+            log.warning("left in doubt", debate=intent.debate, post=intent.key, why=str(error))
+            return UNSEEN
+
+    async def _look(self, intent: Intent, part: Part, deadline: datetime) -> str | None:
+        after = next((ref for ref in reversed(intent.refs) if ref != UNSEEN), None)
+        found = await self.venue.find(_place(intent), part.reference, after)
+        left = (deadline - self.clock.now()).total_seconds()
+        if found is None and left > 0:
+            # The send may still be under way somewhere: its deadline has to pass first.
+            await self.clock.sleep(left)
+            found = await self.venue.find(_place(intent), part.reference, after)
+        return found
+
+    async def _post(self, lease: Lease, intent: Intent, part: Part, seconds: float) -> str:
+        try:
+            async with asyncio.timeout(seconds):
+                return await self.venue.post(_place(intent), part)
+        except VenueAwayError as error:
+            if not error.maybe_stored:
+                await self.store.outbox.unsent(lease, intent)
+            raise
+        except TimeoutError as error:
+            raise VenueAwayError(
+                f"{self.venue.platform} did not answer within "
+                f"{self.venue.limits.send_seconds:g} s; the message is looked for before it is "
+                "sent again.",
+                maybe_stored=True,
+            ) from error
+
+    async def _edit(self, lease: Lease, intent: Intent) -> Intent | None:
+        target = await self.store.outbox.find(intent.debate, intent.target or "")
+        if target is not None and target.refs:
+            shown = self.venue.render(intent.message, stem_of(intent))[0]
+            await self.venue.edit(_place(intent), target.refs[0], shown)
+        return await self._settle(lease, intent, DeliveryState.SENT)
+
+    async def _follow_up(self, lease: Lease, intent: Intent) -> None:
+        """Do what belongs to a message once it is posted; each of these can be done again."""
+        message, ref = intent.message, intent.refs[0]
+        if isinstance(message, Announcement):
+            title = headline(message.topic, TITLE_LENGTH)
+            thread = await self.venue.open_thread(intent.channel, ref, title)
+            await self.store.outbox.set_thread(lease, intent.debate, thread)
+        elif isinstance(message, VoteInvite):
+            # Before the first reaction can be seen, people may cast one.
+            await self.store.votes.accept(lease, intent.debate, ref)
+            await self._seeds.plant(intent.debate, Question.VOTE, ref, message.options)
+            now = self.clock.now()
+            deadline = now + timedelta(minutes=message.minutes)
+            await self.store.votes.open(lease, intent.debate, ref, now, deadline)
+            self.bell.ring(f"votes/{self.venue.platform}")
+        elif isinstance(message, StanceInvite):
+            await self._ask_for_stance(lease, intent, message)
+        elif isinstance(message, AgainInvite):
+            await self._ask_again(lease, intent, message)
+
+    async def _ask_for_stance(self, lease: Lease, intent: Intent, invite: StanceInvite) -> None:
+        question = Question.STANCE_AFTER if invite.after else Question.STANCE_BEFORE
+        await self.store.votes.accept(lease, intent.debate, intent.refs[0], question)
+        await self._seeds.plant(intent.debate, question, intent.refs[0], invite.options)
+        if invite.seconds is not None:
+            deadline = self.clock.now() + timedelta(seconds=invite.seconds)
+            await self.store.votes.open_stance(lease, intent.debate, deadline)
+            self.bell.ring(f"votes/{self.venue.platform}")
+
+    async def _ask_again(self, lease: Lease, intent: Intent, invite: AgainInvite) -> None:
+        await self.store.votes.accept(lease, intent.debate, intent.refs[0], Question.AGAIN)
+        await self._seeds.plant(intent.debate, Question.AGAIN, intent.refs[0], invite.options)
+        deadline = self.clock.now() + timedelta(minutes=invite.minutes)
+        await self.store.votes.open_again(lease, intent.debate, deadline)
+        self.bell.ring(f"votes/{self.venue.platform}")
+
+    async def _settle(
+        self, lease: Lease, intent: Intent, state: DeliveryState, error: str = ""
+    ) -> Intent | None:
+        instead = notice_of(intent, state, self.venue.platform)
+        following = await self.store.outbox.settle(lease, intent, state, error, instead)
+        log.info("message settled", debate=intent.debate, post=intent.key, state=state)
+        if isinstance(intent.message, Reveal):
+            self._board.look_again(intent.debate)
+        return following
+
+    async def _show_typing(self) -> None:
+        """Show in each thread which seats think now, until cancelled."""
+        shown: set[str] = set()
+        while True:
+            seats: dict[str, list[str]] = {}
+            for _, thread, step in await self.store.journal.thinking(
+                self.venue.platform, self.venue.channel
+            ):
+                seats.setdefault(thread, []).append(_seat_of(step))
+            for thread in shown - set(seats):
+                await self._typing(thread, [])
+            for thread, thinking in seats.items():
+                await self._typing(thread, thinking)
+            shown = set(seats)
+            await self.clock.sleep(self.venue.limits.typing_seconds)
+
+    async def _typing(self, thread: str, seats: list[str]) -> None:
+        try:
+            await self.venue.typing(thread, seats)
+        except VenueError as error:
+            log.debug("typing was not shown", thread=thread, why=str(error))
+
+
+def _place(intent: Intent) -> str:
+    """Return where a message goes: the thread, or the channel while there is none."""
+    if isinstance(intent.message, Announcement) or intent.thread is None:
+        return intent.channel
+    return intent.thread
+
+
+def _seat_of(step: str) -> str:
+    """Return who thinks in a step: `turn/rebuttal/A` is seat A, `jury/…` the jury."""
+    kind, *rest = step.split("/")
+    return rest[1] if kind == "turn" and len(rest) > 1 else kind

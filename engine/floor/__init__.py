@@ -1,0 +1,1 @@
+"""What a format's script may do, and the journaled steps below it."""

@@ -1,0 +1,123 @@
+"""A turn while it is written, as an audience may see it: without even half of a model's name."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import regex
+from pydantic import JsonValue, TypeAdapter, ValidationError
+
+from engine.blinding.identity import clean, replace_names
+from engine.blinding.veil import names_of
+from engine.blinding.vocabulary import read_vocabulary
+from engine.debate import Debate, side_of
+from engine.ports import AnswerSchema, Audience, Draft
+from engine.text import count_words
+
+TELL_SECONDS = 0.1  # reading a text for names takes a millisecond, and words come by the hundred
+KINDS = ("turn", "shorten")  # the cues of calls whose answers are posted
+_OBJECT = TypeAdapter(dict[str, JsonValue])
+
+_PARTS = regex.compile(r"[\s\-_./:]+")
+_UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
+_UNIT = regex.compile(rf"[{_UNSPACED}]|[^\s{_UNSPACED}]+")
+
+
+class Drafting:
+    """One call's text on its way to an audience, told at most ten times a second."""
+
+    def __init__(
+        self,
+        audience: Audience,
+        debate: Debate,
+        cue: Mapping[str, str],
+        schema: AnswerSchema | None = None,
+    ) -> None:
+        seat = cue["seat"]
+        self._audience = audience
+        self._schema = schema
+        self._names = names_of(debate.setup)
+        self._chars_per_word = debate.setup.chars_per_word
+        self._blank = Draft(
+            debate=debate.code,
+            seat=seat,
+            side=side_of(seat),
+            round=cue["round"],
+            limit=int(cue["words"] or 0),
+        )
+        self._text = self._model = ""
+        self._due: asyncio.TimerHandle | None = None
+
+    def hear(self, text: str, model: str) -> None:
+        """Take all of the text so far; it is told a little later, with what comes until then."""
+        self._text, self._model = text, model
+        if self._due is None:
+            self._due = asyncio.get_running_loop().call_later(TELL_SECONDS, self._tell)
+
+    def end(self, *, spoken: bool) -> None:
+        """Tell nothing any more; a text that was not `spoken` to its end is dropped."""
+        if self._due is not None:
+            self._due.cancel()
+            self._due = None
+        if not spoken:
+            self._audience.follow(replace(self._blank, dropped=True))
+
+    def _tell(self) -> None:
+        self._due = None
+        said = self._text if self._schema is None else read_growing(self._text, self._schema)
+        text = veil_growing(said, self._names | {self._model})
+        words = count_words(said, self._chars_per_word)
+        self._audience.follow(replace(self._blank, text=text, words=words))
+
+
+def veil_growing(text: str, names: Iterable[str]) -> str:
+    """Return as much of an unfinished text as people may read: whole words without a name.
+
+    Every known name of a model is taken out, for what follows may show it to be the speaker's
+    own; and as many words are held back at the end as the longest name has.
+    """
+    hidden = frozenset(names) | _brands()
+    shown = replace_names(clean(text), hidden)
+    held = max(len(_PARTS.split(name)) for name in hidden)
+    units = [unit.start() for unit in _UNIT.finditer(shown)]
+    return shown[: units[-held]].rstrip() if len(units) > held else ""
+
+
+def read_growing(text: str, schema: AnswerSchema) -> str:
+    """Return what an unfinished JSON object says, a line for each text under a key asked for."""
+    try:
+        value = _OBJECT.validate_json(
+            text[max(0, text.find("{")) :], experimental_allow_partial="trailing-strings"
+        )
+    except ValidationError:  # not yet, or never, an object
+        return ""
+    return "\n".join(_texts(value, frozenset(_keys(schema.json_schema))))
+
+
+def _texts(value: JsonValue, asked: frozenset[str]) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(item, asked)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            if key in asked:
+                yield from _texts(item, asked)
+
+
+def _keys(schema: Any) -> Iterator[str]:
+    if isinstance(schema, dict):
+        yield from schema.get("properties", ())
+    for part in schema.values() if isinstance(schema, dict) else schema:
+        if isinstance(part, dict | list):
+            yield from _keys(part)
+
+
+@lru_cache(maxsize=1)
+def _brands() -> frozenset[str]:
+    return frozenset(read_vocabulary().brands())

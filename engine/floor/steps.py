@@ -1,0 +1,211 @@
+"""Model calls as journaled steps: a step whose result is stored is never called for again."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import math
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
+from string import ascii_letters
+from typing import Protocol
+
+import orjson
+
+from engine.debate import Debate, Model, Origin, Sampling
+from engine.errors import BudgetError
+from engine.floor.keeper import Keeper
+from engine.floor.loop_pace import Pace
+from engine.floor.structured import TOO_LONG
+from engine.ports import AnswerSchema, Attempt, Call, ChatMessage, Models, Reply
+from engine.store import AttemptStart, Journaled, Lease, Store
+
+LINGER_SECONDS = 0.02
+BYTES_PER_TOKEN = 2.5  # of letters and spaces; anything else may take a token a byte
+_LETTERS = (ascii_letters + " ").encode()
+
+
+class Caller(Protocol):
+    """What scripts and panels ask models through, a step at a time."""
+
+    async def call(
+        self,
+        step: str,
+        model: Model,
+        messages: Sequence[ChatMessage],
+        sampling: Sampling,
+        *,
+        schema: AnswerSchema | None = None,
+        cue: Mapping[str, str] | None = None,
+    ) -> Reply:
+        """Return a step's reply."""
+        ...
+
+
+class Steps:
+    """The steps of one debate while its lease is held."""
+
+    def __init__(
+        self,
+        debate: Debate,
+        lease: Lease,
+        journaled: Journaled,
+        store: Store,
+        models: Models,
+        keeper: Keeper,
+        pace: Pace,
+    ) -> None:
+        self._debate = debate
+        self._lease = lease
+        self._results = journaled.steps
+        self._attempts = journaled.attempts
+        self._store = store
+        self._models = models
+        self._keeper = keeper
+        self._pace = pace
+        self._waiting: list[Callable[[], Awaitable[object]]] = []
+        self._started: list[Awaitable[object]] = []
+        self._linger: asyncio.TimerHandle | None = None
+        self.spent = journaled.spent
+
+    async def call(
+        self,
+        step: str,
+        model: Model,
+        messages: Sequence[ChatMessage],
+        sampling: Sampling,
+        *,
+        schema: AnswerSchema | None = None,
+        cue: Mapping[str, str] | None = None,
+        on_text: Callable[[str, str], None] | None = None,
+    ) -> Reply:
+        """Return a step's reply: the stored one, or a model's, which is then stored.
+
+        One that is over the debate's cap is cut, and says so.
+        `on_text` hears a model's while it is written, as `Call` says. Raises ModelError,
+        BudgetError, StoppedError, PausedError or LeaseLostError.
+        """
+        known = self._results.get(step)
+        if known is not None:
+            return self._cut(known.reply)
+        call = Call(
+            session=self._debate.id,
+            step=step,
+            model=model,
+            messages=tuple(messages),
+            sampling=sampling,
+            schema=schema,
+            cue=cue or {},
+            price=self._debate.setup.prices.get(model.ref),
+            on_text=on_text,
+        )
+        reply = await self._models.complete(call, Tries(self, call))
+        # Debates whose calls end together are dealt with one by one.
+        await self._pace.turn()
+        return self._cut(reply)
+
+    def _cut(self, reply: Reply) -> Reply:
+        """Cut a reply to the debate's cap; the journal keeps it as it came."""
+        most = self._debate.setup.reply_chars
+        if most is None or len(reply.text) <= most:
+            return reply
+        cut = {"text": reply.text[:most], "finish": TOO_LONG, "cut_from": len(reply.text)}
+        return reply.model_copy(update=cut)
+
+    async def began(self, call: Call, start: AttemptStart) -> None:
+        """Journal a try before it is sent, if the budget covers it. Raises BudgetError."""
+        self._keeper.check()
+        cap = self._debate.setup.cap_usd
+        if cap is not None and self.spent + start.cost_max > cap + 1e-9:
+            raise BudgetError(
+                f"The debate has used {self.spent:.4f} USD, and its next call may cost "
+                f"{start.cost_max:.4f}: more than its cap of {cap:g} USD allows.",
+                hint="The cap is ROSTRUM_BUDGET__DEBATE_USD.",
+            )
+        # Counted before the first await: calls side by side must not pass the cap together.
+        self.spent += start.cost_max
+        self.later(partial(self._store.journal.began, self._lease, start, call))
+        await self.flush()
+
+    def ended(self, start: AttemptStart, attempt: Attempt, reply: Reply | None) -> None:
+        """Journal how a try ended, and settle what it cost."""
+        if attempt.cost is not None:
+            self.spent += attempt.cost - start.cost_max
+        self.later(partial(self._store.journal.ended, self._lease, start, attempt, reply))
+
+    def later(self, write: Callable[[], Awaitable[object]]) -> None:
+        """Queue a write that has to be on disk before the next call is sent, not before.
+
+        Writes are stored in the order in which they are queued, and one commit takes them all:
+        a call waits for one flush of the disk instead of three. Where no call follows at once
+        they are stored without it.
+        """
+        self._waiting.append(write)
+        if self._linger is None:
+            loop = asyncio.get_running_loop()
+            self._linger = loop.call_later(LINGER_SECONDS, self._start_writes)
+
+    async def flush(self) -> None:
+        """Wait until everything queued is on disk; raises what the first write to fail raised."""
+        self._start_writes()
+        started, self._started = self._started, []
+        for result in await asyncio.gather(*started, return_exceptions=True):
+            if isinstance(result, BaseException):
+                raise result
+
+    def _start_writes(self) -> None:
+        if self._linger is not None:
+            self._linger.cancel()
+            self._linger = None
+        self._started += [asyncio.ensure_future(write()) for write in self._waiting]
+        self._waiting.clear()
+
+    def start(self, call: Call, number: int, tokens_out: int) -> AttemptStart:
+        """Describe a try that may write so much: its number in the journal, its cost at most."""
+        price = call.price
+        return AttemptStart(
+            debate=self._debate.id,
+            step=call.step,
+            number=self._attempts.get(call.step, 0) + number,
+            cost_max=price.cost(tokens_in(call), tokens_out) if price else 0.0,
+            cost=0.0 if price and price.free else None,
+            origin=price.origin if price else Origin.UNKNOWN,
+        )
+
+
+class Tries:
+    """The attempt log of one call."""
+
+    def __init__(self, steps: Steps, call: Call) -> None:
+        self._steps = steps
+        self._call = call
+        self._tokens_out = call.sampling.max_tokens
+        self._start: AttemptStart | None = None
+
+    async def began(self, number: int) -> None:
+        """Note that try `number` (from 1) is about to be sent; raises to forbid it."""
+        start = self._steps.start(self._call, number, self._tokens_out)
+        await self._steps.began(self._call, start)
+        self._start = start
+
+    def ended(self, attempt: Attempt, reply: Reply | None = None) -> None:
+        """Note how it ended; `reply` is given with the try that succeeded."""
+        if attempt.widens:
+            self._tokens_out *= 2
+        if self._start is not None:
+            self._steps.ended(self._start, attempt, reply)
+
+
+def tokens_in(call: Call) -> int:
+    """Return an upper estimate of a prompt's tokens."""
+    text = "".join(message.content for message in call.messages).encode()
+    other = len(text.translate(None, _LETTERS))
+    letters = len(text) - other
+    schema = call.schema.size if call.schema else 0
+    return math.ceil(letters / BYTES_PER_TOKEN) + other + schema + 8 * len(call.messages)
+
+
+def prompt_hash(messages: Sequence[ChatMessage]) -> str:
+    """Return the SHA-256 of a prompt's messages, in hexadecimal."""
+    body = orjson.dumps([[message.role, message.content] for message in messages])
+    return hashlib.sha256(body).hexdigest()

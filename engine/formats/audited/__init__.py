@@ -1,0 +1,1 @@
+"""`audited`: a judge that audits reasoning, and debaters that adapt."""

@@ -1,0 +1,202 @@
+"""What the judge of an `audited` debate answers: forms and rules."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+
+from engine.floor.schema import TEXT, by_key, choice, named, number, one_of, record, several, whole
+from engine.floor.shapes import Fault, Shape
+from engine.formats.audited.scoring import BESIDE, COMPONENTS, DROPPED, PRESSURES, SCALES, SUSPECT
+
+RANGES: dict[str, float] = {
+    **dict.fromkeys(COMPONENTS["logic"], 10.0),
+    **dict.fromkeys(COMPONENTS["rhetoric"], 7.5),
+    "tactics": SCALES["tactics"],
+    **dict.fromkeys(BESIDE, 10.0),
+}
+PRESSURE_MOST = 3
+OUTCOMES = ("previous", "latest", "draw")
+PATTERNS = ("coherence_collapse", "asymmetric_depth", "convergence_failure", "none")
+CONVERGENCES = (
+    "agreement",
+    "definitional_dispute",
+    "degree_disagreement",
+    "degenerate",
+    "none",
+)
+
+
+class Said(BaseModel):
+    """A part of an answer; a key that nobody asked for is left out."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
+
+
+class Suspect(Said):
+    """A claim of the turn itself that is specific but hollow, or wrong."""
+
+    claim: str
+    kind: str
+
+
+class Exposed(Said):
+    """A claim of an earlier turn that this turn shows to be suspect."""
+
+    turn: int
+    claim: str
+    kind: str
+
+
+class Premise(Said):
+    """A premise that the speaker relied on in an earlier turn, and now drops or contradicts."""
+
+    turn: int
+    premise: str
+    kind: str
+
+
+class Absolute(Said):
+    """A turn's scores by component, and what it adds to the register."""
+
+    scores: dict[str, float]
+    suspect: list[Suspect] = []
+    exposed: list[Exposed] = []
+    premises: list[Premise] = []
+
+
+class Pairwise(Said):
+    """Who was better in each dimension, and the pressure on whoever lost."""
+
+    outcomes: dict[str, str]
+    pressures: dict[str, int]
+
+
+class Narrative(Said):
+    """The debate reconstructed as one arc, and who held in it."""
+
+    narrative: str
+    winner: str
+
+
+class Conflict(Said):
+    """Why narrative and scorecard disagree."""
+
+    explanation: str
+    pattern: str
+
+
+class Convergence(Said):
+    """Whether the sides ended where they began."""
+
+    outcome: str
+    reason: str = ""
+
+
+def absolute_shape(turn: int) -> Shape[Absolute]:
+    """Return the form of a turn's scores.
+
+    Only turns before it can be exposed, and only the speaker's own hold its premises.
+    """
+    properties = {
+        "scores": record({name: number(0, most) for name, most in RANGES.items()}),
+        "suspect": several(record({"claim": TEXT, "kind": choice(*SUSPECT)}), 0, 3),
+    }
+    if turn > 1:
+        exposed = record({"turn": whole(1, turn - 1), "claim": TEXT, "kind": choice(*SUSPECT)})
+        properties["exposed"] = several(exposed, 0, 2)
+    own = tuple(range(2 - turn % 2, turn, 2))
+    if own:
+        premise = record({"turn": one_of(own), "premise": TEXT, "kind": choice(*DROPPED)})
+        properties["premises"] = several(premise, 0, 2)
+
+    def check(given: Absolute) -> tuple[Fault, ...]:
+        faults = [
+            _fault(f"scores.{name} is no number from 0 to {most:g}")
+            for name, most in RANGES.items()
+            if not 0 <= given.scores.get(name, -1.0) <= most
+        ]
+        claims: list[Suspect | Exposed] = [*given.suspect, *given.exposed]
+        faults += [
+            _fault(f"there is no kind “{c.kind[:40]}”") for c in claims if c.kind not in SUSPECT
+        ]
+        faults += [
+            _fault(f"there is no kind “{p.kind[:40]}” of premise")
+            for p in given.premises
+            if p.kind not in DROPPED
+        ]
+        faults += [
+            _fault(f"turn {item.turn} is not this speaker's own, and a premise is")
+            for item in given.premises
+            if item.turn not in own
+        ]
+        dated: list[Exposed | Premise] = [*given.exposed, *given.premises]
+        faults += [
+            _fault(f"turn {at} is not before this one")
+            for at in (item.turn for item in dated)
+            if not 0 < at < turn
+        ]
+        return tuple(faults)
+
+    return Shape(Absolute, named("Absolute", properties), check)
+
+
+def pairwise_shape() -> Shape[Pairwise]:
+    """Return the form of a comparison of two turns."""
+    schema = named(
+        "Pairwise",
+        {
+            "outcomes": by_key(SCALES, choice(*OUTCOMES)),
+            "pressures": by_key(PRESSURES, whole(-PRESSURE_MOST, PRESSURE_MOST)),
+        },
+    )
+
+    def check(given: Pairwise) -> tuple[Fault, ...]:
+        faults = [
+            _fault(f"outcomes.{name} is none of {', '.join(OUTCOMES)}")
+            for name in SCALES
+            if given.outcomes.get(name) not in OUTCOMES
+        ]
+        faults += [
+            _fault(f"pressures.{name} is no whole number from -3 to 3")
+            for name in PRESSURES
+            if abs(given.pressures.get(name, PRESSURE_MOST + 1)) > PRESSURE_MOST
+        ]
+        return tuple(faults)
+
+    return Shape(Pairwise, schema, check)
+
+
+def narrative_shape() -> Shape[Narrative]:
+    """Return the form of the narrative verdict."""
+
+    def check(given: Narrative) -> tuple[Fault, ...]:
+        return () if given.winner in ("A", "B", "tie") else (_fault("winner is none of A, B, tie"),)
+
+    schema = named("Narrative", {"narrative": TEXT, "winner": choice("A", "B", "tie")})
+    return Shape(Narrative, schema, check)
+
+
+def conflict_shape() -> Shape[Conflict]:
+    """Return the form of the pass that explains a conflict."""
+
+    def check(given: Conflict) -> tuple[Fault, ...]:
+        known = given.pattern in PATTERNS
+        return () if known else (_fault(f"pattern is none of {', '.join(PATTERNS)}"),)
+
+    schema = named("Conflict", {"explanation": TEXT, "pattern": choice(*PATTERNS)})
+    return Shape(Conflict, schema, check)
+
+
+def convergence_shape() -> Shape[Convergence]:
+    """Return the form of the comparison of beginning and end."""
+
+    def check(given: Convergence) -> tuple[Fault, ...]:
+        known = given.outcome in CONVERGENCES
+        return () if known else (_fault(f"outcome is none of {', '.join(CONVERGENCES)}"),)
+
+    schema = named("Convergence", {"reason": TEXT, "outcome": choice(*CONVERGENCES)})
+    return Shape(Convergence, schema, check)
+
+
+def _fault(what: str) -> Fault:
+    return Fault(kind="wrong_answer", what=what)

@@ -1,0 +1,106 @@
+"""`audited`: a judge that audits each turn's reasoning, and debaters that adapt to it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from pydantic import Field
+
+from engine.debate import Request, TurnOrder, Value
+from engine.errors import UsageError
+from engine.floor.floor import Floor
+from engine.floor.limits import TurnLimits
+from engine.formats.audited.judge import Audit
+from engine.formats.audited.result import conclude
+from engine.formats.audited.scoring import Archetypes
+from engine.formats.format import Format, Names, Roles
+
+NAME = "audited"
+
+
+class AuditedOptions(Value):
+    """How many turns, who the debaters are, and how easily they change.
+
+    `archetypes` are names of the data file, for A and then B.
+    """
+
+    turns: int = Field(10, ge=2, le=40)
+    archetypes: Names = ("engineer", "philosopher")
+    elasticity: float = Field(0.5, ge=0, le=1)
+
+
+class AuditedLimits(Value):
+    """Words of a turn."""
+
+    words: int = 250
+
+
+class Audited(Format):
+    """A and B in turn; after each turn the judge layer scores it and presses whoever lost."""
+
+    name = NAME
+    version = 1
+    files = True
+    options = AuditedOptions
+    turn_order = TurnOrder.SEQUENTIAL
+
+    def roles(self, options: Mapping[str, object]) -> Roles:
+        """Return both sides, and one judge."""
+        named = AuditedOptions.model_validate(options).archetypes
+        if len(named) != len(self.contenders):
+            raise UsageError(
+                f"audited needs two archetypes, for A and for B, and has {len(named)}."
+            )
+        return Roles(self.contenders, judges=1)
+
+    def rounds(self, request: Request) -> tuple[str, ...]:
+        """Return the exchanges, numbered from 1; the last may be A's alone."""
+        return tuple(f"exchange-{number}" for number in range(1, (self.turns(request) + 3) // 2))
+
+    def turns(self, request: Request) -> int:
+        """Return how many turns a debate has."""
+        return AuditedOptions.model_validate(request.options).turns
+
+    def waves(self, request: Request) -> int:
+        """Return how many calls wait for one another: a turn, its scores; then two more.
+
+        The last of them is asked beside the panel.
+        """
+        return 2 * self.turns(request) + 1
+
+    def path(self, request: Request, steps: Collection[str]) -> int:
+        """Return how many calls waited for one another, a conflict's explanation among them."""
+        return 2 * self.turns(request) + ("judge/conflict" in steps)
+
+    async def run(self, floor: Floor) -> None:
+        """Hold the debate."""
+        options = AuditedOptions.model_validate(floor.request.options)
+        limits = AuditedLimits.model_validate(floor.limits)
+        audit = Audit(floor, _cast(floor, options), options.elasticity)
+        last = ""
+        for number in range(1, options.turns + 1):
+            side = "A" if number % 2 else "B"
+            last = await floor.speak(
+                side,
+                f"exchange-{(number + 1) // 2}",
+                template=f"{NAME}/turn",
+                limits=TurnLimits(words=limits.words),
+                opposing=last,
+                side=side,
+                number=number,
+                final=number > options.turns - 2,
+                traits=audit.describe(side),
+                directive=await audit.direct(side, number),
+            )
+            if number == options.turns:
+                floor.adjourn()
+            await audit.score(number, side)
+        await conclude(floor, audit)
+
+
+def _cast(floor: Floor, options: AuditedOptions) -> dict[str, str]:
+    known = floor.prompts.data(f"{NAME}/archetypes", Archetypes).archetypes
+    for name in options.archetypes:
+        if name not in known:
+            raise UsageError(f"There is no archetype “{name}”; choose from {', '.join(known)}.")
+    return dict(zip("AB", options.archetypes, strict=True))

@@ -1,0 +1,217 @@
+"""How an `audited` debate ends: scorecard, narrative, the conflict between them, convergence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from engine.debate import TIE, Verdict
+from engine.findings import Artifact
+from engine.floor.floor import Floor
+from engine.floor.shapes import Answer, kept
+from engine.formats.audited.answers import (
+    Conflict,
+    Convergence,
+    Narrative,
+    conflict_shape,
+    convergence_shape,
+    narrative_shape,
+)
+from engine.formats.audited.judge import NAME, Audit, ask_judge, tell_entry
+from engine.formats.audited.scoring import SCALES, UNCALIBRATED, mean_total
+from engine.messages import Arc, ArcPoint, BoardRow, Report, ScoreBoard
+from engine.store import Post
+
+LONG = 10  # turns from which convergence is looked at
+LEVEL = 1.0  # points of 100 between the sides' means under which they are level
+WEAKNESSES = (
+    "Scores vary between runs, a judge has a style of its own, early turns are less calibrated, "
+    "and a claim may be called fabricated that is not."
+)
+
+
+async def conclude(floor: Floor, audit: Audit) -> None:
+    """Have the whole debate judged as one arc, and keep what comes of it for after the vote."""
+    card = _scorecard(floor, audit)
+    narrative, convergence = await floor.both(_narrate(floor), _converge(floor))
+    told = narrative.value.winner if narrative.valid and narrative.value else None
+    conflict = None
+    if told is not None and card.winner is not None and told != card.winner:
+        conflict = await _resolve(floor, audit, card.winner, narrative)
+    artifacts = [
+        kept(narrative, "narrative", "narrative"),
+        *([kept(conflict, "conflict", "conflict")] if conflict else []),
+        *([kept(convergence, "convergence", "convergence")] if convergence else []),
+        Artifact.of("register", "register", {"entries": [e.model_dump() for e in audit.register]}),
+        Artifact.of("traits", "traits", {"begun": audit.begun, "ended": audit.traits}),
+    ]
+    reports = [
+        Post(key="audited/board", message=_board(floor, audit, card.winner)),
+        Post(key="audited/arc", message=_arc(floor, audit)),
+        Post(key="audited/register", message=_register(audit)),
+        Post(key="audited/narrative", message=_story(narrative, conflict, convergence)),
+        Post(key="audited/drift", message=_drift(audit)),
+    ]
+    await floor.keep(*reports, artifacts=artifacts, verdict=card)
+
+
+def _scorecard(floor: Floor, audit: Audit) -> Verdict:
+    """Return the verdict of the scores: the higher mean total, after every adjustment."""
+    means = side_means(floor, audit)
+    scored = len(audit.points)
+    a, b = means["A"], means["B"]
+    unread = len(floor.turns) - scored
+    if a is None or b is None:
+        problem = "no turn of one side has a score"
+        return Verdict(
+            winner=None, problem=problem, valid=scored, invalid=unread, rubric=NAME, blind=False
+        )
+    winner = TIE if abs(a - b) < LEVEL else "A" if a > b else "B"
+    return Verdict(winner=winner, valid=scored, invalid=unread, rubric=NAME, blind=False)
+
+
+def side_means(floor: Floor, audit: Audit) -> dict[str, float | None]:
+    """Return each side's mean total of 100; None where no turn has a score."""
+    totals = [(turn.side, audit.total(turn.number)) for turn in floor.turns]
+    return {
+        side: mean_total([total for of, total in totals if of == side and total is not None])
+        for side in "AB"
+    }
+
+
+async def _narrate(floor: Floor) -> Answer[Narrative]:
+    return await ask_judge(floor, "narrative", narrative_shape(), transcript=floor.numbered())
+
+
+async def _converge(floor: Floor) -> Answer[Convergence] | None:
+    """Compare the first two turns with the last two, in a debate that is long enough."""
+    turns = len(floor.turns)
+    if turns < LONG:
+        return None
+    first, last = floor.numbered(1, 2), floor.numbered(turns - 1, turns)
+    return await ask_judge(floor, "convergence", convergence_shape(), first=first, last=last)
+
+
+async def _resolve(
+    floor: Floor, audit: Audit, scored: str, narrative: Answer[Narrative]
+) -> Answer[Conflict]:
+    return await ask_judge(
+        floor,
+        "conflict",
+        conflict_shape(),
+        narrative=narrative.value.narrative if narrative.value else "",
+        told=narrative.value.winner if narrative.value else "",
+        scored=scored,
+        totals=[(t.number, t.side, audit.total(t.number)) for t in floor.turns],
+    )
+
+
+# --- what the thread gets --------------------------------------------------------------
+
+
+def _board(floor: Floor, audit: Audit, winner: str | None) -> ScoreBoard:
+    rows = []
+    for turn in floor.turns:
+        points = audit.points.get(turn.number)
+        total = audit.total(turn.number)
+        cells = ["–"] * (len(SCALES) + 2)
+        if points is not None and total is not None:
+            marked = [
+                f"{points.values[name]:.1f}{'*' if name in points.originals else ''}"
+                for name in SCALES
+            ]
+            cells = [*marked, f"{audit.docked(turn.number):g}", f"{total:.1f}"]
+        early = " (early)" if turn.number <= UNCALIBRATED else ""
+        name = f"{turn.number} · {turn.side}{early}"
+        rows.append(BoardRow(side=turn.side, name=name, cells=tuple(cells)))
+    means = ", ".join(
+        f"{side} {'–' if mean is None else f'{mean:.1f}'}"
+        for side, mean in side_means(floor, audit).items()
+    )
+    notes = (
+        f"Mean of 100: {means}. {_ahead(winner)}.",
+        "“docked” is what the register took; * moved into its calibration band.",
+        WEAKNESSES,
+    )
+    columns = (*SCALES, "docked", "total")
+    return ScoreBoard(title="Scorecard", columns=columns, rows=tuple(rows), notes=notes)
+
+
+def _ahead(winner: str | None) -> str:
+    """Say who is ahead on the scorecard."""
+    match winner:
+        case None:
+            return "One side has no score, so nobody is ahead"
+        case "tie":
+            return "That is level"
+        case side:
+            return f"{side} is ahead"
+
+
+def _arc(floor: Floor, audit: Audit) -> Arc:
+    points = tuple(
+        ArcPoint(
+            number=turn.number,
+            side=turn.side,
+            score=audit.total(turn.number),
+            docked=audit.docked(turn.number),
+        )
+        for turn in floor.turns
+    )
+    told = ", ".join(
+        f"{point.side}{point.number} {'no score' if point.score is None else f'{point.score:.0f}'}"
+        + (f" ({point.docked:+g})" if point.docked else "")
+        for point in points
+    )
+    return Arc(title="The arc", points=points, alt=f"Score of 100 by turn: {told}.")
+
+
+def _register(audit: Audit) -> Report:
+    lines = [tell_entry(entry) for entry in audit.register]
+    return Report(title="Register", text="\n".join(lines) or "Nothing was entered.", side="judge")
+
+
+def _story(
+    narrative: Answer[Narrative],
+    conflict: Answer[Conflict] | None,
+    convergence: Answer[Convergence] | None,
+) -> Report:
+    return Report(
+        title="Narrative verdict",
+        text="\n\n".join(_chapters(narrative, conflict, convergence)),
+        side="judge",
+    )
+
+
+def _chapters(
+    narrative: Answer[Narrative],
+    conflict: Answer[Conflict] | None,
+    convergence: Answer[Convergence] | None,
+) -> Iterator[str]:
+    if narrative.value is None or not narrative.valid:
+        yield "The judge told no story that could be read."
+    else:
+        yield narrative.value.narrative
+        winner = narrative.value.winner
+        yield f"**Held in the end:** {'neither' if winner == TIE else winner}"
+    if conflict is not None and conflict.value is not None and conflict.valid:
+        pattern = conflict.value.pattern.replace("_", " ")
+        named = "" if pattern == "none" else f" ({pattern})"
+        yield f"**Why the scorecard says otherwise{named}:** {conflict.value.explanation}"
+    if convergence is not None and convergence.value is not None and convergence.valid:
+        outcome = convergence.value.outcome.replace("_", " ")
+        yield f"**Beginning against end:** {outcome}. {convergence.value.reason}".strip()
+
+
+def _drift(audit: Audit) -> Report:
+    lines = [f"- {side}, {audit.archetypes[side]}: {_moves(audit, side)}" for side in audit.begun]
+    return Report(title="How the debaters changed", text="\n".join(lines), side="judge")
+
+
+def _moves(audit: Audit, side: str) -> str:
+    ended: Mapping[str, float] = audit.traits[side]
+    moves = [
+        f"{trait.replace('_', ' ')} {was:g} → {ended[trait]:.1f}"
+        for trait, was in audit.begun[side].items()
+        if ended[trait] != was
+    ]
+    return ", ".join(moves) or "not at all"

@@ -1,0 +1,1 @@
+"""`structured`: claims, cross-examination, closing, trace table."""

@@ -1,0 +1,341 @@
+"""What sides and judge of a `structured` debate answer: forms, rules, and how they are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict
+
+from engine.debate import Value
+from engine.floor.schema import FLAG, TEXT, by_key, choice, named, record, several, whole
+from engine.floor.shapes import Fault, Shape
+from engine.formats.structured.trace import STANDINGS, Argument
+from engine.jury.rubric import HIGHEST, LOWEST, find_rubric
+
+RESPONSES = ("refute", "challenge", "concede", "partial")
+FALLACIES = (
+    "straw_man",
+    "appeal_to_authority",
+    "slippery_slope",
+    "false_dilemma",
+    "anecdotal_evidence",
+    "circular_reasoning",
+    "ad_hominem",
+)
+
+
+class StructuredLimits(Value):
+    """How many arguments an opening has, how long their parts are at least, and the closing."""
+
+    fewest: int = 3
+    most: int = 5
+    claim_chars: int = 10
+    reasoning_chars: int = 20
+    evidence_chars: int = 5
+    closing_words: int = 200
+
+
+class Labels(Value):
+    """The data file of labels: the words around structured answers, by language."""
+
+    labels: dict[str, dict[str, str]]
+
+    def of(self, language: str) -> dict[str, str]:
+        """Return the labels of a language; what it lacks is English."""
+        return self.labels["en"] | self.labels.get(language.split("-")[0].lower(), {})
+
+
+class Said(BaseModel):
+    """A part of an answer; a key that nobody asked for is left out."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class Statement(Said):
+    """One argument as it is stated."""
+
+    claim: str = ""
+    reasoning: str = ""
+    evidence: str = ""
+
+
+class Opening(Said):
+    """A side's opening."""
+
+    arguments: tuple[Statement, ...]
+
+
+class CrossResponse(Said):
+    """A response to one argument."""
+
+    type: str = ""
+    reasoning: str = ""
+    questions: tuple[str, ...] = ()
+
+
+class Cross(BaseModel):
+    """A side's responses, by the argument's id; any other key would bring something new."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    responses: dict[str, CrossResponse]
+
+
+def _once(value: Any) -> Any:
+    return tuple(dict.fromkeys(value)) if isinstance(value, list) else value
+
+
+Ids = Annotated[tuple[str, ...], BeforeValidator(_once)]
+
+
+class Closing(Said):
+    """A side's answers to the questions about its arguments, and its closing."""
+
+    answers: dict[str, str] = {}
+    concessions: Ids = ()
+    standing: Ids = ()
+    withdrawn: Ids = ()
+    position: str = ""
+    moved: bool | None = None
+
+
+class Sheet(BaseModel):
+    """A judge's sheet of one argument; its criteria are the rubric's."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    standing: str
+    fallacies: Ids = ()
+    reason: str = ""
+
+    def score(self, criterion: str) -> int | None:
+        """Return a criterion's score, None for what is no whole number from 1 to 10."""
+        given = (self.model_extra or {}).get(criterion)
+        if isinstance(given, bool) or not isinstance(given, int):
+            return None
+        return given if LOWEST <= given <= HIGHEST else None
+
+
+class Judgment(Said):
+    """The judge's sheets by argument, and what it makes of the whole."""
+
+    arguments: dict[str, Sheet]
+    key_insight: str = ""
+    unresolved: tuple[str, ...] = ()
+    recommendation: str = ""
+
+
+# --- forms and rules -------------------------------------------------------------------
+
+
+def opening_shape(limits: StructuredLimits) -> Shape[Opening]:
+    """Return the form of an opening."""
+    statement = record({"claim": TEXT, "reasoning": TEXT, "evidence": TEXT})
+    schema = named("Opening", {"arguments": several(statement, limits.fewest, limits.most)})
+
+    def check(opening: Opening) -> tuple[Fault, ...]:
+        given = len(opening.arguments)
+        faults = []
+        if given < limits.fewest:
+            faults.append(
+                _fault("too_few_arguments", f"it needs {limits.fewest}", given, limits.fewest)
+            )
+        if given > limits.most:
+            faults.append(
+                _fault("too_many_arguments", f"{limits.most} are allowed", given, limits.most)
+            )
+        for number, statement in enumerate(opening.arguments, 1):
+            for part in ("claim", "reasoning", "evidence"):
+                length, least = (
+                    len(getattr(statement, part).strip()),
+                    getattr(limits, f"{part}_chars"),
+                )
+                if length < least:
+                    what = f"the {part} of argument {number} needs at least {least} characters"
+                    faults.append(_fault(f"short_{part}", what, length, least))
+        return tuple(faults)
+
+    return Shape(Opening, schema, check)
+
+
+def cross_shape(ids: tuple[str, ...]) -> Shape[Cross]:
+    """Return the form of a cross-examination of these arguments."""
+    response = record(
+        {"type": choice(*RESPONSES), "reasoning": TEXT, "questions": several(TEXT, 1, 2)}
+    )
+
+    def check(cross: Cross) -> tuple[Fault, ...]:
+        faults = [
+            _fault("missing_response", f"{name} has no response")
+            for name in ids
+            if name not in cross.responses
+        ]
+        faults += _strangers(cross.responses, ids)
+        for key in cross.model_extra or {}:
+            faults.append(
+                _fault("new_argument", f"“{key[:40]}” is new, and no new argument counts here")
+            )
+        for name, response in cross.responses.items():
+            if response.type not in RESPONSES:
+                faults.append(
+                    _fault("wrong_type", f"the type of {name} is none of {', '.join(RESPONSES)}")
+                )
+            if not response.reasoning.strip():
+                faults.append(_fault("missing_reasoning", f"{name} has no reasoning"))
+            if not any(question.strip() for question in response.questions):
+                faults.append(_fault("missing_question", f"{name} has no follow-up question"))
+        return tuple(faults)
+
+    return Shape(Cross, named("CrossExamination", {"responses": by_key(ids, response)}), check)
+
+
+def closing_shape(
+    own: tuple[str, ...],
+    opposing: tuple[str, ...],
+    asked: tuple[str, ...],
+    limits: StructuredLimits,
+    count: Callable[[str], int],
+) -> Shape[Closing]:
+    """Return the form of a closing; `asked` are the own arguments that were asked about."""
+    schema = named(
+        "Closing",
+        {
+            "answers": by_key(asked, TEXT),
+            "concessions": several(choice(*opposing)),
+            "standing": several(choice(*own)),
+            "withdrawn": several(choice(*own)),
+            "position": TEXT,
+            "moved": FLAG,
+        },
+    )
+
+    def check(closing: Closing) -> tuple[Fault, ...]:
+        faults = [
+            _fault("missing_answer", f"the question about {name} is not answered")
+            for name in asked
+            if not closing.answers.get(name, "").strip()
+        ]
+        faults += _strangers(closing.concessions, opposing)
+        faults += _strangers((*closing.answers, *closing.standing, *closing.withdrawn), own)
+        for part in ("concessions", "standing"):
+            if part not in closing.model_fields_set:
+                faults.append(_fault(f"missing_{part}", f"the list “{part}” is missing"))
+        if closing.moved is None:
+            faults.append(_fault("missing_moved", "whether your position moved is missing"))
+        if not closing.position.strip():
+            faults.append(_fault("missing_position", "the final position is missing"))
+        words = count(closing.position)
+        if words > limits.closing_words:
+            what = f"the closing has {words} words, and {limits.closing_words} are allowed"
+            faults.append(_fault("too_many_words", what, words, limits.closing_words))
+        return tuple(faults)
+
+    return Shape(Closing, schema, check)
+
+
+def judgment_shape(ids: tuple[str, ...], rubric: str) -> Shape[Judgment]:
+    """Return the form of the judge's answer: a sheet for every argument."""
+    criteria = [criterion.name for criterion in find_rubric(rubric).criteria]
+    sheet = record(
+        dict.fromkeys(criteria, whole(LOWEST, HIGHEST))
+        | {
+            "standing": choice(*STANDINGS),
+            "fallacies": several(choice(*FALLACIES)),
+            "reason": TEXT,
+        }
+    )
+    schema = named(
+        "Judgment",
+        {
+            "arguments": by_key(ids, sheet),
+            "key_insight": TEXT,
+            "unresolved": several(TEXT, 1, 3),
+            "recommendation": TEXT,
+        },
+    )
+
+    def check(judgment: Judgment) -> tuple[Fault, ...]:
+        faults = [
+            _fault("missing_sheet", f"{name} is not judged")
+            for name in ids
+            if name not in judgment.arguments
+        ]
+        faults += _strangers(judgment.arguments, ids)
+        for name, given in judgment.arguments.items():
+            faults += _misjudged(name, given, criteria)
+        for part in ("key_insight", "recommendation"):
+            if not getattr(judgment, part).strip():
+                faults.append(_fault(f"missing_{part}", f"“{part}” is missing"))
+        if "unresolved" not in judgment.model_fields_set:
+            faults.append(_fault("missing_unresolved", "the list “unresolved” is missing"))
+        return tuple(faults)
+
+    return Shape(Judgment, schema, check)
+
+
+def _misjudged(name: str, sheet: Sheet, criteria: Sequence[str]) -> list[Fault]:
+    faults = [
+        _fault("wrong_score", f"{criterion} of {name} is no whole number from 1 to 10")
+        for criterion in criteria
+        if sheet.score(criterion) is None
+    ]
+    if sheet.standing not in STANDINGS:
+        faults.append(
+            _fault("wrong_standing", f"the standing of {name} is none of {', '.join(STANDINGS)}")
+        )
+    if not sheet.reason.strip():
+        faults.append(_fault("missing_reason", f"the reason for the standing of {name} is missing"))
+    if strange := [fallacy for fallacy in sheet.fallacies if fallacy not in FALLACIES]:
+        faults.append(
+            _fault(
+                "wrong_fallacy", f"“{strange[0][:40]}” of {name} is not on the list of fallacies"
+            )
+        )
+    return faults
+
+
+def _strangers(given: Mapping[str, object] | Sequence[str], known: Sequence[str]) -> list[Fault]:
+    return [
+        _fault("wrong_id", f"there is no argument “{name[:40]}” to speak of here")
+        for name in given
+        if name not in known
+    ]
+
+
+def _fault(kind: str, what: str, measured: float = 1, limit: float = 0) -> Fault:
+    return Fault(kind=kind, what=what, measured=measured, limit=limit)
+
+
+# --- how they are shown ----------------------------------------------------------------
+
+
+def show_opening(arguments: Sequence[Argument], labels: Mapping[str, str]) -> str:
+    """Return an opening as Markdown."""
+    return "\n\n".join(
+        f"**{argument.id}. {argument.claim.strip()}**\n\n{argument.reasoning.strip()}\n\n"
+        f"*{labels['evidence']}:* {argument.evidence.strip()}"
+        for argument in arguments
+    )
+
+
+def show_cross(cross: Cross, labels: Mapping[str, str]) -> str:
+    """Return a cross-examination as Markdown, grouped by argument."""
+    shown = []
+    for name, response in cross.responses.items():
+        kind = labels.get(response.type, response.type)
+        questions = "\n".join(f"- {question.strip()}" for question in response.questions)
+        shown.append(f"**{name} · {kind}**\n\n{response.reasoning.strip()}\n\n{questions}".strip())
+    return "\n\n".join(shown)
+
+
+def show_closing(closing: Closing, labels: Mapping[str, str]) -> str:
+    """Return the answers and the closing as Markdown."""
+    parts = [f"**{name}** {answer.strip()}" for name, answer in closing.answers.items()]
+    parts.append(closing.position.strip())
+    for key in ("concessions", "standing", "withdrawn"):
+        if named_ids := getattr(closing, key):
+            parts.append(f"*{labels[key]}:* {', '.join(named_ids)}")
+    if closing.moved is not None:
+        parts.append(f"*{labels['moved' if closing.moved else 'unmoved']}*")
+    return "\n\n".join(part for part in parts if part)

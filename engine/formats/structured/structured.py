@@ -1,0 +1,209 @@
+"""`structured`: numbered arguments, each answered, each traced to where it stands in the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
+
+from engine.debate import Request, TurnOrder, Value
+from engine.floor.floor import Floor
+from engine.floor.limits import TurnLimits
+from engine.floor.shapes import Answer
+from engine.formats.format import Format, Roles
+from engine.formats.structured.answers import (
+    RESPONSES,
+    Closing,
+    Cross,
+    Judgment,
+    Labels,
+    Opening,
+    StructuredLimits,
+    closing_shape,
+    cross_shape,
+    judgment_shape,
+    opening_shape,
+    show_closing,
+    show_cross,
+    show_opening,
+)
+from engine.formats.structured.briefing import Arguments, conclude
+from engine.formats.structured.trace import Argument, Response
+from engine.jury.rubric import find_rubric
+from engine.text import headline
+
+NAME = "structured"
+CLAIM_CHARS = 200  # of a free text that stands for an argument
+
+
+class StructuredOptions(Value):
+    """Which rubric the format's own judge scores by."""
+
+    rubric: Literal["panel", "evidence_first"] = "panel"
+
+
+class Structured(Format):
+    """Opening, cross-examination of every argument, closing; both sides at the same time."""
+
+    name = NAME
+    version = 1
+    files = True
+    options = StructuredOptions
+    turn_order = TurnOrder.SIMULTANEOUS
+
+    def roles(self, options: Mapping[str, object]) -> Roles:
+        """Return both sides, and one judge."""
+        return Roles(self.contenders, judges=1)
+
+    def rounds(self, request: Request) -> tuple[str, ...]:
+        """Return the three rounds."""
+        return ("opening", "cross-examination", "closing")
+
+    def turns(self, request: Request) -> int:
+        """Return how many turns a debate has."""
+        return 6
+
+    def waves(self, request: Request) -> int:
+        """Return the rounds; the judge is asked beside the panel."""
+        return 3
+
+    async def run(self, floor: Floor) -> None:
+        """Hold the debate."""
+        limits = StructuredLimits.model_validate(floor.limits)
+        labels = floor.prompts.data(f"{NAME}/labels", Labels).of(floor.request.language)
+
+        opened = await floor.all_at_once(*(_open(floor, side, limits, labels) for side in "AB"))
+        arguments = {
+            side: _arguments(side, opening) for side, opening in zip("AB", opened, strict=True)
+        }
+
+        crossed = await floor.all_at_once(
+            *(_cross(floor, side, arguments[_other(side)], labels) for side in "AB")
+        )
+        heard = dict(zip("BA", crossed, strict=True))
+        responses = {side: _responses(heard[side], arguments[side]) for side in "AB"}
+
+        closed = await floor.all_at_once(
+            *(
+                _close(floor, side, arguments, responses[side], heard[side].free, limits, labels)
+                for side in "AB"
+            )
+        )
+        closings = {
+            side: closing.value or Closing() for side, closing in zip("AB", closed, strict=True)
+        }
+
+        floor.adjourn()
+        judgment = await _judge(floor, arguments)
+        rubric = _rubric(floor)
+        await conclude(floor, arguments, responses, closings, judgment, rubric)
+
+
+def _other(side: str) -> str:
+    return "B" if side == "A" else "A"
+
+
+async def _open(
+    floor: Floor, side: str, limits: StructuredLimits, labels: Mapping[str, str]
+) -> Answer[Opening]:
+    return await floor.state(
+        side,
+        "opening",
+        template=f"{NAME}/opening",
+        shape=opening_shape(limits),
+        show=lambda opening: show_opening(_numbered(side, opening), labels),
+        limits=TurnLimits(),
+        numbers=limits,
+    )
+
+
+async def _cross(
+    floor: Floor, side: str, opposing: Sequence[Argument], labels: Mapping[str, str]
+) -> Answer[Cross]:
+    return await floor.state(
+        side,
+        "cross-examination",
+        template=f"{NAME}/cross",
+        shape=cross_shape(tuple(argument.id for argument in opposing)),
+        show=lambda cross: show_cross(cross, labels),
+        limits=TurnLimits(),
+        role="cross",
+        arguments=opposing,
+    )
+
+
+async def _close(
+    floor: Floor,
+    side: str,
+    arguments: Arguments,
+    responses: Mapping[str, Response],
+    free: str,
+    limits: StructuredLimits,
+    labels: Mapping[str, str],
+) -> Answer[Closing]:
+    own = tuple(argument.id for argument in arguments[side])
+    opposing = tuple(argument.id for argument in arguments[_other(side)])
+    asked = tuple(name for name, response in responses.items() if response.questions)
+    measure: Callable[[str], int] = floor.count
+    return await floor.state(
+        side,
+        "closing",
+        template=f"{NAME}/closing",
+        shape=closing_shape(own, opposing, asked, limits, measure),
+        show=lambda closing: show_closing(closing, labels),
+        limits=TurnLimits(),
+        role="closing",
+        arguments=arguments[side],
+        responses=responses,
+        free=free,
+        asked=asked,
+        opposing_ids=opposing,
+        numbers=limits,
+    )
+
+
+def _numbered(side: str, opening: Opening) -> tuple[Argument, ...]:
+    """Number a side's arguments: by us, so that no number can be wrong."""
+    return tuple(
+        Argument(id=f"{side}-{number}", **statement.model_dump())
+        for number, statement in enumerate(opening.arguments, 1)
+    )
+
+
+def _arguments(side: str, opening: Answer[Opening]) -> tuple[Argument, ...]:
+    """Return a side's arguments; what was written freely instead stands for a single one."""
+    numbered = _numbered(side, opening.value) if opening.value else ()
+    claim = headline(opening.raw, CLAIM_CHARS)
+    return numbered or (Argument(id=f"{side}-1", claim=claim),)
+
+
+def _responses(cross: Answer[Cross], arguments: Sequence[Argument]) -> dict[str, Response]:
+    """Return what was said to each argument that there is, and leave out what is no type."""
+    given = cross.value.responses if cross.value else {}
+    return {
+        argument.id: Response(
+            type=said.type if said.type in RESPONSES else "",
+            reasoning=said.reasoning.strip(),
+            questions=tuple(question for question in said.questions if question.strip()),
+        )
+        for argument in arguments
+        if (said := given.get(argument.id))
+    }
+
+
+async def _judge(floor: Floor, arguments: Arguments) -> Answer[Judgment]:
+    """Have every argument scored, as it stands after the whole debate."""
+    ids = tuple(argument.id for side in "AB" for argument in arguments[side])
+    return await floor.consult(
+        "judge",
+        floor.judge,
+        system=f"{NAME}/judge",
+        template=f"{NAME}/judgment",
+        shape=judgment_shape(ids, _rubric(floor)),
+        criteria=find_rubric(_rubric(floor)).criteria,
+        transcript=floor.transcript(),
+        ids=ids,
+    )
+
+
+def _rubric(floor: Floor) -> str:
+    return StructuredOptions.model_validate(floor.request.options).rubric

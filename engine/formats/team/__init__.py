@@ -1,0 +1,1 @@
+"""`team`: four against four in four stages."""

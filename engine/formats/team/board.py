@@ -1,0 +1,63 @@
+"""What the thread reads of a `team` debate's judge: the scoreboard and the review; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from engine.findings import Adjustment
+from engine.formats.team.manual import SEATS
+from engine.formats.team.rules import Scored, Totals, count_up
+from engine.messages import BoardRow, Report, ScoreBoard
+
+COLUMNS = ("speeches", "penalties", "total", "mean")
+UNSCORED = ("1 speech could not be scored.", "{n} speeches could not be scored.")
+
+
+def draw_board(speeches: Sequence[Scored], penalties: Sequence[Adjustment]) -> ScoreBoard:
+    """Return the scoreboard: each seat, both teams, and what rules were broken."""
+    totals = count_up(speeches, penalties, SEATS)
+    names = {seat: seat for seat in SEATS} | {side: f"Team {side}" for side in "AB"}
+    counted = totals.seats | totals.teams
+    rows = []
+    for subject, name in names.items():
+        spoken = sum(speech.seat.startswith(subject) for speech in speeches)
+        lost = sum(penalty.amount for penalty in penalties if penalty.subject == subject)
+        mean = totals.means[subject]
+        cells = (str(spoken), f"{lost:g}", f"{counted[subject]:.2f}", f"{mean:.2f}")
+        rows.append(BoardRow(side=subject[0], name=name, cells=cells))
+    notes = (*_remarks(totals, speeches), *_breaches(speeches, penalties))
+    return ScoreBoard(title="Scoreboard", columns=COLUMNS, rows=tuple(rows), notes=notes)
+
+
+def write_review(totals: Totals, review: str, summaries: Mapping[str, str]) -> Report:
+    """Return the final review: the judge's words, the count, and how each stage went."""
+    parts = [review or "The judge gave no review that could be read."]
+    if totals.best:
+        points = ", ".join(f"{side} {total:.2f}" for side, total in totals.teams.items())
+        parts.append(f"**Points:** {points}")
+        parts.append(f"**Best debater:** {totals.best}, {totals.seats[totals.best]:.2f}")
+    parts += [f"**{stage.capitalize()}.** {said}" for stage, said in summaries.items()]
+    return Report(title="The judge's review", text="\n\n".join(parts), side="judge")
+
+
+def _remarks(totals: Totals, speeches: Sequence[Scored]) -> Iterator[str]:
+    if totals.winner != totals.mean_winner:
+        yield (
+            "Sum and mean a speech disagree: a team that speaks more often gains by it in the "
+            "sum alone."
+        )
+    unread = sum(speech.sheet is None for speech in speeches)
+    if unread:
+        yield UNSCORED[unread != 1].format(n=unread)
+
+
+def _breaches(speeches: Sequence[Scored], penalties: Sequence[Adjustment]) -> Iterator[str]:
+    """Yield a line for each speech that broke rules: which, and what it cost whom."""
+    for speech in speeches:
+        costs = [penalty for penalty in penalties if penalty.by == speech.step]
+        # A penalty's reason begins with its rule.
+        rules = [*speech.violations, *(cost.reason.partition(":")[0] for cost in costs)]
+        if rules:
+            told = ", ".join(dict.fromkeys(rule.replace("_", " ") for rule in rules))
+            lost = ", ".join(f"{cost.subject} {cost.amount:g}" for cost in costs)
+            yield f"{speech.seat} in {speech.round}: {told}{f' ({lost})' if lost else ''}."

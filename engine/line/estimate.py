@@ -1,0 +1,326 @@
+"""What a debate will take, found by holding it dry: the same script, and no model called.
+
+What a script asks for depends on the topic by its length alone, and on models by how much they
+write: one that was held dry is not held again for another topic or other models.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from engine.debate import (
+    Estimate,
+    Model,
+    PanelMode,
+    PanelSetup,
+    Price,
+    Request,
+    Sampling,
+    Setup,
+    Turn,
+)
+from engine.floor.example import example
+from engine.floor.floor import Floor
+from engine.formats import Format
+from engine.jury.plan import FIRST_WAVE, MOST_JURORS
+from engine.ports import AnswerSchema, ChatMessage, Reply
+from engine.prompts.library import Prompts
+from engine.store import Note, Post
+
+EXPECTED_JURORS = 4
+CHARS_PER_WORD = 6  # a space included
+JURY_PROMPT_TOKENS = 700  # what a juror reads beside the transcript
+BRIEF = frozenset({"ask", "answer", "summary"})
+WORDINESS = {"de": 0.92, "tr": 0.77}  # as the built-in speeches have it
+UNSPACED = frozenset({"zh", "ja", "th", "lo", "km", "my"})
+# Stand for them in a dry run; no template, once filled in, holds such marks otherwise.
+TOPIC, CONDITIONS = "{{ topic }}", "{{ conditions }}"
+NOBODY = PanelSetup(roster=())
+MOST_OUTLINES = 200  # kept at once; each takes some kilobytes
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How much models are expected to write.
+
+    `turn` and `closing` are shares of the words allowed, `most` is where a turn ends in any
+    case (`brief`: one that only asks, answers or sums up; `decision`: a closing's second part),
+    `field` the words of a text in a structured answer, all three in English words, and `ballot`
+    is tokens. A token has so many bytes; what a cap is checked against is stricter (see steps.py).
+    """
+
+    turn: float
+    closing: float
+    ballot: int
+    field: int
+    most: int = 100_000
+    brief: int = 100_000
+    decision: int = 100_000
+    token: float = 4.2
+    characters: bool = False  # where a token has so many characters instead
+
+    def speak(
+        self,
+        cue: Mapping[str, str],
+        limits: Mapping[str, float],
+        language: str,
+        rate: float,
+        number: int,
+    ) -> str:
+        """Return filler as long as a turn; `rate` is characters a word where none are spaced.
+
+        A turn whose words are not limited as a whole has a closing's two parts. Turns of
+        different numbers have no word in common.
+        """
+        allowed = int(cue.get("words") or 0)
+        wordiness = wordiness_of(language)
+        if not allowed:
+            share = limits.get("decision_words", 200) * self.closing
+            decision = int(min(share, self.decision * wordiness))
+            return f"Filler.\n\n---\n\n{self.write(decision, language, rate, number)}"
+        most = self.brief if cue.get("duty") in BRIEF else self.most
+        words = int(min(allowed * self.turn, most * wordiness))
+        return self.write(words, language, rate, number, counted="counted" in cue)
+
+    def answer(self, schema: AnswerSchema, language: str, rate: float) -> str:
+        """Return a structured answer that satisfies its schema."""
+        words = int(self.field * wordiness_of(language))
+        return example(schema.json_schema, self.write(words, language, rate, 0))
+
+    def write(
+        self, words: int, language: str, rate: float, number: int, *, counted: bool = False
+    ) -> str:
+        """Return filler of so many words."""
+        if language.split("-")[0].lower() in UNSPACED:
+            return chr(ord("一") + number) * int(words * rate)
+        letter, length = chr(ord("a") + number % 26), CHARS_PER_WORD / wordiness_of(language)
+        # One long word: as many short ones would take longer to count than all the rest, and
+        # are needed only where a script goes by how many there are.
+        return (
+            f"{letter * (round(length) - 1)} " * words if counted else letter * int(length * words)
+        )
+
+    def size(self, text: str) -> int:
+        """Return a text's length, in what tokens are made of here."""
+        return len(text) if self.characters else len(text.encode())
+
+    def tokens(self, size: int) -> int:
+        """Return how many tokens a text of that size probably has."""
+        return math.ceil(size / self.token)
+
+
+# Told “at most”, models come close to a limit; the built-in ones have only so much to say.
+WRITTEN = Manner(turn=0.75, closing=0.9, ballot=250, field=30)
+REHEARSED = Manner(
+    turn=0.95,
+    most=106,
+    brief=45,
+    closing=0.9,
+    decision=80,
+    ballot=110,
+    field=17,
+    token=4,
+    characters=True,
+)
+
+
+def wordiness_of(language: str) -> float:
+    """Return how many words a language takes for what English says in one; they are longer."""
+    return WORDINESS.get(language.split("-")[0].lower(), 1.0)
+
+
+def manner_of(model: Model) -> Manner:
+    """Return how much a model is expected to write."""
+    return REHEARSED if model.rehearses else WRITTEN
+
+
+@dataclass(slots=True)
+class Share:
+    """What is asked of one who takes part, in a dry run: how often, and how much.
+
+    `read` is the size of its prompts, which hold the marks for topic and conditions so many times.
+    """
+
+    calls: int = 0
+    read: int = 0
+    topics: int = 0
+    conditions: int = 0
+    tokens_out: int = 0
+    most_out: int = 0
+
+    def ask(self, messages: Sequence[ChatMessage], manner: Manner) -> None:
+        """Count a call, and what it reads."""
+        told = "".join(message.content for message in messages)
+        self.calls += 1
+        self.read += manner.size(told)
+        self.topics += told.count(TOPIC)
+        self.conditions += told.count(CONDITIONS)
+
+    def tokens_in(self, request: Request, manner: Manner) -> int:
+        """Return what is read in all, in a debate of that topic and those conditions."""
+        topic = manner.size(request.topic) - len(TOPIC)
+        conditions = manner.size(request.conditions) - len(CONDITIONS)
+        return manner.tokens(self.read + self.topics * topic + self.conditions * conditions)
+
+
+class Outline(NamedTuple):
+    """What a script asks of each who takes part, and the tokens that are said for all to hear."""
+
+    shares: Mapping[str, Share]
+    spoken: int
+
+
+@dataclass(slots=True)
+class DryDesk:
+    """A desk that calls nobody: it counts what would be sent, and answers with filler."""
+
+    setup: Setup
+    shares: dict[str, Share] = field(default_factory=dict)
+    calls: int = 0
+    spoken: int = 0
+
+    async def room(self) -> None:
+        """Never wait."""
+
+    async def call(
+        self,
+        step: str,
+        model: Model,
+        messages: Sequence[ChatMessage],
+        sampling: Sampling,
+        *,
+        schema: AnswerSchema | None = None,
+        cue: Mapping[str, str] | None = None,
+    ) -> Reply:
+        """Count a call, and answer with as many words as a model is expected to write."""
+        setup, manner = self.setup, manner_of(model)
+        language, rate = setup.request.language, setup.chars_per_word
+        if schema is None:
+            text = manner.speak(cue or {}, setup.limits, language, rate, self.calls)
+        else:
+            text = manner.answer(schema, language, rate)
+        self.calls += 1
+        share = self.shares.setdefault(model.name, Share())
+        share.ask(messages, manner)
+        share.tokens_out += manner.tokens(manner.size(text))
+        share.most_out += sampling.max_tokens
+        return Reply(text=text, finish="stop", model=model.ref)
+
+    async def publish(self, turn: Turn, compose: Callable[[], Post]) -> None:
+        """Post nothing; a juror reads it."""
+        manner = manner_of(self.setup.request.model_of(turn.seat))
+        self.spoken += manner.tokens(manner.size(turn.text))
+
+    async def keep(self, note: Note) -> None:
+        """Keep nothing."""
+
+
+@dataclass(slots=True)
+class Bill:
+    """What calls are expected to take together, and to cost in USD where a price is known."""
+
+    prices: Mapping[str, Price | None]
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    usd: float = 0.0
+    usd_max: float = 0.0
+
+    def add(self, model: Model, calls: int, tokens_in: int, tokens_out: int, most: int) -> None:
+        """Add expected calls of a model, which writes so many tokens, or at most so many."""
+        self.calls += calls
+        self.tokens_in += tokens_in
+        self.tokens_out += tokens_out
+        price = self.prices.get(model.ref)
+        if price is not None:
+            self.usd += price.cost(tokens_in, tokens_out, tokens_in // max(1, calls))
+            # A turn may have to be shortened, and a juror asked again: twice the most.
+            self.usd_max += 2 * price.cost(2 * tokens_in, most)
+
+
+async def estimate(
+    setup: Setup, script: Format, prompts: Prompts, pace: Mapping[str, float]
+) -> Estimate:
+    """Estimate calls, tokens, minutes and money of a debate.
+
+    `pace` is how many seconds a call to each model takes. Money is None when the price of
+    any model is unknown. The maximum takes every reply at its token cap, and twice.
+    """
+    outline, bill = await _outline(setup, script, prompts), Bill(setup.prices)
+    for name, model in _cast(setup.request).items():
+        share = outline.shares.get(name, Share())
+        read = share.tokens_in(setup.request, manner_of(model))
+        bill.add(model, share.calls, read, share.tokens_out, share.most_out)
+    turns, reading = bill.calls, outline.spoken + JURY_PROMPT_TOKENS
+    jurors, most = setup.panel.roster[:MOST_JURORS], setup.sampling["juror"].max_tokens
+    # In both orders where the panel is strict, or this debate is one of those audited.
+    readings = 2 if setup.panel.audit or setup.panel.mode is PanelMode.STRICT else 1
+    for juror in jurors[:EXPECTED_JURORS] * readings:
+        bill.add(juror, 1, reading, manner_of(juror).ballot, most)
+    calls, tokens_in, tokens_out, usd = bill.calls, bill.tokens_in, bill.tokens_out, bill.usd
+    for juror in jurors[EXPECTED_JURORS:] * readings:
+        bill.add(juror, 1, reading, manner_of(juror).ballot, most)
+    models = [*setup.request.speakers, *setup.request.judges, *jurors]
+    known = all(setup.prices.get(model.ref) is not None for model in models)
+    slowest = max(pace[model.ref] for model in models)
+    waves = script.waves(setup.request) + 1 + max(0, len(jurors) - FIRST_WAVE) / 2
+    return Estimate(
+        calls=calls,
+        calls_max=2 * (turns + readings * len(jurors)),
+        tokens_in=tokens_in,
+        tokens_out=tokens_out,
+        minutes=round(waves * slowest / 60, 2),
+        usd=usd if known else None,
+        usd_max=bill.usd_max if known else None,
+    )
+
+
+_outlines: dict[tuple[Format, str, str], Outline] = {}
+
+
+async def _outline(setup: Setup, script: Format, prompts: Prompts) -> Outline:
+    """Return what a script asks for, held dry if that is not known yet."""
+    dry = _without_topic(setup)
+    key = script, prompts.digest, dry.model_dump_json()
+    known = _outlines.get(key)
+    if known is None:
+        desk = DryDesk(dry)
+        await script.run(Floor(dry, prompts, desk, script.turns(dry.request)))
+        if len(_outlines) >= MOST_OUTLINES:
+            _outlines.clear()
+        known = _outlines[key] = Outline(desk.shares, desk.spoken)
+    return known
+
+
+def _cast(request: Request) -> dict[str, Model]:
+    """Return the models by who they are in a debate: a contender, a seat, or a judge."""
+    judges = enumerate(request.judges)
+    return {
+        **{f"contender{side}": model for side, model in request.sides.items()},
+        **{f"seat{seat}": model for seat, model in request.seats.items()},
+        **{f"judge{number}": model for number, model in judges},
+    }
+
+
+def _without_topic(setup: Setup) -> Setup:
+    """Return the setup that is the same for all debates that ask for as much, whatever about."""
+    request = setup.request
+    cast = {
+        name: Model(backend=model.backend, name=name, family=name)
+        for name, model in _cast(request).items()
+    }
+    asked = {
+        "topic": TOPIC,
+        "conditions": CONDITIONS if request.conditions else "",
+        "sides": {side: cast[f"contender{side}"] for side in request.sides},
+        "seats": {seat: cast[f"seat{seat}"] for seat in request.seats},
+        "judges": tuple(cast[f"judge{number}"] for number in range(len(request.judges))),
+        "drawn": (),
+    }
+    own = {"prices": {}, "seed": 0, "ordinal": 0, "cap_usd": None, "mirror_of": None}
+    names = {side: f"Name{side}" for side in setup.names}
+    alike = {"request": request.model_copy(update=asked), "names": names, "panel": NOBODY, **own}
+    return setup.model_copy(update=alike)

@@ -1,0 +1,331 @@
+"""From what a person asked to a frozen setup: defaults, draws, panel, prices.
+
+After this nothing that could change (settings, templates, prices, history) is read again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from random import Random
+
+from pydantic import JsonValue
+
+from engine.blinding.vocabulary import draw_names, kin
+from engine.debate import (
+    BallotKind,
+    Model,
+    PanelMode,
+    Price,
+    Request,
+    Sampling,
+    Scores,
+    Setup,
+    TurnOrder,
+    Value,
+)
+from engine.errors import BudgetError, NotAllowedError, UsageError
+from engine.formats import Format, find_format
+from engine.formats.format import Roles, read_options
+from engine.jury.history import Fit
+from engine.jury.roster import seat_panel
+from engine.prompts.languages import check_language
+from engine.prompts.library import Prompts
+from engine.store import Caps
+from engine.text import clean, is_visible
+
+LONGEST_TEXT = 20_000  # characters
+
+
+class Ground(Value):
+    """What the platform lets Rostrum do where somebody asks; each sentence says what to grant.
+
+    `unfit` is why no debate can be held there, `no_files` why none that posts a file can,
+    `no_removal` why no ballot can be secret. Empty: as far as is known it can.
+    """
+
+    unfit: str = ""
+    no_files: str = ""
+    no_removal: str = ""
+
+
+class Order(Value):
+    """What a person asked for, and where; None is “the default, or drawn”.
+
+    `ground` is what the platform allows in `place`. `models` are by contender or by seat (`A1`),
+    `judges` and `options` the format's own. `mirror` asks for a second debate with sides exchanged.
+    """
+
+    platform: str
+    community: str
+    place: str
+    ground: Ground = Ground()
+    user: str | None = None
+    topic: str | None = None
+    conditions: str | None = None
+    format: str | None = None
+    language: str | None = None
+    models: Mapping[str, Model] = {}
+    jurors: tuple[Model, ...] = ()
+    judges: tuple[Model, ...] = ()
+    options: Mapping[str, JsonValue] = {}
+    rounds: int | None = None
+    turn_order: TurnOrder | None = None
+    blind: bool | None = None
+    scores: Scores | None = None
+    ballot: BallotKind | None = None
+    stance: bool | None = None
+    mirror: bool | None = None
+    vote_minutes: float | None = None
+    quorum: int | None = None
+    seed: int | None = None
+
+
+class Defaults(Value):
+    """What an installation or a community has set for its debates."""
+
+    topic: str = ""
+    conditions: str = ""
+    format: str = "classic"
+    language: str = "en"
+    models: tuple[Model, ...]
+    jurors: tuple[Model, ...]
+    sides: Mapping[str, Model] = {}
+    blind: bool = True
+    turn_order: TurnOrder = TurnOrder.SEQUENTIAL
+    scores: Scores = Scores.AFTER_VOTE
+    ballot: BallotKind = BallotKind.OPEN
+    stance: bool = False
+    stance_seconds: float = 60.0
+    vote_minutes: float = 30.0
+    quorum: int = 5
+    extend: bool = True
+    broadcast: bool = False
+    again: bool = False
+    again_minutes: float = 1440.0
+    sampling: Mapping[str, Sampling]
+    limits: Mapping[str, Mapping[str, float]]
+    chars_per_word: float = 1.5
+    reply_chars: int | None = None
+    panel_mode: PanelMode = PanelMode.ADAPTIVE
+    rubric: str = "panel"
+    caps: Caps = Caps()
+
+    @property
+    def debaters(self) -> tuple[Model, ...]:
+        """Models that may be asked for as debaters."""
+        return (*self.models, *self.sides.values())
+
+    @property
+    def judges(self) -> tuple[Model, ...]:
+        """Models that may be asked for as jurors or judges."""
+        return (*self.jurors, *self.models)
+
+
+def complete(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Format]:
+    """Fill an order in with defaults and draws. Raises UsageError for what cannot be held."""
+    topic = _text("topic", order.topic or defaults.topic)
+    if not topic:
+        raise UsageError("A debate needs a topic; give one, for example “Remote work is better”.")
+    if not is_visible(topic):
+        raise UsageError(
+            "This topic shows nothing: all its characters are invisible. Write one, for example "
+            "“Remote work is better”."
+        )
+    conditions = defaults.conditions if order.conditions is None else order.conditions
+    script = find_format(order.format or defaults.format)
+    options = read_options(script.name, script.options, order.options).model_dump(mode="json")
+    if order.rounds is not None and not script.takes_rounds:
+        takes = ", ".join(options) or "none"
+        raise UsageError(
+            f"The number of rounds cannot be chosen in the format {script.name}: leave rounds out. "
+            f"Its own options: {takes}."
+        )
+    roles = script.roles(options)
+    sides, drawn = _seat_contenders(roles, order, defaults, seed)
+    seats = {seat: model for seat, model in order.models.items() if seat in roles.seats}
+    request = Request(
+        topic=topic,
+        conditions=_text("conditions", conditions),
+        format=script.name,
+        language=check_language(order.language or defaults.language),
+        sides=sides,
+        drawn=drawn,
+        seats=seats,
+        judges=_seat_judges(roles, order, defaults, (*sides.values(), *seats.values())),
+        options=options,
+        rounds=int(_within("rounds", order.rounds, 1, 9, script.default_rounds)),
+        turn_order=script.turn_order or order.turn_order or defaults.turn_order,
+        blind=defaults.blind if order.blind is None else order.blind,
+        scores=order.scores or defaults.scores,
+        ballot=order.ballot or defaults.ballot,
+        vote_minutes=_within(
+            "vote_minutes", order.vote_minutes, 0.001, 10080, defaults.vote_minutes
+        ),
+        quorum=int(_within("quorum", order.quorum, 0, 1_000_000, defaults.quorum)),
+        extend=defaults.extend,
+        stance=script.stance or (defaults.stance if order.stance is None else order.stance),
+        stance_seconds=defaults.stance_seconds,
+        broadcast=defaults.broadcast,
+        again=defaults.again,
+        again_minutes=defaults.again_minutes,
+    )
+    _check_ground(order.ground, request, script)
+    return request, script
+
+
+def _check_ground(ground: Ground, request: Request, script: Format) -> None:
+    """Refuse what cannot be held to its end there. Raises NotAllowedError, or UsageError."""
+    if refusal := ground.unfit or (ground.no_files if script.files else ""):
+        raise NotAllowedError(refusal)
+    if ground.no_removal and request.ballot is BallotKind.SECRET:
+        raise UsageError(ground.no_removal)
+
+
+def freeze(
+    request: Request,
+    script: Format,
+    order: Order,
+    defaults: Defaults,
+    prompts: Prompts,
+    *,
+    seed: int,
+    number: int,
+    fit: Fit,
+) -> Setup:
+    """Fix everything that a debate depends on from now on, but prices and reservation."""
+    panel = seat_panel(
+        jurors_of(order, defaults),
+        request.speakers,
+        ordinal=number,
+        seed=seed,
+        history=fit.history,
+        correlation=fit.correlation,
+        slope=fit.slope,
+        mode=defaults.panel_mode,
+        rubric=defaults.rubric,
+        blind=request.blind,
+    )
+    return Setup(
+        request=request,
+        format_version=script.version,
+        templates=prompts.digest,
+        panel=panel,
+        names=_draw_neutral_names(request, seed),
+        sampling=dict(defaults.sampling),
+        limits=dict(defaults.limits.get(script.name, {})),
+        seed=seed,
+        ordinal=number,
+        cap_usd=defaults.caps.debate_usd,
+        chars_per_word=defaults.chars_per_word,
+        reply_chars=_reply_chars(defaults, script),
+    )
+
+
+def _reply_chars(defaults: Defaults, script: Format) -> int | None:
+    """Return how much of a reply is read: never less than thirty times a limit of the format.
+
+    A word has five or six letters in most languages, so that no turn within its limits is cut.
+    """
+    if defaults.reply_chars is None:
+        return None
+    largest = max(defaults.limits.get(script.name, {}).values(), default=0)
+    return max(defaults.reply_chars, int(30 * largest))
+
+
+def jurors_of(order: Order, defaults: Defaults) -> tuple[Model, ...]:
+    """Return the roster that an order asks for. Raises UsageError when there is none."""
+    roster = order.jurors or defaults.jurors
+    if not roster:
+        raise UsageError(
+            "No jurors are known; name some with the debate.", hint="Or set ROSTRUM_JURORS."
+        )
+    return roster
+
+
+def check_prices(prices: Mapping[str, Price | None], caps: Caps) -> None:
+    """Refuse a dollar cap that cannot be kept. Raises BudgetError naming what to set."""
+    unknown = sorted(ref for ref, price in prices.items() if price is None)
+    if unknown and (caps.debate_usd is not None or caps.community_daily_usd is not None):
+        raise BudgetError(
+            f"Nobody knows the price of {', '.join(unknown)}, so the cap on spending cannot be "
+            "kept; choose other models, or ask whoever runs Rostrum to set the price.",
+            hint=f"Set ROSTRUM_PRICES, for example '{{\"{unknown[0]}\": [0.3, 1.2]}}' in USD per "
+            "million tokens in and out, or ROSTRUM_BUDGET__DEBATE_USD=off and "
+            "ROSTRUM_BUDGET__COMMUNITY_DAILY_USD=off.",
+        )
+
+
+def _seat_contenders(
+    roles: Roles, order: Order, defaults: Defaults, seed: int
+) -> tuple[dict[str, Model], tuple[str, ...]]:
+    """Give every contender a model: the one asked for, the default, or one drawn."""
+    contenders = roles.contenders
+    strange = sorted(set(order.models) - {*contenders, *roles.seats})
+    if strange:
+        raise UsageError(
+            f"This format has no side {strange[0]}; it has {' and '.join(contenders)}."
+        )
+    chosen = {**defaults.sides, **order.models}
+    drawn = tuple(side for side in contenders if side not in chosen)
+    taken = {chosen[side].ref for side in contenders if side in chosen}
+    offered = [model for model in defaults.models if model.ref not in taken]
+    offered = offered if len(offered) >= len(drawn) else list(defaults.models) * len(contenders)
+    if drawn and not offered:
+        raise UsageError(
+            "No models are known; name one for each side.", hint="Or set ROSTRUM_MODELS."
+        )
+    picked = Random(f"sides/{seed}").sample(offered, len(drawn))
+    if roles.one_model and drawn:
+        alike = next((chosen[side] for side in contenders if side in chosen), picked[0])
+        picked = [alike] * len(drawn)
+    sides = {**chosen, **dict(zip(drawn, picked, strict=True))}
+    return {side: sides[side] for side in contenders}, drawn
+
+
+def _seat_judges(
+    roles: Roles, order: Order, defaults: Defaults, speakers: Sequence[Model]
+) -> tuple[Model, ...]:
+    """Give a format its own judges: those asked for, else jurors of no debater's family first."""
+    if not roles.judges:
+        if order.judges:
+            raise UsageError(
+                "A debate of this format, with these options, asks no judge of its own; leave "
+                "judges out, or choose what has one. Jurors are named as jurors."
+            )
+        return ()
+    own = {kin(model.family) for model in speakers}
+    roster = jurors_of(order, defaults)
+    free = [juror for juror in roster if kin(juror.family) not in own] or list(roster)
+    if len(order.judges) > roles.judges:
+        raise UsageError(
+            f"A debate of this format, with these options, asks {roles.judges} "
+            f"{'judge' if roles.judges == 1 else 'judges'} of its own, and {len(order.judges)} are "
+            "named; leave out the rest. Jurors are named as jurors."
+        )
+    asked = order.judges or tuple(free)
+    return tuple(asked[at % len(asked)] for at in range(roles.judges))
+
+
+def _draw_neutral_names(request: Request, seed: int) -> dict[str, str]:
+    spoken_of = [request.topic, request.conditions]
+    spoken_of += [model.name for model in request.sides.values()]
+    return draw_names(tuple(request.sides), seed, spoken_of)
+
+
+def _text(name: str, given: str) -> str:
+    text = clean(given).strip()
+    if len(text) > LONGEST_TEXT:
+        raise UsageError(
+            f"The {name} of a debate may have at most {LONGEST_TEXT} characters, and this has "
+            f"{len(text)}; shorten it."
+        )
+    return text
+
+
+def _within(name: str, value: float | None, low: float, high: float, default: float) -> float:
+    chosen = default if value is None else value
+    if not low <= chosen <= high:
+        raise UsageError(
+            f"{name} is {chosen:.10g}; it has to be between {low:.10g} and {high:.10g}."
+        )
+    return chosen

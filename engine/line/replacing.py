@@ -1,0 +1,88 @@
+"""A debate goes on with another model where one of its own is gone.
+
+What the old model said stays as it was said, and stays hidden under its old name too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+from engine.blinding.vocabulary import kin
+from engine.debate import Model, Replacement, Setup
+from engine.errors import UsageError
+from engine.messages import Notice
+from engine.ports import Models
+from engine.store import Post
+
+Key = TypeVar("Key")
+REPLACED = "A model could not be asked any more, so that another one has taken its place."
+
+
+async def replace_models(setup: Setup, changes: Sequence[Replacement], models: Models) -> Setup:
+    """Make changes one after the other, and price the new models. Raises UsageError."""
+    for change in changes:
+        setup = replace_model(setup, change)
+    found = {change.now.ref: await models.price(change.now) for change in changes}
+    return setup.model_copy(update={"prices": setup.prices | found})
+
+
+def tell_replaced(setup: Setup) -> Post:
+    """Say it in the thread, where no model is named before the reveal."""
+    return Post(key=f"replaced/{len(setup.replaced)}", message=Notice(text=REPLACED))
+
+
+def replace_model(setup: Setup, change: Replacement) -> Setup:
+    """Put a model in another's places: as a speaker, a juror, or a judge of the format.
+
+    Raises UsageError where the old one has no place, or the new one may not take it.
+    """
+    request, old = setup.request, change.was.ref
+    seated = {model.ref: model for model in (*request.speakers, *request.judges)}
+    seated |= {juror.ref: juror for juror in setup.panel.roster}
+    if old not in seated:
+        raise UsageError(f"{old} has no place in this debate; it has {', '.join(seated)}.")
+    change = change.model_copy(update={"was": seated[old]})
+    request = request.model_copy(
+        update={
+            "sides": _put(request.sides, change),
+            "seats": _put(request.seats, change),
+            "judges": tuple(change.now if one.ref == old else one for one in request.judges),
+        }
+    )
+    setup = setup.model_copy(update={"request": request, "replaced": (*setup.replaced, change)})
+    return _seat_jury(setup, change)
+
+
+def _put(places: Mapping[Key, Model], change: Replacement) -> dict[Key, Model]:
+    return {
+        place: change.now if model.ref == change.was.ref else model
+        for place, model in places.items()
+    }
+
+
+def _seat_jury(setup: Setup, change: Replacement) -> Setup:
+    """Replace a juror; recuse those of the family of anyone who speaks or has spoken."""
+    panel = setup.panel
+    spoke = (*setup.request.speakers, *(one.was for one in setup.replaced if _spoke(setup, one)))
+    own = {kin(model.family) for model in spoke}
+    sits = {juror.ref for juror in panel.roster}
+    if change.was.ref in sits:
+        if change.now.ref in sits:
+            raise UsageError(f"{change.now.ref} sits on this jury already; name another.")
+        if kin(change.now.family) in own and not panel.recusal_failed:
+            raise UsageError(f"{change.now.ref} is of a debater's family; name another juror.")
+    roster = [change.now if juror.ref == change.was.ref else juror for juror in panel.roster]
+    free = [juror for juror in roster if kin(juror.family) not in own]
+    recused = tuple(juror for juror in roster if juror not in free) if free else ()
+    seated = {
+        "roster": tuple(free or roster),
+        "recused": (*panel.recused, *recused),
+        "recusal_failed": not free,
+    }
+    return setup.model_copy(update={"panel": panel.model_copy(update=seated)})
+
+
+def _spoke(setup: Setup, change: Replacement) -> bool:
+    """Tell whether a model that was replaced may have spoken: what took its place speaks."""
+    return change.now.ref in {model.ref for model in setup.request.speakers}

@@ -1,0 +1,289 @@
+"""Thinking for one debate: the format's script, then the blind panel, under one lease."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+import structlog
+
+from engine.debate import Debate, Model, Sampling, Status, Turn
+from engine.delivery.ending import DEFECT, said_of
+from engine.errors import (
+    BudgetError,
+    LeaseLostError,
+    PausedError,
+    RostrumError,
+    StoppedError,
+    ThreadGoneError,
+)
+from engine.floor.beside import Beside
+from engine.floor.drafts import KINDS, Drafting
+from engine.floor.floor import Floor
+from engine.floor.keeper import Keeper
+from engine.floor.loop_pace import Pace
+from engine.floor.steps import Steps
+from engine.floor.wake import Bell
+from engine.formats import format_of
+from engine.jury.panel import hold_panel
+from engine.messages import Notice, StanceInvite, VoteInvite
+from engine.ports import AnswerSchema, Audience, ChatMessage, Models, Reply
+from engine.prompts.library import Prompts
+from engine.store import Lease, Note, Post, Store
+from engine.votes.questions import STANCES, vote_options
+
+MOST_UNDELIVERED = 4
+LOOK_SECONDS = 1.0
+log = structlog.get_logger(__name__)
+
+
+@dataclass(slots=True)
+class Runner:
+    """What thinking needs; it never talks to a platform.
+
+    `audience` watches turns while they are written; None: nobody does.
+    """
+
+    store: Store
+    models: Models
+    keeper: Keeper
+    bell: Bell
+    audience: Audience | None = None
+    _prompts: dict[str, Prompts] = field(default_factory=dict)
+    _pace: Pace = field(default_factory=Pace)
+
+    async def run_debate(self, debate_id: str) -> None:
+        """Think for a debate until its vote can open, or until it ends otherwise.
+
+        Whatever is journaled already is not done again. A debate that another process holds
+        is left to it.
+        """
+        try:
+            async with self.keeper.hold(f"debate/{debate_id}") as lease:
+                await self._run(debate_id, lease)
+        except LeaseLostError as error:
+            log.info("debate left to another process", debate=debate_id, why=str(error))
+        except PausedError:
+            log.info("debate paused", debate=debate_id)
+        except RostrumError as error:
+            await self._end(debate_id, error)
+        except Exception:  # one debate's defect must not end the others
+            log.exception("debate failed by a defect", debate=debate_id)
+            await self._end(debate_id, RostrumError(DEFECT))
+
+    async def _run(self, debate_id: str, lease: Lease) -> None:
+        debate, journaled = await asyncio.gather(
+            self.store.debates.get(debate_id), self.store.journal.load(debate_id)
+        )
+        if not debate.status.live:
+            return
+        log.info("debate runs", debate=debate_id, format=debate.request.format)
+        steps = Steps(debate, lease, journaled, self.store, self.models, self.keeper, self._pace)
+        advance = self.store.debates.advance
+        steps.later(partial(advance, lease, debate_id, Status.RUNNING, debate.reason))
+        desk = LiveDesk(debate, lease, steps, self, journaled.unanswered)
+        try:
+            if journaled.steps:
+                desk.undelivered = await self.store.outbox.undelivered_turns(debate_id)
+            await self._announced(debate)
+            await self._hear_stances(debate, lease, steps)
+            await self._think(debate, desk)
+        finally:
+            await steps.flush()
+        self.bell.ring(f"outbox/{debate.platform}", debate_id)
+        log.info("debate judged", debate=debate_id, usd=round(steps.spent, 6))
+
+    async def _think(self, debate: Debate, desk: LiveDesk) -> None:
+        """Run the script and the panel, and queue the verdict with the invitation to vote.
+
+        The panel begins with the last turn, beside what a script's own judge still has to do.
+        """
+        script = format_of(debate.request.format, debate.setup.format_version)
+        prompts = await self._load_prompts(debate.setup.templates)
+        total = script.length(debate.request)
+        floor = Floor(debate.setup, prompts, desk, total, desk.unanswered)
+        async with Beside() as beside:
+            held = beside.start(script.run(floor))
+            held.add_done_callback(lambda _: floor.adjourn())
+            await floor.adjourned()
+            if held.done():
+                held.result()
+            verdict, ballots = await hold_panel(debate, floor.turns, prompts, desk.steps)
+        seal = self.store.journal.record_verdict
+        desk.steps.later(
+            partial(seal, desk.lease, debate.id, verdict, ballots, _invitation(debate))
+        )
+
+    async def _end(self, debate_id: str, error: RostrumError) -> None:
+        """Write down how a debate ended early, and say it in the thread."""
+        status = _status_after(error)
+        log.warning("debate ended early", debate=debate_id, status=status, why=str(error))
+        try:
+            # The wish to stop is still there, and must not stop this too.
+            async with self.keeper.hold(f"debate/{debate_id}", stoppable=False) as lease:
+                await self._conclude(debate_id, lease, status, error)
+        except LeaseLostError as lost:
+            log.info("debate left to another process", debate=debate_id, why=str(lost))
+
+    async def _conclude(
+        self, debate_id: str, lease: Lease, status: Status, error: RostrumError
+    ) -> None:
+        debate = await self.store.debates.get(debate_id)
+        if not debate.status.live:
+            return
+        if not debate.gone:
+            # First the notice: whoever sees the debate ended may wait for its messages and leave.
+            number = (await self.store.journal.spending(debate_id))[0]
+            notice = Notice(level="warning", text=_farewell(status, error))
+            await self._publish(debate, lease, Post(key=f"end/{number}", message=notice))
+        await self.store.debates.advance(lease, debate_id, status, str(error))
+        self.bell.wake(f"ended/{debate_id}")
+        if debate.mirror is not None:  # whose vote may have waited for this one's
+            self.bell.ring(f"votes/{debate.platform}")
+
+    async def _announced(self, debate: Debate) -> None:
+        """Wait until the debate has a thread: nothing is paid for what can be posted nowhere."""
+        if debate.thread is not None:
+            return
+        while (await self.store.debates.get(debate.id)).thread is None:
+            self.keeper.check()
+            await self.bell.collect(f"delivered/{debate.id}", LOOK_SECONDS)
+
+    async def _hear_stances(self, debate: Debate, lease: Lease, steps: Steps) -> None:
+        """Ask what people think before the first turn, and wait until they were heard."""
+        if not debate.request.stance or debate.stance_closed_at is not None:
+            return
+        await steps.flush()
+        await self._publish(debate, lease, _ask_for_stance(debate, after=False))
+        while (await self.store.debates.get(debate.id)).stance_closed_at is None:
+            self.keeper.check()
+            await self.bell.collect(f"stance/{debate.id}", LOOK_SECONDS)
+
+    async def _publish(self, debate: Debate, lease: Lease, *posts: Post) -> None:
+        await self.store.outbox.publish(lease, debate.id, posts)
+        self.bell.ring(f"outbox/{debate.platform}", debate.id)
+
+    async def _load_prompts(self, digest: str) -> Prompts:
+        if digest not in self._prompts:
+            self._prompts[digest] = Prompts(await self.store.debates.templates(digest))
+        return self._prompts[digest]
+
+
+@dataclass(slots=True)
+class LiveDesk:
+    """The desk of a running debate: journaled calls, and posts through the outbox."""
+
+    debate: Debate
+    lease: Lease
+    steps: Steps
+    runner: Runner
+    unanswered: Mapping[str, str]
+    undelivered: int = 0
+    recording: int = 0
+
+    async def room(self) -> None:
+        """Wait until fewer than four turns are undelivered."""
+        if self.undelivered + self.recording >= MOST_UNDELIVERED:
+            # Most of what was stored since the last count is delivered by now.
+            await self._count()
+        if self.undelivered + self.recording >= MOST_UNDELIVERED:
+            await self.steps.flush()
+            await self._count()
+        while self.undelivered >= MOST_UNDELIVERED:
+            await self.runner.bell.collect(f"delivered/{self.debate.id}", 1.0)
+            self.runner.keeper.check()
+            await self._count()
+
+    async def _count(self) -> None:
+        outbox = self.runner.store.outbox
+        self.undelivered = await outbox.undelivered_turns(self.debate.id)
+
+    async def call(
+        self,
+        step: str,
+        model: Model,
+        messages: Sequence[ChatMessage],
+        sampling: Sampling,
+        *,
+        schema: AnswerSchema | None = None,
+        cue: Mapping[str, str] | None = None,
+    ) -> Reply:
+        """Return a step's reply, and let the audience watch it being written if it is a turn's."""
+        audience = self.runner.audience
+        if audience is None or cue is None or cue.get("kind") not in KINDS:
+            return await self.steps.call(step, model, messages, sampling, schema=schema, cue=cue)
+        drafting, spoken = Drafting(audience, self.debate, cue, schema), False
+        try:
+            reply = await self.steps.call(
+                step, model, messages, sampling, schema=schema, cue=cue, on_text=drafting.hear
+            )
+            spoken = True
+            return reply
+        finally:
+            drafting.end(spoken=spoken)
+
+    async def publish(self, turn: Turn, compose: Callable[[], Post]) -> None:
+        """Keep a turn and queue its post, together."""
+        self.recording += 1
+        self.steps.later(partial(self._record, turn, compose))
+
+    async def keep(self, note: Note) -> None:
+        """Keep what a format finds beside its turns."""
+        self.steps.later(partial(self._note, note))
+
+    async def _note(self, note: Note) -> None:
+        await self.runner.store.journal.note(self.lease, self.debate.id, note)
+        if note.posts:
+            self.runner.bell.ring(f"outbox/{self.debate.platform}", self.debate.id)
+
+    async def _record(self, turn: Turn, compose: Callable[[], Post]) -> None:
+        await self.runner.store.journal.record_turn(self.lease, self.debate.id, turn, compose())
+        self.recording -= 1
+        self.undelivered += 1  # until it is counted again, with what was delivered since
+        self.runner.bell.ring(f"outbox/{self.debate.platform}", self.debate.id)
+
+
+def _invitation(debate: Debate) -> tuple[Post, ...]:
+    request = debate.request
+    invite = VoteInvite(
+        options=vote_options(tuple(request.sides)),
+        minutes=request.vote_minutes,
+        quorum=request.quorum,
+        ballot=request.ballot,
+        mirrored=debate.mirror is not None,
+    )
+    vote = Post(key="vote", message=invite)
+    return (vote, _ask_for_stance(debate, after=True)) if request.stance else (vote,)
+
+
+def _ask_for_stance(debate: Debate, *, after: bool) -> Post:
+    invite = StanceInvite(
+        topic=debate.request.topic,
+        after=after,
+        options=STANCES,
+        seconds=None if after else debate.request.stance_seconds,
+        ballot=debate.request.ballot,
+    )
+    return Post(key="stance/after" if after else "stance/before", message=invite)
+
+
+def _status_after(error: RostrumError) -> Status:
+    match error:
+        case BudgetError():
+            return Status.PARTIAL
+        case ThreadGoneError():
+            return Status.FAILED
+        case StoppedError():
+            return Status.CANCELLED
+        case _:
+            return Status.FAILED
+
+
+def _farewell(status: Status, error: RostrumError) -> str:
+    outcome = {
+        Status.PARTIAL: "The debate stops here, incomplete.",
+        Status.CANCELLED: "The debate was stopped.",
+    }.get(status, "The debate could not go on; everything up to here is kept.")
+    return f"{outcome} {said_of(error)}"

@@ -1,0 +1,327 @@
+"""The use cases that adapters call; each is one command of the chat or of the command line."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import reduce
+from typing import NamedTuple
+
+import structlog
+from ulid import ULID
+
+from engine.debate import (
+    Debate,
+    Estimate,
+    Model,
+    Price,
+    Replacement,
+    Request,
+    Setup,
+    Status,
+    Value,
+    short_code,
+)
+from engine.errors import BudgetError, UsageError
+from engine.floor.wake import Bell
+from engine.formats import Format, find_format
+from engine.jury.history import Fit, fit
+from engine.line.estimate import estimate
+from engine.line.intake import Defaults, Order, check_prices, complete, freeze
+from engine.line.mirror import add_up, check_mirrored, exchange
+from engine.line.replacing import replace_models, tell_replaced
+from engine.messages import Announcement
+from engine.ports import Clock, Dispatcher, Inbound, Models
+from engine.prompts.library import Prompts
+from engine.store import Caps, NewDebate, Post, Store
+from engine.store.pairs import awaits
+from engine.text import dollars
+from engine.votes.hearing import Heard
+from engine.votes.window import VoteWindow
+
+HISTORY_DEBATES = 2000
+HISTORY_SECONDS = 60.0
+log = structlog.get_logger(__name__)
+
+
+class Started(Value):
+    """What the starter is told; it alone may name the models that were asked for.
+
+    `mirror` is the second debate where one was asked for; `estimate` is for both then.
+    """
+
+    debate: Debate
+    mirror: Debate | None = None
+    estimate: Estimate
+    warnings: tuple[str, ...] = ()
+
+
+class Fitted(NamedTuple):
+    """Juror history, and until when it is recent enough."""
+
+    fit: Fit
+    until: datetime
+
+
+class Plan(NamedTuple):
+    """A debate that is about to be stored, and what it is expected to take."""
+
+    new: NewDebate
+    expected: Estimate
+    prompts: Prompts
+
+
+@dataclass(slots=True)
+class Service:
+    """The engine's front: validates, stores, and hands over to the dispatcher."""
+
+    store: Store
+    models: Models
+    dispatcher: Dispatcher
+    prompts: Prompts
+    bell: Bell
+    clock: Clock
+    windows: Mapping[str, VoteWindow]
+    new_seed: Callable[[], int] = lambda: secrets.randbits(48)
+    _fitted: Fitted | None = None
+    _fitting: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def start(self, order: Order, defaults: Defaults) -> Started:
+        """Queue a debate, and its mirror where one is asked for.
+
+        Raises UsageError or BudgetError, and then nothing is stored.
+        """
+        seed = self.new_seed() if order.seed is None else order.seed
+        request, script = complete(order, defaults, seed)
+        if order.mirror:
+            check_mirrored(script.name, script.roles(request.options), request)
+        plans = [await self._plan(request, script, order, defaults, seed)]
+        if order.mirror:
+            plans.append(
+                await self._plan(
+                    exchange(request), script, order, defaults, seed, mirror_of=plans[0].new.id
+                )
+            )
+        debates = await self._create(plans, defaults.caps)
+        for debate, plan in zip(debates, plans, strict=True):
+            await self._submit(debate, plan.expected)
+        return _started(debates, plans)
+
+    async def _plan(
+        self,
+        request: Request,
+        script: Format,
+        order: Order,
+        defaults: Defaults,
+        seed: int,
+        *,
+        mirror_of: str | None = None,
+    ) -> Plan:
+        """Freeze, price and estimate a debate. Raises BudgetError when it is too dear."""
+        prompts = self.prompts.only(script.name, "jury")
+        number = await self.store.debates.next_number()
+        fit = await self._history()
+        setup = freeze(request, script, order, defaults, prompts, seed=seed, number=number, fit=fit)
+        setup = setup.model_copy(update={"mirror_of": mirror_of})
+        models = models_of(setup)
+        setup = setup.model_copy(update={"prices": await self._price(models, defaults.caps)})
+        pace = {model.ref: self.models.pace(model) for model in models}
+        expected = await estimate(setup, script, prompts, pace)
+        setup = reserve(setup, expected, defaults.caps)
+        return Plan(self._new_debate(order, setup), expected, prompts)
+
+    async def _submit(self, debate: Debate, expected: Estimate) -> None:
+        await self.dispatcher.submit(debate.id)
+        self.bell.ring(f"outbox/{debate.platform}", debate.id)
+        log.info(
+            "debate queued", debate=debate.id, format=debate.request.format, calls=expected.calls
+        )
+
+    async def resume(
+        self, debate_id: str, caps: Caps, changes: Sequence[Replacement] = ()
+    ) -> Debate:
+        """Go on with a debate that failed, stopped at its cap, or lost its process.
+
+        `changes` put other models in the place of those that are gone. Raises UsageError or
+        BudgetError, and then nothing is changed.
+        """
+        debate = await self.store.debates.get(debate_id)
+        ended = debate.status in (Status.FAILED, Status.PARTIAL)
+        if changes and not ended:
+            raise UsageError(
+                f"Debate {debate.code} is {debate.status}; a model is replaced only in one that "
+                "failed, or stopped at its cap."
+            )
+        if ended:
+            setup = await replace_models(debate.setup, changes, self.models)
+            check_prices(setup.prices, caps)
+            posts = [tell_replaced(setup)] if changes else []
+            now = self.clock.now()
+            debate = await self.store.debates.requeue(debate.id, caps, now, setup, posts)
+        if debate.status.live:
+            await self.dispatcher.submit(debate.id)
+        elif debate.status is not Status.VOTING and await self._all_delivered(debate):
+            raise UsageError(
+                f"Debate {debate.code} is {debate.status}; there is nothing to resume."
+            )
+        self.bell.ring(f"outbox/{debate.platform}", debate.id)
+        self.bell.ring(f"votes/{debate.platform}")
+        return debate
+
+    async def _all_delivered(self, debate: Debate) -> bool:
+        return await self.store.outbox.next(debate.id) is None
+
+    async def recover(self) -> list[str]:
+        """Submit every debate that a process before this one left unfinished."""
+        unfinished = await self.store.debates.unfinished()
+        for debate_id in unfinished:
+            await self.dispatcher.submit(debate_id)
+        return unfinished
+
+    async def cancel(self, debate_id: str, reason: str) -> Debate:
+        """Ask a debate to stop; a call that is out is interrupted, and what it cost kept."""
+        debate = await self.store.debates.get(debate_id)
+        if not debate.status.live:
+            raise UsageError(f"Debate {debate.code} is {debate.status}; only a running one stops.")
+        await self.store.debates.ask_stop(debate.id, reason)
+        self.bell.ring("stop")
+        return debate
+
+    async def hear(self, platform: str, event: Inbound) -> Heard:
+        """Take in what a platform tells of; it is stored when this returns.
+
+        What one person does to one message is handed over in its order, one after the other.
+        """
+        return await self.windows[platform].hearing.hear(event)
+
+    async def close_vote(self, debate_id: str) -> Debate:
+        """Close an open vote before its time, and reveal; an open one on its mirror closes too.
+
+        While the vote on the mirror is still to come, that is refused: the reveal would name the
+        mirror's models. Raises UsageError.
+        """
+        debate = await self.store.debates.get(debate_id)
+        if debate.status is Status.VOTING and debate.vote_opened_at is None:
+            raise UsageError(
+                f"The vote on debate {debate.code} opens once all before it is posted; "
+                "close it then."
+            )
+        if debate.status is not Status.VOTING:
+            raise UsageError(f"Debate {debate.code} is {debate.status}; it has no open vote.")
+        mirror = await self.store.debates.mirror_of(debate)
+        if mirror is not None and awaits(debate, mirror, self.clock.now()):
+            raise UsageError(
+                f"This reveal would name the models of {mirror.code}, the mirror of debate "
+                f"{debate.code}, before people can vote there; both votes close together. Close "
+                "this one once the vote there is open, or stop that debate first."
+            )
+        await self.windows[debate.platform].close(debate.id, early=True)
+        return await self.store.debates.get(debate.id)
+
+    async def _create(self, plans: Sequence[Plan], caps: Caps) -> list[Debate]:
+        """Store the debates, all or none of them. Raises BudgetError."""
+        for plan in plans:
+            await self.store.debates.keep_templates(plan.prompts.digest, plan.prompts.texts)
+        posts = [(plan.new, [_announce(plan.new, plan.expected)]) for plan in plans]
+        return await self.store.debates.create_pair(posts, caps)
+
+    def _new_debate(self, order: Order, setup: Setup) -> NewDebate:
+        return NewDebate(
+            id=str(ULID()),
+            number=setup.ordinal,
+            platform=order.platform,
+            community=order.community,
+            place=order.place,
+            user=order.user,
+            setup=setup,
+            created_at=self.clock.now(),
+        )
+
+    async def _price(self, models: Sequence[Model], caps: Caps) -> dict[str, Price | None]:
+        """Return the models' prices; a backend, which has one list of them, is asked once."""
+        known: dict[str, Price | None] = {model.ref: None for model in models}
+
+        async def ask(backend: str) -> None:
+            for model in models:
+                if model.backend == backend:
+                    known[model.ref] = await self.models.price(model)
+
+        await asyncio.gather(*map(ask, {model.backend for model in models}))
+        check_prices(known, caps)
+        return known
+
+    async def _history(self) -> Fit:
+        """Return what past ballots say of the jurors, fitted at most once a minute."""
+        async with self._fitting:
+            now = self.clock.now()
+            if self._fitted is None or now > self._fitted.until:
+                past = await self.store.journal.past(HISTORY_DEBATES)
+                until = now + timedelta(seconds=HISTORY_SECONDS)
+                self._fitted = Fitted(await asyncio.to_thread(fit, past), until)
+            return self._fitted.fit
+
+
+def _started(debates: Sequence[Debate], plans: Sequence[Plan]) -> Started:
+    return Started(
+        debate=debates[0],
+        mirror=debates[1] if len(debates) > 1 else None,
+        estimate=reduce(add_up, (plan.expected for plan in plans)),
+        warnings=_warnings(plans[0].new.setup),
+    )
+
+
+def models_of(setup: Setup) -> list[Model]:
+    """Return every model that a debate may call, once."""
+    models = [*setup.request.speakers, *setup.request.judges, *setup.panel.roster]
+    return list({model.ref: model for model in models}.values())
+
+
+def reserve(setup: Setup, expected: Estimate, caps: Caps) -> Setup:
+    """Reserve the most a debate may cost, or its cap. Raises BudgetError when too dear."""
+    cap, usd, most = setup.cap_usd, expected.usd or 0.0, expected.usd_max or 0.0
+    if cap is not None and usd > cap:
+        raise BudgetError(
+            f"This debate is expected to cost {dollars(usd)} USD, and the cap for one is "
+            f"{dollars(cap)}; choose cheaper models, fewer rounds or fewer jurors.",
+            hint="The cap is ROSTRUM_BUDGET__DEBATE_USD.",
+        )
+    reserved = most if cap is None else min(most, cap)
+    if cap is None and caps.community_daily_usd is not None:
+        cap = reserved  # what was not reserved from the community's day may not be spent
+    return setup.model_copy(update={"reserved_usd": reserved, "cap_usd": cap})
+
+
+def _announce(new: NewDebate, expected: Estimate) -> Post:
+    request = new.setup.request
+    script = find_format(request.format)
+    message = Announcement(
+        code=short_code(new.id),
+        topic=request.topic,
+        conditions=request.conditions,
+        format=request.format,
+        language=request.language,
+        rounds=script.rounds(request),
+        contenders=tuple(request.sides),
+        jurors=len(new.setup.panel.roster),
+        blind=new.setup.panel.blind,
+        vote_minutes=request.vote_minutes,
+        estimate=expected,
+        rehearsal=new.setup.rehearsal,
+    )
+    return Post(key="announcement", message=message)
+
+
+def _warnings(setup: Setup) -> tuple[str, ...]:
+    """Say what weakens a debate without forbidding it."""
+    sides = [model.ref for model in setup.request.sides.values()]
+    found = []
+    if len(set(sides)) < len(sides):
+        found.append("The same model argues more than one side.")
+    if setup.panel.recusal_failed:
+        found.append("Every juror is of a debater's family; none could be recused.")
+    if len(setup.panel.roster) < 2:
+        found.append("A verdict needs two valid ballots, and only one juror sits.")
+    return tuple(found)

@@ -1,0 +1,44 @@
+"""When the votes of a debate and of its mirror end: both together, at the later deadline. Pure.
+
+The first reveal names the models of both, and what people choose on the other debate from then on
+is no label (`Vote.mirror_revealed`).
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from engine.debate import Debate, Status
+
+LONGEST_WAIT = timedelta(hours=24)
+"""How long a vote stays open past its deadline for a mirror whose own vote is still to come.
+
+Once that is open both have its deadline, so nothing waits for ever.
+"""
+
+
+def awaits(debate: Debate, mirror: Debate | None, now: datetime) -> bool:
+    """Tell whether an open vote waits for its mirror's to open; the store asks the same in SQL.
+
+    So does one whose thread is gone: its reveal is given elsewhere, and names the models there.
+    """
+    if mirror is None or debate.vote_deadline is None:
+        return False
+    to_come = mirror.status.live or (
+        mirror.status is Status.VOTING and mirror.vote_deadline is None
+    )
+    return to_come and now < debate.vote_deadline + LONGEST_WAIT
+
+
+def closes_with(debate: Debate, mirror: Debate | None) -> bool:
+    """Tell whether both votes are open, so that they close together."""
+    return mirror is not None and all(
+        one.status is Status.VOTING and one.vote_deadline is not None for one in (debate, mirror)
+    )
+
+
+def tied(debate: Debate, mirror: Debate, now: datetime) -> bool:
+    """Tell whether an open vote ends with that on its mirror."""
+    return debate.status is Status.VOTING and (
+        closes_with(debate, mirror) or awaits(debate, mirror, now)
+    )

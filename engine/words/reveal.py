@@ -1,0 +1,160 @@
+"""How a reveal reads: who it was, what people say, what the jury says; Markdown for any chat."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from engine.debate import TIE, Persuasion, Tally, Verdict
+from engine.messages import JurorLine, Reveal
+from engine.text import headline
+from engine.words.cards import COST_UNKNOWN, option_name, plural, rehearsed
+
+TOPIC_LENGTH = 200  # characters
+ASIDE = {
+    "channel": "The thread of this debate takes no messages, so its result is shown here.",
+    "starter": "Where this debate was held no message can be posted, so you, who started it, get "
+    "its result here.",
+}
+MODEL = "**{side}** was `{model}`"
+DRAWN = "**{side}** was `{model}`, drawn at random"
+REPLACED = "`{was}` was gone after a while; `{now}` took its place."
+SEAT = "{seat} `{model}`"
+JUDGES = "Judged beside the jury by {judges}"
+PEOPLE = "**People:** {counts}"
+SHARE = "{side}'s share {share:.0f} % ({low:.0f}–{high:.0f} %)"
+GOLD = "Independent votes: {counts}"
+PEOPLE_CHOSE = "People chose **{winner}**."
+PEOPLE_TIED = "People call it a tie."
+NO_QUORUM = "Too few votes for a human winner."
+NO_VOTES = "Nobody voted."
+GAPS = (
+    "{n} message is missing in this thread, or may be, so the votes decide nothing.",
+    "{n} messages are missing in this thread, or may be, so the votes decide nothing.",
+)
+UNREAD = (
+    "The reactions could not be read before the close. The votes are as last known, and none "
+    "counts as a label."
+)
+JURY_CHOSE = "**Jury: {winner}** ({detail})"
+JURY_TIED = "**Jury: a tie** ({detail})"
+JURY_NOTHING = "**Jury:** no verdict, {problem} ({detail})"
+CHANCE = "p({side}) {p:.2f}"
+VALID = ("{n} valid ballot", "{n} valid ballots")
+INVALID = "{n} invalid"
+EFFECTIVE = "worth {n:.1f} independent votes"
+ORDER_ALONE = "nobody led in every order of reading"
+NOT_BLIND = "jurors saw the models' names"
+JUROR = "- `{juror}`: {verdict} (read {order})"
+JUROR_INVALID = "- `{juror}`: invalid, {problem} (read {order})"
+CONTRADICTORY = "against its own scores"
+AGREE = {
+    True: "People and jury **agree**.",
+    False: "People and jury **disagree**.",
+    None: "People and jury cannot be compared: not both decided.",
+}
+MOVED = (
+    "{moved} of {n} person was moved: {counts} (by stances before and after).",
+    "{moved} of {n} people were moved: {counts} (by stances before and after).",
+)
+SPENT = ("{n} model call, {cost}", "{n} model calls, {cost}")
+SPENT_USD = "{usd:.4f} USD"
+
+
+def reveal_lines(reveal: Reveal) -> Iterator[str]:
+    """Return a reveal as lines; the last says what it took."""
+    if reveal.aside:
+        yield f"**{headline(reveal.topic, TOPIC_LENGTH)}**"
+        yield ASIDE[reveal.aside]
+        yield ""
+    yield from model_lines(reveal)
+    yield from (REPLACED.format(was=was, now=now) for was, now in reveal.replaced)
+    if reveal.rehearsal:
+        yield rehearsed(reveal.rehearsal)
+    if reveal.seats:
+        yield " · ".join(SEAT.format(seat=seat, model=m) for seat, m in reveal.seats.items())
+    if reveal.judges:
+        yield JUDGES.format(judges=", ".join(f"`{judge}`" for judge in reveal.judges))
+    yield ""
+    yield from _people(reveal)
+    if reveal.persuasion is not None and reveal.persuasion.people:
+        yield _persuasion(reveal.persuasion)
+    yield ""
+    yield _jury(reveal.verdict)
+    yield from (_juror(line) for line in reveal.jurors)
+    yield ""
+    yield AGREE[reveal.agree]
+    yield plural(SPENT, reveal.calls, cost=cost_of(reveal))
+
+
+def model_lines(reveal: Reveal) -> Iterator[str]:
+    """Say which model each contender was, and whether it was drawn."""
+    for side, model in reveal.models.items():
+        yield (DRAWN if side in reveal.drawn else MODEL).format(side=side, model=model)
+
+
+def cost_of(reveal: Reveal) -> str:
+    """Say what a debate cost."""
+    return COST_UNKNOWN if reveal.usd is None else SPENT_USD.format(usd=reveal.usd)
+
+
+def _people(reveal: Reveal) -> Iterator[str]:
+    tally, contenders = reveal.tally, tuple(reveal.models)
+    said = PEOPLE.format(counts=_counts(tally.counts))
+    if tally.share is not None and tally.low is not None and tally.high is not None:
+        bounds = {"low": 100 * tally.low, "high": 100 * tally.high}
+        said += "; " + SHARE.format(side=contenders[0], share=100 * tally.share, **bounds)
+    yield said
+    if reveal.unread:
+        yield UNREAD
+        return
+    if tally.gold != tally.counts:
+        yield GOLD.format(counts=_counts(tally.gold))
+    yield plural(GAPS, reveal.gaps) if reveal.gaps else _human_winner(tally)
+
+
+def _counts(counts: dict[str, int]) -> str:
+    return " · ".join(f"{option_name(option)} {n}" for option, n in counts.items())
+
+
+def _human_winner(tally: Tally) -> str:
+    if not any(tally.counts.values()):
+        return NO_VOTES
+    if tally.winner is None:
+        return NO_QUORUM
+    return PEOPLE_TIED if tally.winner == TIE else PEOPLE_CHOSE.format(winner=tally.winner)
+
+
+def _persuasion(persuasion: Persuasion) -> str:
+    moved = persuasion.moved
+    return plural(MOVED, persuasion.people, moved=sum(moved.values()), counts=_counts(moved))
+
+
+def _jury(verdict: Verdict) -> str:
+    said = ", ".join(_details(verdict))
+    if verdict.winner is None:
+        return JURY_NOTHING.format(problem=verdict.problem, detail=said)
+    template = JURY_TIED if verdict.winner == TIE else JURY_CHOSE
+    return template.format(winner=verdict.winner, detail=said)
+
+
+def _details(verdict: Verdict) -> Iterator[str]:
+    chances = [CHANCE.format(side=side, p=p) for side, p in verdict.p.items()]
+    # Of two the second is what is missing to 1.
+    yield from chances[:1] if len(chances) == 2 else chances
+    yield plural(VALID, verdict.valid)
+    if verdict.invalid:
+        yield INVALID.format(n=verdict.invalid)
+    if verdict.effective_votes is not None:
+        yield EFFECTIVE.format(n=verdict.effective_votes)
+    if verdict.order_alone:
+        yield ORDER_ALONE
+    if not verdict.blind:
+        yield NOT_BLIND
+
+
+def _juror(line: JurorLine) -> str:
+    order = ", ".join(line.order)
+    if line.verdict is None:
+        return JUROR_INVALID.format(juror=line.juror, problem=line.problem, order=order)
+    said = JUROR.format(juror=line.juror, verdict=option_name(line.verdict), order=order)
+    return f"{said}, {CONTRADICTORY}" if line.contradictory else said

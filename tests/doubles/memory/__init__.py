@@ -1,0 +1,1 @@
+"""A platform in memory that passes the venue contract."""

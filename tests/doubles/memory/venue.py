@@ -1,0 +1,336 @@
+"""A chat platform in memory: the Venue port's double, for tests and benchmarks.
+
+It does what a platform does, can be told to misbehave, and shows everything it holds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import defaultdict, deque
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import dataclass, field
+from typing import Literal, TypeVar
+
+from engine.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
+from engine.messages import Message
+from engine.ports import (
+    ButtonPressed,
+    Inbound,
+    Listener,
+    MessageDeleted,
+    Part,
+    Reactions,
+    ReactionsCleared,
+    ReactionSeen,
+    ThreadDeleted,
+    VenueLimits,
+)
+from engine.text import clean, split_markdown
+from tests.doubles.memory.wording import wording
+
+PART_LIMIT = 1900
+
+T = TypeVar("T")
+Method = Literal[
+    "post", "edit", "find", "open_thread", "seed", "reactions", "remove_reaction", "typing"
+]
+READING: tuple[Method, ...] = ("find", "reactions")
+
+
+@dataclass(slots=True)
+class StoredMessage:
+    """A message as the platform keeps it; `reactions` are those of people and other bots."""
+
+    id: str
+    number: int
+    place: str
+    reference: str
+    body: str
+    at: float
+    edits: int = 0
+    seeds: set[str] = field(default_factory=set)
+    reactions: dict[str, set[str]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Thread:
+    """A thread and where it hangs."""
+
+    id: str
+    channel: str
+    message: str
+    title: str
+    messages: list[StoredMessage] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One call that reached the platform; `said` is all the text that it carried."""
+
+    method: Method
+    place: str
+    said: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """How the platform treats one call: after `delay` seconds, with `error` if there is one.
+
+    With `stored` it does what was asked first, so that only the answer is lost.
+    """
+
+    error: Exception | None = None
+    delay: float = 0.0
+    stored: bool = False
+
+
+class MemoryVenue:
+    """The Venue port in memory.
+
+    `latency` is seconds a call; `listener` hears of reactions while `listening`. Users named
+    in `bots` are in nobody's tally. `threads`, `places`, `messages`, `seen` and `rendered` are
+    there to be read; a benchmark keeps no record with `recording=False`.
+    """
+
+    platform = "memory"
+    channel: str | None = None
+
+    def __init__(
+        self,
+        *,
+        listener: Listener | None = None,
+        latency: float = 0.0,
+        limits: VenueLimits | None = None,
+        recording: bool = True,
+    ) -> None:
+        self.limits = limits or VenueLimits()
+        self.listener = listener
+        self.listening = True
+        self.latency = latency
+        self.recording = recording
+        self.bots: set[str] = set()
+        self.threads: dict[str, Thread] = {}
+        self.places: dict[str, list[StoredMessage]] = defaultdict(list)
+        self.messages: dict[str, StoredMessage] = {}
+        self.seen: list[Seen] = []
+        self.rendered: list[str] = []
+        self.thinking: dict[str, tuple[str, ...]] = {}
+        self.away_until = 0.0
+        self.gone_places: set[str] = set()
+        self._posted = 0
+        self._faults: dict[Method, deque[Fault]] = defaultdict(deque)
+        self._carrying: dict[tuple[str, str], list[StoredMessage]] = defaultdict(list)
+
+    # --- the port ---------------------------------------------------------------------
+
+    def render(self, message: Message, stem: str) -> tuple[Part, ...]:
+        """Turn a message into plain text in pieces of at most 1900 characters."""
+        texts = split_markdown(clean(wording(message)), PART_LIMIT - len(stem) - 12) or ("",)
+        references = [f"{stem}·{i}/{len(texts)}" for i in range(1, len(texts) + 1)]
+        parts = tuple(
+            Part(reference=reference, body=f"{text}\n{reference}")
+            for reference, text in zip(references, texts, strict=True)
+        )
+        if self.recording:
+            self.rendered.extend(part.body for part in parts)
+        return parts
+
+    def plain(self, source: Part | str, reference: str) -> tuple[Part, ...]:
+        """Turn a piece that was refused, or a text, into one without markup."""
+        text = source if isinstance(source, str) else source.body.rpartition("\n")[0]
+        piece = clean(text).replace("*", "").replace("`", "")
+        return (Part(reference=reference, body=f"{piece}\n{reference}", plain=True),)
+
+    def turn(self, place: str, *, first: bool = False) -> AbstractAsyncContextManager[None]:
+        """Let every message go at once."""
+        return nullcontext()
+
+    async def post(self, place: str, part: Part) -> str:
+        """Post one piece and return its message reference."""
+        return await self._ask("post", place, part.body, lambda: self._store(place, part))
+
+    async def edit(self, place: str, message: str, part: Part) -> None:
+        """Replace what a posted message shows."""
+
+        def replace() -> None:
+            stored = self._message(message)
+            stored.body, stored.edits = part.body, stored.edits + 1
+
+        await self._ask("edit", place, part.body, replace)
+
+    async def find(self, place: str, reference: str, after: str | None) -> str | None:
+        """Return the message that carries a reference, posted after message `after`."""
+
+        def look() -> str | None:
+            since = self._message(after).number if after else 0
+            found = self._carrying.get((place, reference), ())
+            return next((stored.id for stored in found if stored.number > since), None)
+
+        return await self._ask("find", place, reference, look)
+
+    async def open_thread(self, channel: str, message: str, title: str) -> str:
+        """Open a thread on a posted message; the same thread when it is open already."""
+
+        def open_it() -> str:
+            self._message(message)
+            thread = f"thread-{message}"
+            if thread not in self.threads:
+                kept = self.places[thread]
+                self.threads[thread] = Thread(thread, channel, message, title, kept)
+            return thread
+
+        return await self._ask("open_thread", channel, title, open_it)
+
+    async def direct(self, place: str, user: str) -> str:
+        """Return the place of private messages with somebody."""
+        return f"direct-{user}"
+
+    async def seed(self, place: str, message: str, options: Sequence[str]) -> None:
+        """Make sure that a message carries the bot's own reaction for each option."""
+        said = " ".join(options)
+        await self._ask("seed", place, said, lambda: self._message(message).seeds.update(options))
+
+    async def reactions(self, place: str, message: str) -> Reactions:
+        """Read who holds which option now."""
+
+        def read() -> Reactions:
+            stored = self._message(message)
+            holders = {o: frozenset(u - self.bots) for o, u in stored.reactions.items()}
+            return Reactions(holders, frozenset(stored.seeds))
+
+        return await self._ask("reactions", place, "", read)
+
+    async def remove_reaction(self, place: str, message: str, user: str, option: str) -> None:
+        """Take somebody's reaction away, and tell of it as platforms do."""
+
+        def remove() -> bool:
+            users = self._message(message).reactions.get(option, set())
+            held = user in users
+            users.discard(user)
+            return held
+
+        if await self._ask("remove_reaction", place, f"{user} {option}", remove):
+            await self.tell(ReactionSeen(place, message, user, option, False))
+
+    async def typing(self, place: str, seats: Sequence[str]) -> None:
+        """Show that these seats think."""
+
+        def show() -> None:
+            self.thinking[place] = tuple(seats)
+
+        await self._ask("typing", place, " ".join(seats), show)
+
+    # --- people -----------------------------------------------------------------------
+
+    async def react(self, user: str, place: str, message: str, option: str) -> None:
+        """Let somebody add a reaction; holding it already changes nothing."""
+        users = self._message(message).reactions.setdefault(option, set())
+        if user not in users:
+            users.add(user)
+            await self.tell(ReactionSeen(place, message, user, option, True))
+
+    async def unreact(self, user: str, place: str, message: str, option: str) -> None:
+        """Let somebody take a reaction back; not holding it changes nothing."""
+        users = self._message(message).reactions.get(option, set())
+        if user in users:
+            users.remove(user)
+            await self.tell(ReactionSeen(place, message, user, option, False))
+
+    async def press(
+        self, user: str, place: str, message: str, option: str | None, event: str | None = None
+    ) -> None:
+        """Let somebody press a button."""
+        await self.tell(ButtonPressed(place, message, user, option, event))
+
+    async def clear(self, message: str, option: str | None = None) -> None:
+        """Let a moderator clear reactions, the bot's own too: of one option, or all."""
+        stored = self._message(message)
+        for cleared in (*stored.reactions, *stored.seeds) if option is None else (option,):
+            stored.reactions.pop(cleared, None)
+            stored.seeds.discard(cleared)
+        await self.tell(ReactionsCleared(stored.place, message, option))
+
+    async def delete_message(self, message: str) -> None:
+        """Let a moderator delete a message."""
+        stored = self.messages.pop(message)
+        self.places[stored.place].remove(stored)
+        self._carrying[stored.place, stored.reference].remove(stored)
+        await self.tell(MessageDeleted(stored.place, message))
+
+    async def delete_thread(self, place: str) -> None:
+        """Let a moderator delete a thread, and tell of it."""
+        self.delete(place)
+        await self.tell(ThreadDeleted(place))
+
+    async def tell(self, event: Inbound) -> None:
+        """Tell of an event, as of all that people do; a test may tell of one again, or late."""
+        robotic = isinstance(event, ReactionSeen) and event.user in self.bots
+        if self.listener is not None and self.listening and not robotic:
+            await self.listener(event)
+
+    # --- misbehaviour -----------------------------------------------------------------
+
+    def misbehave(self, method: Method, *faults: Fault) -> None:
+        """Treat the next calls of a method so, one fault a call."""
+        self._faults[method].extend(faults)
+
+    def lose_answer(self, method: Method = "post") -> None:
+        """Do what the next call asks, and lose the answer."""
+        lost = VenueAwayError("The answer was lost.", retry_after=0.01, maybe_stored=True)
+        self.misbehave(method, Fault(lost, stored=True))
+
+    def refuse_reading(self, times: int = 1) -> None:
+        """Refuse the next `times` looks for a message and at reactions each."""
+        refusal = Fault(VenueError("Reading is not allowed here; grant the right to read."))
+        for method in READING:
+            self.misbehave(method, *[refusal] * times)
+
+    def go_away(self, seconds: float) -> None:
+        """Be unreachable for that long."""
+        self.away_until = time.monotonic() + seconds
+
+    def delete(self, place: str) -> None:
+        """Delete a channel or a thread for good."""
+        self.gone_places.add(place)
+
+    def said(self) -> str:
+        """Return everything that was ever sent to the platform, line by line."""
+        return "\n".join(call.said for call in self.seen)
+
+    # --- inside -----------------------------------------------------------------------
+
+    async def _ask(self, method: Method, place: str, said: str, act: Callable[[], T]) -> T:
+        fault = self._faults[method].popleft() if self._faults[method] else Fault()
+        if self.recording:
+            self.seen.append(Seen(method, place, said, time.monotonic()))
+        if self.latency or fault.delay:
+            await asyncio.sleep(self.latency + fault.delay)
+        if place in self.gone_places:
+            raise VenueGoneError(f"{place} was deleted; nothing can be posted there any more.")
+        if (left := self.away_until - time.monotonic()) > 0:
+            raise VenueAwayError("The platform cannot be reached; try again.", retry_after=left)
+        if fault.error is not None and not fault.stored:
+            raise fault.error
+        result = act()
+        if fault.error is not None:
+            raise fault.error
+        return result
+
+    def _store(self, place: str, part: Part) -> str:
+        self._posted += 1
+        number = self._posted
+        stored = StoredMessage(
+            f"m{number}", number, place, part.reference, part.body, time.monotonic()
+        )
+        self.messages[stored.id] = stored
+        self.places[place].append(stored)
+        self._carrying[place, part.reference].append(stored)
+        return stored.id
+
+    def _message(self, message: str) -> StoredMessage:
+        if message not in self.messages:
+            raise MessageGoneError(f"There is no message {message}; it may have been deleted.")
+        return self.messages[message]
