@@ -4,9 +4,10 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 OUT    ?= demo-export
 ARGS   ?=
+WORKERS ?= 2
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test test-datasets check static format lint types architecture lock clean
+.PHONY: help demo test quick test-datasets check static format lint types architecture lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -32,8 +33,11 @@ $(VENV)/dev: $(VENV)/runtime requirements-dev.lock
 demo: $(VENV)/runtime ## a whole debate in the terminal: make demo [OUT=folder] [ARGS="--votes A=3,B=2"]
 	@$(BIN)/rostrum demo --out "$(OUT)" $(ARGS)
 
-test: $(VENV)/dev ## every test
-	@$(BIN)/python -m pytest $(ARGS)
+test: $(VENV)/dev ## every test, on WORKERS processes
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadscope $(ARGS)
+
+quick: $(VENV)/dev ## the tests of single modules and ports
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadscope $(ARGS) tests/unit tests/contract
 
 test-datasets: .venv-datasets/made ## whether an export loads in datasets and TRL, which are heavy
 	@.venv-datasets/bin/python -m pytest -W ignore $(ARGS) tests/datasets/check_loading.py
