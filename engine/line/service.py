@@ -174,13 +174,6 @@ class Service:
     async def _all_delivered(self, debate: Debate) -> bool:
         return await self.store.outbox.next(debate.id) is None
 
-    async def recover(self) -> list[str]:
-        """Submit every debate that a process before this one left unfinished."""
-        unfinished = await self.store.debates.unfinished()
-        for debate_id in unfinished:
-            await self.dispatcher.submit(debate_id)
-        return unfinished
-
     async def cancel(self, debate_id: str, reason: str) -> Debate:
         """Ask a debate to stop; a call that is out is interrupted, and what it cost kept."""
         debate = await self.store.debates.get(debate_id)

@@ -22,7 +22,6 @@ from bot.app import Line
 from engine.debate import Model, Price, Status
 from engine.errors import LeaseLostError
 from engine.line.intake import Order
-from engine.line.service import Service
 from engine.ports import AttemptLog, Call, Reply
 from engine.store import Store
 from tests.crash.fate import Fate, FatedStore, SurvivingVenue
@@ -78,7 +77,7 @@ async def hold(folder: Path, order: Order, *, shared: bool) -> None:
     # Before anything runs: there is no debate to lose until it is stored.
     debate = begun or (await line.service.start(order, inputs.defaults)).debate
     async with line.running(), asyncio.TaskGroup() as group:
-        looking = group.create_task(look(line.service, again=shared))
+        looking = group.create_task(look(line, again=shared))
         people = PEOPLE if order == ORDER else ()
         await vote(line, store, venue, debate.id, people)
         await line.deliveries["memory"].settled(debate.id)
@@ -86,12 +85,12 @@ async def hold(folder: Path, order: Order, *, shared: bool) -> None:
     await store.close()
 
 
-async def look(service: Service, *, again: bool) -> None:
+async def look(line: Line, *, again: bool) -> None:
     """Take up what another process has left; where it may still live, `again` and again."""
-    await service.recover()
+    await line.reconcile()
     while again:
         await asyncio.sleep(LOOK_SECONDS)
-        await service.recover()
+        await line.reconcile()
 
 
 async def vote(

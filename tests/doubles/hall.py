@@ -7,7 +7,7 @@ and another begins.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -63,6 +63,7 @@ class Session:
     store: SqlStore
     venue: MemoryVenue
     delivery: Delivery
+    reconcile: Callable[[], Awaitable[None]]
 
     async def start(self, defaults: Defaults = DEFAULTS, user: str | None = None) -> str:
         """Start a debate in the lobby and return its id."""
@@ -120,7 +121,9 @@ class Hall:
         self.venue.listener = hearing(line.service, self.venue)
         try:
             async with line.running():
-                yield Session(line.service, store, self.venue, line.deliveries["memory"])
+                yield Session(
+                    line.service, store, self.venue, line.deliveries["memory"], line.reconcile
+                )
         finally:
             await models.aclose()
             await store.close()

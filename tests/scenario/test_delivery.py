@@ -267,7 +267,7 @@ async def test_what_the_last_process_waited_for_is_no_reason_any_more(hall: Hall
         await session.until(debate_id, lambda debate: debate.reason)
     hall.venue.away_until = 0.0
     async with hall.open() as session:
-        await session.service.recover()
+        await session.reconcile()
         debate = await session.until(debate_id, lambda debate: not debate.reason)
         assert debate.status is Status.RUNNING
 
@@ -373,7 +373,7 @@ async def test_a_deliverer_restarted_between_parts_goes_on_with_the_next(hall: H
     assert keys(hall.thread()) == ["2·1/4"]
     hall.venue.limits = QUICK
     async with hall.open() as session:
-        await session.service.recover()
+        await session.reconcile()
         ended = await session.ended(debate_id)
     assert ended.status is Status.CLOSED
     assert keys(hall.thread())[:4] == [f"2·{part}/4" for part in range(1, 5)]

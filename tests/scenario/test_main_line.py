@@ -224,7 +224,7 @@ async def test_defaults_that_change_meanwhile_change_no_debate_that_has_begun(
         update={"sides": {"A": SIDES["B"], "B": SIDES["A"]}, "jurors": JURORS[3:], "limits": {}}
     )
     async with stage.process() as line:
-        await line.service.recover()
+        await line.line.reconcile()
         second = await line.start(others, topic="Cocoa beats both")
         debate = await line.ended(started.debate.id)
         await line.ended(second.debate.id)
@@ -260,7 +260,7 @@ async def test_a_process_that_ends_lets_the_call_in_flight_be_journaled(stage: S
     async with stage.process() as line:
         stored = await line.store.journal.load(started.debate.id)
         assert list(stored.steps) == ["turn/opening/A"]
-        await line.service.recover()
+        await line.line.reconcile()
         assert (await line.ended(started.debate.id)).status is Status.CLOSED
     assert len(stage.server.requests) == 11
 
@@ -284,7 +284,8 @@ async def test_a_process_that_is_broken_off_pays_again_only_for_the_call_in_flig
     with pytest.raises(asyncio.CancelledError):
         await task
     async with stage.process() as line:
-        (debate_id,) = await line.service.recover()
+        (debate_id,) = await line.store.debates.unfinished()
+        await line.line.reconcile()
         debate = await line.ended(debate_id)
         record = await line.record(debate_id)
     assert debate.status is Status.CLOSED

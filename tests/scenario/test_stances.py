@@ -136,7 +136,7 @@ async def test_a_process_that_ends_while_it_waits_goes_on_waiting(hall: Hall) ->
         await answer(session, debate_id, Question.STANCE_BEFORE, ann="up")
         opened = await session.until(debate_id, lambda debate: debate.stance_deadline)
     async with hall.open() as session:
-        await session.service.recover()
+        await session.reconcile()
         record = await close(session, debate_id)
     debate = record.debate
     assert debate.stance_deadline == opened.stance_deadline
