@@ -385,6 +385,20 @@ def live(
     run(lambda: run_live(debates, over, seconds))
 
 
+@bench.command("start")
+def bench_start(
+    runs: Annotated[
+        int, typer.Option(min=1, max=1000, help="How many debates, a process each.")
+    ] = 5,
+    seconds: Annotated[float, SECONDS] = 0.2,
+) -> None:
+    """Hold debates as whole processes, and time them from the command to the exit."""
+    from bot.bench.start import run_start
+    from bot.exits import run
+
+    run(lambda: run_start(runs, seconds))
+
+
 @bench.command()
 def jury(
     debates: Annotated[int, typer.Option(min=1, help="Debates that count, a seed.")] = 600,

@@ -48,9 +48,14 @@ class Answering(asyncio.Protocol):
                 return
             body = self._received[end + 4 : end + 4 + size]
             self._received = self._received[end + 4 + size :]
-            asyncio.get_running_loop().call_later(self._seconds, self._answer, body)
+            self.take(body)
 
-    def _answer(self, body: bytes) -> None:
+    def take(self, body: bytes) -> None:
+        """Answer a request after the time that each takes."""
+        asyncio.get_running_loop().call_later(self._seconds, self.answer, body)
+
+    def answer(self, body: bytes) -> None:
+        """Answer a request now."""
         if self._transport is None:
             return
         content = self._reply(body)

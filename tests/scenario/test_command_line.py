@@ -118,6 +118,7 @@ WRONG: Mapping[tuple[str, ...], str] = {
 ERRANDS: Mapping[str, tuple[str, ...]] = {
     "bench": ("bench", "overhead", "--crowd", "2", "--seconds", "0.01"),
     "bench live": ("bench", "live", "--debates", "4", "--over", "0.1", "--seconds", "0.05"),
+    "bench start": ("bench", "start", "--runs", "1", "--seconds", "0.05"),
     "demo": ("demo",),
     "turkish": ("demo", "--language", "tr", "--topic", "Çay kahveden iyidir", "--votes", "B=2"),
     "chinese": ("demo", "--language", "zh", "--out", "中文"),
@@ -559,3 +560,15 @@ def test_the_load_benchmark_measures_itself_beside_two_others(errands: dict[str,
         assert measured["cpu_ms_a_call"] > 0
     assert result["rostrum"]["start_ms_p99"] > 0
     assert errands["bench live"].left() == set(), "it cleans up"
+
+
+def test_the_start_benchmark_times_whole_processes(errands: dict[str, Errand]) -> None:
+    result = orjson.loads(errands["bench start"].ended().done())
+    assert (result["bench"], result["runs"], len(result["each"])) == ("start", 1, 1)
+    for run in (result["new_database"], *result["each"]):
+        assert run["model_s"] >= 9 * 0.05, "eight turns and the jury, one after another"
+        assert 0 < run["first_call_after_s"] < run["wall_s"] - run["model_s"]
+        assert 0 < run["exit_after_reveal_s"] < run["over_model_s"]
+        assert min(run["first_call_takes_ms"], run["later_calls_take_ms"]) >= 50
+    assert result["reference"]["cpu_s"] > 0
+    assert errands["bench start"].left() == set(), "it cleans up"
