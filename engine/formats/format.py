@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, NamedTuple, TypeVar
 
 from pydantic import BeforeValidator, ValidationError
@@ -90,14 +90,6 @@ class Format(ABC):
 
         What its own judge is asked after the last turn counts as far as it outlasts that reading.
         """
-
-    def path(self, request: Request, steps: Collection[str]) -> int:
-        """Return how many calls of a debate that was held had to wait for one another.
-
-        As `waves` counts them: the panel's reading is one more.
-        `steps` are those that it took, the panel's among them.
-        """
-        return self.waves(request)
 
     @abstractmethod
     async def run(self, floor: Floor) -> None:

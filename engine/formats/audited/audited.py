@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 from pydantic import Field
 
@@ -67,10 +67,6 @@ class Audited(Format):
         The last of them is asked beside the panel.
         """
         return 2 * self.turns(request) + 1
-
-    def path(self, request: Request, steps: Collection[str]) -> int:
-        """Return how many calls waited for one another, a conflict's explanation among them."""
-        return 2 * self.turns(request) + ("judge/conflict" in steps)
 
     async def run(self, floor: Floor) -> None:
         """Hold the debate."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 from engine.debate import Request, TurnOrder, Value
 from engine.floor.beside import Beside
@@ -52,13 +52,6 @@ class Team(Format):
         The final review is asked beside the panel.
         """
         return self.turns(request) + len(EXCHANGES) + FREE_SPEECHES + 1
-
-    def path(self, request: Request, steps: Collection[str]) -> int:
-        """Return how many calls waited for one another: speeches and captains, the last score.
-
-        All other scoring runs beside, and the review beside the panel.
-        """
-        return sum(step.startswith(("turn/", "captain/")) for step in steps) + 1
 
     async def run(self, floor: Floor) -> None:
         """Hold the debate."""
