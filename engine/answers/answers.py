@@ -1,7 +1,4 @@
-"""What a chat command answers, as frozen values; engine/answers/replies.py puts them into words.
-
-`private` says that only the person who asked may see an answer.
-"""
+"""What a chat command answers, as frozen values; engine/answers/replies.py puts them into words."""
 
 from __future__ import annotations
 
@@ -61,7 +58,6 @@ class StartedAnswer(Value):
     warnings: tuple[str, ...] = ()
     models: Mapping[str, str] = {}
     jurors: tuple[str, ...] = ()
-    private: bool = True
 
 
 class StoppedAnswer(Value):
@@ -70,7 +66,6 @@ class StoppedAnswer(Value):
     what: Literal["debate", "vote"]
     debate: DebateLine
     mirror: DebateLine | None = None
-    private: bool = True
 
 
 class StatusAnswer(Value):
@@ -91,7 +86,6 @@ class StatusAnswer(Value):
     mirror: DebateLine | None = None
     gaps: int = 0
     waits: str = ""
-    private: bool = True
 
 
 class ResultAnswer(Value):
@@ -100,14 +94,12 @@ class ResultAnswer(Value):
     debate: DebateLine
     reveal: Reveal | None
     minutes_left: float | None = None
-    private: bool
 
 
 class DebatesAnswer(Value):
     """The community's newest debates, newest first."""
 
     debates: tuple[DebateLine, ...]
-    private: bool = True
 
 
 class ModelsAnswer(Value):
@@ -115,14 +107,12 @@ class ModelsAnswer(Value):
 
     models: tuple[str, ...]
     jurors: tuple[str, ...]
-    private: bool = True
 
 
 class TopicsAnswer(Value):
     """The built-in topics."""
 
     topics: tuple[Topic, ...]
-    private: bool = True
 
 
 class FormatLine(Value):
@@ -137,7 +127,6 @@ class FormatsAnswer(Value):
     """The formats."""
 
     formats: tuple[FormatLine, ...]
-    private: bool = True
 
 
 class SettingLine(Value):
@@ -156,7 +145,6 @@ class SettingsAnswer(Value):
 
     settings: tuple[SettingLine, ...]
     changed: tuple[str, ...] = ()
-    private: bool = True
 
     def without(self, names: Collection[str]) -> SettingsAnswer:
         """Return the same without settings that a platform has nothing for."""
@@ -171,7 +159,6 @@ class FileAnswer(Value):
     content: bytes
     debates: int
     rehearsals: int = 0
-    private: bool = True
 
 
 class NoFileAnswer(Value):
@@ -184,7 +171,6 @@ class NoFileAnswer(Value):
     bytes: int
     bytes_max: int
     rehearsals: int = 0
-    private: bool = True
 
 
 class AgreementAnswer(Value):
@@ -195,7 +181,6 @@ class AgreementAnswer(Value):
 
     agreement: Agreement
     rehearsals: int = 0
-    private: bool = True
 
 
 class LeaderboardAnswer(Value):
@@ -206,7 +191,6 @@ class LeaderboardAnswer(Value):
 
     leaderboard: Leaderboard
     rehearsals: int = 0
-    private: bool = True
 
 
 class ReviewLine(Value):
@@ -221,7 +205,6 @@ class ReviewAnswer(Value):
     """The revealed debates that want more answers; none that whoever asks has answered."""
 
     lines: tuple[ReviewLine, ...]
-    private: bool = True
 
 
 class RevisedAnswer(Value):
@@ -229,7 +212,6 @@ class RevisedAnswer(Value):
 
     debate: DebateLine
     option: str | None
-    private: bool = True
 
 
 class HelpAnswer(Value):
@@ -237,14 +219,12 @@ class HelpAnswer(Value):
 
     command: str | None = None
     hides: bool = True
-    private: bool = True
 
 
 class PrivacyAnswer(Value):
     """What is stored of people, and of the one who asks."""
 
     traces: Traces
-    private: bool = True
 
 
 class ForgottenAnswer(Value):
@@ -256,7 +236,6 @@ class ForgottenAnswer(Value):
     done: bool
     traces: Traces
     rest: bool = False
-    private: bool = True
 
 
 class OptedAnswer(Value):
@@ -265,7 +244,6 @@ class OptedAnswer(Value):
     out: bool
     forgotten: bool = False
     back: bool = False
-    private: bool = True
 
 
 Answer = (

@@ -233,7 +233,6 @@ class Commands:
             debate=DebateLine.of(found),
             reveal=reveal,
             minutes_left=self._minutes_left(found),
-            private=reveal is None,
         )
 
     async def list(self, person: Person) -> DebatesAnswer:

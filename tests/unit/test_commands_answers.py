@@ -65,7 +65,6 @@ def test_a_start_shows_what_it_takes_and_only_what_was_chosen() -> None:
         models={"A": "near/ana"},
         jurors=("near/j1", "near/j2"),
     )
-    assert answer.private
     assert to_markdown(answer).splitlines() == [
         f"Debate `{answer.debate.code}` is queued: **Tea or coffee**",
         "It takes about 13 model calls (at most 30), about 2 minutes, 0.12 USD (at most 0.50).",
@@ -114,7 +113,7 @@ def test_every_status_has_its_words() -> None:
 
 
 def test_a_result_names_models_and_both_judgments() -> None:
-    said = to_markdown(ResultAnswer(debate=line(Status.CLOSED), reveal=REVEAL, private=False))
+    said = to_markdown(ResultAnswer(debate=line(Status.CLOSED), reveal=REVEAL))
     assert said.splitlines()[1:] == [
         "**A** was `near/ana`",
         "**B** was `near/ben`, drawn at random",
@@ -137,7 +136,7 @@ def test_a_result_without_votes_or_verdict_says_so() -> None:
             "persuasion": Persuasion(moved={"A": 2, "B": 1}, people=4, winner="A"),
         }
     )
-    said = to_markdown(ResultAnswer(debate=line(Status.CLOSED), reveal=reveal, private=False))
+    said = to_markdown(ResultAnswer(debate=line(Status.CLOSED), reveal=reveal))
     assert "nobody voted." in said
     assert "Jury: no verdict, too few ballots (1 valid" in said
     assert "cannot be compared" in said
@@ -146,11 +145,11 @@ def test_a_result_without_votes_or_verdict_says_so() -> None:
 
 
 def test_a_result_that_is_sealed_says_when_it_is_told() -> None:
-    voting = ResultAnswer(debate=line(Status.VOTING), reveal=None, minutes_left=9, private=True)
+    voting = ResultAnswer(debate=line(Status.VOTING), reveal=None, minutes_left=9)
     assert to_markdown(voting).endswith(
         "open for about 9 minutes.\nNothing is told before the vote has closed."
     )
-    failed = ResultAnswer(debate=line(Status.FAILED), reveal=None, private=True)
+    failed = ResultAnswer(debate=line(Status.FAILED), reveal=None)
     assert to_markdown(failed).endswith("It has no result.")
 
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from engine.answers.answers import ForgottenAnswer, OptedAnswer, PrivacyAnswer
+from engine.answers.answers import ForgottenAnswer, PrivacyAnswer
 from engine.answers.invocation import Command, ForgetCommand, OptInCommand, OptOutCommand
 from engine.answers.replies import to_markdown
 from engine.chat.command_line import parse_command
@@ -88,12 +88,3 @@ def test_forgetting_is_explained_before_it_is_done() -> None:
     done = to_markdown(ForgottenAnswer(done=True, traces=MUCH))
     assert done.startswith("You are forgotten.")
     assert "export is being made" not in done
-
-
-def test_every_answer_about_a_person_is_for_that_person_alone() -> None:
-    answers = (
-        PrivacyAnswer(traces=MUCH),
-        ForgottenAnswer(done=True, traces=MUCH),
-        OptedAnswer(out=True),
-    )
-    assert all(answer.private for answer in answers)

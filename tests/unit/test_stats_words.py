@@ -76,7 +76,6 @@ def test_a_rating_has_its_interval_or_says_why_there_is_none() -> None:
 def test_an_agreement_is_told_with_people_beside_people() -> None:
     answer = AgreementAnswer(agreement=measure_agreement(FORTY))
     said = to_markdown(answer)
-    assert answer.private
     assert "Debates revealed here: 40; judged by people and jury both: 40." in said
     assert re.search(r"Jury and people agree: 68 % \(\d+ % to \d+ %\)", said)
     assert re.search(r"Two people choose the same: 100 % \(.+\); a person and the jury: 68 %", said)
