@@ -116,14 +116,10 @@ class DebateTable:
         """Count one more debate and return its number, from 1."""
         return await self._database.write(_count_debate)
 
-    async def create(self, new: NewDebate, caps: Caps, posts: Sequence[Post]) -> Debate:
-        """Store a queued debate with its first posts. Raises BudgetError, storing nothing."""
-        return (await self.create_pair([(new, posts)], caps))[0]
-
     async def create_pair(
         self, pair: Sequence[tuple[NewDebate, Sequence[Post]]], caps: Caps
     ) -> list[Debate]:
-        """Store debates that belong together, all or none of them. Raises BudgetError."""
+        """Store queued debates with their first posts, all or none of them. Raises BudgetError."""
         return await self._database.write(
             lambda connection: [_create(connection, new, caps, posts) for new, posts in pair]
         )

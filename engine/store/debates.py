@@ -52,18 +52,14 @@ class Debates(Protocol):
         """Count one more debate and return its number, from 1."""
         ...
 
-    async def create(self, new: NewDebate, caps: Caps, posts: Sequence[Post]) -> Debate:
-        """Store a queued debate with its first posts, reserving its budget in one update.
-
-        Raises BudgetError, naming the cap that is reached, and then stores nothing; as does
-        NotAllowedError, for a starter who was forgotten.
-        """
-        ...
-
     async def create_pair(
         self, pair: Sequence[tuple[NewDebate, Sequence[Post]]], caps: Caps
     ) -> list[Debate]:
-        """Store debates that belong together, all or none of them. Raises BudgetError."""
+        """Store queued debates with their first posts, reserving each budget in one update.
+
+        All of them or none: raises BudgetError, naming the cap that is reached, and
+        NotAllowedError, for a starter who was forgotten; then nothing is stored.
+        """
         ...
 
     async def get(self, debate_id: str) -> Debate:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import count
@@ -190,10 +191,17 @@ def make_call(debate: str, step: str = "turn/opening/A") -> Call:
     )
 
 
+async def create(
+    store: Store, new: NewDebate, caps: Caps = NO_CAPS, posts: Sequence[Post] = ()
+) -> Debate:
+    """Store one queued debate."""
+    return (await store.debates.create_pair([(new, posts)], caps))[0]
+
+
 async def run(store: Store, new: NewDebate | None = None, caps: Caps = NO_CAPS) -> Running:
     """Store a debate and begin to think for it."""
     new = new or new_debate()
-    await store.debates.create(new, caps, [])
+    await create(store, new, caps)
     lease = await store.leases.claim(f"debate/{new.id}", "runner", 9)
     assert lease is not None
     running = Running(store, new.id, lease)

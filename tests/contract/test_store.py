@@ -24,6 +24,7 @@ from tests.contract.sample import (
     asking,
     ballot,
     cast,
+    create,
     make_call,
     make_start,
     new_debate,
@@ -200,7 +201,7 @@ async def test_debates_are_counted_from_one(store: Store) -> None:
 
 async def test_a_stored_debate_reads_back_as_it_was_asked_for(store: Store) -> None:
     new = new_debate(request={"topic": "Çay mı? 茶 {{ 7*7 }} \x07 @everyone", "language": "tr"})
-    made = await store.debates.create(new, NO_CAPS, [notice("announcement")])
+    made = await create(store, new, NO_CAPS, [notice("announcement")])
     assert made == await store.debates.get(new.id)
     assert made.setup == new.setup
     assert (made.status, made.created_at, made.place) == (Status.QUEUED, NOW, "lobby")
@@ -210,14 +211,14 @@ async def test_a_stored_debate_reads_back_as_it_was_asked_for(store: Store) -> N
 
 
 async def test_a_debate_is_found_by_its_code_in_any_case(store: Store) -> None:
-    made = await store.debates.create(new_debate(), NO_CAPS, [])
+    made = await create(store, new_debate())
     for name in (made.code, made.code.upper(), made.id.lower(), made.id):
         assert await store.debates.get(name) == made
 
 
 @pytest.mark.parametrize("name", ["", "a", "nobody", "%%%%%%", "0" * 26, "z" * 40])
 async def test_a_name_that_no_debate_has_is_not_found(store: Store, name: str) -> None:
-    await store.debates.create(new_debate(), NO_CAPS, [])
+    await create(store, new_debate())
     with pytest.raises(NotFoundError, match="There is no debate"):
         await store.debates.get(name)
 
@@ -234,7 +235,7 @@ async def test_the_newest_debates_come_first(store: Store) -> None:
 
 async def test_what_nobody_has_finished_is_listed_oldest_first(store: Store) -> None:
     running = await run(store)
-    queued = await store.debates.create(new_debate(), NO_CAPS, [])
+    queued = await create(store, new_debate())
     await (await run(store, new_debate())).advance(Status.VOTING)
     await (await run(store, new_debate())).advance(Status.CANCELLED)
     assert await store.debates.unfinished() == [running.id, queued.id]

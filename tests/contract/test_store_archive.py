@@ -14,6 +14,7 @@ from tests.contract.sample import (
     NOW,
     ballot,
     cast,
+    create,
     new_debate,
     real,
     run,
@@ -35,7 +36,7 @@ async def read(store: Store, where: ExportFilter = ALL) -> list[DebateRecord]:
 
 
 async def test_only_debates_that_have_ended_are_read(store: Store) -> None:
-    await store.debates.create(new_debate(), NO_CAPS, [])
+    await create(store, new_debate())
     await run(store)
     sealed = await run(store)
     await store.journal.record_verdict(sealed.lease, sealed.id, verdict(), {"jury/x": ballot()})

@@ -12,6 +12,7 @@ from engine.debate import Debate, Status
 from engine.errors import BudgetError, NotFoundError
 from engine.store import Caps, Store
 from tests.contract.sample import NO_CAPS, NOW, new_debate, notice, run
+from tests.contract.sample import create as create_debate
 
 ONE_DOLLAR = NO_CAPS.model_copy(update={"community_daily_usd": 1.0})
 TWO_A_DAY = NO_CAPS.model_copy(update={"user_daily_debates": 2})
@@ -20,7 +21,7 @@ TWO_LIVE = NO_CAPS.model_copy(update={"max_live_per_community": 2})
 
 async def create(store: Store, caps: Caps, **fields: Any) -> Debate:
     new = new_debate(**fields)
-    return await store.debates.create(new, caps, [notice("announcement")])
+    return await create_debate(store, new, caps, [notice("announcement")])
 
 
 # --- each cap --------------------------------------------------------------------------
@@ -60,7 +61,7 @@ async def test_a_refused_debate_leaves_no_trace(store: Store) -> None:
     await create(store, ONE_DOLLAR.model_copy(update={"user_daily_debates": 2}), reserved=1.0)
     new = new_debate(reserved=0.5)
     with pytest.raises(BudgetError):
-        await store.debates.create(new, ONE_DOLLAR, [notice("announcement")])
+        await create_debate(store, new, ONE_DOLLAR, [notice("announcement")])
     with pytest.raises(NotFoundError):
         await store.debates.get(new.id)
     assert len(await store.outbox.waiting("chat")) == 1
@@ -83,7 +84,7 @@ async def test_a_refused_debate_leaves_no_trace(store: Store) -> None:
 async def test_a_hundred_starts_at_once_fill_a_cap_exactly(
     store: Store, caps: Caps, fits: int
 ) -> None:
-    starts = [store.debates.create(new_debate(reserved=0.1), caps, []) for number in range(1, 101)]
+    starts = [create_debate(store, new_debate(reserved=0.1), caps) for number in range(1, 101)]
     results = await asyncio.gather(*starts, return_exceptions=True)
     refused = [result for result in results if isinstance(result, BudgetError)]
     started = [result for result in results if isinstance(result, Debate)]

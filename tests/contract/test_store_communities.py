@@ -11,7 +11,7 @@ from engine.debate import BallotKind, Model, Status
 from engine.errors import UsageError
 from engine.store import Closing, ExportFilter, Store
 from engine.store.community import CommunitySettings
-from tests.contract.sample import LATER, NO_CAPS, NOW, new_debate, run, turn, turn_post
+from tests.contract.sample import LATER, NOW, create, new_debate, run, turn, turn_post
 
 SET = CommunitySettings(
     models=(Model.parse("near/ana#kin"),),
@@ -75,10 +75,10 @@ async def test_leaving_deletes_the_settings_and_one_may_come_back(store: Store) 
 
 
 async def test_a_communitys_debates_are_its_own_newest_first(store: Store) -> None:
-    first = await store.debates.create(new_debate(), NO_CAPS, [])
-    other = await store.debates.create(new_debate(community="guild"), NO_CAPS, [])
-    second = await store.debates.create(new_debate(created_at=LATER), NO_CAPS, [])
-    await store.debates.create(new_debate(platform="talk"), NO_CAPS, [])
+    first = await create(store, new_debate())
+    other = await create(store, new_debate(community="guild"))
+    second = await create(store, new_debate(created_at=LATER))
+    await create(store, new_debate(platform="talk"))
 
     async def held(community: str, statuses: tuple[Status, ...] = (), limit: int = 9) -> list[str]:
         found = await store.debates.of_community("chat", community, statuses, limit)
@@ -93,9 +93,9 @@ async def test_a_communitys_debates_are_its_own_newest_first(store: Store) -> No
 
 
 async def test_only_who_started_a_debate_is_its_starter(store: Store) -> None:
-    debate = await store.debates.create(new_debate(user="u1"), NO_CAPS, [])
-    nobodys = await store.debates.create(new_debate(user=None), NO_CAPS, [])
-    await store.debates.create(new_debate(user="u2"), NO_CAPS, [])
+    debate = await create(store, new_debate(user="u1"))
+    nobodys = await create(store, new_debate(user=None))
+    await create(store, new_debate(user="u2"))
     assert await store.debates.is_starter(debate.id, "u1")
     assert not await store.debates.is_starter(debate.id, "u2")
     assert not await store.debates.is_starter(debate.id, "stranger")

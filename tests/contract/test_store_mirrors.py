@@ -14,6 +14,7 @@ from tests.contract.sample import (
     NOW,
     Running,
     cast,
+    create,
     make_setup,
     new_debate,
     notice,
@@ -112,7 +113,7 @@ async def test_a_thumb_after_the_mirrors_reveal_is_not_blind(store: Store) -> No
 async def test_a_debate_without_a_mirror_is_told_of_by_none(store: Store) -> None:
     first, _ = await open_pair(store)
     alone = new_debate(user=None)
-    await store.debates.create(alone, NO_CAPS, [])
+    await create(store, alone)
     other = await opened(store, alone.id, "three")
     await reveal(first, REVEALED)
     assert (await other.get()).mirror_revealed_at is None

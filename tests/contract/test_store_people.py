@@ -25,11 +25,11 @@ from engine.store import (
 from engine.store.votes import NewEvent
 from tests.contract.sample import (
     LATER,
-    NO_CAPS,
     NOW,
     Running,
     asking,
     cast,
+    create,
     new_debate,
     notice,
     run,
@@ -164,7 +164,7 @@ async def test_a_recovery_neither_brings_the_forgotten_back_nor_takes_their_vote
 async def test_the_forgotten_cannot_start_a_debate(store: Store) -> None:
     await store.people.forget("chat", "ann")
     with pytest.raises(NotAllowedError, match=r"asked to be forgotten.*use optin"):
-        await store.debates.create(new_debate(user="ann"), NO_CAPS, [])
+        await create(store, new_debate(user="ann"))
     assert await store.debates.recent() == []
 
 
@@ -198,12 +198,12 @@ async def test_who_comes_back_is_somebody_new_and_never_counts_twice(store: Stor
 
 async def test_forgetting_is_no_way_around_the_cap_of_a_day(store: Store) -> None:
     caps = Caps(user_daily_debates=1)
-    await store.debates.create(new_debate(user="ann"), caps, [])
+    await create(store, new_debate(user="ann"), caps)
     await store.people.forget("chat", "ann")
     await store.people.opt_in("chat", "ann", SOON)
     with pytest.raises(NotAllowedError, match="came back today"):
-        await store.debates.create(new_debate(user="ann", created_at=LATER), caps, [])
-    await store.debates.create(new_debate(user="ann", created_at=TOMORROW), caps, [])
+        await create(store, new_debate(user="ann", created_at=LATER), caps)
+    await create(store, new_debate(user="ann", created_at=TOMORROW), caps)
 
 
 # --- exports -------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from engine.jury.rubric import find_rubric
 from engine.line.intake import Defaults, Order
 from engine.prompts.library import Prompts, load_prompts
 from engine.store import Closing, NewDebate, Store
+from tests.contract.sample import create
 from tests.doubles.hall import DEFAULTS, LOBBY, NO_CAPS
 
 ORDER = Order(
@@ -103,7 +104,7 @@ async def _hold_elsewhere(store: Store, ours: Debate, ordinal: int) -> None:
         setup=ours.setup,
         created_at=utc_now(),
     )
-    await store.debates.create(new, NO_CAPS, [])
+    await create(store, new)
     lease = await store.leases.claim(f"debate/{new.id}", ELSEWHERE, 60)
     assert lease is not None
     await store.debates.advance(lease, new.id, Status.RUNNING)

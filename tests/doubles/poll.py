@@ -20,7 +20,7 @@ from engine.ports import ButtonPressed, Inbound
 from engine.store import DeliveryState, ExportFilter
 from engine.votes.hearing import Heard
 from engine.votes.window import VoteWindow
-from tests.contract.sample import NO_CAPS, ballot, new_debate, verdict
+from tests.contract.sample import ballot, create, new_debate, verdict
 from tests.doubles.memory.venue import MemoryVenue
 
 THREAD, OPTIONS = "thread", ("A", "B", "tie", "weak")
@@ -149,7 +149,7 @@ async def open_poll(
         user="host",
         request={"quorum": 0, "extend": False, "vote_minutes": minutes} | request,
     )
-    debate = await store.debates.create(new, NO_CAPS, [])
+    debate = await create(store, new)
     lease = await store.leases.claim(f"debate/{debate.id}", "thinker", 60)
     assert lease is not None
     await store.debates.advance(lease, debate.id, Status.RUNNING)

@@ -30,6 +30,7 @@ from engine.store import (
     Post,
 )
 from engine.votes.window import standing
+from tests.contract.sample import create
 from tests.doubles.archive import MAPLE, NOON, make_ballot, make_debate, make_turn
 
 USERS = [f"U0CANARY{number}" for number in range(6)]
@@ -48,7 +49,7 @@ async def begin(store: SqlStore, number: int, topic: str, community: str = "G0CA
         setup=debate.setup,
     )
     caps = Caps(user_daily_debates=None, max_live_per_community=None)
-    await store.debates.create(new, caps, [])
+    await create(store, new, caps)
     lease = await store.leases.claim(f"debate/{new.id}", "runner", 60)
     assert lease is not None
     await store.debates.advance(lease, new.id, Status.RUNNING)

@@ -28,7 +28,7 @@ from engine.dataset.writer import export
 from engine.debate import Status, utc_now
 from engine.errors import NotAllowedError, NotFoundError, UsageError
 from engine.store import ExportFilter
-from tests.contract.sample import cast, new_debate, run
+from tests.contract.sample import cast, create, new_debate, run
 from tests.doubles.hall import DEFAULTS, LOBBY, Hall, Session
 
 ANN = "190384756102938475"
@@ -203,7 +203,7 @@ async def test_a_topic_that_mentions_the_forgotten_names_them_no_more(
     database: Database, store: SqlStore
 ) -> None:
     topic = f"<@{ANN}> and <@!{ANN}> are right about <@{BOB}>"
-    await store.debates.create(new_debate(request={"topic": topic}), DEFAULTS.caps, [])
+    await create(store, new_debate(request={"topic": topic}), DEFAULTS.caps)
     await forget(store, SystemClock(), "chat", ANN)
     assert traces(database.path, ANN) == []
     [debate] = await store.debates.recent()

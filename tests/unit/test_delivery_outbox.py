@@ -23,7 +23,7 @@ from engine.floor.wake import Bell
 from engine.messages import Message, Notice, VoteClosed, VoteInvite
 from engine.ports import Attempt, Call, Part, Venue, VenueLimits
 from engine.store import AttemptStart, DeliveryState, Intent, Lease, Post
-from tests.contract.sample import MAPLE, NO_CAPS, new_debate
+from tests.contract.sample import MAPLE, create, new_debate
 from tests.doubles.memory.venue import Fault, MemoryVenue
 
 QUICK = VenueLimits(typing_seconds=0.02, send_seconds=0.1)
@@ -80,7 +80,7 @@ def deliverer(store: SqlStore, venue: MemoryVenue, holder: str) -> Delivery:
 
 async def open_office(store: SqlStore) -> Office:
     venue = MemoryVenue(limits=QUICK)
-    debate = await store.debates.create(new_debate(platform="memory"), NO_CAPS, [])
+    debate = await create(store, new_debate(platform="memory"))
     lease = await store.leases.claim(f"debate/{debate.id}", "thinker", 60)
     assert lease is not None
     await store.debates.advance(lease, debate.id, Status.RUNNING)
@@ -388,7 +388,7 @@ async def test_typing_is_shown_while_a_seat_thinks_and_not_after(office: Office)
 
 async def begin_another(office: Office) -> tuple[Debate, Lease]:
     """Store a second debate on the same platform, and begin to think for it."""
-    debate = await office.store.debates.create(new_debate(platform="memory"), NO_CAPS, [])
+    debate = await create(office.store, new_debate(platform="memory"))
     lease = await office.store.leases.claim(f"debate/{debate.id}", "thinker", 60)
     assert lease is not None
     await office.store.debates.advance(lease, debate.id, Status.RUNNING)

@@ -15,6 +15,7 @@ from engine.errors import LeaseLostError, PausedError, StoppedError
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
 from engine.store import Caps, Lease, NewDebate
+from tests.contract.sample import create
 from tests.doubles.desk import setup_of
 
 DEBATE = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
@@ -45,7 +46,7 @@ async def a_debate(store: SqlStore) -> None:
         setup=setup_of(),
         created_at=utc_now(),
     )
-    await store.debates.create(new, Caps(), [])
+    await create(store, new, Caps())
 
 
 async def hold_until_interrupted(

@@ -20,6 +20,7 @@ from engine.floor.steps import Steps, Tries, prompt_hash, tokens_in
 from engine.floor.wake import Bell
 from engine.ports import AnswerSchema, Attempt, AttemptLog, Call, ChatMessage, Reply
 from engine.store import Caps, NewDebate
+from tests.contract.sample import create
 from tests.doubles.desk import setup_of
 
 MODEL = Model.parse("near/ana")
@@ -80,7 +81,7 @@ async def open_steps(
         ),
         created_at=utc_now(),
     )
-    debate: Debate = await store.debates.create(new, Caps(), [])
+    debate: Debate = await create(store, new, Caps())
     opened: list[Steps] = []
 
     async def make(models: PricedModels, holder: str) -> Steps:
