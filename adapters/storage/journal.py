@@ -290,12 +290,12 @@ class JournalTable:
         rows = await self._database.fetch(THINKING, {"on": platform, "channel": channel})
         return [(row.id, row.thread, row.step) for row in rows]
 
-    async def past(self, limit: int) -> list[PastDebate]:
-        """Return the ballots of the newest revealed debates, oldest first."""
+    async def past(self, limit: int, *, rehearsal: bool) -> list[PastDebate]:
+        """Return the ballots of the newest revealed debates of one kind, oldest first."""
 
         def load() -> list[PastDebate]:
             with self._database.snapshot() as connection:
-                return _past(connection, limit)
+                return _past(connection, limit, rehearsal)
 
         # Thousands of ballots are read here, which is work for a thread.
         return await asyncio.to_thread(load)
@@ -323,13 +323,13 @@ def _begun(start: AttemptStart, call: Call) -> dict[str, Any]:
     }
 
 
-def _past(connection: Connection, limit: int) -> list[PastDebate]:
+def _past(connection: Connection, limit: int, rehearsal: bool) -> list[PastDebate]:
     newest = (
         select(debates.c.id, debates.c.setup, verdicts.c.body)
         .join_from(debates, verdicts, debates.c.id == verdicts.c.debate)
         .where(
             debates.c.status == Status.CLOSED,
-            debates.c.rehearsal.is_(False),
+            debates.c.rehearsal.is_(rehearsal),
             verdicts.c.judge == PANEL,
         )
         .order_by(debates.c.number.desc())

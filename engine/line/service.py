@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from functools import reduce
+from functools import partial, reduce
 from typing import NamedTuple
 
 import structlog
@@ -86,7 +86,7 @@ class Service:
     clock: Clock
     windows: Mapping[str, VoteWindow]
     new_seed: Callable[[], int] = lambda: secrets.randbits(48)
-    _fitted: Fitted | None = None
+    _fitted: dict[bool, Fitted] = field(default_factory=dict)
     _fitting: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def start(self, order: Order, defaults: Defaults) -> Started:
@@ -123,8 +123,12 @@ class Service:
         """Freeze, price and estimate a debate. Raises BudgetError when it is too dear."""
         prompts = self.prompts.only(script.name, "jury")
         number = await self.store.debates.next_number()
-        fit = await self._history()
-        setup = freeze(request, script, order, defaults, prompts, seed=seed, number=number, fit=fit)
+        frozen = partial(
+            freeze, request, script, order, defaults, prompts, seed=seed, number=number
+        )
+        setup = frozen(fit=await self._history(rehearsal=False))
+        if setup.rehearsal:  # who sits depends on no history
+            setup = frozen(fit=await self._history(rehearsal=True))
         setup = setup.model_copy(update={"mirror_of": mirror_of})
         models = models_of(setup)
         setup = setup.model_copy(update={"prices": await self._price(models, defaults.caps)})
@@ -246,15 +250,19 @@ class Service:
         check_prices(known, caps)
         return known
 
-    async def _history(self) -> Fit:
-        """Return what past ballots say of the jurors, fitted at most once a minute."""
+    async def _history(self, *, rehearsal: bool) -> Fit:
+        """Return what past ballots say of the jurors, fitted at most once a minute.
+
+        Debates learn from those of their own kind: what rehearsals teach is made up.
+        """
         async with self._fitting:
-            now = self.clock.now()
-            if self._fitted is None or now > self._fitted.until:
-                past = await self.store.journal.past(HISTORY_DEBATES)
+            now, fitted = self.clock.now(), self._fitted.get(rehearsal)
+            if fitted is None or now > fitted.until:
+                past = await self.store.journal.past(HISTORY_DEBATES, rehearsal=rehearsal)
                 until = now + timedelta(seconds=HISTORY_SECONDS)
-                self._fitted = Fitted(await asyncio.to_thread(fit, past), until)
-            return self._fitted.fit
+                fitted = Fitted(await asyncio.to_thread(fit, past), until)
+                self._fitted[rehearsal] = fitted
+            return fitted.fit
 
 
 def _started(debates: Sequence[Debate], plans: Sequence[Plan]) -> Started:

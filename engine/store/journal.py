@@ -145,6 +145,6 @@ class Journal(Protocol):
         """Return (debate, thread, step) of every call that is out now on open threads."""
         ...
 
-    async def past(self, limit: int) -> list[PastDebate]:
-        """Return the ballots of the newest revealed debates, oldest first."""
+    async def past(self, limit: int, *, rehearsal: bool) -> list[PastDebate]:
+        """Return the ballots of the newest revealed debates of one kind, oldest first."""
         ...

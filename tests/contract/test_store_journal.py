@@ -193,7 +193,7 @@ def _standing(stood: Vote) -> Callable[[tuple[VoteEvent, ...]], Closing]:
 
 
 async def test_the_past_is_what_was_revealed_oldest_first(store: Store) -> None:
-    """Without debates of rehearsal models: what they say of jurors is made up."""
+    """Debates of rehearsal models apart: what they say of jurors is made up."""
     held = [new_debate(request={"quorum": 1}) for _ in range(4)]
     debates = [*map(real, held[:3]), held[3]]
     for winner, new in zip(("A", "B", "A", "B"), debates, strict=True):
@@ -207,11 +207,13 @@ async def test_the_past_is_what_was_revealed_oldest_first(store: Store) -> None:
     sealed = await run(store)
     await store.journal.record_verdict(sealed.lease, sealed.id, verdict(), {"jury/x": ballot()})
     await sealed.advance(Status.VOTING)
-    past = await store.journal.past(2)
+    past = await store.journal.past(2, rehearsal=False)
     assert [debate.human for debate in past] == ["B", "A"]
     assert [debate.ballots[0].juror for debate in past] == ["oak-B", "oak-A"]
     assert {debate.z for debate in past} == {1.5}
-    assert len(await store.journal.past(10)) == 3
+    assert len(await store.journal.past(10, rehearsal=False)) == 3
+    (rehearsed,) = await store.journal.past(10, rehearsal=True)
+    assert rehearsed.ballots[0].juror == "oak-B"
 
 
 async def test_a_try_lost_with_its_process_no_longer_counts_as_thinking(store: Store) -> None:

@@ -136,18 +136,19 @@ async def test_thinking_waits_for_a_slow_platform_and_catches_up_in_order(
 
 
 class Interruptions:
-    """Ends a process whenever it has asked a model something, and begins another."""
+    """Ends a process whenever all it asks at once is out, unanswered, and begins another."""
 
     def __init__(self, stage: Stage, changed: Callable[[int], Prompts]) -> None:
         self.stage = stage
         self.changed = changed
         self.processes = 0
-        stage.server.latency = 0.03  # so that the process ends while the call is out
 
     async def hold(self, order: TurnOrder) -> Debate:
         """Hold one debate in as many processes as it takes."""
         debate_id, ended = "", None
+        gate = self.stage.server.gate
         while ended is None:
+            gate.clear()
             price = Price(usd_in=self.processes, usd_out=1) if self.processes else PRICE
             prompts = self.changed(self.processes)
             async with self.stage.process(prompts=prompts, price=price) as line:
@@ -155,22 +156,32 @@ class Interruptions:
                     await line.service.resume(debate_id, NO_CAPS)
                 else:
                     debate_id = (await line.start(turn_order=order)).debate.id
-                ended = await self._ended_without_asking(line, debate_id)
+                ended = await self._ended_without_asking(line, debate_id, order)
+                # As soon as the process has begun to stop.
+                asyncio.get_running_loop().call_soon(gate.set)
             self.processes += 1
             assert self.processes < 20, "steps that are stored are called again"
         return ended
 
-    async def _ended_without_asking(self, line: Running, debate_id: str) -> Debate | None:
-        tasks = asyncio.create_task(line.ended(debate_id)), asyncio.create_task(self._asked())
+    async def _ended_without_asking(
+        self, line: Running, debate_id: str, order: TurnOrder
+    ) -> Debate | None:
+        tasks = asyncio.create_task(line.ended(debate_id)), asyncio.create_task(self._asked(order))
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in tasks:
             task.cancel()
         ended, _ = await asyncio.gather(*tasks, return_exceptions=True)
         return ended if isinstance(ended, Debate) else None
 
-    async def _asked(self) -> None:
-        before = len(self.stage.server.requests)
-        while len(self.stage.server.requests) == before:  # noqa: ASYNC110
+    async def _asked(self, order: TurnOrder) -> None:
+        """Wait until a speech, both of a round, or the first three jurors are asked for."""
+        server, speeches = self.stage.server, 1 if order is TurnOrder.SEQUENTIAL else 2
+
+        def out() -> bool:
+            most = 3 if server.requests and judging(server.requests[-1]) else speeches
+            return server.in_flight >= most
+
+        while not out():  # noqa: ASYNC110
             await asyncio.sleep(0.001)
 
 
@@ -230,6 +241,21 @@ async def test_defaults_that_change_meanwhile_change_no_debate_that_has_begun(
         await line.ended(second.debate.id)
     assert debate.request.sides == SIDES
     assert debate.setup == started.debate.setup
+
+
+async def test_debates_learn_of_jurors_from_their_own_kind_alone(stage: Stage) -> None:
+    """What rehearsals say of jurors is made up, and a real debate must not go by it."""
+    rehearsal = DEFAULTS.model_copy(
+        update={"sides": {side: Model.parse(f"rehearsal/{side}") for side in "AB"}}
+    )
+    for held, others in ((rehearsal, DEFAULTS), (DEFAULTS, rehearsal)):
+        async with stage.process() as line:
+            await line.hold(held)
+        async with stage.process() as line:  # which has fitted nothing yet
+            learned = (await line.start(held)).debate.setup.panel.history
+            assert {item.ballots for item in learned.values()} == {1}
+            if others is DEFAULTS:
+                assert not (await line.start(others)).debate.setup.panel.history
 
 
 async def test_a_sibling_that_was_paid_for_is_not_asked_again(stage: Stage) -> None:

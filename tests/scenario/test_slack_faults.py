@@ -14,6 +14,7 @@ from engine.debate import Status
 from engine.errors import SettingsError
 from engine.store import DeliveryState, ExportFilter
 from tests.doubles.faults import When
+from tests.doubles.model_server import ModelServer
 from tests.doubles.slack import (
     Fault,
     Rules,
@@ -29,6 +30,8 @@ from tests.doubles.slack.methods import reaction
 from tests.doubles.slack.rules import SCOPES
 from tests.doubles.slack.server import BOT_TOKEN
 from tests.doubles.slack.state import BOT_USER, TEAM
+from tests.scenario import crowd
+from tests.scenario.conftest import play
 from tests.scenario.discord_stage import state, until
 from tests.scenario.slack_stage import SWIFT, SlackStage, counted, ended, title, voting
 
@@ -351,12 +354,15 @@ async def test_an_export_that_the_app_may_not_send_says_what_to_turn_on(
     stage: SlackStage, slack: SlackServer
 ) -> None:
     slack.rules.messages_tab = False
-    async with stage.process() as app:
-        await stage.vote()
-        await voting(app)
-        await stage.close()
-        asked = await slack.slash("olga", "/debate export")
-        assert "Messages tab under App Home" in await asked.said("Messages tab")
+    async with ModelServer(play) as server:
+        stage.settings |= crowd.settings_for(server)
+        async with stage.process() as app:
+            await stage.vote()
+            await voting(app)
+            await stage.close()
+            await ended(app)
+            asked = await slack.slash("olga", "/debate export")
+            assert "Messages tab under App Home" in await asked.said("Messages tab")
 
 
 @pytest.mark.parametrize("error", ["no_permission", "too_many_emoji", "missing_scope"])

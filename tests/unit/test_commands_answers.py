@@ -91,8 +91,8 @@ def test_a_start_without_choices_or_prices_says_neither() -> None:
         (Status.VOTING, 8, 1.1, "The vote is open for about 1 minute."),
         (Status.VOTING, 8, 0.0, "The vote is being closed."),
         (Status.VOTING, 8, None, "the vote opens when they are posted."),
-        (Status.FAILED, 3, None, "It could not go on; whoever runs Rostrum can see why"),
-        (Status.PARTIAL, 3, None, "It stopped before its end, at its cap on spending."),
+        (Status.FAILED, 3, None, "It could not go on."),
+        (Status.PARTIAL, 3, None, "It stopped before its end."),
     ],
 )
 def test_a_status_says_how_far_it_is(
@@ -100,6 +100,13 @@ def test_a_status_says_how_far_it_is(
 ) -> None:
     answer = StatusAnswer(debate=line(status), turns=turns, turns_total=8, minutes_left=left)
     assert said in to_markdown(answer)
+
+
+@pytest.mark.parametrize("status", [Status.FAILED, Status.PARTIAL])
+def test_a_status_says_why_a_debate_ended_early(status: Status) -> None:
+    why = "The cap on its cost was reached; a manager can resume it."
+    answer = StatusAnswer(debate=line(status), turns=3, turns_total=8, why=why)
+    assert to_markdown(answer).splitlines()[-2:] == [STATUSES[status], why]
 
 
 def test_a_debate_by_the_clock_has_no_number_of_turns_to_reach() -> None:

@@ -10,6 +10,7 @@ import engine.votes.window
 from adapters.storage.store import SqlStore
 from engine.debate import BallotKind, How, Question, Status
 from engine.errors import VenueAwayError, VenueError
+from engine.messages import Reveal
 from engine.ports import CommunityLost, EventsMissed, ReactionSeen, ThreadDeleted, ThreadShut
 from tests.doubles.memory.venue import Fault
 from tests.doubles.poll import OPTIONS, THREAD, Poll, open_poll, options_of
@@ -254,7 +255,9 @@ async def test_a_lost_thread_ends_the_vote_with_what_was_cast(
         debate = await poll.until(lambda debate: debate.status is Status.CLOSED)
     assert debate.gone
     assert options_of(await poll.votes()) == {"ann": "A"}
-    assert await poll.messages() == []
+    (reveal,) = await poll.messages()
+    assert isinstance(reveal, Reveal)
+    assert reveal.aside == "channel"
     assert (await poll.hear(event)).outcome == "unknown"
 
 
