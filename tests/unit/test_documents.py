@@ -7,9 +7,8 @@ import re
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import pytest
 import typer
 
 from bot.cli import app
@@ -55,6 +54,11 @@ def named(pattern: str) -> list[Named]:
     ]
 
 
+def expect_no(faults: list[Named]) -> None:
+    """Fail with all the faults of all documents, a line for each."""
+    assert not faults, "\n".join(f"{fault.document}: {fault.text}" for fault in faults)
+
+
 def of_the_tree(text: str) -> bool:
     return text.startswith(FOLDERS) or text in FILES
 
@@ -70,44 +74,73 @@ def test_all_the_documents_are_there() -> None:
     assert {f"{name}.md" for name in required} | {"docs/operations.md"} <= named
 
 
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: f"{path.document}:{path.text}")
-def test_every_path_exists_with_the_test_that_it_names(path: Named) -> None:
+def test_every_path_exists_with_the_test_that_it_names() -> None:
+    assert PATHS
+    expect_no([path for path in PATHS if not leads_somewhere(path)])
+
+
+def leads_somewhere(path: Named) -> bool:
     file, _, test = path.text.split()[0].partition("::")
-    assert (ROOT / file).exists()
-    assert not test or re.search(rf"^ *(async )?def {test}\(", read(ROOT / file), re.MULTILINE)
+    if not (ROOT / file).exists():
+        return False
+    defined = rf"^ *(async )?def {test}\("
+    return not test or bool(re.search(defined, read(ROOT / file), re.MULTILINE))
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.name)
-def test_every_link_within_the_project_leads_somewhere(document: Path) -> None:
-    within = [link for link in LINK.findall(read(document)) if "://" not in link]
-    assert [link for link in within if not (document.parent / link).exists()] == []
+def test_every_link_within_the_project_leads_somewhere() -> None:
+    within = [
+        (document, link)
+        for document in DOCUMENTS
+        for link in LINK.findall(read(document))
+        if "://" not in link
+    ]
+    gone = [
+        Named(document.name, link)
+        for document, link in within
+        if not (document.parent / link).exists()
+    ]
+    assert within
+    expect_no(gone)
 
 
-@pytest.mark.parametrize("target", TARGETS, ids=lambda target: f"{target.document}:{target.text}")
-def test_every_make_target_is_in_the_makefile(target: Named) -> None:
-    words = [word for word in target.text.split()[1:] if re.fullmatch(r"[a-z]+", word)]
+def test_every_make_target_is_in_the_makefile() -> None:
     targets = re.findall(r"^([a-z]+):", read(ROOT / "Makefile"), re.MULTILINE)
-    assert not words or words[0] in targets
+    unknown = []
+    for target in TARGETS:
+        words = [word for word in target.text.split()[1:] if re.fullmatch(r"[a-z]+", word)]
+        if words and words[0] not in targets:
+            unknown.append(target)
+    assert TARGETS
+    expect_no(unknown)
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda named: f"{named.document}:{named.text}")
-def test_every_command_and_option_is_one_of_the_program(command: Named) -> None:
-    known = typer.main.get_command(app)
+def test_every_command_and_option_is_one_of_the_program() -> None:
+    program = typer.main.get_command(app)
+    assert COMMANDS
+    expect_no([command for command in COMMANDS if not is_known(command, program)])
+
+
+def is_known(command: Named, program: Any) -> bool:
+    known = program
     for word in command.text.split()[1:]:
         known = getattr(known, "commands", {}).get(word, known)
     given = {word for word in command.text.split() if word.startswith("--")}
-    assert given <= {option for parameter in known.params for option in parameter.opts}
+    options = {option for parameter in known.params for option in parameter.opts}
     words = re.findall(r"^\S+ ([a-z]+)", command.text)
-    assert not words or words[0] in getattr(typer.main.get_command(app), "commands", {})
+    return given <= options and (not words or words[0] in getattr(program, "commands", {}))
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.name)
-def test_every_setting_is_known(document: Path) -> None:
+def test_every_setting_is_known() -> None:
     paths = known_paths(shape_of(Settings), like=("backends",))
     known = {variable(path) for path in paths} | {"ROSTRUM_BACKENDS"}
-    written = re.findall(r"\bROSTRUM_[A-Z0-9_]+", read(document))
     backend = re.compile(r"(ROSTRUM_BACKENDS)__[A-Z0-9]+(?=__)")
-    assert {backend.sub(r"\1__*", name) for name in written} <= known
+    written = [
+        Named(document.name, name)
+        for document in DOCUMENTS
+        for name in re.findall(r"\bROSTRUM_[A-Z0-9_]+", read(document))
+    ]
+    assert written
+    expect_no([name for name in written if backend.sub(r"\1__*", name.text) not in known])
 
 
 def test_the_operators_manual_lists_every_event_of_the_log_with_its_level_and_fields() -> None:
