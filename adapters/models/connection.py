@@ -1,21 +1,24 @@
 """The one place that speaks HTTP to backends.
 
 ```
-Connection            made on first use, because importing the SDK takes a second
-├── SDK clients       one a backend (with_options): address, headers and key
-└── aiohttp session   the pool; every request goes over it
+Connection            made on first use
+├── aiohttp session   the pool; every request goes over it
+└── SDK clients       one a backend (with_options): headers and key
 ```
 
-The SDK's own way to `post` costs four times what the exchange itself does (URL, headers and
-options are built anew for each); `rostrum bench live` shows it.
+The SDK's own way to `post` costs four times what the exchange itself does, because it builds URL,
+headers and options for each; `rostrum bench live` shows it. Importing the SDK takes half a second,
+so the first calls carry the same headers without it; `rostrum bench start` shows that.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager
+from importlib.metadata import version
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
 
 KEEPALIVE_S = 75.0  # with less, every wave of calls would reconnect
 CONNECT_S = 30.0  # counts our own loop's stalls too; the SDK's 5 s is too little for a thousand
+LOAD_AFTER_S = 3.0  # the SDK is imported so long after the first call
 MOST_BYTES = 16_000_000  # of one answer that is not a stream
 _EVENTS = "text/event-stream"
 _SPOKEN = ("http", "https")  # the proxies that aiohttp can go by
@@ -83,6 +87,7 @@ class Connection:
         self._pool = pool_size(pool)
         self._root: AsyncOpenAI | None = None
         self._session: aiohttp.ClientSession | None = None
+        self._loading: asyncio.Task[None] | None = None
         self._lines: dict[str, Line | Fault] = {}
         self._opening = asyncio.Lock()
 
@@ -121,6 +126,10 @@ class Connection:
 
     async def aclose(self) -> None:
         """Close the pool; the next call would open a new one."""
+        loading, self._loading = self._loading, None
+        if loading is not None:
+            loading.cancel()
+            await asyncio.wait({loading})
         root, self._root = self._root, None
         session, self._session = self._session, None
         self._lines.clear()
@@ -154,13 +163,19 @@ class Connection:
         line = self._lines.get(backend.name)
         if line is None:
             async with self._opening:
-                if self._root is None:
-                    # In a thread: the import would stop the loop for a second.
-                    self._root = await asyncio.to_thread(_open_client)
                 if self._session is None:
-                    self._session = _open_session(self._pool, await asyncio.to_thread(_trust))
+                    # In a thread: the import would stop the loop for a while.
+                    trust = await asyncio.to_thread(_trust)
+                    self._session = _open_session(self._pool, trust)
+                    self._loading = asyncio.create_task(self._load_sdk(), name="SDK")
                 line = self._lines[backend.name] = _bind(self._root, self._session, backend)
         return line
+
+    async def _load_sdk(self) -> None:
+        """Take headers from the SDK itself, once a process lives longer than one short debate."""
+        await asyncio.sleep(LOAD_AFTER_S)
+        self._root = await asyncio.to_thread(open_client)
+        self._lines.clear()
 
 
 async def _whole(raw: ClientResponse) -> Response | Fault:
@@ -186,31 +201,41 @@ def _headers(raw: ClientResponse) -> dict[str, str]:
     return {name.lower(): value for name, value in raw.headers.items()}
 
 
-def _open_client() -> AsyncOpenAI:
+def open_client() -> AsyncOpenAI:
+    """Import the SDK and return a client; nothing goes over its own connections."""
     import openai
 
-    # Nothing goes over its own connections; it would refuse to start with some proxies.
+    # With the environment's it would refuse to start behind some proxies.
     unused = openai.DefaultAioHttpClient(trust_env=False)
     return openai.AsyncOpenAI(
         api_key="unused", base_url="http://127.0.0.1", http_client=unused, max_retries=0
     )
 
 
-def _trust() -> ssl.SSLContext:
-    """Load the authorities that the SDK trusts, also where the system has none."""
+def _trust() -> ssl.SSLContext | bool:
+    """Load aiohttp, and the authorities that the SDK trusts where OpenSSL finds none itself."""
+    import ssl
+
+    import aiohttp  # noqa: F401 - imported here, in a thread
+
+    paths = ssl.get_default_verify_paths()
+    if paths.cafile or (paths.capath and os.listdir(paths.capath)):
+        return True
     import httpx2
 
     return httpx2.create_ssl_context()
 
 
-def _open_session(pool: int, trust: ssl.SSLContext) -> aiohttp.ClientSession:
+def _open_session(pool: int, trust: ssl.SSLContext | bool) -> aiohttp.ClientSession:
     import aiohttp
 
     connector = aiohttp.TCPConnector(limit=pool, keepalive_timeout=KEEPALIVE_S, ssl=trust)
     return aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar())
 
 
-def _bind(root: AsyncOpenAI, session: aiohttp.ClientSession, backend: Backend) -> Line | Fault:
+def _bind(
+    root: AsyncOpenAI | None, session: aiohttp.ClientSession, backend: Backend
+) -> Line | Fault:
     import aiohttp
 
     proxy = _proxy(backend)
@@ -218,14 +243,28 @@ def _bind(root: AsyncOpenAI, session: aiohttp.ClientSession, backend: Backend) -
         return proxy
     # Well before the deadline of the try, which could not tell that nothing was sent.
     connect_s = min(CONNECT_S, backend.timeout_s / 3)
+    headers = plain_headers(backend) if root is None else sdk_headers(root, backend)
+    timeout = aiohttp.ClientTimeout(total=None, sock_connect=connect_s)
+    return Line(session, backend.base_url.rstrip("/"), headers, timeout, proxy)
+
+
+def plain_headers(backend: Backend) -> dict[str, str]:
+    """Return the SDK's headers without the SDK, less what it says of the machine."""
+    return {
+        "Accept": "application/json",
+        "Content-Type": "application/json",
+        "User-Agent": f"AsyncOpenAI/Python {version('openai')}",
+        "Authorization": f"Bearer {backend.secret or 'unused'}",
+    }
+
+
+def sdk_headers(root: AsyncOpenAI, backend: Backend) -> dict[str, str]:
+    """Return what the SDK sends to a backend with every request."""
     client = root.with_options(base_url=backend.base_url, api_key=backend.secret or "unused")
     # The SDK reads these from the environment; they are one provider's, and not ours to send.
     client.organization = client.project = client.admin_api_key = None
     given = {**client.default_headers, **client.auth_headers}
-    headers = {name: value for name, value in given.items() if isinstance(value, str)}
-    timeout = aiohttp.ClientTimeout(total=None, sock_connect=connect_s)
-    base_url = f"{client.base_url}".rstrip("/")
-    return Line(session, base_url, headers, timeout, proxy)
+    return {name: value for name, value in given.items() if isinstance(value, str)}
 
 
 def _proxy(backend: Backend) -> str | Fault | None:

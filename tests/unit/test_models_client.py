@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
+from adapters.models import connection
 from adapters.models.attempts import Patience
 from adapters.models.backends import Backend
 from adapters.models.discovery import probe
@@ -433,6 +434,37 @@ async def test_a_backend_that_moved_is_followed_without_its_key(server: ModelSer
         server.always(moved)
         await ask(server, RecordedAttempts())
         assert "Authorization" not in elsewhere.headers[-1]
+
+
+async def test_headers_are_the_sdk_s_own_before_and_after_it_is_loaded(
+    server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "LOAD_AFTER_S", 0.05)
+    async with opened(server) as models:
+        async with asyncio.timeout(20):
+            while "X-Stainless-Lang" not in (server.headers[-1] if server.headers else {}):
+                await models.complete(call_of(), RecordedAttempts())
+    first, last = server.headers[0], server.headers[-1]
+    assert "X-Stainless-Lang" not in first
+    for name in ("Accept", "Content-Type", "User-Agent", "Authorization"):
+        assert first[name] == last[name]
+
+
+def test_the_first_call_does_not_wait_for_the_sdk() -> None:
+    code = (
+        "import asyncio, sys\n"
+        "from adapters.models.backends import Backend\n"
+        "from adapters.models.connection import Connection\n"
+        "async def main():\n"
+        "    connection = Connection(1)\n"
+        "    backend = Backend.of('x', base_url='http://127.0.0.1:9/v1')\n"
+        "    await connection.post(backend, '/chat/completions', b'{}')\n"
+        "    print([m for m in ('openai', 'httpx2') if m in sys.modules])\n"
+        "    await connection.aclose()\n"
+        "asyncio.run(main())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 def test_the_sdk_is_not_imported_until_a_real_backend_is_used() -> None:
