@@ -41,6 +41,7 @@ from engine.answers.replies import to_markdown
 from engine.chat.commands import Commands
 from engine.chat.following import EARLY, Followers, follow
 from engine.chat.person import Person
+from engine.delivery.ending import refusal_of
 from engine.errors import RostrumError, UsageError
 from engine.ports import ButtonPressed, Listener
 from engine.text import split_markdown
@@ -224,7 +225,8 @@ async def _explained(run: Callable[[], Awaitable[Said]]) -> Said:
     try:
         return await run()
     except RostrumError as error:
-        return Said(str(error), str(error))
+        said = refusal_of(error)
+        return Said(said, said)
     except Exception:  # whoever asked is told, and the log knows the rest
         log.exception("command failed by a defect")
         return Said(card_markdown.DEFECT, card_markdown.DEFECT)

@@ -34,6 +34,7 @@ from engine.chat.following import EARLY, Followers, follow
 from engine.chat.person import Person
 from engine.chat.settings import RESET
 from engine.debate import BallotKind
+from engine.delivery.ending import refusal_of
 from engine.errors import NotAllowedError, RostrumError, UsageError
 from engine.line.intake import Ground
 from engine.ports import ButtonPressed, Listener
@@ -160,7 +161,7 @@ async def explained(whisper: Whisper, run: Callable[[], Awaitable[None]]) -> Non
     try:
         await run()
     except RostrumError as error:
-        await whisper.say(str(error))
+        await whisper.say(refusal_of(error))
     except Exception:  # whoever asked is told, and the log knows the rest
         log.exception("command failed by a defect")
         await whisper.say(card_markdown.DEFECT)

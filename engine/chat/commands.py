@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
+from weakref import WeakValueDictionary
 
 from engine.answers.answers import (
     AgreementAnswer,
@@ -103,6 +104,7 @@ class Commands:
     export_key: bytes | None = None
     # One at a time: each is a thread full of Python, and debates need theirs.
     _reading: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _starts: WeakValueDictionary[object, asyncio.Lock] = field(default_factory=WeakValueDictionary)
 
     async def run(self, person: Person, command: Command, max_bytes: int) -> Answer:  # noqa: C901 - one case a command
         """Carry out a command; a file may have `max_bytes`."""
@@ -157,8 +159,10 @@ class Commands:
         check_channel(settings, person.channel or person.place)
         defaults = overlay(self.defaults, settings)
         order = order_of(person, command, defaults)
-        await self._check_thread(person, order)
-        started = await self.service.start(order, defaults)
+        # Of two starts in one thread the second has to see the first; no other start waits.
+        async with self._starts.setdefault(person.thread or object(), asyncio.Lock()):
+            await self._check_thread(person, order)
+            started = await self.service.start(order, defaults)
         return StartedAnswer(
             debate=DebateLine.of(started.debate),
             mirror=started.mirror and DebateLine.of(started.mirror),

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 import re
 
+import structlog
+
 from engine.debate import Debate, Status
-from engine.errors import BudgetError, RostrumError, StoppedError
+from engine.errors import (
+    BudgetError,
+    ModelError,
+    RostrumError,
+    SettingsError,
+    StoppedError,
+    StoreError,
+)
 from engine.messages import Where
 from engine.store import DeliveryState, Outbox
 
@@ -14,25 +23,51 @@ MODEL_FAILED = (
     "A model gave no usable answer, also when it was asked again. The operator of Rostrum can see "
     "which one, and resume the debate."
 )
+HELD_UP = "Rostrum could not go on with it. The operator can see why, and resume the debate."
+REFUSED = (
+    "Rostrum's own storage or settings kept it from doing that. The operator finds the reason in "
+    "the log; try again later."
+)
 REVEAL, CHANNEL_REVEAL, STARTER_REVEAL = "reveal", "reveal/channel", "reveal/starter"
 PLACES: dict[str, Where] = {REVEAL: "thread", CHANNEL_REVEAL: "channel", STARTER_REVEAL: "starter"}
 GIVEN = (DeliveryState.SENT, DeliveryState.DOUBTFUL)
 UNDER_WAY = (DeliveryState.PENDING, DeliveryState.SENDING)
-_SETTING = re.compile(r" \(ROSTRUM_\w+\)")
+log = structlog.get_logger(__name__)
+# As in “…; copy it anew into ROSTRUM_DISCORD__TOKEN.” and “… a day (ROSTRUM_BUDGET__DEBATE_USD).”
+_SETTING = re.compile(r" \(ROSTRUM_\w+\)|[,;](?: or)? [^,;.]*ROSTRUM_\w[^;.]*")
+
+
+def reason_of(error: RostrumError) -> str:
+    """Return what is stored of why a debate stops: all of it, for the operator."""
+    members = said_of(error)
+    return f"{members} {error}" if members == HELD_UP else str(error)
 
 
 def said_of(error: RostrumError) -> str:
     """Return why a debate stops, without what only the operator may read, as models' names."""
     if isinstance(error, BudgetError | StoppedError) or str(error) == DEFECT:
-        return _SETTING.sub("", str(error))
-    return MODEL_FAILED
+        return without_settings(str(error))
+    return MODEL_FAILED if isinstance(error, ModelError) else HELD_UP
 
 
 def why(debate: Debate) -> str:
     """Return why a debate ended early, or what it waits for; empty for neither."""
     if debate.status is Status.FAILED and not debate.gone and debate.reason != DEFECT:
-        return MODEL_FAILED
-    return _SETTING.sub("", debate.reason)
+        return HELD_UP if debate.reason.startswith(HELD_UP) else MODEL_FAILED
+    return without_settings(debate.reason)
+
+
+def refusal_of(error: RostrumError) -> str:
+    """Return why a command was not carried out; of storage and settings only the log says more."""
+    if isinstance(error, SettingsError | StoreError):
+        log.error("command failed", why=str(error))
+        return REFUSED
+    return without_settings(str(error))
+
+
+def without_settings(text: str) -> str:
+    """Leave out the clauses that name a setting, which only the operator can change."""
+    return _SETTING.sub("", text)
 
 
 async def where_revealed(outbox: Outbox, debate: Debate) -> Where | None:

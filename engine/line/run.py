@@ -10,7 +10,7 @@ from functools import partial
 import structlog
 
 from engine.debate import Debate, Model, Sampling, Status, Turn
-from engine.delivery.ending import DEFECT, said_of
+from engine.delivery.ending import DEFECT, reason_of, said_of
 from engine.errors import (
     BudgetError,
     LeaseLostError,
@@ -138,7 +138,7 @@ class Runner:
             number = (await self.store.journal.spending(debate_id))[0]
             notice = Notice(level="warning", text=_farewell(status, error))
             await self._publish(debate, lease, Post(key=f"end/{number}", message=notice))
-        await self.store.debates.advance(lease, debate_id, status, str(error))
+        await self.store.debates.advance(lease, debate_id, status, reason_of(error))
         self.bell.wake(f"ended/{debate_id}")
         if debate.mirror is not None:  # whose vote may have waited for this one's
             self.bell.ring(f"votes/{debate.platform}")

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import AsyncIterator
+from contextlib import closing
 
 import pytest
 
+from adapters.storage.database import sqlite_path
 from bot.app import App
 from engine.debate import Status
 from engine.store import ExportFilter
@@ -201,6 +204,33 @@ async def test_a_thread_holds_one_debate_at_a_time_and_no_mirrored_pair(
         asked = await discord.slash("ben", "debate start", START, channel=thread.id).finished()
         assert "is queued" in asked.text
         await voting(app)
+
+
+async def test_of_starts_in_one_thread_at_the_same_instant_one_is_held(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    thread = discord.open_thread("ada", "Tea")
+    async with stage.process() as app:
+        people = ("ada", "ben", "olga")
+        asked = [discord.slash(p, "debate start", START, channel=thread.id) for p in people]
+        said = [(await one.finished()).text for one in asked]
+        assert sum("is queued" in text for text in said) == 1
+        assert sum("going on in this thread" in text for text in said) == 2
+        assert len(await app.store.debates.recent()) == 1
+
+
+async def test_a_database_that_takes_no_write_is_not_shown_to_members(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    path = sqlite_path(stage.url)
+    async with stage.process():
+        with closing(sqlite3.connect(path)) as elsewhere:
+            elsewhere.execute("ALTER TABLE templates RENAME TO taken_away")
+            asked = await stage.start()
+            elsewhere.execute("ALTER TABLE taken_away RENAME TO templates")
+    assert "The operator finds the reason in the log" in asked.text
+    assert str(path) not in asked.text
+    assert posted(discord) == []
 
 
 async def test_a_channel_that_was_allowed_allows_its_threads(

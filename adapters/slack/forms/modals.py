@@ -21,6 +21,7 @@ from engine.answers.answers import Answer
 from engine.answers.invocation import Command, SettingsCommand
 from engine.chat.person import Person
 from engine.chat.settings import find_mistakes
+from engine.delivery.ending import refusal_of
 from engine.errors import NotAllowedError, RostrumError, UsageError
 
 FORM_SECONDS = 2.0  # of the three that Slack waits for a form's answer
@@ -96,7 +97,7 @@ class Modals:
         done, _ = await asyncio.wait([running], timeout=FORM_SECONDS)
         refusal = running.exception() if done else None
         if isinstance(refusal, RostrumError):
-            await ack(response_action="errors", errors={beside: str(refusal)})
+            await ack(response_action="errors", errors={beside: refusal_of(refusal)})
             return
         await ack()
         self._spawn(self._finish(asker, running))

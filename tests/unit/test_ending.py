@@ -1,0 +1,71 @@
+"""What members read of an end or a refusal, and what only the operator does."""
+
+from __future__ import annotations
+
+import pytest
+
+from adapters.discord import texts as discord_texts
+from adapters.slack import texts as slack_texts
+from engine.debate import Debate, Status
+from engine.delivery.ending import HELD_UP, MODEL_FAILED, reason_of, refusal_of, said_of, why
+from engine.errors import (
+    ModelError,
+    RostrumError,
+    SettingsError,
+    StoreError,
+    ThreadGoneError,
+    UsageError,
+    VenueGoneError,
+)
+from tests.contract.sample import new_debate
+
+FULL = StoreError("The database /srv/rostrum.db could not be used: full. Free some space.")
+KEYLESS = SettingsError("ROSTRUM_SECRET_KEY does not open what is stored of T1; add the key.")
+GONE_FORMAT = StoreError("This debate began with version 1 of the format classic; start it anew.")
+TOKENS = {
+    discord_texts.TOKEN_REFUSED: "Discord refuses the bot's token.",
+    slack_texts.TOKEN_REFUSED: "Slack refuses the bot's token, as Rostrum was removed or the token "
+    "revoked; have it installed again.",
+}
+
+
+def ended(error: RostrumError, *, gone: bool = False) -> Debate:
+    """Return a debate that an error ended, as it is stored."""
+    new = new_debate()
+    return Debate(
+        **{name: getattr(new, name) for name in type(new).model_fields if name != "user"},
+        starter=None,
+        status=Status.FAILED,
+        reason=reason_of(error),
+        gone=gone,
+    )
+
+
+@pytest.mark.parametrize("error", [FULL, KEYLESS])
+def test_a_command_that_storage_or_settings_refuse_shows_nothing_of_them(
+    error: RostrumError,
+) -> None:
+    said = refusal_of(error)
+    assert "The operator finds the reason in the log" in said
+    assert "ROSTRUM_" not in said
+    assert "/srv" not in said
+
+
+@pytest.mark.parametrize("text", TOKENS)
+def test_a_platform_that_refuses_the_token_names_no_setting_to_members(text: str) -> None:
+    assert refusal_of(VenueGoneError(text)) == TOKENS[text]
+    debate = ended(ThreadGoneError(text), gone=True)
+    assert why(debate) == said_of(ThreadGoneError(text)) == TOKENS[text]
+    assert debate.reason == text  # which the operator reads
+
+
+def test_an_end_that_no_model_caused_is_not_put_down_to_a_model() -> None:
+    debate = ended(GONE_FORMAT)
+    assert why(debate) == said_of(GONE_FORMAT) == HELD_UP
+    assert str(GONE_FORMAT) in debate.reason
+    assert why(ended(ModelError("near/ana of backend “near” …"))) == MODEL_FAILED
+
+
+def test_what_a_person_can_mend_is_said_whole() -> None:
+    said = "jurors is “x”; write a whole number, or leave it out (1, 2 or 3)."
+    assert refusal_of(UsageError(said)) == said
