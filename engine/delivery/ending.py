@@ -60,7 +60,7 @@ def why(debate: Debate) -> str:
 def refusal_of(error: RostrumError) -> str:
     """Return why a command was not carried out; of storage and settings only the log says more."""
     if isinstance(error, SettingsError | StoreError):
-        log.error("command failed", why=str(error))
+        log.error("command refused", why=str(error))
         return REFUSED
     return without_settings(str(error))
 
