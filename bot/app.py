@@ -171,6 +171,8 @@ class Line:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Run every background task around the body, each owned by one group."""
+        for window in self._windows.values():
+            await window.listen()
         async with asyncio.TaskGroup() as group:
             thinking = self._dispatcher.run(self._think)
             works = [self._keeper.run(), thinking, warm_up()]

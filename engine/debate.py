@@ -507,7 +507,8 @@ class VoteEvent(Value):
     others who had answered the same question until then. `mirror_revealed` says that the debate's
     mirror had named the models by then. `step` is that of the turn that a thumb was given to.
     `given_at` is when the person acted, where the platform tells that. Of a choice that a reading
-    found, `heard_from` is since when what was heard live may be newer; None: nothing is.
+    found, `heard_from` is since when what was heard live may be newer (None: nothing is), and
+    `newer_since` since when it certainly is (None: that is not known of anything).
     """
 
     number: int
@@ -523,6 +524,7 @@ class VoteEvent(Value):
     step: str = ""
     given_at: datetime | None = None
     heard_from: datetime | None = None
+    newer_since: datetime | None = None
 
 
 NotGold = Literal["", "judge", "starter", "ambiguous", "mirror", "gap", "unread"]

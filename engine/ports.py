@@ -339,8 +339,24 @@ class CommunityLost:
 
 
 @dataclass(frozen=True, slots=True)
+class EventsLost:
+    """A connection is lost: what happens from now on may never be told."""
+
+    connection: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class EventsResumed:
+    """A connection goes on, and what happened meanwhile is told."""
+
+    connection: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class EventsMissed:
-    """The connection was lost for a while, and what happened meanwhile was not told."""
+    """A connection was lost for a while, and what happened meanwhile was not told."""
+
+    connection: int = 0
 
 
 Inbound = (
@@ -351,6 +367,8 @@ Inbound = (
     | ThreadDeleted
     | ThreadShut
     | CommunityLost
+    | EventsLost
+    | EventsResumed
     | EventsMissed
 )
 """What a platform tells of; an adapter translates and hands it to Service.hear."""

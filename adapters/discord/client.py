@@ -25,7 +25,15 @@ from adapters.discord.rest import Rest
 from adapters.discord.translation import Translator
 from engine.answers.buttons import read_button
 from engine.answers.invocation import CancelCommand, ReviewCommand, StatusCommand
-from engine.ports import CommunityLost, EventsMissed, ReactionSeen, ThreadDeleted, ThreadShut
+from engine.ports import (
+    CommunityLost,
+    EventsLost,
+    EventsMissed,
+    EventsResumed,
+    ReactionSeen,
+    ThreadDeleted,
+    ThreadShut,
+)
 
 log = structlog.get_logger(__name__)
 
@@ -94,15 +102,17 @@ class Client(discord.AutoShardedClient):
     async def on_shard_connect(self, shard_id: int) -> None:
         """A new session: nobody told what happened before it."""
         self._presence.heard(shard_id)
-        self._events.put("missed", EventsMissed())
+        self._events.put("missed", EventsMissed(shard_id))
 
     async def on_shard_resumed(self, shard_id: int) -> None:
         """An old session goes on, and what happened meanwhile is told."""
         self._presence.heard(shard_id)
+        self._events.put("missed", EventsResumed(shard_id))
 
     async def on_shard_disconnect(self, shard_id: int) -> None:
         """A shard's connection was lost."""
         self._presence.lost(shard_id)
+        self._events.put("missed", EventsLost(shard_id))
 
     # --- votes ---------------------------------------------------------------------------
 

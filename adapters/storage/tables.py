@@ -299,6 +299,7 @@ vote_events = Table(
     Column("received_at", Utc, nullable=False),
     Column("given_at", Utc, comment="when its person acted, where the platform tells"),
     Column("heard_from", Utc, comment="of one recovered: what was heard since may be newer"),
+    Column("newer_since", Utc, comment="of one recovered: what was heard since is newer"),
     Column("late_seen", Boolean, nullable=False, default=False),
     Column("question", String(16), nullable=False, default="vote"),
     Column("step", String(255), nullable=False, default="", comment="of the turn, for a thumb"),
@@ -321,9 +322,19 @@ targets = Table(
     Column("deadline", Utc, comment="until when it asks again after the reveal"),
     Column("closed_at", Utc, comment="since when its answers stay as they are"),
     Column("unread", Boolean, comment="it closed without its reactions being read"),
+    Column("read_at", Utc, comment="until when nothing was missed that is not in the log"),
     Index(None, "question", "closed_at"),
     Index(None, "message"),
     comment="The messages whose reactions and buttons mean something",
+)
+
+silences = Table(
+    "silences",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("platform", String(32), nullable=False, index=True),
+    Column("ended_at", Utc, nullable=False),
+    comment="When a platform told of what happens again, after a while of which it tells nothing",
 )
 
 interventions = Table(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, bindparam, select
+from sqlalchemy import Connection, Row, bindparam, func, select
 from sqlalchemy.dialects.sqlite import insert
 
 from adapters.storage.prepared import Prepared
-from adapters.storage.tables import debates, targets
+from adapters.storage.tables import debates, silences, targets
 from engine.debate import REVEALED, BallotKind, Question
 from engine.store import Target
 
@@ -32,7 +32,14 @@ FIND_TARGET = (
     )
 )
 PLAIN = tuple(set(Target.model_fields) - {"closed", "options", "unread"})
-INSERT_TARGET = Prepared(insert(targets).on_conflict_do_nothing(), (*PLAIN, "options"))
+# What is asked now was not missed in a silence that is over.
+LAST_SILENCE = select(func.max(silences.c.ended_at)).where(
+    silences.c.platform == bindparam("told_by")
+)
+INSERT_TARGET = Prepared(
+    insert(targets).values(read_at=LAST_SILENCE.scalar_subquery()).on_conflict_do_nothing(),
+    (*PLAIN, "options"),
+)
 
 
 class Found(NamedTuple):
@@ -64,7 +71,8 @@ def find_question(connection: Connection, platform: str, place: str, message: st
 def add_target(connection: Connection, target: Target) -> None:
     """Take answers on a message from now on; one that takes them already stays as it is."""
     row = target.model_dump(exclude={"closed", "options", "unread"})
-    INSERT_TARGET.run(connection, row | {"options": " ".join(target.options)})
+    row |= {"options": " ".join(target.options), "told_by": target.platform}
+    INSERT_TARGET.run(connection, row)
 
 
 def to_target(row: Row[Any]) -> Target:

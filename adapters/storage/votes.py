@@ -13,6 +13,7 @@ from sqlalchemy import (
     Update,
     and_,
     bindparam,
+    func,
     not_,
     or_,
     select,
@@ -33,6 +34,7 @@ from adapters.storage.tables import (
     debates,
     interventions,
     people,
+    silences,
     targets,
     vote_events,
     votes,
@@ -52,7 +54,7 @@ from engine.store import (
     Target,
 )
 from engine.store.pairs import LONGEST_WAIT
-from engine.store.votes import NewEvent
+from engine.store.votes import NewEvent, Silences
 from engine.votes.questions import options_of
 
 GOING = (Status.QUEUED, Status.RUNNING, Status.VOTING)
@@ -135,6 +137,14 @@ PLACE = Prepared(
         debates.c.id == bindparam("of")
     )
 )
+
+
+def _log_of(target: Target) -> ColumnElement[bool]:
+    return and_(
+        targets.c.debate == target.debate,
+        targets.c.question == target.question,
+        targets.c.step == target.step,
+    )
 
 
 def _log(
@@ -328,6 +338,8 @@ class VoteTable:
         find: Callable[[tuple[VoteEvent, ...]], Sequence[NewEvent]],
         now: datetime,
         late: bool,
+        *,
+        read_at: datetime | None = None,
     ) -> int:
         """Append what `find` makes of the log and a reading, at once; return how many events.
 
@@ -348,14 +360,36 @@ class VoteTable:
                     "how": event.how,
                     "received_at": now,
                     "heard_from": event.heard_from,
+                    "newer_since": event.newer_since,
                     "late_seen": late and event.added,
                     "question": target.question,
                     "step": target.step,
                 }
                 append(connection, row)
+            if read_at is not None:
+                connection.execute(update(targets).where(_log_of(target)).values(read_at=read_at))
             return len(found)
 
         return await self._database.write(store)
+
+    async def hear_again(self, platform: str, now: datetime) -> None:
+        """Note that what happened until now may not have been told, and is told from now on."""
+        noted = insert(silences).values(platform=platform, ended_at=now)
+        await self._database.write(lambda connection: connection.execute(noted))
+
+    async def silences(self, target: Target) -> Silences:
+        """Return when answers to a target's question, or its turn, can have been missed."""
+        read = select(func.min(targets.c.read_at)).where(_log_of(target))
+        since = select(func.min(silences.c.ended_at), func.max(silences.c.ended_at))
+        since = since.where(silences.c.platform == target.platform)
+
+        def look(connection: Connection) -> Silences:
+            read_at = connection.scalar(read)
+            missed = since if read_at is None else since.where(silences.c.ended_at > read_at)
+            first, last = connection.execute(missed).one()
+            return Silences(read_at=read_at, first_ended=first, last_ended=last)
+
+        return await self._database.read(look)
 
     async def deadlines(
         self,

@@ -21,6 +21,19 @@ class NewEvent:
     added: bool
     how: How = How.RECOVERED
     heard_from: datetime | None = None
+    newer_since: datetime | None = None
+
+
+class Silences(Value):
+    """When answers to a question can have been missed.
+
+    `read_at` is when the last reading that was complete began, `first_ended` and `last_ended` are
+    the ends of the first and the last silence of the platform since.
+    """
+
+    read_at: datetime | None = None
+    first_ended: datetime | None = None
+    last_ended: datetime | None = None
 
 
 class Cast(Value):
@@ -247,13 +260,24 @@ class Votes(Protocol):
         find: Callable[[tuple[VoteEvent, ...]], Sequence[NewEvent]],
         now: datetime,
         late: bool,
+        *,
+        read_at: datetime | None = None,
     ) -> int:
         """Append what `find` makes of the log and a reading, at once; return how many events.
 
-        The log is that of the target's question, or of its turn; `now` is when the reading ended.
+        The log is that of the target's question, or of its turn; `now` is when the reading ended,
+        and `read_at` when it began, if it was complete.
         A vote that is cast meanwhile is in the log that `find` sees, or comes after all of it.
         Nothing is appended of somebody who was forgotten, nor taken back.
         """
+        ...
+
+    async def hear_again(self, platform: str, now: datetime) -> None:
+        """Note that what happened until now may not have been told, and is told from now on."""
+        ...
+
+    async def silences(self, target: Target) -> Silences:
+        """Return when answers to a target's question, or its turn, can have been missed."""
         ...
 
     async def deadlines(

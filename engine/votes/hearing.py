@@ -17,7 +17,9 @@ from engine.ports import (
     ButtonPressed,
     Clock,
     CommunityLost,
+    EventsLost,
     EventsMissed,
+    EventsResumed,
     Inbound,
     MessageDeleted,
     ReactionsCleared,
@@ -70,6 +72,7 @@ class Hearing:
 
     async def hear(self, event: Inbound) -> Heard:
         """Store what an event means; it is stored when this returns."""
+        await self.reader.listen()
         match event:
             case ReactionSeen():
                 return await self._react(event)
@@ -88,8 +91,11 @@ class Hearing:
                 lost = event.community
                 held = await self.store.votes.held_in(self.venue.platform, community=lost)
                 return await self._abandon(held, COMMUNITY_LOST)
+            case EventsLost() | EventsResumed():
+                self.reader.told(event.connection, lost=isinstance(event, EventsLost))
+                return Heard(outcome="noted")
             case EventsMissed():
-                self.reader.missed()
+                await self.reader.hear_again(event.connection)
                 self.bell.ring(f"votes/{self.venue.platform}", MISSED)
                 return Heard(outcome="noted")
 

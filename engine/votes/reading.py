@@ -6,6 +6,7 @@ together.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -19,12 +20,11 @@ from engine.debate import BallotKind, Debate, Question, VoteEvent
 from engine.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
 from engine.ports import Clock, Reactions, Venue
 from engine.store import Intervention, Lease, Store, Target
-from engine.store.votes import NewEvent
-from engine.votes.recovery import reconcile
+from engine.store.votes import NewEvent, Silences
+from engine.votes.recovery import Order, reconcile
 from engine.votes.removal import Removals, Shown
 
 MOST_TRIES = 5
-MOST_REMEMBERED = 10_000
 MOST_PARTIAL = 5  # readings of a message that leave people out, before one is taken as it is
 PARTIAL = "not everybody who reacted was named."
 LOG = attrgetter("question", "step")
@@ -48,31 +48,44 @@ class Reader:
     removals: Removals
     since: datetime
     _partial: dict[tuple[str, str], int] = field(default_factory=dict)
-    _gaps: list[datetime] = field(default_factory=list)  # when they ended
-    _last: dict[tuple[str, Question, str], datetime] = field(default_factory=dict)
+    _silent: set[int] = field(default_factory=set)  # connections that are lost now
+    _listening: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _listens: bool = False
 
-    def missed(self) -> None:
+    async def listen(self) -> None:
+        """Note, before anything is heard, that nobody listened before this process."""
+        async with self._listening:
+            if not self._listens:
+                await self.store.votes.hear_again(self.venue.platform, self.since)
+                self._listens = True
+
+    async def hear_again(self, connection: int) -> None:
         """Note that until now it was not told what happened."""
-        self._gaps.append(self.clock.now())
+        self._silent.discard(connection)
+        await self.store.votes.hear_again(self.venue.platform, self.clock.now())
 
-    def _heard_from(
-        self, log_of: tuple[str, Question, str], cast: Sequence[VoteEvent]
-    ) -> datetime | None:
-        """Return since when what was heard may be newer than what a reading finds now.
+    def told(self, connection: int, *, lost: bool) -> None:
+        """Note that a connection was `lost`, or goes on and tells what happened meanwhile."""
+        (self._silent.add if lost else self._silent.discard)(connection)
 
-        That is the end of the first gap since the last reading. Without a gap it is told next; a
-        platform that tells times may tell it in any order, so there it is the last reading.
+    def _order(self, silences: Silences, cast: Sequence[VoteEvent]) -> Order:
+        """Return how what a reading finds now stands to what was heard.
+
+        It was missed in a silence since the last reading, so it is older than what was heard after
+        the last one: unless it is silent now. Without any it is told next; a platform that tells
+        times may tell it in any order, so there it may have been given since the last reading.
         """
-        last = self._last.get(log_of)
-        gaps = (gap for gap in (self.since, *self._gaps) if last is None or gap >= last)
-        timed = any(event.given_at is not None for event in cast)
-        return next(gaps, last if timed else None)
+        if silences.first_ended is None:
+            timed = any(event.given_at is not None for event in cast)
+            return Order(heard_from=silences.read_at if timed else None)
+        return Order(silences.first_ended, None if self._silent else silences.last_ended)
 
     async def recover(self, debate: Debate, lease: Lease, *questions: Question) -> Reading:
         """Bring the logs of these questions in line with what the platform shows.
 
         Raises VenueAwayError when one of them could not be read now: what it says is not known.
         """
+        await self.listen()
         targets = await self.store.votes.targets(debate.id, *questions)
         if debate.gone:
             return Reading(unread=_unread(targets))
@@ -109,7 +122,7 @@ class Reader:
         interventions = await self.store.votes.interventions(debate.id)
         cleared, unseeded = _cleared(target, interventions), _unseeded(target, interventions)
         late = _deadline_passed(debate, target, self.since)
-        log_of = (debate.id, target.question, target.step)
+        silences = await self.store.votes.silences(target)
 
         def find(cast: tuple[VoteEvent, ...]) -> tuple[NewEvent, ...]:
             return reconcile(
@@ -121,14 +134,11 @@ class Reader:
                 cleared=cleared,
                 seeded=target.question is not Question.TURN,
                 unseeded=unseeded,
-                heard_from=self._heard_from(log_of, cast),
+                order=self._order(silences, cast),
             )
 
-        found = await self.store.votes.recover(lease, target, find, ended, late)
-        if reactions.complete:
-            if len(self._last) >= MOST_REMEMBERED:
-                self._last.clear()
-            self._last[log_of] = began
+        read_at = began if reactions.complete else None
+        found = await self.store.votes.recover(lease, target, find, ended, late, read_at=read_at)
         if found:
             about = _named(target)
             log.info("votes recovered", debate=debate.id, question=about, events=found, late=late)

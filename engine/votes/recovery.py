@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from engine.debate import BallotKind, How, VoteEvent
 from engine.ports import Reactions
@@ -17,6 +18,19 @@ from engine.votes.tally import by_person, hands_held, in_order
 
 Holding = tuple[int, str]
 """A person and an option."""
+
+
+class Order(NamedTuple):
+    """Since when what was heard may be newer than what a reading finds, and since when it is.
+
+    None: nothing may be, or of nothing it is known.
+    """
+
+    heard_from: datetime | None = None
+    newer_since: datetime | None = None
+
+
+UNHEARD = Order()  # what a reading finds is newer than all that was heard
 
 
 def reconcile(
@@ -29,7 +43,7 @@ def reconcile(
     cleared: Mapping[str, datetime] | None = None,
     seeded: bool = True,
     unseeded: frozenset[str] = frozenset(),
-    heard_from: datetime | None = None,
+    order: Order = UNHEARD,
 ) -> tuple[NewEvent, ...]:
     """Return the events that bring the log in line with a reading, withdrawals first.
 
@@ -41,7 +55,7 @@ def reconcile(
     touched. A reaction that is in the log, and not taken away since, is the one that is still
     there, whether it was left by the bot (in a secret ballot) or by a choice made by button.
 
-    What is added was missed before `heard_from`, or given while the reading was under way.
+    What is added stands in this `order` to what was heard.
 
     A message that was never `seeded`, as a turn is not, shows no clear by itself, nor does an
     option that the bot could not add its own reaction to (`unseeded`): there an option that
@@ -66,7 +80,7 @@ def reconcile(
     kept = reactions.seeded | (guessed & unseeded) if seeded else guessed
     gone = {h for h in gone - taken if h[1] in kept and held[h].how is not How.BUTTON}
     withdrawn = [NewEvent(person, option, False) for person, option in sorted(gone)]
-    found = (NewEvent(*holding, True, heard_from=heard_from) for holding in sorted(added))
+    found = (NewEvent(*holding, True, How.RECOVERED, *order) for holding in sorted(added))
     return (*withdrawn, *found)
 
 

@@ -101,15 +101,16 @@ def standing_votes(
     `readable_at` is `fast`; None: no choice is.
 
     Of several options held, the newest stands. What a reading found is newer than all that was
-    heard before the gap, or the reading, that it may have been missed in; what was heard since is
-    newer or older, and of several found by one reading none is known to be the last: the vote is
-    ambiguous then, and its option names all that are held, as in `A+tie`.
+    heard before the gap, or the reading, that it may have been missed in, and older than what was
+    given after the last gap before it. What was heard between is newer or older, and of several
+    found by one reading none is known to be the last: the vote is ambiguous then, and its option
+    names all that are held, as in `A+tie`.
 
     Where the tally is visible, reactions stay on the message: nobody can add one that he
-    holds, so a repeated event is a repeated delivery and changes nothing. Where it is not,
-    the bot has taken the reaction away: adding one is a new choice that replaces the last,
-    one that recovery finds was made after all that had been received, and only a button
-    withdraws.
+    holds, so a repeated event is a repeated delivery and changes nothing, unless its time says
+    that it was given again. Where it is not, the bot has taken the reaction away: adding one is a
+    new choice that replaces the last, one that recovery finds was made after all that had been
+    received, and only a button withdraws.
     """
     votes = []
     for person, own in by_person(events):
@@ -136,11 +137,18 @@ def _is_newer(one: VoteEvent, other: VoteEvent) -> bool:
     if one.given_at is not None and other.given_at is not None:
         return (one.given_at, one.number) > (other.given_at, other.number)
     if one.how is not How.RECOVERED:
-        return one.number > other.number
+        return one.number > other.number or _was_heard_after(one, other)
     if other.how is How.RECOVERED:
         return one.received_at > other.received_at  # by a later reading
     heard_before = one.heard_from is None or other.received_at < one.heard_from
     return heard_before and one.number > other.number
+
+
+def _was_heard_after(one: VoteEvent, found: VoteEvent) -> bool:
+    """Whether one was given after the last silence in which a recovered one can have been."""
+    if found.how is not How.RECOVERED or found.newer_since is None:
+        return False
+    return min(one.received_at, one.given_at or one.received_at) >= found.newer_since
 
 
 def chosen_option(events: Iterable[VoteEvent], *, tally_visible: bool) -> str | None:
@@ -199,6 +207,8 @@ def _apply(event: VoteEvent, hands: Hands, tally_visible: bool) -> None:
         hands[event.option] = event
     elif hands[event.option].how is How.RECOVERED:
         hands[event.option] = _tell(hands[event.option], event)
+    elif _given_after(event, hands[event.option]):  # that it was taken away was not told
+        hands[event.option] = event
 
 
 def _tell(found: VoteEvent, told: VoteEvent) -> VoteEvent:

@@ -102,6 +102,7 @@ class VoteWindow:
 
     async def run(self) -> None:
         """Recover what was missed, then close each vote when it is due; until cancelled."""
+        await self.listen()
         async with asyncio.TaskGroup() as group:
             group.create_task(self._removals.run())
             group.create_task(self._read_turns())
@@ -111,6 +112,10 @@ class VoteWindow:
                     await self._note_missed()
                 left = min(await self._catch_up_all(), await self._close_due())
                 rung = await self.bell.collect(f"votes/{self.venue.platform}", left)
+
+    async def listen(self) -> None:
+        """Note that this process listens, before anything is asked or heard."""
+        await self._reader.listen()
 
     async def close(self, debate_id: str, *, early: bool = False) -> None:
         """Close a vote now, and an open one on its mirror with it.

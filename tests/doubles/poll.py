@@ -144,6 +144,8 @@ async def open_poll(
     store: SqlStore, venue: MemoryVenue | None = None, *, minutes: float = 30, **request: Any
 ) -> Poll:
     venue, clock = venue or MemoryVenue(), HandSetClock()
+    window = watcher(store, venue, clock)
+    await window.listen()
     new = new_debate(
         platform="memory",
         user="host",
@@ -162,7 +164,7 @@ async def open_poll(
     await store.journal.record_verdict(lease, debate.id, verdict("A"), {"jury/oak": ballot()})
     await store.debates.advance(lease, debate.id, Status.VOTING)
     await store.leases.release(lease)
-    poll = Poll(store, venue, clock, debate.id, message, watcher(store, venue, clock))
+    poll = Poll(store, venue, clock, debate.id, message, window)
     venue.listener = poll.hear
     return poll
 

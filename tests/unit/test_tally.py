@@ -136,6 +136,7 @@ class TestStanding:
         [
             (("+A 1", "+B 2"), "B"),
             (("+B 2", "+A 1"), "B"),
+            (("+A 1", "+B 2", "+A 3"), "A"),  # its removal was never told
             (("-A 2", "+A 1"), None),  # its removal was told first
             (("+A 3", "-A 2", "+A 1"), "A"),
             (("+A 1", "+B 3", "-B 2"), "B"),  # a removal that came before it

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from engine.debate import How, VoteEvent
 from engine.ports import Reactions
-from engine.votes.recovery import reconcile
+from engine.votes.recovery import UNHEARD, Order, reconcile
 from engine.votes.tally import standing_votes
 
 OPTIONS = ("A", "B", "tie")
@@ -36,7 +36,7 @@ class World:
     late: list[tuple[str, bool, int]] = field(default_factory=list)
     missed: set[str] = field(default_factory=set)  # done since the last reading, and told of nobody
     away: bool = False
-    gap_ended: int = 0
+    gaps: list[int] = field(default_factory=lambda: [0])  # when each ended
     last_read: int | None = None
     now: int = 0
 
@@ -46,7 +46,7 @@ class World:
         added: bool,
         how: How,
         given_at: int | None = None,
-        heard_from: datetime | None = None,
+        order: Order = UNHEARD,
     ) -> None:
         self.log.append(
             VoteEvent(
@@ -57,7 +57,8 @@ class World:
                 how=how,
                 received_at=at(self.now),
                 given_at=None if given_at is None else at(given_at),
-                heard_from=heard_from,
+                heard_from=order.heard_from,
+                newer_since=order.newer_since,
             )
         )
 
@@ -89,25 +90,33 @@ class World:
 
     def back(self) -> None:
         self.now += 1
-        read_since = self.last_read is not None and self.gap_ended <= self.last_read
-        if self.away and read_since:  # else the first gap since the last reading counts
-            self.gap_ended = self.now
+        if self.away:
+            self.gaps.append(self.now)
         self.away = False
 
     def read(self) -> None:
         self.now += 1
         read = Reactions({o: frozenset({"ann"}) for o in self.held}, frozenset(OPTIONS))
-        unread = self.last_read is None or self.gap_ended > self.last_read
-        since = self.gap_ended if unread else self.last_read if self.timed else None
+        missed = [gap for gap in self.gaps if self.last_read is None or gap > self.last_read]
+        order = UNHEARD
+        if missed:
+            order = Order(at(missed[0]), at(missed[-1]))
+        elif self.timed and self.last_read is not None:
+            order = Order(at(self.last_read))
         found = reconcile(
             self.log,
             read,
             read_began_at=at(self.now),
             people={"ann": PERSON},
-            heard_from=None if since is None else at(since),
+            order=order,
         )
         for event in found:
-            self.note(event.option, event.added, event.how, heard_from=event.heard_from)
+            self.note(
+                event.option,
+                event.added,
+                event.how,
+                order=Order(event.heard_from, event.newer_since),
+            )
         self.last_read, self.missed = self.now, set()
 
     def standing(self) -> str | None:
@@ -195,3 +204,27 @@ def test_a_choice_given_again_unheard_is_found_though_its_first_giving_was_told_
     seen = Reactions(holders={"A": frozenset(("ada",))}, seeded=frozenset(OPTIONS))
     found = reconcile(world.log, seen, read_began_at=at(30), people={"ada": PERSON})
     assert [(event.option, event.added) for event in found] == [("A", True)]
+
+
+def test_what_was_heard_after_the_last_gap_is_newer_than_what_was_missed() -> None:
+    world = World(timed=False)
+    world.read()
+    world.leave()
+    world.act("B", later=False)
+    world.back()
+    world.act("A", later=False)
+    world.read()
+    assert world.standing() == "A"
+
+
+def test_what_was_heard_between_two_gaps_is_newer_or_older_than_what_was_missed() -> None:
+    world = World(timed=False)
+    world.read()
+    world.leave()
+    world.act("B", later=False)
+    world.back()
+    world.act("A", later=False)
+    world.leave()
+    world.back()
+    world.read()
+    assert world.standing() == "?"

@@ -21,7 +21,7 @@ from adapters.storage.store import SqlStore
 from engine.debate import Debate, Question, Status, Tally, Vote, VoteEvent
 from engine.errors import VenueAwayError, VenueError
 from engine.messages import Notice, Reveal
-from engine.ports import Reactions, ReactionSeen
+from engine.ports import EventsLost, Reactions, ReactionSeen
 from engine.votes.tally import agreement
 from engine.votes.window import tally_of
 from tests.contract.sample import verdict
@@ -158,6 +158,52 @@ async def test_a_start_up_without_the_platform_is_made_up_for_at_the_close(poll:
     await poll.start_again()
     assert (await poll.debate()).reason == ""
     assert options_of(await poll.close()) == {"ann": "A"}
+
+
+async def test_what_was_heard_by_a_process_that_never_read_may_be_newer_than_what_was_missed(
+    poll: Poll,
+) -> None:
+    await miss(poll, "ann", "A")
+    poll.restart()
+    await poll.react("ann", "B")
+    poll.restart()
+    votes = await poll.close()
+    assert (votes["ann"].option, votes["ann"].ambiguous) == ("A+B", True)
+
+
+async def test_what_was_heard_since_the_last_gap_is_newer_than_what_was_missed(poll: Poll) -> None:
+    await miss(poll, "ann", "A")
+    poll.restart()
+    await poll.react("ann", "B")
+    assert (await poll.close())["ann"].option == "B"
+
+
+async def test_a_reading_tells_what_was_missed_before_from_what_was_missed_after(
+    poll: Poll,
+) -> None:
+    await miss(poll, "ann", "A")
+    await poll.start_again()
+    await poll.react("ann", "B")
+    await poll.start_again()
+    assert (await poll.close())["ann"].option == "B"
+
+
+async def test_what_is_found_while_the_connection_is_lost_may_be_newer_than_all(
+    poll: Poll,
+) -> None:
+    poll.restart()
+    await poll.react("ann", "B")
+    await poll.hear(EventsLost())
+    await miss(poll, "ann", "A")
+    vote = (await poll.close())["ann"]
+    assert (vote.option, vote.ambiguous) in (("A", False), ("A+B", True))
+
+
+async def miss(poll: Poll, user: str, option: str) -> None:
+    """Have somebody react while nobody listens."""
+    poll.venue.listening = False
+    await poll.react(user, option)
+    poll.venue.listening = True
 
 
 async def test_several_that_were_all_missed_are_ambiguous_and_not_gold(poll: Poll) -> None:
