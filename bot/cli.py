@@ -11,7 +11,6 @@ app = typer.Typer(
     name="rostrum",
     help="Hold AI debates with a blind jury and human votes, and export every label.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )

@@ -185,6 +185,30 @@ def test_help_is_instant_because_it_loads_nothing_heavy(tmp_path: Path) -> None:
     assert float(seconds) <= 0.4
 
 
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("rostrum st", ["stats"]),
+        ("rostrum bench ov", ["overhead"]),
+        ("rostrum list --li", ["--limit"]),
+    ],
+)
+def test_the_shell_completes_commands_and_options(
+    tmp_path: Path, typed: str, offered: list[str]
+) -> None:
+    words = {"COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
+    ended = subprocess.run(
+        [Path(sys.executable).with_name("rostrum")],
+        cwd=tmp_path,
+        env=os.environ | words | {"_ROSTRUM_COMPLETE": "complete_bash"},
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=True,
+    )
+    assert ended.stdout.split() == offered
+
+
 def test_the_installed_command_says_its_version(tmp_path: Path) -> None:
     command = Path(sys.executable).with_name("rostrum")
     ended = subprocess.run(
