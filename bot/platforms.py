@@ -10,6 +10,7 @@ from typing import Protocol
 from adapters.discord.connection import Connection as DiscordConnection
 from adapters.discord.rest import Rest as DiscordRest
 from adapters.discord.venue import DiscordVenue
+from adapters.proxies import proxy_of
 from adapters.slack.connection import Connection as SlackConnection
 from adapters.slack.connection import Transport
 from adapters.slack.http import HttpTransport
@@ -21,7 +22,6 @@ from adapters.slack.site import Site
 from adapters.slack.socket import SocketTransport
 from adapters.slack.venue import SlackVenue
 from bot.app import App
-from bot.proxies import proxy_of
 from bot.settings.sections import SlackSettings
 from bot.settings.settings import Settings
 from engine.errors import SettingsError
@@ -138,7 +138,8 @@ def credentials_of(slack: SlackSettings) -> Credentials | None:
 
 
 def _open_slack(slack: SlackSettings) -> Slack:
-    rest, site = SlackRest(slack.bot_token, slack.api_url), Site(slack.host, slack.port)
+    rest = SlackRest(slack.bot_token, slack.api_url, proxy=proxy_of(slack.api_url))
+    site = Site(slack.host, slack.port)
     workspaces: Workspaces = OneWorkspace(rest)
     installer = None
     if (given := credentials_of(slack)) is not None:

@@ -21,7 +21,6 @@ from contextlib import AbstractAsyncContextManager
 from importlib.metadata import version
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 from adapters.models.backends import Backend
 from adapters.models.faults import (
@@ -32,6 +31,7 @@ from adapters.models.faults import (
     unreachable_fault,
 )
 from adapters.models.outcomes import Fault, redact
+from adapters.proxies import OtherProxy, find_proxy
 
 if TYPE_CHECKING:
     import ssl
@@ -45,8 +45,6 @@ CONNECT_S = 30.0  # counts our own loop's stalls too; the SDK's 5 s is too littl
 LOAD_AFTER_S = 3.0  # the SDK is imported so long after the first call
 MOST_BYTES = 16_000_000  # of one answer that is not a stream
 _EVENTS = "text/event-stream"
-_SPOKEN = ("http", "https")  # the proxies that aiohttp can go by
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 class Response(NamedTuple):
@@ -238,9 +236,9 @@ def _bind(
 ) -> Line | Fault:
     import aiohttp
 
-    proxy = _proxy(backend)
-    if isinstance(proxy, Fault):
-        return proxy
+    proxy = find_proxy(backend.base_url)
+    if isinstance(proxy, OtherProxy):
+        return proxy_fault(*proxy)
     # Well before the deadline of the try, which could not tell that nothing was sent.
     connect_s = min(CONNECT_S, backend.timeout_s / 3)
     headers = plain_headers(backend) if root is None else sdk_headers(root, backend)
@@ -265,24 +263,6 @@ def sdk_headers(root: AsyncOpenAI, backend: Backend) -> dict[str, str]:
     client.organization = client.project = client.admin_api_key = None
     given = {**client.default_headers, **client.auth_headers}
     return {name: value for name, value in given.items() if isinstance(value, str)}
-
-
-def _proxy(backend: Backend) -> str | Fault | None:
-    """Return the proxy that the environment names for a backend, if any.
-
-    One that cannot be gone by is a Fault: to go without it might show who asks.
-    """
-    parts = urlsplit(backend.base_url)
-    host = parts.hostname or ""
-    if host in _LOOPBACK or proxy_bypass(host):
-        return None
-    proxies = getproxies()
-    name = parts.scheme if proxies.get(parts.scheme) else "all"
-    proxy = proxies.get(name)
-    if not proxy or "://" not in proxy:
-        return proxy and f"http://{proxy}"
-    kind = urlsplit(proxy).scheme
-    return proxy if kind in _SPOKEN else proxy_fault(kind, name, parts.scheme, host)
 
 
 def _transport_fault(backend: Backend, error: BaseException) -> Fault:

@@ -62,7 +62,8 @@ class _Answer(NamedTuple):
 class Rest:
     """Slack's Web API with a bot's token, or without any; `over` lends its connections.
 
-    `minute` is in seconds, what Slack's rates are counted in.
+    `minute` is in seconds, what Slack's rates are counted in. `proxy` is the address of an HTTP
+    proxy for every request, and for the connection of Socket Mode.
     """
 
     def __init__(
@@ -72,9 +73,10 @@ class Rest:
         *,
         over: Rest | None = None,
         minute: float = MINUTE,
+        proxy: str | None = None,
     ) -> None:
         self._token = token.get_secret_value().strip() if token else None
-        self._api_url, self._over = api_url, over
+        self._api_url, self._over, self.proxy = api_url, over, proxy
         self._session: aiohttp.ClientSession | None = None
         self._identity: Identity | None = None
         self._asking = asyncio.Lock()
@@ -83,7 +85,7 @@ class Rest:
 
     def speaking(self, token: SecretStr) -> Rest:
         """Return the same with another token, over the same connections."""
-        return Rest(token, self._api_url, over=self, minute=self._minute)
+        return Rest(token, self._api_url, over=self, minute=self._minute, proxy=self.proxy)
 
     async def write(
         self, act: Act, method: str, body: Json, *, place: str = "", message: str = ""
@@ -140,7 +142,9 @@ class Rest:
 
     def web(self) -> AsyncWebClient:
         """Return a client without a token, as the SDK's other parts want one."""
-        return AsyncWebClient(base_url=self._api_url, session=self.session, retry_handlers=[])
+        client = AsyncWebClient(base_url=self._api_url, session=self.session, retry_handlers=[])
+        client.proxy = self.proxy  # the SDK reads the environment itself, and overlooks NO_PROXY
+        return client
 
     @property
     def session(self) -> aiohttp.ClientSession:
@@ -149,7 +153,7 @@ class Rest:
             return self._over.session
         if self._session is None:
             timeout = aiohttp.ClientTimeout(total=SECONDS)
-            self._session = aiohttp.ClientSession(timeout=timeout)
+            self._session = aiohttp.ClientSession(timeout=timeout, proxy=self.proxy)
         return self._session
 
     async def close(self) -> None:

@@ -77,7 +77,9 @@ class SocketTransport:
 
     def _make_client(self) -> SocketModeClient:
         token = self._app_token.get_secret_value().strip()
-        return SocketModeClient(token, web_client=self._rest.web(), ping_interval=self._ping)
+        client = SocketModeClient(token, web_client=self._rest.web(), ping_interval=self._ping)
+        client.proxy = self._rest.proxy  # as in `Rest.web`
+        return client
 
     async def _keep(self, client: Any) -> None:
         """Stay connected; `client` is the SDK's, whose methods have no types.

@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator
 
 from adapters.models.backends import Backend
 from adapters.models.discovery import NoListError, find_local_servers, is_listed, probe
+from adapters.proxies import proxy_of
 from bot.doctor.database import check_database
 from bot.doctor.debate import check_debate
 from bot.finding import Finding
-from bot.proxies import proxy_of
 from bot.settings.settings import Settings, examine_settings, load_store_settings
 from engine.debate import REHEARSAL
 from engine.errors import ModelError, RostrumError, SettingsError, StoreError
@@ -124,7 +124,12 @@ async def _check_slack(settings: Settings) -> AsyncIterator[Finding]:
     from adapters.slack.rest import Rest
     from bot.platforms import credentials_of
 
-    rest, given = Rest(slack.bot_token, slack.api_url), credentials_of(slack)
+    try:
+        proxy = proxy_of(slack.api_url)
+    except SettingsError as error:
+        yield Finding("slack", False, str(error))
+        return
+    rest, given = Rest(slack.bot_token, slack.api_url, proxy=proxy), credentials_of(slack)
     try:
         bots = check_bot(rest) if given is None else check_installs(rest, await _installs(settings))
         async for checked in bots:

@@ -49,12 +49,13 @@ class SlackStage:
     managers: tuple[str, ...] = ()  # ids of users, beside admins
     ping: float = 5.0  # seconds; a socket is taken for dead after four, also on a slow machine
     tokens: tuple[str, str] | None = None  # of bot and app, where they are not the platform's
+    proxy: str | None = None
 
     @asynccontextmanager
     async def process(self) -> AsyncIterator[App]:
         """Run a process until the body ends, connected."""
         bot_token, app_token = self.tokens or (self.slack.bot_token, self.slack.app_token)
-        rest = Rest(SecretStr(bot_token), self.slack.api_url, minute=0.0)
+        rest = Rest(SecretStr(bot_token), self.slack.api_url, minute=0.0, proxy=self.proxy)
         site = Site("127.0.0.1", 0)
         transport = self._transport(rest, app_token, site)
         joined = process(

@@ -17,9 +17,9 @@ from adapters.discord.connection import Connection
 from adapters.discord.identify import Identifies
 from adapters.discord.rest import Rest
 from adapters.discord.venue import DiscordVenue
+from adapters.proxies import proxy_of
 from bot.app import App
 from bot.platforms import Discord, open_platforms
-from bot.proxies import proxy_of
 from bot.run import serving
 from engine.debate import Status
 from engine.errors import SettingsError

@@ -21,11 +21,12 @@ class People:
     interactions: Interactions
     channel: Channel
     port: int
+    host: str = "127.0.0.1"  # in the addresses that it gives
 
     @property
     def origin(self) -> str:
         """The address without a path."""
-        return f"http://127.0.0.1:{self.port}"
+        return f"http://{self.host}:{self.port}"
 
     # --- reactions --------------------------------------------------------------------------
 

@@ -179,7 +179,7 @@ class SlackServer(People):
         await site.start()
         self._runner = runner
         self.port = runner.addresses[-1][1]
-        self.socket.url = f"ws://127.0.0.1:{self.port}/socket"
+        self.socket.url = f"ws://{self.host}:{self.port}/socket"
 
     async def stop(self) -> None:
         """Stop listening, cutting every connection; the state stays."""

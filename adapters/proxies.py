@@ -1,0 +1,53 @@
+"""Which proxy an address is reached by: the one that the environment names, for every adapter."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+from engine.errors import SettingsError
+
+SPOKEN = ("http", "https")  # the proxies that aiohttp can use
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+OTHER_KIND = (
+    "{host} is behind the {kind} proxy of {name}_PROXY, and only HTTP proxies can be used; set "
+    "{scheme}_PROXY to an HTTP proxy, or add {host} to NO_PROXY."
+)
+
+
+class OtherProxy(NamedTuple):
+    """A proxy that is not HTTP's: its kind, whom the variable is named for, and who is behind it.
+
+    To connect without it might show who asks, so nothing is sent at all.
+    """
+
+    kind: str
+    name: str
+    scheme: str
+    host: str
+
+
+def find_proxy(url: str) -> str | OtherProxy | None:
+    """Return the proxy for an address, such as that of HTTPS_PROXY; None: connect directly."""
+    parts = urlsplit(url)
+    host, scheme = parts.hostname or "", parts.scheme
+    if host in LOOPBACK or proxy_bypass(host):
+        return None
+    proxies = getproxies()
+    name = scheme if proxies.get(scheme) else "all"
+    proxy = proxies.get(name)
+    if not proxy or "://" not in proxy:
+        return proxy and f"http://{proxy}"
+    kind = urlsplit(proxy).scheme
+    return proxy if kind in SPOKEN else OtherProxy(kind, name, scheme, host)
+
+
+def proxy_of(url: str) -> str | None:
+    """Return the same. Raises SettingsError for a proxy that is not HTTP's."""
+    found = find_proxy(url)
+    if isinstance(found, OtherProxy):
+        kind, name, scheme, host = found
+        said = {"kind": kind, "name": name.upper(), "scheme": scheme.upper(), "host": host}
+        raise SettingsError(OTHER_KIND.format(**said))
+    return found
