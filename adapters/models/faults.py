@@ -28,10 +28,8 @@ KEY = "check its key in ROSTRUM_BACKENDS"
 MODEL = "check ROSTRUM_MODELS, ROSTRUM_JURORS and the name of the model"
 
 
-def status_fault(
-    status: int, body: bytes, headers: Mapping[str, str], secret: str = "", now: float | None = None
-) -> Fault:
-    """Judge an answer with an error status; `now` is seconds since the epoch, for dates."""
+def status_fault(status: int, body: bytes, headers: Mapping[str, str], secret: str = "") -> Fault:
+    """Judge an answer with an error status."""
     message, code = error_words(body)
     said = f": {redact(message, secret)}" if message else ""
     if status == 401:
@@ -48,7 +46,7 @@ def status_fault(
         what = f"{_WORDS.get(status, 'failed')} ({status}){said}"
         # A gateway that gave up waiting may stand before a model that went on, and is billed.
         unbilled = status in (409, 425, 429, 503, 529)
-        wait = retry_after(headers, now)
+        wait = retry_after(headers)
         return Fault(what, cost=0.0 if unbilled else None, wait=wait)
     advice = "check the model's limits and the settings of this debate"
     return Fault(f"refused the request ({status}){said}", advice, Next.FINAL)

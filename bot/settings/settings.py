@@ -204,13 +204,13 @@ def examine_settings(
     return settings, [bad.sentence for bad in found]
 
 
-def load_store_settings(env_file: Path = ENV_FILE, toml_file: Path = TOML_FILE) -> Settings:
+def load_store_settings() -> Settings:
     """Read the settings of the database, exports and the log, for what only works on the database.
 
     Other settings may be wrong, and are left out; a name that no setting begins with is refused,
     as it may be the database's with a slip of the pen. Raises SettingsError.
     """
-    given, unread = read_layers(Settings, env_file, toml_file)
+    given, unread = read_layers(Settings, ENV_FILE, TOML_FILE)
     for bad in unread:
         if not bad.path or bad.path[0] in STORED or bad.path[0] not in Settings.model_fields:
             raise SettingsError(bad.sentence)

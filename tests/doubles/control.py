@@ -103,10 +103,7 @@ class Control(ABC):
 
     async def _fail(self, request: web.Request) -> web.Response:
         asked: Json = orjson.loads(await request.read())
-        if asked.pop("clear", False):
-            self._double.faults.clear()
-        else:
-            self._double.fail(Fault(**asked.pop("fault")), **asked)
+        self._double.fail(Fault(**asked.pop("fault")), **asked)
         return _answer({})
 
     async def _rules(self, request: web.Request) -> web.Response:

@@ -21,7 +21,7 @@ from engine.line.intake import Defaults, Order
 from engine.line.service import Service
 from engine.ports import Audience, Inbound, Listener, Models, Venue, VenueLimits
 from engine.prompts.library import load_prompts
-from engine.store import Caps, ExportFilter
+from engine.store import Caps, DebateRecord, ExportFilter
 from tests.doubles.memory.venue import MemoryVenue, StoredMessage
 
 LOBBY = "lobby"
@@ -147,6 +147,16 @@ def with_sides(a: str, b: str) -> Defaults:
     """Return the defaults with other rehearsal models on the sides, e.g. `maple?latency=0.1`."""
     sides = {"A": Model.parse(f"rehearsal/{a}"), "B": Model.parse(f"rehearsal/{b}")}
     return DEFAULTS.model_copy(update={"sides": sides})
+
+
+async def record_of(store: SqlStore, debate_id: str) -> DebateRecord:
+    """Return a debate with everything about it, as an export reads it."""
+
+    def read() -> DebateRecord:
+        with store.archive.reading(ExportFilter()) as records:
+            return next(record for record in records if record.debate.id == debate_id)
+
+    return await asyncio.to_thread(read)
 
 
 def has_ended(debate: Debate) -> bool:

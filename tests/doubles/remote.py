@@ -87,10 +87,6 @@ class RemoteDouble:
         """Do what the double has a method for; raises RemoteError when it refuses."""
         return await self._act(ITSELF, name, args, kwargs)
 
-    async def clear_faults(self) -> None:
-        """Let everything go well from now on."""
-        await self._post("fail", {"clear": True})
-
     async def set_rules(self, **rules: float | bool) -> None:
         """Change its `Rules` by name."""
         await self._post("rules", rules)

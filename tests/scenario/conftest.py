@@ -21,13 +21,14 @@ from adapters.models.router import open_models
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from bot.app import Line
-from engine.debate import Debate, Model, Price, Sampling, Status
+from engine.debate import Debate, Model, Price, Sampling
 from engine.line.intake import Defaults, Order
 from engine.line.service import Service, Started
 from engine.ports import VenueLimits
 from engine.prompts.library import Prompts, load_prompts
 from engine.store import Caps, DebateRecord, ExportFilter
-from tests.doubles.memory.venue import MemoryVenue
+from tests.doubles.hall import has_ended
+from tests.doubles.memory.venue import MemoryVenue, StoredMessage
 from tests.doubles.model_server import Body, ModelServer
 
 TOPIC = "Tea beats coffee"
@@ -168,11 +169,6 @@ class Running:
         return await asyncio.to_thread(read)
 
 
-def has_ended(debate: Debate) -> bool:
-    """Whether nobody has to do anything for a debate any more."""
-    return not debate.status.live and debate.status is not Status.VOTING
-
-
 @dataclass(slots=True)
 class Stage:
     """What outlives a process."""
@@ -230,3 +226,9 @@ async def line(stage: Stage) -> AsyncIterator[Running]:
     """Offer a process that runs on the stage."""
     async with stage.process() as running:
         yield running
+
+
+def in_thread(stage: Stage) -> list[StoredMessage]:
+    """Return what stands in the one thread, in order."""
+    (thread,) = stage.venue.threads.values()
+    return thread.messages

@@ -8,15 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from adapters.storage.store import SqlStore
 from engine.dataset.entry import make_entry
 from engine.dataset.tables import vote_rows
 from engine.dataset.voters import Pseudonyms
 from engine.debate import BallotKind, Debate, Question
 from engine.line.intake import Defaults
 from engine.ports import ButtonPressed
-from engine.store import Answer, DebateRecord, ExportFilter, Target
-from tests.doubles.hall import DEFAULTS, Hall, Session
+from engine.store import Answer, ExportFilter, Target
+from tests.doubles.hall import DEFAULTS, Hall, Session, record_of
 
 ANN = "190384756102938475"
 BALLOTS = list(BallotKind)
@@ -30,14 +29,6 @@ def hall(database_url: str) -> Hall:
 def asking(minutes: float = 60, ballot: BallotKind = BallotKind.OPEN) -> Defaults:
     asked = {"again": True, "again_minutes": minutes, "ballot": ballot}
     return DEFAULTS.model_copy(update=asked)
-
-
-async def record_of(store: SqlStore, debate_id: str) -> DebateRecord:
-    def read() -> DebateRecord:
-        with store.archive.reading(ExportFilter()) as records:
-            return next(record for record in records if record.debate.id == debate_id)
-
-    return await asyncio.to_thread(read)
 
 
 async def revealed(session: Session, defaults: Defaults, **votes: str) -> Debate:

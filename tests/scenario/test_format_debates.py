@@ -17,10 +17,9 @@ from engine.delivery.ending import DEFECT
 from engine.formats import FORMATS, find_format
 from engine.line.intake import Defaults
 from engine.store import DebateRecord
-from tests.doubles.memory.venue import StoredMessage
 from tests.doubles.rehearsed import DEFAULTS as REHEARSED
 from tests.doubles.rehearsed import JURORS, MODELS
-from tests.scenario.conftest import NO_CAPS, Running, Stage
+from tests.scenario.conftest import NO_CAPS, Running, Stage, in_thread
 
 DEFAULTS = REHEARSED.model_copy(
     update={
@@ -47,12 +46,6 @@ async def hold(line: Running, format: str, defaults: Defaults = SHORT, **asked: 
         defaults,
         **{"format": format, "topic": TOPICS["en"], "options": OPTIONS.get(format, {})} | asked,
     )
-
-
-def in_thread(stage: Stage) -> list[StoredMessage]:
-    """Return what stands in the one thread, in order."""
-    (thread,) = stage.venue.threads.values()
-    return thread.messages
 
 
 def misbehaving(format: str, how: str) -> Defaults:

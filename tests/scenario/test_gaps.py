@@ -18,7 +18,7 @@ from tests.doubles.discord import DiscordServer, Rates, Rules, drop, status
 from tests.doubles.slack import Rules as SlackRules
 from tests.doubles.slack import SlackServer, refused
 from tests.doubles.slack import drop as slack_drop
-from tests.scenario.discord_stage import OPTIONS, DiscordStage, author, ended, voting
+from tests.scenario.discord_stage import OPTIONS, DiscordStage, ended, voting
 from tests.scenario.slack_stage import SlackStage
 from tests.scenario.slack_stage import ended as slack_ended
 from tests.scenario.slack_stage import voting as slack_voting
@@ -45,10 +45,6 @@ async def discord(database_url: str) -> AsyncIterator[DiscordStage]:
 async def slack(database_url: str) -> AsyncIterator[SlackStage]:
     async with SlackServer(rules=SlackRules(tiered=False, spaced=False)) as server:
         yield SlackStage(database_url, server)
-
-
-def titles(stage: DiscordStage) -> list[str]:
-    return [author(m) or m.content for m in stage.discord.messages(stage.thread.id)]
 
 
 async def test_on_discord_a_refused_turn_is_plain_and_in_its_place(discord: DiscordStage) -> None:

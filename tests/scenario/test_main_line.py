@@ -13,7 +13,6 @@ from engine.errors import BudgetError, UsageError
 from engine.line.intake import Defaults
 from engine.prompts.library import Prompts, load_prompts
 from tests.doubles import model_server as acts
-from tests.doubles.memory.venue import StoredMessage
 from tests.doubles.model_server import Body
 from tests.scenario.conftest import (
     DEFAULTS,
@@ -24,6 +23,7 @@ from tests.scenario.conftest import (
     Running,
     Stage,
     fair_ballot,
+    in_thread,
     is_closing,
     judging,
     play,
@@ -32,12 +32,6 @@ from tests.scenario.conftest import (
 
 ROUNDS = ("opening", "rebuttal", "assumptions", "closing")
 TURNS = [f"turn/{name}/{side}" for name in ROUNDS for side in "AB"]
-
-
-def in_thread(stage: Stage) -> list[StoredMessage]:
-    """Return what stands in the one thread, in order."""
-    (thread,) = stage.venue.threads.values()
-    return thread.messages
 
 
 async def transcript(line: Running, debate: Debate) -> list[tuple[str, str, int]]:

@@ -27,7 +27,6 @@ from tests.scenario.slack_stage import SlackStage
 
 SLOW = {"models": "rehearsal/maple?latency=0.4, rehearsal/willow?latency=0.4"}
 THUMBS = ("thumbs_up", "thumbs_down", "thumbs_up_after", "thumbs_down_after")
-NOBODY = (0, 0, 0, 0)
 Given = dict[str, tuple[int, ...]]
 
 

@@ -12,8 +12,7 @@ from engine.debate import Debate, Model, Replacement, Status
 from engine.errors import BudgetError, UsageError
 from engine.store import ExportFilter
 from tests.doubles import model_server as acts
-from tests.scenario.conftest import DEFAULTS, NO_CAPS, Running, Stage
-from tests.scenario.test_main_line import in_thread
+from tests.scenario.conftest import DEFAULTS, NO_CAPS, Running, Stage, in_thread
 
 OPEN = DEFAULTS.model_copy(update={"vote_minutes": 60.0, "quorum": 1})
 

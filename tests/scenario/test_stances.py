@@ -6,7 +6,6 @@ import asyncio
 
 import pytest
 
-from adapters.storage.store import SqlStore
 from engine.dataset.entry import make_entry
 from engine.dataset.tables import turn_rows, vote_rows
 from engine.dataset.voters import Pseudonyms
@@ -16,7 +15,7 @@ from engine.line.intake import Defaults
 from engine.messages import Message, Reveal
 from engine.ports import ButtonPressed, Part
 from engine.store import DebateRecord, ExportFilter
-from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall, Session
+from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall, Session, record_of
 from tests.doubles.memory.venue import MemoryVenue, StoredMessage
 
 REFUSED = VenueError("Nothing may be posted here; grant the right to.")
@@ -66,14 +65,6 @@ async def answer(session: Session, debate_id: str, asked: Question, **answers: s
     place, message = await question(session, debate_id, asked)
     for user, option in answers.items():
         await session.venue.react(user, place, message, option)
-
-
-async def record_of(store: SqlStore, debate_id: str) -> DebateRecord:
-    def read() -> DebateRecord:
-        with store.archive.reading(ExportFilter()) as records:
-            return next(record for record in records if record.debate.id == debate_id)
-
-    return await asyncio.to_thread(read)
 
 
 async def close(session: Session, debate_id: str) -> DebateRecord:

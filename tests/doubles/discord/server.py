@@ -11,7 +11,7 @@ from aiohttp import web
 from tests.doubles.discord.gateway import Gateway
 from tests.doubles.discord.interactions import Interactions
 from tests.doubles.discord.people import People
-from tests.doubles.discord.permissions import EVERYONE, FLAGS, bits, in_channel
+from tests.doubles.discord.permissions import EVERYONE, bits
 from tests.doubles.discord.platform import Platform, Rules
 from tests.doubles.discord.rates import Limiter, Rates, Violation
 from tests.doubles.discord.refusals import Refusal
@@ -147,11 +147,6 @@ class DiscordServer(People):
         held = self.world.find_message(message).holders(emoji)
         users = [self.world.user(user) for user in held]
         return {user.name for user in users if not user.bot}
-
-    def bot_may(self, permission: str, channel: Id | None = None) -> bool:
-        """Whether the bot holds a permission in a channel."""
-        held = in_channel(self.world, self._place(channel), self.world.bot.id)
-        return bool(held & FLAGS[permission])
 
     # --- making trouble -------------------------------------------------------------------------
 
