@@ -508,7 +508,8 @@ class VoteEvent(Value):
     mirror had named the models by then. `step` is that of the turn that a thumb was given to.
     `given_at` is when the person acted, where the platform tells that. Of a choice that a reading
     found, `heard_from` is since when what was heard live may be newer (None: nothing is), and
-    `newer_since` since when it certainly is (None: that is not known of anything).
+    `newer_since` since when it certainly is (None: that is not known of anything). Of one that was
+    heard, `heard_from` is since when nothing was missed until then.
     """
 
     number: int

@@ -103,6 +103,7 @@ def _row(cast: Cast, found: Found, person: int) -> dict[str, Any]:
         "event": cast.event,
         "received_at": cast.received_at,
         "given_at": cast.given_at,
+        "heard_from": cast.heard_from,
         "question": found.question,
         "step": found.step,
     }

@@ -37,7 +37,10 @@ class Silences(Value):
 
 
 class Cast(Value):
-    """A reaction or button press as a platform reports it; `event` deduplicates retries."""
+    """A reaction or button press as a platform reports it; `event` deduplicates retries.
+
+    `heard_from` is since when everything was told.
+    """
 
     platform: str
     place: str
@@ -48,6 +51,7 @@ class Cast(Value):
     how: How = How.LIVE
     event: str | None = None
     given_at: datetime | None = None
+    heard_from: datetime | None = None
     received_at: datetime
 
 

@@ -117,6 +117,7 @@ class Hearing:
                 added=seen.added,
                 event=seen.event,
                 given_at=seen.given_at,
+                heard_from=self.reader.heard_from,
                 received_at=self.clock.now(),
             )
         )

@@ -51,6 +51,10 @@ class Reader:
     _silent: set[int] = field(default_factory=set)  # connections that are lost now
     _listening: asyncio.Lock = field(default_factory=asyncio.Lock)
     _listens: bool = False
+    _last_silence: datetime = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._last_silence = self.since
 
     async def listen(self) -> None:
         """Note, before anything is heard, that nobody listened before this process."""
@@ -62,7 +66,13 @@ class Reader:
     async def hear_again(self, connection: int) -> None:
         """Note that until now it was not told what happened."""
         self._silent.discard(connection)
-        await self.store.votes.hear_again(self.venue.platform, self.clock.now())
+        self._last_silence = self.clock.now()
+        await self.store.votes.hear_again(self.venue.platform, self._last_silence)
+
+    @property
+    def heard_from(self) -> datetime:
+        """Since when it was told everything, but for what it is told now."""
+        return self._last_silence
 
     def told(self, connection: int, *, lost: bool) -> None:
         """Note that a connection was `lost`, or goes on and tells what happened meanwhile."""

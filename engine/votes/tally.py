@@ -107,10 +107,10 @@ def standing_votes(
     names all that are held, as in `A+tie`.
 
     Where the tally is visible, reactions stay on the message: nobody can add one that he
-    holds, so a repeated event is a repeated delivery and changes nothing, unless its time says
-    that it was given again. Where it is not, the bot has taken the reaction away: adding one is a
-    new choice that replaces the last, one that recovery finds was made after all that had been
-    received, and only a button withdraws.
+    holds, so a repeated event is a repeated delivery and changes nothing, unless its time, or a
+    gap between, says that it was given again. Where it is not, the bot has taken the reaction
+    away: adding one is a new choice that replaces the last, one that recovery finds was made after
+    all that had been received, and only a button withdraws.
     """
     votes = []
     for person, own in by_person(events):
@@ -207,8 +207,14 @@ def _apply(event: VoteEvent, hands: Hands, tally_visible: bool) -> None:
         hands[event.option] = event
     elif hands[event.option].how is How.RECOVERED:
         hands[event.option] = _tell(hands[event.option], event)
-    elif _given_after(event, hands[event.option]):  # that it was taken away was not told
+    elif _given_again(event, hands[event.option]):
         hands[event.option] = event
+
+
+def _given_again(event: VoteEvent, held: VoteEvent) -> bool:
+    """Whether what is held was taken away, unheard, and given once more; else it is told twice."""
+    silent_between = event.heard_from is not None and event.heard_from > held.received_at
+    return _given_after(event, held) or (event.given_at is None and silent_between)
 
 
 def _tell(found: VoteEvent, told: VoteEvent) -> VoteEvent:

@@ -58,6 +58,7 @@ class Hall(ABC):
     def __init__(self) -> None:
         self.ballots: dict[str, Booth] = {}
         self._crowds: list[asyncio.Task[None]] = []
+        self.gaps: list[list[float]] = []  # from when to when nothing was told
 
     def app(self) -> web.Application:
         """Make the double's application, with its control and the crowd's routes."""
@@ -118,6 +119,7 @@ class Hall(ABC):
             "references": self._references(),
             "violations": self.violations(),
             "lost": self.lost(),
+            "gaps": [*self.gaps, *([] if self.connected else [[self.last_seen(), self.now()]])],
         }
 
     # --- what differs by platform -----------------------------------------------------------
@@ -164,6 +166,10 @@ class Hall(ABC):
         """Say whether the bot was told of an act."""
 
     @abstractmethod
+    def last_seen(self) -> float:
+        """Return until when the bot was told what happens, while it is not."""
+
+    @abstractmethod
     def _find_ballots(self) -> None:
         """Note the messages that were seeded wholly by now."""
 
@@ -206,7 +212,6 @@ class DiscordHall(Hall):
         super().__init__()
         self.discord = DiscordServer()
         self.control = DiscordControl(self.discord)
-        self._gaps: list[list[float]] = []
 
     async def open(self, channels: int, people: list[str]) -> list[str]:
         for name in people:
@@ -237,14 +242,14 @@ class DiscordHall(Hall):
         while True:
             newest = [key for key, session in sessions.items() if session.socket is not None]
             if newest and newest[-1] != last:
-                self._gaps.append([seen if last else 0.0, self.now()])
+                self.gaps.append([seen if last else 0.0, self.now()])
                 last = newest[-1]
             if newest:
                 seen = self.now()
             await asyncio.sleep(LOOK_SECONDS)
 
     def lost(self) -> int:
-        return len(self._gaps) - 1
+        return len(self.gaps) - 1
 
     def threads(self) -> dict[str, list[tuple[float, str]]]:
         world = self.discord.world
@@ -265,7 +270,7 @@ class DiscordHall(Hall):
         return self.discord.holders(ballot.message, emoji)
 
     def heard(self, at: float, event: Event | None) -> Telling:
-        ends = [*self._gaps, *([] if self.connected else [[self._last_seen(), self.now()]])]
+        ends = [*self.gaps, *([] if self.connected else [[self.last_seen(), self.now()]])]
         for lost, back in ends:
             if lost <= at <= back:
                 return Telling.NEVER
@@ -273,7 +278,7 @@ class DiscordHall(Hall):
                 return Telling.UNSURE
         return Telling.LIVE
 
-    def _last_seen(self) -> float:
+    def last_seen(self) -> float:
         left = [session.left for session in self.discord.gateway.sessions.values() if session.left]
         return max(left, default=self.now())
 
@@ -299,6 +304,7 @@ class SlackHall(Hall):
         retries = (0.0, SLACK_MINUTE, 5 * SLACK_MINUTE)
         self.slack = SlackServer(rules=Rules(tier_seconds=SLACK_MINUTE, retries=retries))
         self.control = SlackControl(self.slack)
+        self._seen, self._known = 0.0, -1
 
     async def open(self, channels: int, people: list[str]) -> list[str]:
         for name in people:
@@ -323,7 +329,16 @@ class SlackHall(Hall):
         return {name: user.id for name, user in self.slack.users.items()}
 
     async def watch(self) -> None:
-        """Have nothing to note: each event says itself whether it was taken."""
+        """Note from when to when there was no connection; each event says if it was taken."""
+        while True:
+            if self.connected:
+                if self._seen < self.now() - 2 * LOOK_SECONDS or self.lost() > self._known:
+                    self.gaps.append([self._seen, self.now()])
+                self._seen, self._known = self.now(), self.lost()
+            await asyncio.sleep(LOOK_SECONDS)
+
+    def last_seen(self) -> float:
+        return self._seen
 
     def lost(self) -> int:
         return self.slack.socket.connects - 1

@@ -7,6 +7,7 @@ where it could not the vote is ambiguous.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
@@ -15,6 +16,8 @@ from operator import attrgetter
 from typing import NamedTuple
 
 AMBIGUOUS = "ambiguous"
+LAG_SECONDS = 0.5  # what is told as a session begins may be stored before that it began
+READING_SECONDS = 5.0  # a reading may find what was done after it began
 Vote = str | None
 """An option, `AMBIGUOUS`, or None for none."""
 
@@ -60,7 +63,28 @@ class Compared(NamedTuple):
     wrong: list[str]
 
 
-def due(acts: Sequence[Deed]) -> Due:
+class Course(NamedTuple):
+    """What the bot could know of a ballot: from when to when it was deaf, when it read it whole."""
+
+    gaps: Sequence[tuple[float, float]] = ()
+    readings: Sequence[float] = ()
+
+    def leaves_open(self, missed: float, heard: float) -> bool:
+        """Whether nothing says which gap since the last reading an act was missed in.
+
+        Then one that was heard between two of them is newer or older.
+        """
+        before = max((r for r in self.readings if r < missed - READING_SECONDS), default=0.0)
+        after = min((r for r in self.readings if r >= missed), default=math.inf)
+        return any(before < back <= heard + LAG_SECONDS for _, back in self.gaps) and any(
+            heard <= lost and lost < after for lost, _ in self.gaps
+        )
+
+
+KNOWN = Course()
+
+
+def due(acts: Sequence[Deed], course: Course = KNOWN) -> Due:
     """Return what one person's vote has to be after all that he did, in order."""
     given: dict[str, Deed] = {}
     retaken = set[str]()
@@ -80,26 +104,29 @@ def due(acts: Sequence[Deed]) -> Due:
     held = (newest.option, *(other.option for other in others))
     if others and newest.option in retaken:
         return Due(held, (*held, AMBIGUOUS), guess=True)
-    if any(_together(newest, other) for other in others):
+    if any(_together(newest, other, course) for other in others):
         return Due(held, (newest.option, AMBIGUOUS))
     return Due(held, (newest.option,))
 
 
 def compare(
-    acts: Sequence[Deed], held: Mapping[str, frozenset[str]], stored: Mapping[str, str]
+    acts: Sequence[Deed],
+    held: Mapping[str, frozenset[str]],
+    stored: Mapping[str, str],
+    course: Course = KNOWN,
 ) -> Compared:
     """Compare stored votes with what each user of the platform holds in the end."""
     counts = Counter[str]()
     wrong: list[str] = []
     ordered = sorted(acts, key=attrgetter("user", "at"))
-    courses = {user: tuple(own) for user, own in groupby(ordered, attrgetter("user"))}
-    for user in sorted(courses.keys() | held.keys() | stored.keys()):
-        course = courses.get(user, ())
-        expected, found = due(course), stored.get(user)
+    did = {user: tuple(own) for user, own in groupby(ordered, attrgetter("user"))}
+    for user in sorted(did.keys() | held.keys() | stored.keys()):
+        own = did.get(user, ())
+        expected, found = due(own, course), stored.get(user)
         assert set(expected.held) == held.get(user, frozenset()), "the platform lost count"
         counts.update(_kinds(expected, found))
         if found not in expected.accepted:
-            wrong.append(_describe(user, course, expected, found))
+            wrong.append(_describe(user, own, expected, found))
     return Compared(counts, wrong)
 
 
@@ -128,10 +155,12 @@ def _apart(act: Deed) -> bool:
     return act.told in (Telling.NEVER, Telling.UNSURE)
 
 
-def _together(newest: Deed, other: Deed) -> bool:
+def _together(newest: Deed, other: Deed, course: Course) -> bool:
     """Whether nobody but the platform can say which of two came later."""
-    if Telling.LIVE in (newest.told, other.told):
-        return False
+    if newest.told is Telling.LIVE:
+        return _apart(other) and course.leaves_open(other.at, newest.at)
+    if other.told is Telling.LIVE:
+        return _apart(newest) and course.leaves_open(newest.at, other.at)
     return not newest.told is other.told is Telling.LATE
 
 

@@ -7,7 +7,8 @@ import os
 import signal
 import sqlite3
 import sys
-from contextlib import closing
+from contextlib import closing, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 import orjson
@@ -25,6 +26,9 @@ SELECT debates.vote_message, people.user, votes.body
 FROM votes JOIN debates ON debates.id = votes.debate JOIN people ON people.id = votes.person
 WHERE votes.question = 'vote'
 """
+
+
+READ = "SELECT message, read_at FROM targets WHERE question = 'vote' AND read_at IS NOT NULL"
 
 
 class Subject:
@@ -81,6 +85,22 @@ class Subject:
         if process is not None and process.returncode is None:
             process.send_signal(signal.SIGKILL)
             await process.wait()
+
+    def readings(self) -> dict[str, float]:
+        """Return when the last whole reading of each ballot began; none of what is not there yet.
+
+        Only the bot knows: the double cannot tell what it made of an answer.
+        """
+        database = self._folder / "rostrum.db"
+        with (
+            suppress(sqlite3.OperationalError),
+            closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection,
+        ):
+            return {
+                message: datetime.fromisoformat(read_at).replace(tzinfo=UTC).timestamp()
+                for message, read_at in connection.execute(READ)
+            }
+        return {}
 
     def _said(self) -> str:
         """Return the last line of the log."""

@@ -12,7 +12,7 @@ import asyncio
 import shutil
 import tempfile
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 from engine.words import cards as card_markdown
-from tests.bench.oracle import Deed, Telling, compare
+from tests.bench.oracle import Course, Deed, Telling, compare
 from tests.bench.subject import Subject
 from tests.bench.visitor import VISITORS, Visitor
 from tests.bench.voters import draw_crowd
@@ -73,6 +73,7 @@ class Run:
     _troubles: Counter[str] = field(default_factory=Counter)
     _seen: Json = field(default_factory=dict)
     _resting: bool = False
+    _readings: dict[str, set[float]] = field(default_factory=lambda: defaultdict(set))
 
     async def hold(self) -> Json:
         """Hold all debates to their reveals, and return what came of them."""
@@ -158,6 +159,8 @@ class Run:
             for message, (_, created) in self._seen["ballots"].items():
                 if message not in self._deadlines:
                     await self._open(message, created)
+            for message, moment in self.subject.readings().items():
+                self._readings[message].add(moment)
             if len(self._deadlines) >= self.size.debates:
                 self._resting = time.time() > self._deadline(1.0) + 15.0
             await self.subject.revive()
@@ -238,6 +241,9 @@ class Run:
                 done,
                 {user: frozenset(held) for user, held in outcome["held"][message].items()},
                 {names[user]: option for user, option in stored.get(message, {}).items()},
+                Course(
+                    [(lost, back) for lost, back in outcome["gaps"]], [*self._readings[message]]
+                ),
             )
             for message, done in acts.items()
         }

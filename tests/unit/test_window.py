@@ -199,6 +199,19 @@ async def test_what_is_found_while_the_connection_is_lost_may_be_newer_than_all(
     assert (vote.option, vote.ambiguous) in (("A", False), ("A+B", True))
 
 
+async def test_a_choice_given_again_counts_though_nobody_heard_that_it_was_taken_back(
+    poll: Poll,
+) -> None:
+    await poll.react("ann", "A")
+    await poll.react("ann", "B")
+    poll.venue.listening = False
+    await poll.unreact("ann", "A")
+    poll.venue.listening = True
+    poll.restart()
+    await poll.react("ann", "A")
+    assert (await poll.close())["ann"].option == "A"
+
+
 async def miss(poll: Poll, user: str, option: str) -> None:
     """Have somebody react while nobody listens."""
     poll.venue.listening = False
