@@ -39,7 +39,7 @@ from engine.answers.buttons import vote_answer
 from engine.answers.invocation import Command, SettingsCommand
 from engine.answers.replies import to_markdown
 from engine.chat.commands import Commands
-from engine.chat.following import EARLY, Followers, follow
+from engine.chat.following import OVER, Followers, follow
 from engine.chat.person import Person
 from engine.delivery.ending import refusal_of
 from engine.errors import RostrumError, UsageError
@@ -119,11 +119,11 @@ class Desk:
         return heard
 
     async def _follow(self, interaction: Interaction, said: Said) -> None:
-        """Add where a debate is held, and why it ended early, while its answer can be changed."""
+        """Add where a debate is held, then an unusual end, while its answer can be changed."""
         person, link = person_of(interaction), ""
         seconds = seconds_left(interaction) - MARGIN_SECONDS
         async for status in follow(self.commands, person, said.started, seconds):
-            if status.debate.status in EARLY:
+            if status.debate.status in OVER:
                 ended = to_markdown(status)
                 await _edit_answer(interaction, replace(said, private=f"{ended}{link}"))
             else:

@@ -30,7 +30,7 @@ from engine.answers.invocation import Command, SettingsCommand, StartCommand
 from engine.answers.replies import to_markdown
 from engine.chat.command_line import parse_command, with_usage
 from engine.chat.commands import Commands
-from engine.chat.following import EARLY, Followers, follow
+from engine.chat.following import OVER, Followers, follow
 from engine.chat.person import Person
 from engine.chat.settings import RESET
 from engine.debate import BallotKind
@@ -142,11 +142,11 @@ class Desk:
         )
 
     async def _follow(self, whisper: Whisper, code: str) -> None:
-        """Say where a debate is held, and why it ended early, while that can be said privately."""
+        """Say where a debate is held, then an unusual end, while Slack takes private answers."""
         person = await self.person(whisper.asker)
         async for status in follow(self.commands, person, code, FOLLOWED_SECONDS):
             thread = status.debate.thread
-            if status.debate.status in EARLY:
+            if status.debate.status in OVER:
                 await whisper.say(to_markdown(status))
                 if thread is None:
                     await whisper.say(texts.NO_THREAD)

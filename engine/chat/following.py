@@ -15,32 +15,45 @@ from engine.chat.commands import Commands
 from engine.chat.person import Person
 from engine.debate import Status
 from engine.errors import RostrumError
+from engine.messages import Where
 
 LOOK_SECONDS = 0.25
 LATER_SECONDS = 5.0
+VOTE_SECONDS = 15.0
 log = structlog.get_logger(__name__)
 EARLY = (Status.FAILED, Status.PARTIAL, Status.CANCELLED)
+ELSEWHERE: tuple[Where, ...] = ("channel", "starter", "nowhere")
+OVER = (*EARLY, Status.CLOSED)
 
 
 async def follow(
     commands: Commands, person: Person, code: str, seconds: float
 ) -> AsyncIterator[StatusAnswer]:
-    """Yield how a debate stands once it has a thread, and once more if it ends early."""
+    """Yield how a debate stands once it has a thread, and how it ended if not as it should.
+
+    That is an early end, or a reveal that is not in the thread.
+    """
     bell, clock = commands.service.bell, commands.service.clock
     until, told = clock.now() + timedelta(seconds=seconds), False
     while clock.now() < until:
         status = await commands.status(person, code)
         debate = status.debate
-        if debate.status in EARLY:
+        if debate.status in EARLY or status.revealed in ELSEWHERE:
             yield status
             return
         if debate.thread is not None and not told:
             told = True
             yield status
-        if debate.status in (Status.VOTING, Status.CLOSED):
+        if status.revealed == "thread":
             return
-        topic, pause = ("ended", LATER_SECONDS) if told else ("delivered", LOOK_SECONDS)
-        await bell.collect(f"{topic}/{debate.id}", pause)
+        topic = "ended" if told else "delivered"
+        await bell.collect(f"{topic}/{debate.id}", _pause(debate.status, told=told))
+
+
+def _pause(status: Status, *, told: bool) -> float:
+    if status is Status.VOTING:
+        return VOTE_SECONDS
+    return LATER_SECONDS if told else LOOK_SECONDS
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,9 @@ import pytest
 
 import engine.delivery.outbox
 from bot.app import App
+from engine.chat import following
 from engine.debate import Debate, Status
-from tests.doubles.discord import DiscordServer, Rates, Rules, drop, status
+from tests.doubles.discord import DiscordServer, Interaction, Rates, Rules, drop, status
 from tests.doubles.discord.state import DIRECT, Message
 from tests.doubles.slack import Rules as SlackRules
 from tests.doubles.slack import SlackServer, refused
@@ -23,6 +24,8 @@ from tests.scenario.slack_stage import voting as voting_on_slack
 @pytest.fixture
 async def stage(database_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[DiscordStage]:
     monkeypatch.setattr(engine.delivery.outbox, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(following, "VOTE_SECONDS", 0.1)
+    monkeypatch.setattr(following, "LATER_SECONDS", 0.1)
     rules = Rules(nonce_seconds=0.0)
     async with DiscordServer(rates=Rates.generous(), rules=rules) as discord:
         yield DiscordStage(database_url, discord)
@@ -169,6 +172,48 @@ async def test_a_process_that_begins_later_tries_a_reveal_again(
     discord.lock(stage.thread.id, locked=False)
     async with stage.process():
         await until(lambda: reveals(discord, stage.thread.id))
+
+
+async def test_a_vote_that_cannot_be_asked_for_leaves_the_result_in_the_channel(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    discord.fail(status(400, error=50035), "POST", "/channels/*/messages", times=-1, text='"Vote"')
+    async with stage.process() as app:
+        asked = await stage.start()
+        debate = await ended(app)
+        assert debate.status is Status.CLOSED
+        assert not [m for m in discord.messages(stage.thread.id) if author(m) == "Vote"]
+        (reveal,) = reveals(discord, discord.channel.id)
+        assert "rehearsal/" in reveal.text
+        for said in (await status_of(stage, debate.code), await until(lambda: told(asked))):
+            assert "named in its channel" in said
+            assert "Discord refused to post" in said
+    assert len(asked.messages) == 1
+
+
+async def test_a_thread_that_is_lost_in_the_vote_is_told_to_the_starter_privately(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    async with stage.process() as app:
+        asked = await stage.start()
+        await stage.ballot()
+        debate = await voting(app)
+        discord.delete_thread(stage.thread.id)
+        await ended(app)
+        assert "was deleted" in await until(lambda: told(asked))
+        other = await stage.start()
+        await stage.ballot()
+        await voting(app)
+        await close(app, await voting(app))
+        await asyncio.sleep(0.3)
+    assert "It is held in" in other.text
+    assert "It is over" not in other.text  # its thread says so
+    assert debate.code in asked.text
+
+
+def told(asked: Interaction) -> str:
+    """Return the private answer to a start once it says that the debate is over."""
+    return asked.text if "It is over" in asked.text else ""
 
 
 # --- on Slack --------------------------------------------------------------------------------
