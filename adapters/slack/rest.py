@@ -180,9 +180,14 @@ class Rest:
     async def _call(
         self, act: Act, method: str, place: str, message: str, sent: Mapping[str, Any]
     ) -> Json:
-        await self._tiers.wait(method)
         lane = f"{method} {place}" if act is Act.POST else method
         self._refuse_early(lane)
+        await self._tiers.wait(method)
+        try:
+            self._refuse_early(lane)
+        except VenueAwayError:  # closed while this waited
+            self._tiers.give_back(method)
+            raise
         try:
             return (await self._request(method, sent)).told
         except (*KNOWN, *UNREADABLE) as error:

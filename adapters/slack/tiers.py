@@ -35,6 +35,11 @@ class Tiers:
         if method in self._methods:
             await self._methods[method].wait()
 
+    def give_back(self, method: str) -> None:
+        """Leave the place that was waited for last to others: nothing was asked."""
+        if method in self._methods:
+            self._methods[method].give_back()
+
 
 class _Method:
     def __init__(self, most: int, minute: float) -> None:
@@ -47,3 +52,6 @@ class _Method:
             if len(self._left) == self._left.maxlen:
                 await asyncio.sleep(max(0.0, self._left[0] + self._minute - time.monotonic()))
             self._left.append(time.monotonic())
+
+    def give_back(self) -> None:
+        self._left.pop()

@@ -5,7 +5,13 @@ from __future__ import annotations
 import asyncio
 import time
 
+import pytest
+from pydantic import SecretStr
+
+from adapters.slack.errors import Act
+from adapters.slack.rest import Rest
 from adapters.slack.tiers import METHODS, MINUTE, Tiers
+from engine.errors import VenueAwayError
 from tests.doubles.slack.rates import METHODS as TIER_OF
 from tests.doubles.slack.rates import TIERS
 
@@ -38,6 +44,27 @@ async def test_a_method_at_its_limit_holds_up_no_other() -> None:
             await tiers.wait(method)
         assert not waiting.done()
     waiting.cancel()
+
+
+async def test_what_was_never_asked_leaves_its_place_to_others() -> None:
+    tiers = Tiers(MINUTE)
+    async with asyncio.timeout(1):
+        for _ in range(METHODS["users.info"] - 1):
+            await tiers.wait("users.info")
+        for _ in range(20):
+            await tiers.wait("users.info")
+            tiers.give_back("users.info")
+        await tiers.wait("users.info")
+
+
+async def test_a_closed_method_uses_up_no_place_of_its_tier() -> None:
+    """It is refused here and asked later: what Slack never saw does not count."""
+    rest = Rest(SecretStr("token"), "http://127.0.0.1:9/api/")
+    rest._shut["users.info"] = time.monotonic() + 60
+    for _ in range(METHODS["users.info"] + 1):
+        with pytest.raises(VenueAwayError):
+            async with asyncio.timeout(1):
+                await rest.read(Act.ASK, "users.info", {"user": "U1"})
 
 
 def test_the_tiers_are_those_that_slack_has() -> None:
