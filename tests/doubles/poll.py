@@ -93,8 +93,10 @@ class Poll:
             await asyncio.gather(task, return_exceptions=True)
 
     async def until(self, done: Callable[[Debate], object]) -> Debate:
-        async with asyncio.timeout(5):
+        """Let some time pass with every look, so that pauses between tries end soon."""
+        async with asyncio.timeout(10):
             while not done(debate := await self.debate()):
+                await self.clock.sleep(0.02)
                 self.window.bell.ring("votes/memory")
                 await asyncio.sleep(0.005)
         return debate
