@@ -6,7 +6,11 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import cached_property, partial
+from importlib import import_module
 from importlib.metadata import version
+from threading import Thread
+from typing import TYPE_CHECKING
 
 from ulid import ULID
 
@@ -19,7 +23,6 @@ from bot.clock import SystemClock
 from bot.log import about
 from bot.reading import read_store
 from bot.settings.settings import Settings
-from engine.chat.commands import Commands
 from engine.debate import Debate
 from engine.delivery.outbox import Delivery
 from engine.floor.keeper import Keeper
@@ -33,19 +36,27 @@ from engine.prompts.library import Prompts, load_prompts
 from engine.store import Caps, Store
 from engine.votes.window import VoteWindow
 
+if TYPE_CHECKING:
+    from engine.chat.commands import Commands
+
 STOP_SECONDS = 30.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class App:
     """A running Rostrum: what its front ends use."""
 
     service: Service
-    commands: Commands
+    open_commands: Callable[[], Commands]
     store: SqlStore
     defaults: Defaults
     deliveries: Mapping[str, Delivery]
     reconcile: Callable[[], Awaitable[None]]
+
+    @cached_property
+    def commands(self) -> Commands:
+        """The commands of chat, which a terminal does not load."""
+        return self.open_commands()
 
 
 def defaults_of(settings: Settings) -> Defaults:
@@ -85,6 +96,9 @@ def defaults_of(settings: Settings) -> Defaults:
 def open_configured_models(settings: Settings) -> Models:
     """Open the models of every backend that is set, and the rehearsal ones."""
     endpoints = {backend.name: backend for backend in settings.endpoints()}
+    if endpoints:
+        # While the database is opened; the first call would wait for all of it.
+        Thread(target=import_module, args=("aiohttp",), name="aiohttp", daemon=True).start()
     return open_models(endpoints, settings.prices)
 
 
@@ -119,12 +133,11 @@ async def run_app(
             await prepare(store)
         line = Line(store, models, prompts, venues, audience=audience)
         async with line.running():
-            commands = _open_commands(settings, line.service, store)
             yield App(
                 service=line.service,
-                commands=commands,
+                open_commands=partial(_open_commands, settings, line.service, store),
                 store=store,
-                defaults=commands.defaults,
+                defaults=defaults_of(settings),
                 deliveries=line.deliveries,
                 reconcile=line.reconcile,
             )
@@ -136,6 +149,8 @@ async def run_app(
 
 
 def _open_commands(settings: Settings, service: Service, store: SqlStore) -> Commands:
+    from engine.chat.commands import Commands  # and with it exports and statistics
+
     key = settings.export.hmac_key
     secret = key.get_secret_value().encode() if key else None
     return Commands(service, store, defaults_of(settings), version("rostrum"), secret)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import gc
+import logging
+import os
+import sys
 from pathlib import Path
 from typing import Annotated, Literal, Optional
 
@@ -464,4 +468,21 @@ def bench_votes(
 
 def main() -> None:
     """Run the command line."""
-    app()
+    gc.disable()  # imports make much and drop nothing; `exits.run` switches it on again
+    try:
+        app()
+    except SystemExit as end:
+        if end.code is not None and not isinstance(end.code, int):
+            raise
+        _leave(end.code or 0)
+
+
+def _leave(code: int) -> None:
+    """End the process at once: everything is closed, and taking Python apart takes 0.1 s more."""
+    logging.shutdown()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        sys.exit(code)  # Python's own end says what could not be written
+    os._exit(code)

@@ -9,7 +9,6 @@ from rich.console import Console
 
 from adapters.terminal.votes import parse_stances, parse_votes
 from bot import log, texts
-from bot.exporting import Chosen, export_into
 from bot.settings.settings import Settings, load_settings
 from bot.terminal import COMMUNITY, PLATFORM, Session
 from engine.debate import Model, Replacement, Scores, TurnOrder, Value
@@ -120,6 +119,8 @@ async def run_debate(
     session = Session(settings, console, votes, moves, explain)
     await (session.resume(resume, changes) if resume else session.start(order))
     if out is not None:
+        from bot.exporting import Chosen, export_into  # half of what it needs, no debate does
+
         counts = await export_into(
             settings, out, Chosen(include_rehearsal=include_rehearsal).wanted()
         )

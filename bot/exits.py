@@ -33,6 +33,7 @@ def run(command: Callable[[], Coroutine[Any, Any, None]]) -> None:
     sys.setswitchinterval(SWITCH_SECONDS)
     gc.set_threshold(*COLLECT_AFTER)
     gc.freeze()  # what is there now stays until the end
+    gc.enable()
     _hold_streams()
     try:
         _check_words(sys.argv[1:])

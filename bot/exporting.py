@@ -142,7 +142,7 @@ def _progress() -> Iterator[Report]:
     began = time.monotonic()
     # Drawn by whoever reports, not by a thread of its own: a bar that stands still says so.
     bar = Progress(console=Console(stderr=True), auto_refresh=False, transient=True)
-    task, at = bar.add_task(texts.EXPORTING[Stage.LINES]), Stage.LINES
+    task, at = bar.add_task(texts.EXPORTING[Stage.LINES.name]), Stage.LINES
     drawn = began + PATIENCE_SECONDS
 
     def report(headway: Headway) -> None:
@@ -150,7 +150,7 @@ def _progress() -> Iterator[Report]:
         stage, done, total = headway
         if stage is not at:
             # Anew, as the time that is left goes by the pace so far.
-            bar.reset(task, description=texts.EXPORTING[stage])
+            bar.reset(task, description=texts.EXPORTING[stage.name])
             at = stage
         now = time.monotonic()
         if now >= drawn:

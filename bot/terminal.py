@@ -259,9 +259,10 @@ async def _cast(venue: TerminalVenue, given: Iterable[Hand]) -> None:
 
 
 async def _until(app: App, debate_id: str, done: Callable[[Debate], object]) -> Debate:
-    # The state is in the database, where other tasks and processes change it.
-    while not done(debate := await app.store.debates.get(debate_id)):  # noqa: ASYNC110
-        await asyncio.sleep(LOOK_SECONDS)
+    # The state is in the database, where other tasks and processes change it; most changes come
+    # with a message.
+    while not done(debate := await app.store.debates.get(debate_id)):
+        await app.service.bell.collect(f"delivered/{debate_id}", LOOK_SECONDS)
     return debate
 
 

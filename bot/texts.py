@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.dataset.writer import Stage
 from engine.words.cards import REHEARSALS
 
 if TYPE_CHECKING:  # for one command each, of many
@@ -38,9 +37,9 @@ STOPPING = (
 )
 MIRROR = "Its mirror {code}, with sides exchanged, is held beside it and shown after it.\n"
 EXPORTING = {
-    Stage.LINES: "Exporting",
-    Stage.MIRRORS: "Pairing mirrored debates",
-    Stage.PARQUET: "Writing Parquet",
+    "LINES": "Exporting",
+    "MIRRORS": "Pairing mirrored debates",
+    "PARQUET": "Writing Parquet",
 }
 EXPORTED = "Exported to {out}: {counts}."
 NEXT = """

@@ -25,9 +25,12 @@ from engine.ports import ChatMessage, Reply
 from engine.prompts.languages import language_name
 from engine.prompts.library import Prompts
 
+WARM_UP_AFTER_S = 0.1  # the first call goes out before
+
 
 async def warm_up() -> None:
     """Compile what blinding needs, so that the first panel does not wait for it."""
+    await asyncio.sleep(WARM_UP_AFTER_S)
     names = draw_names(("A", "B"), seed=0)
     text = "Side A, the pro side, said"
     await asyncio.get_running_loop().run_in_executor(BLINDER, blind, text, names, ())

@@ -209,6 +209,23 @@ def test_the_shell_completes_commands_and_options(
     assert ended.stdout.split() == offered
 
 
+def test_a_debate_loads_nothing_that_it_does_not_need_before_its_first_call() -> None:
+    script = (
+        "import sys, bot.debate\n"
+        "late = ('engine.dataset', 'engine.stats', 'engine.chat', 'openai', 'alembic', 'aiohttp')\n"
+        "print([name for name in late if name in sys.modules])\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", script],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert ended.stdout.strip() == "[]"
+
+
 def test_the_installed_command_says_its_version(tmp_path: Path) -> None:
     command = Path(sys.executable).with_name("rostrum")
     ended = subprocess.run(
