@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeGuard, TypeVar
 
 import orjson
 
@@ -17,6 +17,7 @@ CAP_ADVICE = (
     "raise the token cap of the role: ROSTRUM_SAMPLING__DEBATER__MAX_TOKENS, "
     "…__CLOSING__MAX_TOKENS or …__JUROR__MAX_TOKENS"
 )
+MOST_AMOUNT = 1e12  # of tokens, or USD; no call comes near, and a database takes no more digits
 _Judged = TypeVar("_Judged", Answer, Fault)
 _REFUSED = "reword the topic or choose another model"
 
@@ -125,9 +126,7 @@ def read_usage(body: dict[str, Any]) -> Usage:
 def stated_cost(body: dict[str, Any]) -> float | None:
     """Return the USD that the body itself says the call cost."""
     cost = _part(body, "usage").get("cost")
-    if isinstance(cost, bool) or not isinstance(cost, int | float) or cost < 0:
-        return None
-    return float(cost)
+    return float(cost) if _is_amount(cost) else None
 
 
 def _part(whole: dict[str, Any], key: str) -> dict[str, Any]:
@@ -136,6 +135,11 @@ def _part(whole: dict[str, Any], key: str) -> dict[str, Any]:
 
 
 def _count(value: object) -> int | None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
-        return None
-    return int(value)
+    return int(value) if _is_amount(value) else None
+
+
+def _is_amount(value: object) -> TypeGuard[float]:
+    """Whether it can be counted with: JSON's `1e999` is read as infinity."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return 0 <= value <= MOST_AMOUNT

@@ -21,7 +21,14 @@ from engine.delivery.board import Board
 from engine.delivery.gaps import in_plain_words, notice_of, stem_of
 from engine.delivery.last_word import LastWord
 from engine.delivery.seeds import Seeds
-from engine.errors import LeaseLostError, StoreError, VenueAwayError, VenueError, VenueGoneError
+from engine.errors import (
+    LeaseLostError,
+    NotFoundError,
+    StoreError,
+    VenueAwayError,
+    VenueError,
+    VenueGoneError,
+)
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
 from engine.messages import AgainInvite, Announcement, Reveal, StanceInvite, VoteInvite
@@ -127,6 +134,22 @@ class Delivery:
             self.bell.ring(f"outbox/{self.venue.platform}", debate_id)
 
     async def _deliver(self, lease: Lease, debate_id: str) -> None:
+        """Deliver a debate; nothing more is to be delivered of one that is purged meanwhile."""
+        try:
+            await self._deliver_in_order(lease, debate_id)
+        except (NotFoundError, StoreError):
+            if await self._exists(debate_id):
+                raise
+            log.info("debate was deleted while it was delivered", debate=debate_id)
+
+    async def _exists(self, debate_id: str) -> bool:
+        try:
+            await self.store.debates.get(debate_id)
+        except NotFoundError:
+            return False
+        return True
+
+    async def _deliver_in_order(self, lease: Lease, debate_id: str) -> None:
         following = await self.store.outbox.next(debate_id)
         pause = LOOK_SECONDS
         while (intent := following) is not None:
@@ -143,11 +166,11 @@ class Delivery:
                 following = await self._gone(lease, intent, error)
             except VenueError as error:
                 following = await self._refused(lease, intent, error)
-            except (LeaseLostError, StoreError):
+            except (LeaseLostError, NotFoundError, StoreError):
                 raise
             except Exception:  # one message's defect must not hold up every other
                 log.exception("message failed by a defect", debate=debate_id, post=intent.key)
-                following = await self._refused(lease, intent, VenueError(DEFECT))
+                following = await self._failed(lease, intent)
             self.bell.wake(f"delivered/{debate_id}")
 
     async def _gone(self, lease: Lease, intent: Intent, error: VenueError) -> Intent | None:
@@ -165,6 +188,14 @@ class Delivery:
         self.bell.ring("stop")
         self.bell.wake(f"ended/{debate_id}")
         self.bell.ring(f"votes/{self.venue.platform}")
+
+    async def _failed(self, lease: Lease, intent: Intent) -> Intent | None:
+        """Look for what may be posted all the same, and send it once more; then it is refused."""
+        known = await self.store.outbox.find(intent.debate, intent.key) or intent
+        sending = DeliveryState.SENDING
+        if known.state is sending and (intent.state is not sending or intent.refs != known.refs):
+            return known
+        return await self._refused(lease, intent, VenueError(DEFECT))
 
     async def _refused(self, lease: Lease, intent: Intent, error: VenueError) -> Intent | None:
         """Try a message as plain text, then go on without it, if the debate can."""

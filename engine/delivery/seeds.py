@@ -12,7 +12,13 @@ from dataclasses import dataclass, field
 import structlog
 
 from engine.debate import REVEALED, BallotKind, Question
-from engine.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
+from engine.errors import (
+    MessageGoneError,
+    NotFoundError,
+    VenueAwayError,
+    VenueError,
+    VenueGoneError,
+)
 from engine.ports import Clock, Venue
 from engine.store import Act, Intervention, Store, Target
 
@@ -49,7 +55,11 @@ class Seeds:
             pause = min(2 * pause, LONGEST_PAUSE) if self._left else FIRST_PAUSE
 
     async def _again(self, target: Target, options: Sequence[str]) -> None:
-        debate = await self.store.debates.get(target.debate)
+        try:
+            debate = await self.store.debates.get(target.debate)
+        except NotFoundError:  # deleted
+            self._left.pop(target)
+            return
         if debate.gone or (debate.revealed_at is not None and target.question not in REVEALED):
             self._left.pop(target)
             return

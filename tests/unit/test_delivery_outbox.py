@@ -12,6 +12,7 @@ from typing import Any, cast
 import pytest
 
 import engine.delivery.outbox
+import engine.delivery.seeds
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from bot.clock import SystemClock
@@ -20,7 +21,7 @@ from engine.delivery.outbox import Delivery
 from engine.errors import LeaseLostError, VenueAwayError, VenueError
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
-from engine.messages import Message, Notice, VoteClosed, VoteInvite
+from engine.messages import Message, Notice, TurnPost, VoteClosed, VoteInvite
 from engine.ports import Attempt, Call, Part, Venue, VenueLimits
 from engine.store import AttemptStart, DeliveryState, Intent, Lease, Post
 from tests.contract.sample import MAPLE, create, new_debate
@@ -457,3 +458,72 @@ async def test_what_another_process_queued_does_not_wait_for_the_bell_to_be_sile
         )
         await until(lambda: office.said() == ["info: x"])
     ringing.cancel()
+
+
+async def test_a_defect_after_a_message_was_sent_posts_it_once(office: Office) -> None:
+    """It was sent again as plain text, beside what was posted already."""
+    office.venue.misbehave("post", Fault(KeyError("id"), stored=True))
+    async with office.delivering():
+        await office.queue("said", "after")
+        await office.settled()
+    assert office.said() == ["info: said", "info: after"]
+
+
+async def test_a_defect_that_keeps_a_message_from_being_sent_makes_it_plain(
+    office: Office,
+) -> None:
+    office.venue.misbehave("post", Fault(KeyError("body")), Fault(KeyError("body")))
+    async with office.delivering():
+        await office.queue("said")
+        await office.settled()
+    assert office.said() == ["info: said"]
+    said = await office.store.outbox.find(office.debate.id, "said")
+    assert said is not None
+    assert [part.plain for part in said.parts or ()] == [True]
+
+
+async def test_a_debate_that_is_purged_while_it_is_delivered_ends_no_other(office: Office) -> None:
+    """Its rows were gone when they were written to, and the delivery of all debates ended."""
+    other = await create(office.store, new_debate(platform="memory", community="other"))
+    lease = await office.store.leases.claim(f"debate/{other.id}", "thinker", 60)
+    assert lease is not None
+    await office.store.debates.advance(lease, other.id, Status.RUNNING)
+    await office.store.debates.advance(lease, other.id, Status.PARTIAL)
+    turn = TurnPost(
+        side="A", seat="A", round="Opening", number=1, total=4, text="Tea.", words=1, limit=0
+    )
+    async with office.delivering():
+        office.venue.misbehave("post", Fault(delay=0.05))
+        await office.store.outbox.publish(
+            lease, other.id, [Post(key="turn/opening/A", message=turn)]
+        )
+        office.delivery.bell.ring("outbox/memory", other.id)
+        await until(lambda: office.venue.seen)
+        assert await office.store.communities.purge("memory", "other") == 1
+        await until(lambda: office.venue.messages)
+        await asyncio.sleep(0.05)
+        await office.queue("said")
+        await office.settled()
+    assert office.said()[-1] == "info: said"
+
+
+async def test_reactions_of_a_debate_that_is_deleted_are_not_tried_again(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its row was asked for, and the delivery of all debates ended."""
+    monkeypatch.setattr(engine.delivery.seeds, "FIRST_PAUSE", 0.3)
+    away = VenueAwayError("The platform asks to wait.", retry_after=0.01)
+    office.venue.misbehave("seed", Fault(away), Fault(away), Fault(away))
+    async with office.delivering():
+        await office.store.debates.advance(office.lease, office.debate.id, Status.VOTING)
+        await office.publish(INVITATION)
+        await office.settled()
+        assert await office.store.communities.purge("memory", office.debate.community) == 1
+        await asyncio.sleep(0.5)
+        other, lease = await begin_another(office)
+        await office.store.outbox.publish(
+            lease, other.id, [Post(key="x", message=Notice(text="x"))]
+        )
+        office.delivery.bell.ring("outbox/memory", other.id)
+        await office.delivery.settled(other.id)
+    assert office.said()[-1] == "info: x"

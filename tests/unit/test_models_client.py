@@ -292,6 +292,18 @@ async def test_every_kind_of_token_is_recorded(server: ModelServer) -> None:
     assert reply.usage == Usage(tokens_in=100, tokens_out=20, tokens_cached=64, tokens_reasoning=8)
 
 
+@pytest.mark.parametrize("amount", ["1e999", "-1e999", "-1", "1e300", "true", '"many"'])
+async def test_an_amount_that_cannot_be_counted_with_is_unknown(
+    server: ModelServer, amount: str
+) -> None:
+    """Infinity beside half a character was a defect of Rostrum, which ended the debate."""
+    usage = f'"prompt_tokens": {amount}, "completion_tokens": {amount}, "cost": {amount}'
+    choice = '{"message": {"content": "yes \\ud800"}}'
+    server.script(acts.Act(body=f'{{"choices": [{choice}], "usage": {{{usage}}}}}'.encode()))
+    reply = await ask(server, RecordedAttempts())
+    assert (reply.usage, reply.cost) == (Usage(), None)
+
+
 async def test_the_cost_a_reply_states_comes_first(server: ModelServer) -> None:
     server.script(acts.says("yes", usage_extra={"cost": 0.125}))
     reply = await ask(server, RecordedAttempts(), prices={"m": Price(usd_in=9, usd_out=9)})
