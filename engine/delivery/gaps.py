@@ -18,9 +18,9 @@ from engine.words.reports import plain_text
 
 CONTENT = TurnPost | Report | ScoreBoard | Arc  # what a debate consists of
 SUFFIX = "/gap"
-REFUSED = "**{what}** is missing here: {platform} refused it. It is kept in the record."
+REFUSED = "{what} is missing here: {platform} refused it. It is kept in the record."
 DOUBTFUL = (
-    "**{what}** may be missing here: {platform} did not confirm it, and Rostrum may not read this "
+    "{what} may be missing here: {platform} did not confirm it, and Rostrum may not read this "
     "thread to look for it. It is kept in the record."
 )
 VOTES = "Votes on this debate are counted, but decide nothing."
@@ -33,13 +33,18 @@ def stem_of(intent: Intent) -> str:
     return f"{short_code(intent.debate)}{beside}·{intent.number}"
 
 
+def is_plain(intent: Intent) -> bool:
+    """Tell whether the next part of a message is plain text already."""
+    return any(part.plain for part in (intent.parts or ())[len(intent.refs) :][:1])
+
+
 def in_plain_words(venue: Venue, intent: Intent) -> Intent | None:
     """Return a refused message with its next part as plain text; None when that was refused too.
 
     Parts that are posted stay as they are. Without parts rendering failed, and all is plain.
     """
     at, parts = len(intent.refs), intent.parts or ()
-    if parts and (at >= len(parts) or parts[at].plain):
+    if is_plain(intent) or (parts and at >= len(parts)):
         return None
     try:
         if parts:
@@ -61,14 +66,16 @@ def notice_of(intent: Intent, state: DeliveryState, platform: str) -> Post | Non
         return None
     if not isinstance(intent.message, CONTENT):
         return None
-    said = templates[state].format(what=_name(intent.message), platform=platform.title())
+    what = _missing(intent.message, partly=any(intent.refs))
+    said = templates[state].format(what=what, platform=platform.title())
     if isinstance(intent.message, TurnPost):
         said = f"{said} {VOTES}"
     return Post(key=f"{intent.key}{SUFFIX}", message=Notice(level="warning", text=said))
 
 
-def _name(message: CONTENT) -> str:
-    return turn_title(message) if isinstance(message, TurnPost) else message.title
+def _missing(message: CONTENT, *, partly: bool) -> str:
+    title = turn_title(message) if isinstance(message, TurnPost) else message.title
+    return f"Part of **{title}**" if partly else f"**{title}**"
 
 
 def numbered(reference: str, pieces: int) -> list[str]:

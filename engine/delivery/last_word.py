@@ -34,6 +34,13 @@ class LastWord:
     bell: Bell
     clock: Clock
 
+    async def is_given(self, intent: Intent) -> bool:
+        """Tell whether a reveal for elsewhere is in its thread by now, which was unlocked, say."""
+        if not isinstance(intent.message, Reveal) or not intent.message.aside or intent.refs:
+            return False
+        reveal = await self.store.outbox.find(intent.debate, REVEAL)
+        return reveal is not None and reveal.state in GIVEN
+
     async def address(self, intent: Intent) -> Intent:
         """Return a message with the place that it is for. Raises VenueError where there is none."""
         aside = intent.message.aside if isinstance(intent.message, Reveal) else ""

@@ -18,7 +18,7 @@ import structlog
 
 from engine.debate import Question
 from engine.delivery.board import Board
-from engine.delivery.gaps import in_plain_words, notice_of, stem_of
+from engine.delivery.gaps import in_plain_words, is_plain, notice_of, stem_of
 from engine.delivery.last_word import LastWord
 from engine.delivery.seeds import Seeds
 from engine.errors import (
@@ -39,6 +39,7 @@ from engine.text import headline
 LOOK_SECONDS = 1.0
 LONGEST_PAUSE = 30.0
 UNSEEN = ""  # in place of the reference of a part that may have been posted
+GIVEN_MEANWHILE = "The thread has taken the reveal meanwhile."
 IN_DOUBT = "It may have been posted, and the platform does not let it be looked for."
 TITLE_LENGTH = 100
 ESSENTIAL = Announcement | VoteInvite  # without them no debate is held
@@ -207,8 +208,10 @@ class Delivery:
             # Nobody can answer, so nobody is waited for.
             await self.store.votes.close_stance(lease, intent.debate, self.clock.now())
         # Parts of it may have been frozen and posted since this was read.
-        intent = await self.store.outbox.find(intent.debate, intent.key) or intent
-        if intent.target is None and not isinstance(intent.message, FOLLOWED):
+        tried, intent = intent, await self.store.outbox.find(intent.debate, intent.key) or intent
+        # What has no place to go is refused before its plain parts are frozen.
+        refused_plain = tried.refs == intent.refs and is_plain(tried)
+        if intent.target is None and not (isinstance(intent.message, FOLLOWED) or refused_plain):
             plain = in_plain_words(self.venue, intent)
             if plain is not None:
                 return plain
@@ -231,6 +234,8 @@ class Delivery:
         """Send what is left of a message, and return the debate's next one."""
         if intent.target is not None:
             return await self._edit(lease, intent)
+        if await self._last_word.is_given(intent):
+            return await self._settle(lease, intent, DeliveryState.REFUSED, GIVEN_MEANWHILE)
         intent = await self._last_word.address(intent)
         parts = intent.parts or self.venue.render(intent.message, stem_of(intent))
         while len(intent.refs) < len(parts):

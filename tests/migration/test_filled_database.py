@@ -156,7 +156,11 @@ async def test_what_was_exported_before_is_exported_the_same_and_claims_no_more(
     others = {(False, "starter"), (False, "judge"), (False, "mirror"), (False, "ambiguous")}
     assert why == {(True, None), *others}
     [debate] = table(tmp_path / "one", "debates")
-    assert (debate["gaps"], debate["n_a"], debate["gold_a"]) == (0, 4, 1)  # an ambiguous one is in no tally
+    assert (debate["gaps"], debate["n_a"], debate["gold_a"]) == (
+        0,
+        4,
+        1,
+    )  # an ambiguous one is in no tally
     assert (debate["human_winner"], debate["rehearsal"]) == ("A", False)
     assert (debate["cost_origin"], debate["cost_usd"]) == ("unknown", None)
     assert debate["replaced"] is None

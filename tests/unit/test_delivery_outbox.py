@@ -16,15 +16,15 @@ import engine.delivery.seeds
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from bot.clock import SystemClock
-from engine.debate import Debate, Status, utc_now
+from engine.debate import Debate, Status, Tally, Verdict, utc_now
 from engine.delivery.outbox import Delivery
 from engine.errors import LeaseLostError, VenueAwayError, VenueError
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
-from engine.messages import Message, Notice, TurnPost, VoteClosed, VoteInvite
+from engine.messages import Message, Notice, Reveal, TurnPost, VoteClosed, VoteInvite
 from engine.ports import Attempt, Call, Part, Venue, VenueLimits
 from engine.store import AttemptStart, DeliveryState, Intent, Lease, Post
-from tests.contract.sample import MAPLE, create, new_debate
+from tests.contract.sample import BIRCH, MAPLE, create, new_debate
 from tests.doubles.memory.venue import Fault, MemoryVenue
 
 QUICK = VenueLimits(typing_seconds=0.02, send_seconds=0.1)
@@ -239,6 +239,21 @@ async def test_a_deliverer_that_stood_still_past_its_deadline_sends_nothing(
 INVITATION = Post(key="vote", message=VoteInvite(options=("A", "B"), minutes=30, quorum=0))
 CLOSED = Post(
     key="vote/closed", message=VoteClosed(options=("A", "B"), votes=3, early=True), target="vote"
+)
+
+TURN = TurnPost(
+    side="A", seat="A", round="Opening", number=1, total=4, text="Tea.", words=1, limit=0
+)
+REVEAL = Reveal(
+    topic="Tea or coffee",
+    models={"A": MAPLE.ref, "B": BIRCH.ref},
+    drawn=(),
+    tally=Tally(counts={}, gold={}, quorum_met=False, winner=None),
+    verdict=Verdict(winner=None, problem="too few ballots", valid=0, invalid=0),
+    jurors=(),
+    agree=None,
+    usd=None,
+    calls=0,
 )
 
 
@@ -489,13 +504,10 @@ async def test_a_debate_that_is_purged_while_it_is_delivered_ends_no_other(offic
     assert lease is not None
     await office.store.debates.advance(lease, other.id, Status.RUNNING)
     await office.store.debates.advance(lease, other.id, Status.PARTIAL)
-    turn = TurnPost(
-        side="A", seat="A", round="Opening", number=1, total=4, text="Tea.", words=1, limit=0
-    )
     async with office.delivering():
         office.venue.misbehave("post", Fault(delay=0.05))
         await office.store.outbox.publish(
-            lease, other.id, [Post(key="turn/opening/A", message=turn)]
+            lease, other.id, [Post(key="turn/opening/A", message=TURN)]
         )
         office.delivery.bell.ring("outbox/memory", other.id)
         await until(lambda: office.venue.seen)
@@ -527,3 +539,52 @@ async def test_reactions_of_a_debate_that_is_deleted_are_not_tried_again(
         office.delivery.bell.ring("outbox/memory", other.id)
         await office.delivery.settled(other.id)
     assert office.said()[-1] == "info: x"
+
+
+# --- what is missing ---------------------------------------------------------------------
+
+
+async def test_a_turn_that_is_refused_in_its_middle_is_said_to_be_missing_in_part(
+    office: Office,
+) -> None:
+    text = "\n\n".join(letter * 1500 for letter in "abc")
+    long = TURN.model_copy(update={"text": text})
+    refusal = VenueError("Invalid form body.")
+    office.venue.misbehave("post", Fault(), Fault(refusal), Fault(refusal))
+    async with office.delivering():
+        await office.publish(Post(key="turn/opening/A", message=long))
+        await office.queue("after")
+        await office.settled()
+    posted = [message.body for message in office.venue.messages.values()]
+    assert len(posted) == 3
+    assert "a" * 1500 in posted[0]
+    assert "Part of **A · Opening · turn 1 of 4** is missing here" in posted[1]
+    assert posted[2].startswith("info: after")
+    assert (await office.store.debates.get(office.debate.id)).gaps == 1
+
+
+async def test_a_reveal_that_is_for_nobody_known_is_given_up(office: Office) -> None:
+    """It was tried as plain text without end, and nothing behind it was posted."""
+    await office.store.people.forget("memory", "user-1")
+    reveal = REVEAL.model_copy(update={"aside": "starter"})
+    async with office.delivering():
+        await office.publish(Post(key="reveal/starter", message=reveal))
+        await office.queue("after")
+        await office.settled()
+    assert office.said() == ["info: after"]
+    given = await office.store.outbox.find(office.debate.id, "reveal/starter")
+    assert given is not None
+    assert given.state is DeliveryState.REFUSED
+
+
+async def test_a_reveal_that_its_thread_took_after_all_goes_nowhere_else(office: Office) -> None:
+    """Queued for the channel while that was away, it was posted there as well."""
+    aside = REVEAL.model_copy(update={"aside": "channel"})
+    async with office.delivering():
+        await office.publish(
+            Post(key="reveal", message=REVEAL), Post(key="reveal/channel", message=aside)
+        )
+        await office.queue("after")
+        await office.settled()
+    reveals = [m for m in office.venue.messages.values() if "Tea or coffee" in m.body]
+    assert len(reveals) == 1
