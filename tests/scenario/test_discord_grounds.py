@@ -206,6 +206,18 @@ async def test_a_thread_holds_one_debate_at_a_time_and_no_mirrored_pair(
         await voting(app)
 
 
+async def test_a_private_thread_without_the_bot_is_refused_or_said_and_costs_nothing(
+    stage: DiscordStage, discord: DiscordServer, models: ModelServer
+) -> None:
+    thread = discord.open_thread("ada", "Tea", private=True)
+    async with stage.process():
+        asked = await discord.slash("ada", "debate start", START, channel=thread.id).finished()
+        await until(lambda: "View Channel" in asked.text)
+        assert asked.ephemeral
+    assert posted(discord) == []
+    assert models.requests == []
+
+
 async def test_of_starts_in_one_thread_at_the_same_instant_one_is_held(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:

@@ -29,7 +29,7 @@ from slack_sdk.oauth.state_store.async_state_store import AsyncOAuthStateStore
 from yarl import URL
 
 from adapters.slack import texts
-from adapters.slack.errors import KNOWN, Answered
+from adapters.slack.errors import KNOWN, UNREADABLE, Answered
 from adapters.slack.install.installations import Installations, team_name
 from adapters.slack.install.manifest import SCOPES
 from adapters.slack.site import INSTALL_PATH, REDIRECT_PATH
@@ -119,8 +119,7 @@ class _Flow(AsyncOAuthFlow):
             return _Granted.model_validate(answer.data).installation()
         except SlackApiError as error:
             why = Answered(error).name or texts.UNREADABLE
-        # The SDK's own for JSON that is no object, that is too deep, and that is none.
-        except (AttributeError, RecursionError, ValueError):
+        except UNREADABLE:
             why = texts.UNREADABLE
         raise VenueError(texts.NOT_EXCHANGED.format(why=why))
 
