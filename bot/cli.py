@@ -30,7 +30,7 @@ OPTION = typer.Option(help="An option of the format, e.g. agents=5 or turns=6; r
 FORMATS = typer.Option(help="Only these formats of debate, e.g. classic,team.")
 LANGUAGES = typer.Option(help="Only these languages, e.g. en,tr.")
 REHEARSAL = typer.Option(
-    "--include-rehearsal", help="Also debates with rehearsal models, which no label is made of."
+    "--include-rehearsal", help="Include rehearsal debates, which are left out otherwise."
 )
 REPLACE = typer.Option(
     help="Put a model in the place of one that is gone, e.g. online/x=online/y; repeatable."
@@ -57,7 +57,8 @@ def _show_version(wanted: bool) -> None:
 @app.callback()
 def options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show it.")
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
     """Hold AI debates with a blind jury and human votes, and export every label."""
@@ -70,7 +71,7 @@ def demo(
     stances: Annotated[Text, STANCES] = None,
     format: Annotated[str, typer.Option(help="Format of the debate.")] = "classic",
     language: Annotated[str, typer.Option(help="Language code, e.g. en, tr, zh.")] = "en",
-    topic: Annotated[Text, typer.Option(help="The motion (default: one of the built-in).")] = None,
+    topic: Annotated[Text, typer.Option(help="The motion (default: one that is built in).")] = None,
     option: Annotated[Names, OPTION] = None,
 ) -> None:
     """Hold a whole debate offline, on the built-in rehearsal model, and export it."""
@@ -105,7 +106,7 @@ def debate(
     include_rehearsal: Annotated[bool, REHEARSAL] = False,
     option: Annotated[Names, OPTION] = None,
     seat: Annotated[Names, SEAT] = None,
-    judges: Annotated[Text, typer.Option(help="The format's own judges, backend/model.")] = None,
+    judges: Annotated[Text, typer.Option(help="The format's own judges, comma-separated.")] = None,
     resume: Annotated[Text, typer.Option(help="Go on with this debate.")] = None,
     replace_model: Annotated[Names, REPLACE] = None,
 ) -> None:
@@ -311,12 +312,12 @@ Platform = Annotated[
 
 
 User = Annotated[str, typer.Argument(help="The platform's id of the user.")]
-YES = typer.Option("--yes", help="Do not ask; needed where there is no terminal to ask at.")
+YES = typer.Option("--yes", help="Do not ask first; required without a terminal.")
 
 
 @app.command()
 def forget(platform: Platform, user: User, yes: Annotated[bool, YES] = False) -> None:
-    """Forget a person: nothing says any more what they did; their votes still count."""
+    """Forget a person: no record identifies them any more; their votes still count."""
     from bot.exits import run
     from bot.operate import forget_person
 
@@ -338,7 +339,7 @@ def purge(
     community: Annotated[str, typer.Argument(help="The platform's id of the community.")],
     yes: Annotated[bool, YES] = False,
 ) -> None:
-    """Delete every debate of a community wholly, and what is kept for it."""
+    """Delete every debate of a community, and all else that is stored for it."""
     from bot.exits import run
     from bot.operate import purge_community
 

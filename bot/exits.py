@@ -18,6 +18,7 @@ from engine.errors import RostrumError, UsageError
 from engine.text import clean, headline
 
 FAILED, WRONG_USAGE = 1, 2
+READER_GONE = 141  # as a shell reports the end of any tool by SIGPIPE: 128 + 13
 # The writer's thread gives the interpreter up at every statement, and while the loop is busy gets
 # it back only after so long; Python's 5 ms would make a commit of ten take 50.
 SWITCH_SECONDS = 0.0005
@@ -44,9 +45,9 @@ def run(command: Callable[[], Coroutine[Any, Any, None]]) -> None:
         fail(error, WRONG_USAGE)
     except RostrumError as error:
         fail(error, FAILED)
-    except BrokenPipeError:  # whoever reads has enough, as `head` does
+    except BrokenPipeError:  # the reader has enough, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise typer.Exit(FAILED) from None
+        raise typer.Exit(READER_GONE) from None
     except OSError as error:
         if error.errno not in NO_OUTPUT:
             raise

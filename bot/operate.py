@@ -7,7 +7,6 @@ import sys
 import threading
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Column, Table
 from ulid import ULID
 
@@ -19,6 +18,7 @@ from adapters.terminal.record import count_records, erase_records, records_of
 from bot.app import defaults_of, open_configured_models
 from bot.asking import confirm
 from bot.clock import SystemClock
+from bot.console import TableConsole
 from bot.debate import read_changes
 from bot.reading import read_store
 from bot.settings.settings import Settings, load_settings, load_store_settings
@@ -65,7 +65,7 @@ async def list_debates(state: str | None, limit: int) -> None:
             f"{debate.created_at:%Y-%m-%d %H:%M}",
             headline(debate.request.topic, TOPIC_WIDTH),
         )
-    console = Console(highlight=False)
+    console = TableConsole(highlight=False)
     console.width = max(console.width, NARROWEST) if sys.stdout.isatty() else PIPE_WIDTH
     console.print(table if debates else "No debates.", markup=False)
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import orjson
-from rich.console import Console
 from rich.table import Table
 
+from bot.console import TableConsole
 from bot.filters import read_formats, read_languages
 from bot.reading import read_store
 from bot.settings.settings import load_store_settings
@@ -43,10 +43,7 @@ from engine.words.cards import plural
 SCHEMA_VERSION = 1
 PIPE_WIDTH = 200  # who reads a pipe wants whole lines
 TOPICS = 10
-NO_DEBATES = (
-    "No such debate was revealed yet, so there is nothing to tell; hold one with rostrum debate, "
-    "and vote."
-)
+NO_DEBATES = "No such debate has been revealed yet. Hold one with rostrum debate, and vote."
 LEFT_OUT = (
     "Rehearsal debates left out: {n} (--include-rehearsal adds it).",
     "Rehearsal debates left out: {n} (--include-rehearsal adds them).",
@@ -132,7 +129,7 @@ def _write_pictures(out: Path, pictures: Mapping[str, str]) -> None:
 
 def _show(agreement: Agreement, leaderboard: Leaderboard) -> None:
     width = None if sys.stdout.isatty() else PIPE_WIDTH
-    console = Console(highlight=False, emoji=False, width=width)
+    console = TableConsole(highlight=False, emoji=False, width=width)
     if not agreement.debates:
         console.print(NO_DEBATES)
         return

@@ -28,7 +28,9 @@ async def run_check() -> None:
         print(f"{mark}  {line}", flush=True)
         bad += finding.good is False
     if bad:
-        raise RostrumError(f"{bad} of the checks above failed; each says what to do.")
+        raise RostrumError(
+            f"{bad} {'check' if bad == 1 else 'checks'} failed; see above for what to do."
+        )
 
 
 async def _look() -> AsyncIterator[Finding]:

@@ -247,8 +247,8 @@ def check_prices(prices: Mapping[str, Price | None], caps: Caps) -> None:
     unknown = sorted(ref for ref, price in prices.items() if price is None)
     if unknown and (caps.debate_usd is not None or caps.community_daily_usd is not None):
         raise BudgetError(
-            f"Nobody knows the price of {', '.join(unknown)}, so the cap on spending cannot be "
-            "kept; choose other models, or ask whoever runs Rostrum to set the price.",
+            f"The price of {', '.join(unknown)} is unknown, so the spending cap cannot be kept. "
+            "Choose other models, or have their price set by the operator.",
             hint=f"Set ROSTRUM_PRICES, for example '{{\"{unknown[0]}\": [0.3, 1.2]}}' in USD per "
             "million tokens in and out, or ROSTRUM_BUDGET__DEBATE_USD=off and "
             "ROSTRUM_BUDGET__COMMUNITY_DAILY_USD=off.",
@@ -289,8 +289,8 @@ def _seat_judges(
     if not roles.judges:
         if order.judges:
             raise UsageError(
-                "A debate of this format, with these options, asks no judge of its own; leave "
-                "judges out, or choose what has one. Jurors are named as jurors."
+                "A debate of this format, with these options, has no judge of its own. Leave "
+                "judges out; the jury is named as jurors."
             )
         return ()
     own = {kin(model.family) for model in speakers}
@@ -298,9 +298,9 @@ def _seat_judges(
     free = [juror for juror in roster if kin(juror.family) not in own] or list(roster)
     if len(order.judges) > roles.judges:
         raise UsageError(
-            f"A debate of this format, with these options, asks {roles.judges} "
-            f"{'judge' if roles.judges == 1 else 'judges'} of its own, and {len(order.judges)} are "
-            "named; leave out the rest. Jurors are named as jurors."
+            f"A debate of this format, with these options, has {roles.judges} "
+            f"{'judge' if roles.judges == 1 else 'judges'} of its own, and you named "
+            f"{len(order.judges)}. Leave out the rest; the jury is named as jurors."
         )
     asked = order.judges or tuple(free)
     return tuple(asked[at % len(asked)] for at in range(roles.judges))

@@ -151,6 +151,14 @@ def test_what_the_terminals_encoding_lacks_is_escaped(office: Path) -> None:
     assert r"\xc7ay \u8336" in rostrum(office, "list", PYTHONIOENCODING="ascii").done()
 
 
+@pytest.mark.parametrize("command", ["check", "list", "stats --out pictures"])
+def test_a_reader_that_has_enough_ends_a_command_quietly(office: Path, command: str) -> None:
+    # A pipe that nobody reads from any more, as after `head`: no luck is needed.
+    pipe = 'mkfifo "pipe"; exec 4<>"pipe"; exec 3>"pipe" 4<&-; rm "pipe"; '
+    ended = shell(office, f"{pipe}rostrum {command} >&3")
+    assert (ended.returncode, ended.stderr) == (141, ""), "the code of every tool in a pipe"
+
+
 @pytest.mark.parametrize("command", ["rostrum invite --slack", "rostrum list"])
 def test_an_output_that_takes_nothing_is_one_line_of_error(office: Path, command: str) -> None:
     ended = shell(office, f"{command} > /dev/full")

@@ -177,7 +177,7 @@ async def test_stats_of_nothing_and_of_what_does_not_exist(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     await stats(languages="tr")
-    assert "nothing to tell" in capsys.readouterr().out
+    assert "has been revealed yet" in capsys.readouterr().out
     with pytest.raises(UsageError, match="There is no format “duel”"):
         await stats(formats="duel")
     with pytest.raises(UsageError, match="is not a language code"):

@@ -163,7 +163,7 @@ def test_rounds_are_refused_where_a_format_has_its_own(format: str) -> None:
 
 
 def test_more_judges_than_a_format_asks_are_refused_and_never_dropped() -> None:
-    with pytest.raises(UsageError, match="asks 1 judge of its own, and 2 are named"):
+    with pytest.raises(UsageError, match="has 1 judge of its own, and you named 2"):
         ask(order(format="team", judges=MODELS[:2]))
     assert ask(order(format="team", judges=MODELS[:1])).judges == MODELS[:1]
 
