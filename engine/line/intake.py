@@ -289,8 +289,8 @@ def _seat_judges(
     if not roles.judges:
         if order.judges:
             raise UsageError(
-                "A debate of this format, with these options, has no judge of its own. Leave "
-                "judges out; the jury is named as jurors."
+                "A debate of this format, with these options, has no judge of its own; leave "
+                "judges out. The jury is named as jurors."
             )
         return ()
     own = {kin(model.family) for model in speakers}
