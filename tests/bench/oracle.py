@@ -77,7 +77,7 @@ class Course(NamedTuple):
         before = max((r for r in self.readings if r < missed - READING_SECONDS), default=0.0)
         after = min((r for r in self.readings if r >= missed), default=math.inf)
         return any(before < back <= heard + LAG_SECONDS for _, back in self.gaps) and any(
-            heard <= lost and lost < after for lost, _ in self.gaps
+            heard <= lost < after + READING_SECONDS for lost, _ in self.gaps
         )
 
 

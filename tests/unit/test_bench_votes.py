@@ -12,7 +12,7 @@ import pytest
 
 from bot.bench.votes import run_bench_votes
 from engine.errors import RostrumError
-from tests.bench.oracle import AMBIGUOUS, Deed, Telling, compare, due
+from tests.bench.oracle import AMBIGUOUS, Course, Deed, Telling, compare, due
 from tests.bench.voters import LEAST_APART, OPTIONS, draw_crowd
 from tests.bench.votes import BOUNDS, Size, count_posts
 
@@ -155,3 +155,19 @@ async def bench() -> None:
 
 def test_votes_lost_and_limits_met_are_bounds() -> None:
     assert {"differ", "lost", "global_429", "duplicates", "missing_posts"} <= set(BOUNDS)
+
+
+@pytest.mark.parametrize(
+    ("gaps", "readings", "open_"),
+    [
+        ([(0.5, 1.5)], [], False),  # one gap, and B heard after it
+        ([(0.5, 1.5), (20.0, 21.0)], [], True),  # A may be of either
+        ([(0.5, 1.5), (20.0, 21.0)], [10.0], False),  # A was found by a reading between them
+        ([(0.5, 1.5), (20.0, 21.0)], [30.0], True),
+    ],
+)
+def test_what_was_heard_between_two_gaps_without_a_reading_may_be_newer_or_older(
+    gaps: list[tuple[float, float]], readings: list[float], open_: bool
+) -> None:
+    acts = [Deed(1.0, "ada", True, "A", Telling.NEVER), Deed(3.0, "ada", True, "B", LIVE)]
+    assert due(acts, Course(gaps, readings)).accepted == (("B", AMBIGUOUS) if open_ else ("B",))
