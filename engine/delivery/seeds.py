@@ -21,6 +21,7 @@ from engine.errors import (
 )
 from engine.ports import Clock, Venue
 from engine.store import Act, Intervention, Store, Target
+from engine.store.votes import unseeded_of
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 log = structlog.get_logger(__name__)
@@ -47,12 +48,25 @@ class Seeds:
 
     async def run(self) -> None:
         """Try again what failed for now, at growing distances, until cancelled."""
+        await self._find_left()
         pause = FIRST_PAUSE
         while True:
             await self.clock.sleep(pause)
             for target, options in list(self._left.items()):
                 await self._again(target, options)
             pause = min(2 * pause, LONGEST_PAUSE) if self._left else FIRST_PAUSE
+
+    async def _find_left(self) -> None:
+        """Take up what an earlier process could not add."""
+        served = (self.venue.platform, self.venue.channel)
+        votes = self.store.votes
+        asked = {**await votes.deadlines(*served), **await votes.agains(*served)}
+        for debate_id in asked | await votes.stances(*served):
+            interventions = await votes.interventions(debate_id)
+            for target in await votes.targets(debate_id):
+                if lacking := unseeded_of(target, interventions):
+                    ordered = tuple(each for each in target.options if each in lacking)
+                    self._left.setdefault(target, ordered)
 
     async def _again(self, target: Target, options: Sequence[str]) -> None:
         try:

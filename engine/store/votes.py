@@ -149,6 +149,19 @@ class Intervention(Value):
         )
 
 
+def unseeded_of(target: Target, interventions: Sequence[Intervention]) -> frozenset[str]:
+    """Return the options of a question that never had the bot's own reaction."""
+    lacking: set[str] = set()
+    for noted in interventions:
+        same = (noted.question, noted.step) == (target.question, target.step)
+        if same and noted.option is not None:
+            if noted.act == "unseeded":
+                lacking.add(noted.option)
+            elif noted.act == "seeded":
+                lacking.discard(noted.option)
+    return frozenset(lacking)
+
+
 class Closing(Value):
     """How a vote ends: the standing votes, what to say about it, what stances decided.
 

@@ -20,7 +20,7 @@ from engine.debate import BallotKind, Debate, Question, VoteEvent
 from engine.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
 from engine.ports import Clock, Reactions, Venue
 from engine.store import Intervention, Lease, Store, Target
-from engine.store.votes import NewEvent, Silences
+from engine.store.votes import NewEvent, Silences, unseeded_of
 from engine.votes.recovery import Order, reconcile
 from engine.votes.removal import Removals, Shown
 
@@ -130,7 +130,7 @@ class Reader:
         users = sorted({user for held in reactions.holders.values() for user in held})
         people = await self.store.votes.people(debate.platform, users)
         interventions = await self.store.votes.interventions(debate.id)
-        cleared, unseeded = _cleared(target, interventions), _unseeded(target, interventions)
+        cleared, unseeded = _cleared(target, interventions), unseeded_of(target, interventions)
         late = _deadline_passed(debate, target, self.since)
         silences = await self.store.votes.silences(target)
 
@@ -240,18 +240,6 @@ def _cleared(target: Target, interventions: Sequence[Intervention]) -> dict[str,
             options = (intervention.option,) if intervention.option else target.options
             moments |= dict.fromkeys(options, intervention.at)
     return moments
-
-
-def _unseeded(target: Target, interventions: Sequence[Intervention]) -> frozenset[str]:
-    """Return the options of a question that never had the bot's own reaction."""
-    lacking: set[str] = set()
-    for noted in interventions:
-        if LOG(noted) == LOG(target) and noted.option is not None:
-            if noted.act == "unseeded":
-                lacking.add(noted.option)
-            elif noted.act == "seeded":
-                lacking.discard(noted.option)
-    return frozenset(lacking)
 
 
 def _deadline_passed(debate: Debate, target: Target, since: datetime) -> bool:
