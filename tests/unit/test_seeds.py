@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 
 from adapters.storage.store import SqlStore
+from bot.clock import SystemClock
 from engine.debate import Question
 from engine.delivery.seeds import Seeds
 from engine.errors import VenueAwayError
@@ -29,11 +30,11 @@ async def test_the_next_process_adds_what_was_refused_for_now(store: SqlStore) -
     poll = await open_poll(store, venue)
     venue.messages[poll.message].seeds.clear()
     venue.busy = True
-    await Seeds(venue, store, poll.clock).plant(
+    await Seeds(venue, store, SystemClock()).plant(
         poll.debate_id, Question.VOTE, poll.message, OPTIONS
     )
     venue.busy = False
-    running = asyncio.create_task(Seeds(venue, store, poll.clock).run())
+    running = asyncio.create_task(Seeds(venue, store, SystemClock()).run())
     try:
         await _until_seeded(venue, poll)
     finally:
