@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import groupby
 from operator import attrgetter
 from typing import Protocol
@@ -15,6 +15,7 @@ from typing import Protocol
 from engine.debate import TIE, WEAK, How, NotGold, Recovery, Tally, Verdict, Vote, VoteEvent
 from engine.votes.wilson import wilson
 
+READING = timedelta(seconds=5)  # a reading takes no longer, so that it saw what was then
 Hands = dict[str, VoteEvent]
 """The options that one person holds, each with the event that says so."""
 
@@ -231,8 +232,25 @@ def _tell(found: VoteEvent, told: VoteEvent) -> VoteEvent:
 def _withdraw(event: VoteEvent, hands: Hands, tally_visible: bool) -> None:
     if event.how is How.BUTTON:
         hands.clear()
-    elif tally_visible and event.option in hands and hands[event.option].how is not How.BUTTON:
+        return
+    held = hands.get(event.option)
+    if held is None or held.how is How.BUTTON or not tally_visible:
+        return
+    if _was_found_since(held, event):
+        # It was given once more, and of that the time is not known.
+        hands[event.option] = held.model_copy(update={"given_at": None})
+    else:
         del hands[event.option]
+
+
+def _was_found_since(held: VoteEvent, withdrawn: VoteEvent) -> bool:
+    """Whether a reading found a reaction after it was taken back, which was told late.
+
+    Should two clocks disagree about that, the next reading withdraws what is not there.
+    """
+    if held.how is not How.RECOVERED or withdrawn.given_at is None:
+        return False
+    return withdrawn.given_at < held.received_at - READING
 
 
 def _recover(event: VoteEvent, hands: Hands, tally_visible: bool) -> None:

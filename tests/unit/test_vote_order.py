@@ -228,3 +228,18 @@ def test_what_was_heard_between_two_gaps_is_newer_or_older_than_what_was_missed(
     world.back()
     world.read()
     assert world.standing() == "?"
+
+
+def test_what_was_taken_back_before_a_reading_found_it_is_held_though_that_is_told_late() -> None:
+    world = World(timed=True, now=20)
+    world.note("A", True, How.RECOVERED)  # given again at 15, of which nobody tells
+    world.now = 25
+    world.note("A", True, How.LIVE, 3)
+    world.note("A", False, How.LIVE, 8)
+    world.note("B", True, How.LIVE, 18)
+    world.note("tie", True, How.LIVE, 25)
+    world.held = {"A": 15, "B": 18, "tie": 25}
+    logged = len(world.log)
+    world.read()
+    assert world.log[logged:] == []
+    assert world.standing() == "tie"
