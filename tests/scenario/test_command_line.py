@@ -383,7 +383,7 @@ def test_rehearsal_debates_are_no_labels_and_said_to_be_left_out(office: Office)
     )
     left_out = "no debates yet; 2 rehearsal debates left out (--include-rehearsal adds them)"
     assert exported.done() == f"Exported to real: {left_out}.\n"
-    assert told.done().startswith("No such debate was revealed yet")
+    assert told.done().startswith("No such debate has been revealed yet")
     assert told.out.endswith("Rehearsal debates left out: 1 (--include-rehearsal adds it).\n")
     assert all_of_them.done().startswith("Debates that are revealed: 1;")
     assert "left out" not in all_of_them.out
