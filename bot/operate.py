@@ -23,13 +23,14 @@ from bot.debate import read_changes
 from bot.reading import read_store
 from bot.settings.settings import Settings, load_settings, load_store_settings
 from engine.chat.privacy import check_no_live, forget, purge
-from engine.debate import Debate, Status, utc_now
+from engine.debate import Debate, Question, Status, utc_now
 from engine.errors import NotFoundError, StoppedError, UsageError
 from engine.floor.keeper import LEASE_SECONDS
 from engine.line.intake import check_prices
 from engine.line.replacing import replace_models, tell_replaced
 from engine.store import DeliveryState
 from engine.text import headline
+from engine.words.reveal import UNREAD
 
 TOPIC_WIDTH = 60
 NARROWEST = 80  # below that ids and states would be cut; a narrower terminal breaks the lines
@@ -266,6 +267,8 @@ async def _describe(store: SqlStore, debate: Debate) -> list[tuple[str, str]]:
     ]
     if debate.vote_deadline is not None:
         lines.append(("vote until", f"{debate.vote_deadline:%Y-%m-%d %H:%M:%S} UTC"))
+    if any(target.unread for target in await store.votes.targets(debate.id, Question.VOTE)):
+        lines.append(("votes", UNREAD))
     for gap in await store.outbox.gaps(debate.id):
         template = MISSING if gap.state is DeliveryState.REFUSED else MAYBE_MISSING
         lines.append(("thread", template.format(post=gap.key, why=gap.error)))

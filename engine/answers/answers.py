@@ -74,7 +74,7 @@ class StatusAnswer(Value):
     `why` says why it ended early, `revealed` where the models were named.
     `minutes_left` are those of an open vote; `mirror` is the debate whose vote closes with it.
     `gaps` counts what is missing in its thread, or may be.
-    `waits` says what it waits for, if it does.
+    `waits` says what it waits for, if it does. `unread`: its vote closed without its reactions.
     """
 
     debate: DebateLine
@@ -86,6 +86,7 @@ class StatusAnswer(Value):
     mirror: DebateLine | None = None
     gaps: int = 0
     waits: str = ""
+    unread: bool = False
 
 
 class ResultAnswer(Value):

@@ -150,6 +150,8 @@ def status_lines(answer: StatusAnswer) -> Iterator[str]:
         yield STATUSES[debate.status].format(turns=answer.turns, total=answer.turns_total)
     if answer.gaps:
         yield plural(GAPS, answer.gaps)
+    if answer.unread:
+        yield UNREAD
     if answer.waits:
         yield answer.waits
     if answer.why:

@@ -67,7 +67,7 @@ from engine.chat.privacy import forget
 from engine.chat.review import find_offers, line_of, revise
 from engine.chat.settings import change_settings, check_channel, order_of, overlay, setting_lines
 from engine.dataset.bundle import ROOT, export_zip
-from engine.debate import Debate, Status
+from engine.debate import Debate, Question, Status
 from engine.delivery.ending import where_revealed, why
 from engine.errors import NotAllowedError, UsageError
 from engine.formats import FORMATS, length_of
@@ -227,6 +227,7 @@ class Commands:
             mirror=DebateLine.of(mirror) if mirror and tied(found, mirror, now) else None,
             gaps=found.gaps,
             waits=why(found) if going else "",
+            unread=Question.VOTE in await self._unread(found),
         )
 
     async def result(self, person: Person, debate: str | None = None) -> ResultAnswer:
@@ -430,11 +431,15 @@ class Commands:
         verdict, ballots = await self.store.journal.judged(debate.id)
         calls, usd = await self.store.journal.spending(debate.id)
         events = await self.store.votes.events(debate.id)
-        targets = await self.store.votes.targets(debate.id)
-        unread = frozenset(target.question for target in targets if target.unread)
+        unread = await self._unread(debate)
         tally, stances = tally_of(debate, events, unread), stances_of(debate, events, unread)
         verdict = verdict or NO_VERDICT
         return reveal_of(debate, tally, verdict, ballots, calls, usd, stances, unread)
+
+    async def _unread(self, debate: Debate) -> frozenset[Question]:
+        """Return what closed without a reading of its reactions."""
+        targets = await self.store.votes.targets(debate.id)
+        return frozenset(target.question for target in targets if target.unread)
 
 
 def _revealed_here(person: Person) -> ExportFilter:

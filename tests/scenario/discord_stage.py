@@ -12,19 +12,23 @@ import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any, TypeVar
 
 from pydantic import SecretStr
+from sqlalchemy import update
 
 from adapters.discord.connection import Connection
 from adapters.discord.identify import Identifies
 from adapters.discord.rest import Rest
 from adapters.discord.venue import DiscordVenue
+from adapters.storage.database import Database
+from adapters.storage.tables import debates
 from bot.app import App
 from bot.platforms import Discord
 from bot.run import serving
 from bot.settings.settings import Settings
-from engine.debate import Debate, Status
+from engine.debate import Debate, Status, utc_now
 from engine.ports import VenueLimits
 from tests.doubles.discord import DiscordServer, Interaction
 from tests.doubles.discord.state import Channel, Message
@@ -166,6 +170,15 @@ async def state(app: App, done: Callable[[Debate], object], seconds: float = 20.
             if newest and done(newest[0]):
                 return newest[0]
             await asyncio.sleep(0.01)
+
+
+async def pass_deadline(url: str) -> None:
+    """Let an hour pass for the votes that are open."""
+    database = Database(url)
+    ago = utc_now() - timedelta(hours=1)
+    open_votes = update(debates).where(debates.c.status == Status.VOTING)
+    await database.write(lambda c: c.execute(open_votes.values(vote_deadline=ago)))
+    await database.close()
 
 
 async def until(look: Callable[[], T | None], seconds: float = 10.0) -> T:

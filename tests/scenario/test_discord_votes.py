@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from datetime import timedelta
 from functools import partialmethod
 
 import pytest
 from discord import AutoShardedClient
-from sqlalchemy import update
 
 import engine.votes.window
-from adapters.storage.database import Database
-from adapters.storage.tables import debates
 from bot.app import App
-from engine.debate import Status, utc_now
+from engine.debate import Status
 from engine.store import ExportFilter
 from tests.doubles.discord import DiscordServer, Rates, drop, garbage, limited, status
 from tests.doubles.discord.state import Message
@@ -26,6 +22,7 @@ from tests.scenario.discord_stage import (
     counted,
     custom_ids,
     ended,
+    pass_deadline,
     state,
     until,
     voting,
@@ -322,17 +319,9 @@ async def test_votes_that_may_never_be_read_are_no_labels(
         with app.store.archive.reading(ExportFilter(ids=(debate.id,))) as records:
             [record] = records
         assert [(v.gold, v.recovery) for v in record.votes] == [(False, "unread")]
-        asked = await discord.slash("ada", "debate result", channel=stage.thread.id).finished()
-        assert "could not be read before the close" in asked.text
-
-
-async def pass_deadline(url: str) -> None:
-    """Let an hour pass for the votes that are open."""
-    database = Database(url)
-    ago = utc_now() - timedelta(hours=1)
-    open_votes = update(debates).where(debates.c.status == Status.VOTING)
-    await database.write(lambda c: c.execute(open_votes.values(vote_deadline=ago)))
-    await database.close()
+        for command in ("debate result", "debate status"):
+            asked = await discord.slash("ada", command, channel=stage.thread.id).finished()
+            assert "could not be read before the close" in asked.text
 
 
 async def test_a_crowd_larger_than_a_page_is_counted_whole(

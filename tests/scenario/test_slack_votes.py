@@ -8,9 +8,14 @@ from dataclasses import replace
 
 import pytest
 
+import engine.votes.window
 from bot.app import App
+from bot.operate import show_debate
+from engine.debate import Status
 from engine.store import ExportFilter
-from tests.doubles.slack import Rules, SlackServer, delay, limited, status
+from engine.words.reveal import UNREAD
+from tests.doubles.slack import Rules, SlackServer, delay, garbage, limited, page, refused, status
+from tests.scenario.discord_stage import pass_deadline, state, until
 from tests.scenario.slack_stage import OPTIONS, SWIFT, SlackStage, counted, ended, voting
 
 NOBODY = {"A": 0, "B": 0, "tie": 0, "both weak": 0}
@@ -234,8 +239,9 @@ async def test_no_vote_is_lost_with_the_connection(
 
 
 async def test_votes_are_read_again_though_slack_limits_and_fails(
-    stage: SlackStage, slack: SlackServer
+    stage: SlackStage, slack: SlackServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(engine.votes.window, "LOOK_SECONDS", 0.05)
     async with stage.process():
         slack.deliveries.held = True
         for fault in (limited(1), limited(1), status(500)):  # the first three readings
@@ -244,3 +250,59 @@ async def test_votes_are_read_again_though_slack_limits_and_fails(
         await slack.react("ben", ballot.ts, "a")
         assert counted(await stage.said("Reveal", 20)) == NOBODY | {"A": 1}
         slack.deliveries.flow()
+
+
+@pytest.mark.parametrize("trouble", ["limited", "failing", "no JSON", "sign-in page"])
+async def test_a_vote_waits_for_slack_and_closes_on_what_people_hold(
+    stage: SlackStage, slack: SlackServer, monkeypatch: pytest.MonkeyPatch, trouble: str
+) -> None:
+    monkeypatch.setattr(engine.votes.window, "LOOK_SECONDS", 0.05)
+    troubles = {"failing": status(502), "limited": limited(1), "no JSON": garbage()}
+    fault = troubles.get(trouble, page("<h1>Sign in</h1>", "text/html"))
+    async with stage.process() as app:
+        ballot = await stage.vote()
+        for name in ("ada", "ben", "cleo"):
+            await slack.react(name, ballot.ts, "a")
+        await voting(app)
+        await slack.deliveries.heard()
+    for name in ("ada", "ben", "cleo"):
+        await slack.unreact(name, ballot.ts, "a")
+        await slack.react(name, ballot.ts, "b")
+    slack.fail(fault, "reactions.get", times=-1)
+    await pass_deadline(stage.url)
+    async with stage.process() as app:
+        waits = await state(app, lambda debate: debate.reason)
+        assert waits.status is Status.VOTING
+        await (await slack.slash("ada", "/debate status")).said("Waiting for Slack")
+        await until(lambda: "Waiting for Slack" in str(stage.root.blocks))
+        slack.faults.clear()
+        reveal = await stage.said("Reveal", 20)
+        assert counted(reveal) == NOBODY | {"B": 3}
+        assert "could not be read" not in reveal.text
+        assert (await ended(app)).reason == ""
+
+
+async def test_votes_that_slack_may_never_show_are_no_labels(
+    stage: SlackStage,
+    slack: SlackServer,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    async with stage.process() as app:
+        ballot = await stage.vote()
+        await slack.react("ben", ballot.ts, "a")
+        await slack.deliveries.heard()
+        slack.fail(refused("missing_scope"), "reactions.get", times=-1)
+        debate = await app.service.close_vote((await voting(app)).id)
+        reveal = await stage.said("Reveal")
+        assert counted(reveal) == NOBODY | {"A": 1}
+        assert "could not be read before the close" in reveal.text
+        with app.store.archive.reading(ExportFilter(ids=(debate.id,))) as records:
+            [record] = records
+        assert [(v.gold, v.recovery) for v in record.votes] == [(False, "unread")]
+        for command in ("status", "result"):
+            asked = await slack.slash("ada", f"/debate {command}")
+            await asked.said("could not be read before the close")
+    monkeypatch.setenv("ROSTRUM_DATABASE_URL", stage.url)
+    await show_debate(debate.id)
+    assert f"votes      {UNREAD}" in capsys.readouterr().out

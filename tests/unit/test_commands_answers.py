@@ -32,6 +32,7 @@ from engine.messages import JurorLine, Reveal
 from engine.store import Traces
 from engine.store.community import SETTING_NAMES
 from engine.topics import Topic
+from engine.words.reveal import UNREAD
 from tests.doubles.archive import NOON, make_debate
 
 ESTIMATE = Estimate(
@@ -107,6 +108,12 @@ def test_a_status_says_why_a_debate_ended_early(status: Status) -> None:
     why = "The cap on its cost was reached; a manager can resume it."
     answer = StatusAnswer(debate=line(status), turns=3, turns_total=8, why=why)
     assert to_markdown(answer).splitlines()[-2:] == [STATUSES[status], why]
+
+
+@pytest.mark.parametrize("unread", [False, True])
+def test_a_status_says_that_the_votes_could_not_be_read(unread: bool) -> None:
+    answer = StatusAnswer(debate=line(Status.CLOSED), turns=8, turns_total=8, unread=unread)
+    assert (UNREAD in to_markdown(answer).splitlines()) is unread
 
 
 def test_a_debate_by_the_clock_has_no_number_of_turns_to_reach() -> None:
