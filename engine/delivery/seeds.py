@@ -23,7 +23,7 @@ from engine.ports import Clock, Venue
 from engine.store import Act, Intervention, Store, Target
 from engine.store.votes import unseeded_of
 
-FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 10.0  # seconds: a vote may be open for minutes only
 log = structlog.get_logger(__name__)
 
 
