@@ -26,7 +26,7 @@ log = structlog.get_logger(__name__)
 
 
 class Site:
-    """Pages at `host:port`; whoever runs it puts HTTPS in front.
+    """Pages at `host:port`; HTTPS is up to a proxy in front.
 
     `taken` is what is said of a port in use. A request has `arrival` seconds for its head and as
     many for its body; over `most` connections the one that was waited for longest is closed.

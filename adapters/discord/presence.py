@@ -1,7 +1,7 @@
 """Which shards hear Discord now, and how long one has not: said once when lost, once when back.
 
 discord.py connects again by itself, each time with a traceback of 3 KB and a pause that grows to
-1,024 s. Its tries are one line each here; whoever runs the client ends it after a while.
+1,024 s. Its tries are one line each here; its owner ends it after a while.
 """
 
 from __future__ import annotations

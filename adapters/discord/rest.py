@@ -57,7 +57,7 @@ class Rest:
         admitted: bool = False,
         **ids: str,
     ) -> Json:
-        """Ask once, in turn; `admitted` says that whoever asks has waited for it already.
+        """Ask once, in turn; `admitted`: the caller has waited for its turn already.
 
         Raises VenueAwayError, MessageGoneError, VenueGoneError or VenueError.
         """

@@ -31,7 +31,7 @@ async def _scopes(rest: Rest) -> frozenset[str]:
     try:
         known = (await rest.identity()).scopes
         if known and not known.issuperset((*SCOPES, *FOR_FILES)):
-            # Installed anew, the app has other scopes, and often the same token.
+            # A reinstalled app has other scopes, and often the same token.
             known = (await rest.identity(again=True)).scopes
     except VenueError as error:
         log.info("scopes are not known", why=str(error))

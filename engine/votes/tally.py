@@ -81,6 +81,7 @@ def _given_after(one: VoteEvent, other: VoteEvent) -> bool:
 
 
 def by_person(events: Iterable[VoteEvent]) -> Iterator[tuple[int, Iterator[VoteEvent]]]:
+    """Group events by person, in the order of their ids."""
     whose = attrgetter("person")
     return groupby(sorted(events, key=whose), key=whose)
 

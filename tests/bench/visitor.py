@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from random import Random
 from typing import Any, NamedTuple
 
@@ -24,7 +25,7 @@ class WeakPoint(NamedTuple):
     faults: tuple[Fault, ...]
 
 
-class Visitor(RemoteDouble):
+class Visitor(RemoteDouble, ABC):
     """A client of a hall."""
 
     package = "tests.bench.hall"
@@ -53,13 +54,13 @@ class Visitor(RemoteDouble):
         seen: Json = await self._ask("outcome")
         return seen
 
+    @abstractmethod
     async def lose_session(self, random: Random) -> str:
         """Take the bot's session away in some way, and say which."""
-        raise NotImplementedError
 
+    @abstractmethod
     async def trip(self, random: Random) -> str:
         """Let one of the next requests go wrong, and say how."""
-        raise NotImplementedError
 
     async def _ask(self, what: str, **asked: Any) -> Any:
         return await self._post(what, asked)
