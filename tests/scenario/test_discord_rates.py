@@ -17,6 +17,7 @@ from tests.doubles.discord.state import Message
 from tests.scenario.discord_stage import OPTIONS, DiscordStage, author, reference, until
 
 STARTS, VOTES = 50, 15
+ON_THE_WAY = 0.5
 
 
 async def test_discords_rates_are_kept_without_a_single_429(database_url: str) -> None:
@@ -30,7 +31,8 @@ async def test_discords_rates_are_kept_without_a_single_429(database_url: str) -
         assert discord.violations == []
         for place in (discord.channel, *discord.threads()):
             sent = [m.created for m in discord.messages(place.id)]
-            assert all(b - a > 5 for a, b in zip(sent, sent[5:], strict=False))
+            # They leave a second apart; the first of six may have been longer on its way.
+            assert all(b - a > 5 - ON_THE_WAY for a, b in zip(sent, sent[5:], strict=False))
         assert all(re.match(r"\w{6}·", reference(m)) for m in discord.messages())
 
 

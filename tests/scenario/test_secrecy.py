@@ -124,7 +124,10 @@ async def test_statuses_and_logs_tell_nothing_either(hall: Stage) -> None:
         with capture_logs() as logs:
             started = await line.start(DEFAULT)
             watching = asyncio.create_task(watch(line, started.debate.id))
-            await line.until(started.debate.id, lambda d: d.status is Status.VOTING)
+            await line.until(
+                started.debate.id,
+                lambda _: any(entry["event"] == "debate judged" for entry in logs),
+            )
             before = list(logs)
             await line.ended(started.debate.id)
         statuses = await watching
