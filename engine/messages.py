@@ -14,16 +14,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
 
-from engine.debate import (
-    BallotKind,
-    Estimate,
-    Persuasion,
-    Rehearsal,
-    Tally,
-    Value,
-    Verdict,
-    Violation,
-)
+from engine.debate import BallotKind, Estimate, Rehearsal, Value, Violation
+from engine.judging import Persuasion, Tally, Verdict
 
 Phase = Literal[
     "queued", "running", "judging", "voting", "closed", "partial", "cancelled", "failed", "gone"

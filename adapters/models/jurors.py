@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from adapters.models.options import Options
 from adapters.models.scenes import strength
-from engine.debate import TIE
+from engine.judging import TIE
 from engine.jury.rubric import RUBRICS
 from engine.ports import Call
 

@@ -28,7 +28,8 @@ from adapters.storage.tables import (
     vote_events,
     votes,
 )
-from engine.debate import REVEALED, Debate, Question, Turn, Verdict, VoteEvent
+from engine.debate import Debate, Turn
+from engine.judging import REVEALED, Question, Verdict, VoteEvent
 from engine.ports import Reply
 from engine.store import Answer, CallRecord, DebateRecord, ExportFilter
 from engine.votes.labels import revised_votes, turn_labels

@@ -13,7 +13,8 @@ from sqlalchemy.dialects.sqlite import insert
 from adapters.storage.people import Known, ensure_person, find_key
 from adapters.storage.tables import debates, vote_events
 from adapters.storage.targets import Found, find_question
-from engine.debate import BallotKind, How, Question, VoteEvent
+from engine.debate import BallotKind
+from engine.judging import How, Question, VoteEvent
 from engine.store import Cast, Outcome, Press, Pressed, Revision
 from engine.votes.tally import chosen_option
 

@@ -12,8 +12,8 @@ from sqlalchemy.dialects.sqlite import insert
 from adapters.storage.outbox import insert_held, insert_posts
 from adapters.storage.prepared import Prepared
 from adapters.storage.tables import adjustments, artifacts, scores, verdicts
-from engine.debate import Verdict
 from engine.findings import UNANSWERED, Adjustment, Artifact, Score
+from engine.judging import Verdict
 from engine.store import Note
 
 PANEL = "panel"

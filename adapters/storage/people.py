@@ -27,8 +27,8 @@ from adapters.storage.tables import (
     usage,
     vote_events,
 )
-from engine.debate import Question
 from engine.errors import NotAllowedError
+from engine.judging import Question
 from engine.store import Traces
 
 KEY = "forget"

@@ -18,7 +18,8 @@ from adapters.storage.tables import (
     vote_events,
     votes,
 )
-from engine.debate import Question, Status
+from engine.debate import Status
+from engine.judging import Question
 from engine.store import Holdings, Left
 
 AT_ONCE = 20  # debates a commit: every other write waits for it

@@ -10,7 +10,8 @@ from sqlalchemy.dialects.sqlite import insert
 
 from adapters.storage.prepared import Prepared
 from adapters.storage.tables import debates, silences, targets
-from engine.debate import REVEALED, BallotKind, Question
+from engine.debate import BallotKind
+from engine.judging import REVEALED, Question
 from engine.store import Target
 
 # Built once, as each vote runs them: that costs twice what running them does.

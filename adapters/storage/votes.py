@@ -40,7 +40,8 @@ from adapters.storage.tables import (
     votes,
 )
 from adapters.storage.targets import add_target, to_target
-from engine.debate import BallotKind, Question, Status, VoteEvent
+from engine.debate import BallotKind, Status
+from engine.judging import Question, VoteEvent
 from engine.store import (
     Cast,
     Closing,

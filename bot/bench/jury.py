@@ -23,8 +23,8 @@ from bot.bench.jury_panels import Call, Panel, Product, ask_naive, ask_swapped, 
 from bot.bench.jury_world import WORLDS, Case, World, make_case, make_court, make_rng
 from bot.bench.machine import describe_machine
 from bot.bench.workers import open_workers, submit
-from engine.debate import TIE
 from engine.errors import RostrumError, UsageError
+from engine.judging import TIE
 
 ORACLE, NAIVE, SWAPPED = "oracle", "naive majority", "strict swap"
 UNLABELLED, LABELLED = "rostrum, no labels", "rostrum, 200 labels"

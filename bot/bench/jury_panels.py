@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from bot.bench.jury_world import SIDES, Case, Court, weigh_perfectly
-from engine.debate import TIE, Ballot
+from engine.judging import TIE, Ballot
 from engine.jury.aggregate import aggregate
 from engine.jury.history import Fit, fit
 from engine.jury.plan import next_readings

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import NamedTuple
 
-from engine.debate import TIE, Ballot, Model
+from engine.debate import Model
+from engine.judging import TIE, Ballot
 from engine.jury.ballot import Reading
 from engine.jury.rubric import HIGHEST, LOWEST, PANEL
 

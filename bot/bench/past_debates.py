@@ -13,19 +13,8 @@ from sqlalchemy import Connection, Table, insert
 from adapters.storage.database import Database
 from adapters.storage.journal import FROM_CALL, PANEL
 from adapters.storage.tables import ballots, calls, debates, people, turns, verdicts, votes
-from engine.debate import (
-    Ballot,
-    Model,
-    PanelSetup,
-    Question,
-    Request,
-    Setup,
-    Status,
-    Turn,
-    Usage,
-    Verdict,
-    Vote,
-)
+from engine.debate import Model, PanelSetup, Request, Setup, Status, Turn, Usage
+from engine.judging import Ballot, Question, Verdict, Vote
 from engine.ports import Reply
 
 ROUNDS = ("opening", "rebuttal", "assumptions", "closing")

@@ -12,7 +12,8 @@ from engine.answers.answers import (
     StatusAnswer,
     StoppedAnswer,
 )
-from engine.debate import Estimate, Persuasion, Status, Tally, Verdict
+from engine.debate import Estimate, Status
+from engine.judging import Persuasion, Tally, Verdict
 from engine.messages import JurorLine, Reveal, Where
 from engine.text import headline
 from engine.words.cards import COST_UNKNOWN, SOON, option_name, plural

@@ -67,10 +67,11 @@ from engine.chat.privacy import forget
 from engine.chat.review import find_offers, line_of, revise
 from engine.chat.settings import change_settings, check_channel, order_of, overlay, setting_lines
 from engine.dataset.bundle import ROOT, export_zip
-from engine.debate import Debate, Question, Status
+from engine.debate import Debate, Status
 from engine.delivery.ending import where_revealed, why
 from engine.errors import NotAllowedError, UsageError
 from engine.formats import FORMATS, length_of
+from engine.judging import Question
 from engine.line.intake import Defaults, Order
 from engine.line.service import Service
 from engine.messages import Reveal

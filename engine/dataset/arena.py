@@ -11,7 +11,7 @@ import orjson
 from engine.dataset.columns import DEBATE, MESSAGES, REPLACED, TEXT, WHOLE, Column, Maker
 from engine.dataset.conversation import make_conversation
 from engine.dataset.entry import Entry
-from engine.debate import TIE, WEAK
+from engine.judging import TIE, WEAK
 
 _CONVERSATION = "chat: the task, its turns as `assistant`, the other side's turns as `user`"
 _BITS = 63  # of a topic's id, which has 64: the column is a signed one

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from engine.blinding.mentions import scrub
 from engine.dataset.voters import Pseudonyms
-from engine.debate import ENDED, Debate, Question, Tally, Turn
+from engine.debate import ENDED, Debate, Turn
+from engine.judging import Question, Tally
 from engine.store import Answer, DebateRecord
 from engine.topics import split_of, topic_id
 from engine.votes.tally import agreement, count

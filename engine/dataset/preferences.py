@@ -27,7 +27,7 @@ from engine.dataset.conversation import (
     write_case,
 )
 from engine.dataset.entry import Entry, Speech
-from engine.debate import TIE
+from engine.judging import TIE
 
 _PROMPT = Column("prompt", MESSAGES, "one message, the user's: topic, conditions, language, task")
 _MARGIN = "ln((n + ½)/(m + ½)), n and m being gold votes for the chosen and for the rejected"

@@ -48,8 +48,9 @@ from engine.dataset.preferences import (
     same_side_rows,
     unpaired_rows,
 )
-from engine.debate import TIE, WEAK, Ballot, Model, Persuasion, Question, Turn, Usage
+from engine.debate import Model, Turn, Usage
 from engine.errors import UsageError
+from engine.judging import TIE, WEAK, Ballot, Persuasion, Question
 from engine.store import Answer, CallRecord
 from engine.votes.labels import persuasion
 

@@ -16,7 +16,6 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from engine.debate import Question
 from engine.delivery.board import Board
 from engine.delivery.gaps import in_plain_words, is_plain, notice_of, stem_of
 from engine.delivery.last_word import LastWord
@@ -31,6 +30,7 @@ from engine.errors import (
 )
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
+from engine.judging import Question
 from engine.messages import AgainInvite, Announcement, Reveal, StanceInvite, VoteInvite
 from engine.ports import Clock, Part, Venue
 from engine.store import DeliveryState, Intent, Lease, Store

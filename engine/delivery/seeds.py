@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from engine.debate import REVEALED, BallotKind, Question
+from engine.debate import BallotKind
 from engine.errors import (
     MessageGoneError,
     NotFoundError,
@@ -19,6 +19,7 @@ from engine.errors import (
     VenueError,
     VenueGoneError,
 )
+from engine.judging import REVEALED, Question
 from engine.ports import Clock, Venue
 from engine.store import Act, Intervention, Store, Target
 from engine.store.votes import unseeded_of

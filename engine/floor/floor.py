@@ -18,21 +18,13 @@ from pydantic import BaseModel
 from engine.blinding.blinding import BLINDER, blind
 from engine.blinding.identity import scrub
 from engine.blinding.veil import names_of, transcribe, veil_post
-from engine.debate import (
-    Model,
-    Request,
-    Scores,
-    Setup,
-    Turn,
-    Verdict,
-    Violation,
-    side_of,
-)
+from engine.debate import Model, Request, Scores, Setup, Turn, Violation, side_of
 from engine.errors import ModelError, StoppedError
 from engine.findings import UNANSWERED, Adjustment, Artifact, Score
 from engine.floor.limits import TurnLimits, long_reply, replaced, violations
 from engine.floor.shapes import Answer, Shape, better, read_shape, unanswered
 from engine.floor.steps import Caller
+from engine.judging import Verdict
 from engine.messages import Notice, TurnPost
 from engine.ports import ChatMessage, Reply
 from engine.prompts.languages import language_name

@@ -8,9 +8,10 @@ from typing import Annotated, NamedTuple, TypeVar
 
 from pydantic import BeforeValidator, ValidationError
 
-from engine.debate import Request, TurnOrder, Value, Verdict, Vote
+from engine.debate import Request, TurnOrder, Value
 from engine.errors import UsageError
 from engine.floor.floor import Floor
+from engine.judging import Verdict, Vote
 
 
 def _split(value: object) -> object:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from engine.debate import TIE, Question, Request, TurnOrder, Value, Verdict, Vote
+from engine.debate import Request, TurnOrder, Value
 from engine.floor.floor import Floor
 from engine.floor.limits import TurnLimits
 from engine.formats.format import Decision, Format, Roles
+from engine.judging import TIE, Question, Verdict, Vote
 
 NAME = "oxford"
 ROUNDS = {"opening": "1", "rebuttal": "2", "closing": "1"}

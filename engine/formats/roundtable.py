@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from pydantic import Field
 
-from engine.debate import TIE, Request, TurnOrder, Value, Verdict
+from engine.debate import Request, TurnOrder, Value
 from engine.errors import UsageError
 from engine.findings import Artifact
 from engine.floor.floor import Floor
@@ -16,6 +16,7 @@ from engine.floor.schema import TEXT, choice, named
 from engine.floor.shapes import Fault, Shape
 from engine.formats.format import Format, Names, Roles
 from engine.formats.overlap import least_overlap, mean_overlaps, most_central
+from engine.judging import TIE, Verdict
 from engine.messages import Report
 from engine.store import Post
 from engine.text import split_draft

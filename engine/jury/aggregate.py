@@ -14,7 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import NamedTuple
 
-from engine.debate import TIE, Ballot, JurorHistory, PanelMode, PanelSetup, Verdict
+from engine.debate import JurorHistory, PanelMode, PanelSetup
+from engine.judging import TIE, Ballot, Verdict
 from engine.jury.rubric import find_rubric
 
 CLIP = 2.5

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from engine.debate import TIE, Ballot, Model
+from engine.debate import Model
 from engine.floor.schema import TEXT, by_key, choice, named, number, whole
 from engine.floor.structured import Object, UnreadableError, read_object
+from engine.judging import TIE, Ballot
 from engine.jury.rubric import HIGHEST, LOWEST, Rubric, find_rubric
 from engine.ports import AnswerSchema, Reply
 

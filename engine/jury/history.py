@@ -14,7 +14,8 @@ from itertools import combinations
 from statistics import fmean
 from typing import NamedTuple
 
-from engine.debate import TIE, Ballot, JurorHistory
+from engine.debate import JurorHistory
+from engine.judging import TIE, Ballot
 from engine.jury.aggregate import UNKNOWN, margins, signals
 from engine.jury.tracking import fit_slope, track
 from engine.store.journal import PastDebate

@@ -14,9 +14,10 @@ from typing import Any
 from engine.blinding.blinding import BLINDER, blind
 from engine.blinding.transcript import Cast, Transcript, build_transcript
 from engine.blinding.vocabulary import draw_names
-from engine.debate import Ballot, Debate, Turn, TurnOrder, Verdict
+from engine.debate import Debate, Turn, TurnOrder
 from engine.errors import ModelError
 from engine.floor.steps import Caller, prompt_hash
+from engine.judging import Ballot, Verdict
 from engine.jury.aggregate import aggregate
 from engine.jury.ballot import Outcome, Reading, ballot_schema, make_ballot, read_ballot, tie_word
 from engine.jury.plan import next_readings

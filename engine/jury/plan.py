@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from engine.debate import Ballot, Model, PanelMode, PanelSetup
+from engine.debate import Model, PanelMode, PanelSetup
+from engine.judging import Ballot
 from engine.jury.aggregate import aggregate
 from engine.jury.ballot import Reading
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from engine.debate import TIE, Value
+from engine.debate import Value
+from engine.judging import TIE
 from engine.stats.alpha import alpha_of, alpha_sums
 from engine.stats.anchoring import Anchoring, measure_anchoring
 from engine.stats.bootstrap import mean_of

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from math import ceil, floor, sqrt
 
-from engine.debate import TIE
+from engine.judging import TIE
 from engine.stats.agreement import Agreement
 from engine.stats.calibration import Bin
 from engine.stats.ratings import Leaderboard, Rating, Standing

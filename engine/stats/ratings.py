@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from math import log
 
-from engine.debate import TIE, Value
+from engine.debate import Value
+from engine.judging import TIE
 from engine.stats.bradley_terry import Fit, fit_strengths
 from engine.stats.contests import Contests, comparable_groups, reach
 from engine.stats.row import Row

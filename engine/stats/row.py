@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from engine.blinding.mentions import scrub
-from engine.debate import TIE, WEAK, Ballot, Question, Tally, TurnOrder, Verdict
+from engine.debate import TurnOrder
+from engine.judging import TIE, WEAK, Ballot, Question, Tally, Verdict
 from engine.store import DebateRecord
 from engine.text import headline
 from engine.topics import topic_id

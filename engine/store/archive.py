@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
-from engine.debate import Ballot, Debate, Question, Recovery, Turn, TurnLabel, Verdict, Vote
+from engine.debate import Debate, Turn
 from engine.findings import Adjustment, Artifact, Score
+from engine.judging import Ballot, Question, Recovery, TurnLabel, Verdict, Vote
 from engine.ports import Reply
 
 

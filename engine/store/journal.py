@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from engine.debate import Ballot, Origin, Turn, Value, Verdict
+from engine.debate import Origin, Turn, Value
 from engine.findings import Adjustment, Artifact, Score
+from engine.judging import Ballot, Verdict
 from engine.ports import Attempt, Call, Reply
 from engine.store.leases import Lease
 from engine.store.outbox import Post

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol, Self
 
-from engine.debate import BallotKind, How, Question, Value, Verdict, Vote, VoteEvent
+from engine.debate import BallotKind, Value
+from engine.judging import How, Question, Verdict, Vote, VoteEvent
 from engine.store.leases import Lease
 from engine.store.outbox import Post
 

@@ -6,17 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from engine.debate import (
-    TIE,
-    BallotKind,
-    Debate,
-    Persuasion,
-    Question,
-    Recovery,
-    TurnLabel,
-    Vote,
-    VoteEvent,
-)
+from engine.debate import BallotKind, Debate
+from engine.judging import TIE, Persuasion, Question, Recovery, TurnLabel, Vote, VoteEvent
 from engine.store import Intervention
 from engine.votes.questions import UP, vote_options
 from engine.votes.tally import Standing, hands_held, standing_option, standing_votes

@@ -11,7 +11,7 @@ from itertools import chain, zip_longest
 from random import Random
 from typing import Literal, NamedTuple
 
-from engine.debate import TIE, WEAK, Question
+from engine.judging import TIE, WEAK, Question
 from engine.store import DebateRecord
 from engine.votes.tally import count
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.debate import TIE, WEAK, Question
+from engine.judging import TIE, WEAK, Question
 
 UP, DOWN, UNSURE = "up", "down", "unsure"
 THUMBS = (UP, DOWN)

@@ -16,8 +16,9 @@ from typing import NamedTuple
 
 import structlog
 
-from engine.debate import BallotKind, Debate, Question, VoteEvent
+from engine.debate import BallotKind, Debate
 from engine.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
+from engine.judging import Question, VoteEvent
 from engine.ports import Clock, Reactions, Venue
 from engine.store import Intervention, Lease, Store, Target
 from engine.store.votes import NewEvent, Silences, unseeded_of

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from engine.debate import BallotKind, How, VoteEvent
+from engine.debate import BallotKind
+from engine.judging import How, VoteEvent
 from engine.ports import Reactions
 from engine.store.votes import NewEvent
 from engine.votes.tally import by_person, hands_held, in_order

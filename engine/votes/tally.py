@@ -12,7 +12,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Protocol
 
-from engine.debate import TIE, WEAK, How, NotGold, Recovery, Tally, Verdict, Vote, VoteEvent
+from engine.judging import TIE, WEAK, How, NotGold, Recovery, Tally, Verdict, Vote, VoteEvent
 from engine.votes.wilson import wilson
 
 READING = timedelta(seconds=5)  # a reading takes no longer, so that it saw what was then

@@ -15,25 +15,14 @@ from typing import NamedTuple
 
 import structlog
 
-from engine.debate import (
-    Ballot,
-    BallotKind,
-    Debate,
-    Persuasion,
-    Question,
-    Scores,
-    Status,
-    Tally,
-    Verdict,
-    Vote,
-    VoteEvent,
-)
+from engine.debate import BallotKind, Debate, Scores, Status
 from engine.delivery.last_word import elsewhere
 from engine.errors import LeaseLostError, RostrumError, VenueAwayError
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
 from engine.formats import FORMATS
 from engine.formats.format import Decision
+from engine.judging import Ballot, Persuasion, Question, Tally, Verdict, Vote, VoteEvent
 from engine.messages import AgainInvite, JurorLine, Notice, Report, Reveal, VoteClosed
 from engine.ports import Clock, Venue
 from engine.store import Closing, Lease, Post, Store

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engine.debate import TIE, Persuasion, Tally, Verdict
+from engine.judging import TIE, Persuasion, Tally, Verdict
 from engine.messages import JurorLine, Reveal
 from engine.text import headline
 from engine.words.cards import COST_UNKNOWN, option_name, plural, rehearsed

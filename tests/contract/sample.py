@@ -11,20 +11,17 @@ from typing import Any
 from ulid import ULID
 
 from engine.debate import (
-    Ballot,
     BallotKind,
     Debate,
     Model,
     PanelSetup,
-    Question,
     Request,
     Sampling,
     Setup,
     Status,
     Turn,
-    Verdict,
-    Vote,
 )
+from engine.judging import Ballot, Question, Verdict, Vote
 from engine.messages import Notice, TurnPost, VoteInvite
 from engine.ports import Attempt, Call, ChatMessage, Reply
 from engine.store import AttemptStart, Caps, Cast, Lease, NewDebate, Post, Store, Target

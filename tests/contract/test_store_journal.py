@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from engine.debate import Status, Usage, Vote, VoteEvent
+from engine.debate import Status, Usage
 from engine.errors import StoppedError, ThreadGoneError
 from engine.floor.steps import prompt_hash
+from engine.judging import Vote, VoteEvent
 from engine.ports import Attempt, Reply
 from engine.store import Closing, Store
 from tests.contract.sample import (

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from datetime import datetime, timedelta
 
-from engine.debate import Question, Status, VoteEvent
+from engine.debate import Status
+from engine.judging import Question, VoteEvent
 from engine.store import Closing, DeliveryState, ExportFilter, Post, Store
 from engine.votes.window import standing
 from tests.contract.sample import (

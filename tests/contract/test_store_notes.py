@@ -7,9 +7,10 @@ from datetime import timedelta
 
 import pytest
 
-from engine.debate import Status, Verdict, VoteEvent
+from engine.debate import Status
 from engine.errors import LeaseLostError
 from engine.findings import UNANSWERED, Adjustment, Artifact, Score
+from engine.judging import Verdict, VoteEvent
 from engine.store import Closing, DebateRecord, DeliveryState, ExportFilter, Lease, Note, Store
 from tests.contract.sample import NOW, Running, notice, run, verdict
 

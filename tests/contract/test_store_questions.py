@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from engine.debate import BallotKind, How, Question, Status, VoteEvent
+from engine.debate import BallotKind, Status
 from engine.errors import LeaseLostError
+from engine.judging import How, Question, VoteEvent
 from engine.store import (
     Closing,
     DeliveryState,

@@ -7,8 +7,9 @@ from datetime import timedelta
 
 import pytest
 
-from engine.debate import How, Status, VoteEvent
+from engine.debate import Status
 from engine.errors import LeaseLostError
+from engine.judging import How, VoteEvent
 from engine.messages import Notice
 from engine.store import Closing, Store
 from engine.store.votes import NewEvent

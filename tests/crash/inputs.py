@@ -10,7 +10,8 @@ from ulid import ULID
 
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
-from engine.debate import Ballot, Debate, Model, Price, Sampling, Status, Verdict, Vote, utc_now
+from engine.debate import Debate, Model, Price, Sampling, Status, utc_now
+from engine.judging import Ballot, Verdict, Vote
 from engine.jury.rubric import find_rubric
 from engine.line.intake import Defaults, Order
 from engine.prompts.library import Prompts, load_prompts

@@ -7,7 +7,8 @@ from itertools import takewhile
 
 import pytest
 
-from engine.debate import Ballot, Setup, Status
+from engine.debate import Setup, Status
+from engine.judging import Ballot
 from tests.crash.conftest import NewScene, Scene, kill_at
 from tests.crash.driver import PEOPLE
 from tests.crash.inputs import CHANGED, ORDER, PAST_DEBATES

@@ -8,23 +8,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from engine.dataset.entry import may_be_read, newest_moment
-from engine.debate import (
-    Ballot,
-    Debate,
-    Model,
-    PanelSetup,
-    Request,
-    Setup,
-    Status,
-    Turn,
-    TurnLabel,
-    Usage,
-    Verdict,
-    Violation,
-    Vote,
-)
+from engine.debate import Debate, Model, PanelSetup, Request, Setup, Status, Turn, Usage, Violation
 from engine.errors import StoreError
 from engine.findings import Adjustment, Artifact, Score
+from engine.judging import Ballot, TurnLabel, Verdict, Vote
 from engine.ports import Reply
 from engine.store import Answer, CallRecord, DebateRecord, ExportFilter
 

@@ -15,8 +15,9 @@ from adapters.models.router import open_models
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from bot.app import Line
-from engine.debate import Debate, Model, Sampling, Status, Vote
+from engine.debate import Debate, Model, Sampling, Status
 from engine.delivery.outbox import Delivery
+from engine.judging import Vote
 from engine.line.intake import Defaults, Order
 from engine.line.service import Service
 from engine.ports import Audience, Inbound, Listener, Models, Venue, VenueLimits

@@ -12,9 +12,10 @@ from typing import Any
 from ulid import ULID
 
 from adapters.storage.store import SqlStore
-from engine.debate import BallotKind, Debate, Status, Vote
+from engine.debate import BallotKind, Debate, Status
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
+from engine.judging import Vote
 from engine.messages import Notice
 from engine.ports import ButtonPressed, Inbound
 from engine.store import DeliveryState, ExportFilter

@@ -22,7 +22,8 @@ from adapters.models.router import open_models
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from bot.app import Line
-from engine.debate import Ballot, Debate, Model, Turn, Verdict
+from engine.debate import Debate, Model, Turn
+from engine.judging import Ballot, Verdict
 from engine.ports import VenueLimits
 from engine.prompts.library import load_prompts
 from tests.doubles.memory.venue import MemoryVenue

@@ -11,7 +11,8 @@ import pytest
 from engine.dataset.entry import make_entry
 from engine.dataset.tables import vote_rows
 from engine.dataset.voters import Pseudonyms
-from engine.debate import BallotKind, Debate, Question
+from engine.debate import BallotKind, Debate
+from engine.judging import Question
 from engine.line.intake import Defaults
 from engine.ports import ButtonPressed
 from engine.store import Answer, ExportFilter, Target

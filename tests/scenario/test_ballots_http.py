@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import pytest
 
-from engine.debate import Ballot, Debate, Model, Price, Status, Verdict
+from engine.debate import Debate, Model, Price, Status
+from engine.judging import Ballot, Verdict
 from tests.doubles import model_server as acts
 from tests.doubles.model_server import Act, Body, ModelServer
 from tests.scenario.conftest import (

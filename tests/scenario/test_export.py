@@ -16,7 +16,8 @@ from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from engine.dataset.manifest import Manifest
 from engine.dataset.writer import Headway, export
-from engine.debate import Ballot, Sampling, Status, Verdict, VoteEvent
+from engine.debate import Sampling, Status
+from engine.judging import Ballot, Verdict, VoteEvent
 from engine.messages import Notice
 from engine.ports import Attempt, Call, ChatMessage, Reply
 from engine.store import (

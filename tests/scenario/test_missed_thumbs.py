@@ -16,7 +16,8 @@ from bot.app import App
 from engine.dataset.entry import make_entry
 from engine.dataset.tables import turn_rows
 from engine.dataset.voters import Pseudonyms
-from engine.debate import Question, Status
+from engine.debate import Status
+from engine.judging import Question
 from engine.store import ExportFilter
 from tests.doubles.discord import DiscordServer, Rates, status
 from tests.doubles.slack import Rules, SlackServer

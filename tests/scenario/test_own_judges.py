@@ -11,8 +11,9 @@ import pytest
 
 from adapters.models.attempts import Patience
 from adapters.models.rehearsal import RehearsalModels
-from engine.debate import Scores, Vote
+from engine.debate import Scores
 from engine.errors import ModelError
+from engine.judging import Vote
 from engine.ports import Attempt, AttemptLog, Call, Reply
 from engine.store import DebateRecord, ExportFilter
 from tests.doubles.hall import DEFAULTS, NO_CAPS, QUICK, Hall, Session, with_sides

@@ -10,8 +10,9 @@ import pytest
 
 import engine.delivery.outbox
 from adapters.terminal.render import plain
-from engine.debate import How, PanelMode, Price, Status
+from engine.debate import PanelMode, Price, Status
 from engine.errors import BudgetError, UsageError
+from engine.judging import How
 from engine.line.intake import Defaults
 from engine.messages import Announcement, Message, Reveal
 from engine.ports import Part

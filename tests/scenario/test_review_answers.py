@@ -12,8 +12,9 @@ from engine.answers.replies import to_markdown
 from engine.chat.command_line import parse_command
 from engine.chat.commands import Commands
 from engine.chat.person import Person
-from engine.debate import BallotKind, Debate, Question
+from engine.debate import BallotKind, Debate
 from engine.errors import NotAllowedError, NotFoundError, UsageError
+from engine.judging import Question
 from engine.line.intake import Defaults
 from engine.store import ExportFilter
 from engine.votes.window import readable_from

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from bot.app import App
-from engine.debate import Question
+from engine.judging import Question
 from engine.store import ExportFilter
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.slack import Rules, SlackServer

@@ -12,7 +12,7 @@ import aiohttp
 import pytest
 
 from bot.app import App
-from engine.debate import How, VoteEvent
+from engine.judging import How, VoteEvent
 from tests.doubles.slack import Rules, SlackServer
 from tests.scenario.discord_stage import free_port, until
 from tests.scenario.slack_stage import SlackStage, voting

@@ -9,8 +9,9 @@ import pytest
 from engine.dataset.entry import make_entry
 from engine.dataset.tables import turn_rows, vote_rows
 from engine.dataset.voters import Pseudonyms
-from engine.debate import BallotKind, Debate, Question, Status
+from engine.debate import BallotKind, Debate, Status
 from engine.errors import VenueError
+from engine.judging import Question
 from engine.line.intake import Defaults
 from engine.messages import Message, Reveal
 from engine.ports import ButtonPressed, Part

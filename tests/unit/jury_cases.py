@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from engine.debate import Ballot, JurorHistory, Model, PanelMode, PanelSetup, Verdict
+from engine.debate import JurorHistory, Model, PanelMode, PanelSetup
+from engine.judging import Ballot, Verdict
 from engine.jury.aggregate import aggregate
 from engine.jury.ballot import Reading
 from engine.jury.plan import next_readings

@@ -37,8 +37,8 @@ from bot.bench.jury_world import (
     make_rng,
     weigh_perfectly,
 )
-from engine.debate import TIE
 from engine.errors import UsageError
+from engine.judging import TIE
 
 ROOT = Path(__file__).parents[2]
 DEFAULT, MILD, HARSH, HERD = WORLDS

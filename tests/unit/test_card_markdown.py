@@ -7,7 +7,8 @@ import pytest
 from adapters.discord.render import parts as discord
 from adapters.slack.render import parts as slack
 from adapters.terminal.render import plain
-from engine.debate import Persuasion, Tally, Verdict, Violation
+from engine.debate import Violation
+from engine.judging import Persuasion, Tally, Verdict
 from engine.messages import Message, Reveal, TurnPost, VoteInvite
 from engine.words.cards import broken_rule, invite_terms
 

@@ -27,7 +27,8 @@ from engine.answers.answers import (
 from engine.answers.debates import STATES, STATUSES
 from engine.answers.invocation import USAGES
 from engine.answers.replies import ABOUT_COMMANDS, UNSET, to_markdown
-from engine.debate import Estimate, Persuasion, Status, Tally, Verdict
+from engine.debate import Estimate, Status
+from engine.judging import Persuasion, Tally, Verdict
 from engine.messages import JurorLine, Reveal
 from engine.store import Traces
 from engine.store.community import SETTING_NAMES

@@ -19,8 +19,9 @@ from engine.dataset.manifest import Manifest
 from engine.dataset.tables import TABLES
 from engine.dataset.voters import Keys
 from engine.dataset.writer import Headway, Stage, Wanted, write_export
-from engine.debate import Model, Status, Verdict
+from engine.debate import Model, Status
 from engine.errors import ExportError, StoppedError, StoreError, UsageError
+from engine.judging import Verdict
 from engine.store import DebateRecord, ExportFilter
 from tests.doubles.archive import (
     BIRCH,

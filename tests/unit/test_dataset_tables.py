@@ -14,7 +14,8 @@ from engine.dataset.columns import DEBATE, SPLIT, Column
 from engine.dataset.entry import Entry, make_entry
 from engine.dataset.tables import TABLES, Table
 from engine.dataset.voters import Pseudonyms
-from engine.debate import BallotKind, Model, Question, Scores, Status, TurnOrder, Usage, Vote
+from engine.debate import BallotKind, Model, Scores, Status, TurnOrder, Usage
+from engine.judging import Question, Vote
 from engine.store import Answer, CallRecord, DebateRecord, ExportFilter
 from tests.doubles.archive import (
     ASPEN,

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from adapters.discord import render
 from adapters.discord.payload import Payload, carries, nonce_of
-from engine.debate import BallotKind, Tally, Verdict, Violation
+from engine.debate import BallotKind, Violation
+from engine.judging import Tally, Verdict
 from engine.messages import (
     File,
     JurorLine,

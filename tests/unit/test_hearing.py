@@ -8,8 +8,9 @@ import pytest
 
 import engine.votes.window
 from adapters.storage.store import SqlStore
-from engine.debate import BallotKind, How, Question, Status
+from engine.debate import BallotKind, Status
 from engine.errors import VenueAwayError, VenueError
+from engine.judging import How, Question
 from engine.messages import Reveal
 from engine.ports import CommunityLost, EventsMissed, ReactionSeen, ThreadDeleted, ThreadShut
 from tests.doubles.memory.venue import Fault

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.debate import Ballot, JurorHistory, PanelMode
+from engine.debate import JurorHistory, PanelMode
+from engine.judging import Ballot
 from engine.jury.aggregate import aggregate
 from engine.jury.ballot import Reading
 from engine.jury.history import fit

@@ -7,7 +7,8 @@ from random import Random
 
 import pytest
 
-from engine.debate import Ballot, JurorHistory
+from engine.debate import JurorHistory
+from engine.judging import Ballot
 from engine.jury.history import fit
 from engine.store.journal import PastDebate
 from tests.unit.jury_cases import AB, BA, leaning, spoilt

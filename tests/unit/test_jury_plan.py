@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from engine.debate import Ballot, PanelMode
+from engine.debate import PanelMode
+from engine.judging import Ballot
 from engine.jury.ballot import Reading
 from engine.jury.plan import next_readings
 from tests.unit.jury_cases import AB, BA, SIDES, hold, leaning, panel, spoilt

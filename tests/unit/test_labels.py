@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from engine.debate import How, Question, Vote, VoteEvent
+from engine.judging import How, Question, Vote, VoteEvent
 from engine.votes.labels import persuasion, turn_labels
 from engine.votes.questions import options_of, stance_name
 from tests.contract.sample import vote

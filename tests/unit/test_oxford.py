@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from engine.debate import Question, Verdict, Vote
 from engine.formats.format import Decision
 from engine.formats.oxford import Oxford
+from engine.judging import Question, Verdict, Vote
 from tests.doubles.rehearsed import hold, setup_for, survives_every_death
 
 PANEL = Verdict(winner="B", p={"A": 0.2, "B": 0.8}, valid=3, invalid=0)

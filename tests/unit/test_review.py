@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.debate import Verdict
+from engine.judging import Verdict
 from engine.store import DebateRecord
 from engine.votes.offers import DRAWN, OFFERED, Doubt, doubt_of, offer
 from tests.doubles.archive import answers_of, make_debate, make_vote

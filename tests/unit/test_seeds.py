@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from adapters.storage.store import SqlStore
 from bot.clock import SystemClock
-from engine.debate import Question
 from engine.delivery.seeds import Seeds
 from engine.errors import VenueAwayError
+from engine.judging import Question
 from tests.doubles.memory.venue import MemoryVenue
 from tests.doubles.poll import OPTIONS, THREAD, Poll, open_poll
 

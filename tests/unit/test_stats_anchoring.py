@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.answers.statistics import agreement_lines
-from engine.debate import Question
+from engine.judging import Question
 from engine.stats.agreement import measure_agreement
 from engine.stats.anchoring import measure_anchoring
 from engine.stats.row import row_of

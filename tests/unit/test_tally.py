@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.debate import BallotKind, How, Vote, VoteEvent
+from engine.debate import BallotKind
+from engine.judging import How, Vote, VoteEvent
 from engine.ports import Reactions
 from engine.store.votes import NewEvent
 from engine.votes.recovery import reconcile

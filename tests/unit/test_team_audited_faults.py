@@ -8,8 +8,9 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from engine.debate import Setup, Verdict
+from engine.debate import Setup
 from engine.errors import ModelError
+from engine.judging import Verdict
 from engine.messages import TurnPost
 from tests.doubles.rehearsed import DiedError, RehearsedDesk, hold, setup_for
 

@@ -6,7 +6,8 @@ import pytest
 from rich.console import Console
 
 from adapters.terminal.render import parts, plain, pretty
-from engine.debate import Estimate, Persuasion, Tally, Verdict, Violation
+from engine.debate import Estimate, Violation
+from engine.judging import Persuasion, Tally, Verdict
 from engine.messages import (
     MESSAGE,
     AgainInvite,

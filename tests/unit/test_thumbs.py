@@ -12,8 +12,9 @@ from structlog.testing import capture_logs
 
 import engine.votes.window
 from adapters.storage.store import SqlStore
-from engine.debate import How, Question, Status, TurnLabel, VoteEvent
+from engine.debate import Status
 from engine.errors import VenueAwayError, VenueError
+from engine.judging import How, Question, TurnLabel, VoteEvent
 from engine.ports import EventsMissed, Reactions
 from engine.store import DeliveryState, ExportFilter
 from tests.contract.sample import new_debate, run, turn, turn_post

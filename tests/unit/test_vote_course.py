@@ -9,7 +9,8 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.debate import BallotKind, How, VoteEvent
+from engine.debate import BallotKind
+from engine.judging import How, VoteEvent
 from engine.ports import Reactions
 from engine.votes.recovery import reconcile
 from engine.votes.tally import standing_votes

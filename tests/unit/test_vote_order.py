@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.debate import How, VoteEvent
+from engine.judging import How, VoteEvent
 from engine.ports import Reactions
 from engine.votes.recovery import UNHEARD, Order, reconcile
 from engine.votes.tally import standing_votes

@@ -18,8 +18,9 @@ from structlog.testing import capture_logs
 import engine.votes.window
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
-from engine.debate import Debate, Question, Status, Tally, Vote, VoteEvent
+from engine.debate import Debate, Status
 from engine.errors import VenueAwayError, VenueError
+from engine.judging import Question, Tally, Vote, VoteEvent
 from engine.messages import Notice, Reveal
 from engine.ports import EventsLost, Reactions, ReactionSeen
 from engine.votes.tally import agreement

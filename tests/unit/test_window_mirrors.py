@@ -12,10 +12,11 @@ import pytest
 
 import engine.votes.window
 from adapters.storage.store import SqlStore
-from engine.debate import Debate, Status, Vote
+from engine.debate import Debate, Status
 from engine.errors import StoreError, VenueAwayError
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
+from engine.judging import Vote
 from engine.messages import Notice, VoteClosed
 from engine.store import DeliveryState, ExportFilter, Lease
 from tests.contract.sample import NO_CAPS, ballot, make_setup, new_debate, verdict

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from engine.debate import TIE, Verdict
 from engine.findings import Artifact
 from engine.floor.floor import Floor
 from engine.floor.shapes import Answer, kept
@@ -18,6 +17,7 @@ from engine.formats.audited.answers import (
 )
 from engine.formats.audited.judge import NAME, Audit, ask_judge, tell_entry
 from engine.formats.audited.scoring import SCALES, UNCALIBRATED, mean_total
+from engine.judging import TIE, Verdict
 from engine.messages import Arc, ArcPoint, BoardRow, Report, ScoreBoard
 from engine.store import Post
 

@@ -7,7 +7,7 @@ from statistics import fmean
 
 import orjson
 
-from engine.debate import TIE, Value, Verdict
+from engine.debate import Value
 from engine.findings import Artifact, Score
 from engine.floor.floor import Floor
 from engine.floor.shapes import Answer
@@ -22,6 +22,7 @@ from engine.formats.structured.trace import (
     read_gap,
     table,
 )
+from engine.judging import TIE, Verdict
 from engine.jury.rubric import find_rubric
 from engine.messages import File, Report
 from engine.store import Post

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from pydantic import BaseModel, ConfigDict
 
-from engine.debate import Turn, Verdict
+from engine.debate import Turn
 from engine.findings import Adjustment, Artifact, Score
 from engine.floor.beside import Beside
 from engine.floor.floor import Floor
@@ -27,6 +27,7 @@ from engine.formats.team.rules import (
     reported,
     twice_running,
 )
+from engine.judging import Verdict
 from engine.messages import Report
 from engine.store import Post
 
