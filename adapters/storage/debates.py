@@ -116,12 +116,12 @@ class DebateTable:
         """Count one more debate and return its number, from 1."""
         return await self._database.write(_count_debate)
 
-    async def create_pair(
-        self, pair: Sequence[tuple[NewDebate, Sequence[Post]]], caps: Caps
+    async def create(
+        self, queued: Sequence[tuple[NewDebate, Sequence[Post]]], caps: Caps
     ) -> list[Debate]:
         """Store queued debates with their first posts, all or none of them. Raises BudgetError."""
         return await self._database.write(
-            lambda connection: [_create(connection, new, caps, posts) for new, posts in pair]
+            lambda connection: [_create(connection, new, caps, posts) for new, posts in queued]
         )
 
     async def get(self, debate_id: str) -> Debate:

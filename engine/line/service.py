@@ -223,7 +223,7 @@ class Service:
         for plan in plans:
             await self.store.debates.keep_templates(plan.prompts.digest, plan.prompts.texts)
         posts = [(plan.new, [_announce(plan.new, plan.expected)]) for plan in plans]
-        return await self.store.debates.create_pair(posts, caps)
+        return await self.store.debates.create(posts, caps)
 
     def _new_debate(self, order: Order, setup: Setup) -> NewDebate:
         return NewDebate(

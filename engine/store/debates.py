@@ -52,8 +52,8 @@ class Debates(Protocol):
         """Count one more debate and return its number, from 1."""
         ...
 
-    async def create_pair(
-        self, pair: Sequence[tuple[NewDebate, Sequence[Post]]], caps: Caps
+    async def create(
+        self, queued: Sequence[tuple[NewDebate, Sequence[Post]]], caps: Caps
     ) -> list[Debate]:
         """Store queued debates with their first posts, reserving each budget in one update.
 

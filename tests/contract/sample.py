@@ -192,7 +192,7 @@ async def create(
     store: Store, new: NewDebate, caps: Caps = NO_CAPS, posts: Sequence[Post] = ()
 ) -> Debate:
     """Store one queued debate."""
-    return (await store.debates.create_pair([(new, posts)], caps))[0]
+    return (await store.debates.create([(new, posts)], caps))[0]
 
 
 async def run(store: Store, new: NewDebate | None = None, caps: Caps = NO_CAPS) -> Running:

@@ -31,7 +31,7 @@ async def open_pair(store: Store) -> tuple[Running, Running]:
     first = new_debate(user=None)
     setup = make_setup().model_copy(update={"mirror_of": first.id})
     second = new_debate(user=None, setup=setup)
-    await store.debates.create_pair([(first, []), (second, [])], NO_CAPS)
+    await store.debates.create([(first, []), (second, [])], NO_CAPS)
     return await opened(store, first.id, "one"), await opened(store, second.id, "two")
 
 

@@ -119,7 +119,7 @@ async def make_pair(store: SqlStore, **request: Any) -> Pair:
     first = new_debate(platform="memory", user=None, setup=setup)
     exchanged = setup.model_copy(update={"mirror_of": first.id})
     second = new_debate(platform="memory", user=None, setup=exchanged)
-    await store.debates.create_pair([(first, []), (second, [])], NO_CAPS)
+    await store.debates.create([(first, []), (second, [])], NO_CAPS)
     pair = Pair(store, MemoryVenue(), HandSetClock(), {FIRST: first.id, SECOND: second.id}, {})
     for which in (FIRST, SECOND):
         await pair.end(which, Status.RUNNING)
