@@ -11,7 +11,8 @@ from rich.table import Column, Table
 from ulid import ULID
 
 from adapters.storage import backup
-from adapters.storage.database import Database, sqlite_path
+from adapters.storage.database import Database
+from adapters.storage.file import sqlite_path
 from adapters.storage.migrate import require_ours
 from adapters.storage.store import SqlStore
 from adapters.terminal.record import count_records, erase_records, records_of

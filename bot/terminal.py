@@ -11,7 +11,7 @@ from functools import partial
 from rich.console import Console
 from ulid import ULID
 
-from adapters.storage.database import sqlite_path
+from adapters.storage.file import sqlite_path
 from adapters.terminal.record import records_of
 from adapters.terminal.venue import TerminalVenue
 from adapters.terminal.votes import (

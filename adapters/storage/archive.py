@@ -10,9 +10,10 @@ from operator import attrgetter, itemgetter
 from typing import Any
 
 import orjson
-from sqlalchemy import ColumnElement, Connection, Row, Select, func, select
+from sqlalchemy import ColumnElement, Row, Select, func, select
 
 from adapters.storage.casting import read_log
+from adapters.storage.connection import Connection
 from adapters.storage.database import Database
 from adapters.storage.debates import ENDED, to_debate
 from adapters.storage.findings import read_findings
@@ -69,13 +70,16 @@ class ArchiveTable:
     def newest(self, where: ExportFilter) -> datetime | None:
         """Return the newest moment in the debates, None without any; cheap, so whatever quorum."""
         with self._database.snapshot() as connection:
-            return connection.scalar(select(func.max(MOMENT)).where(*_conditions(where)))
+            found: datetime | None = connection.scalar(
+                select(func.max(MOMENT)).where(*_conditions(where))
+            )
+            return found
 
     def size(self, where: ExportFilter) -> int:
         """Return how many debates there are; cheap, so whatever their quorum."""
         query = select(func.count()).select_from(debates).where(*_conditions(where))
         with self._database.snapshot() as connection:
-            return connection.scalars(query).one()
+            return int(connection.scalars(query).one())
 
 
 def _records(connection: Connection, where: ExportFilter) -> Iterator[DebateRecord]:

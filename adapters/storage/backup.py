@@ -8,9 +8,10 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from adapters.storage.database import FAULTS, Database, open_unchanged
+from adapters.storage.database import FAULTS, Database
+from adapters.storage.file import open_unchanged
 from engine.errors import ExportError, UsageError
 from engine.private_files import open_private
 
@@ -49,7 +50,7 @@ def back_up(database: Database, out: Path, go_on: Callable[[], None]) -> int:
 def _copy(database: Database, draft: Path, go_on: Callable[[], None]) -> Counts:
     """Copy page by page with SQLite's own backup, which sees one state; return what is in it."""
     with database.snapshot() as connection, closing(sqlite3.connect(draft)) as copy:
-        source: Any = connection.connection.driver_connection
+        source = connection.driver
         counts = _count(source)
         if source.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",):
             raise database.damage()

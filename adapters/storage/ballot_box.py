@@ -6,9 +6,8 @@ import asyncio
 from dataclasses import dataclass, field
 from threading import Lock
 
-from sqlalchemy import Connection
-
 from adapters.storage.casting import cast_all
+from adapters.storage.connection import Connection
 from adapters.storage.database import Database
 from engine.store import Cast, Outcome
 

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Float, bindparam, func, or_, select, update
+from sqlalchemy import Float, bindparam, func, or_, select, update
 from sqlalchemy.dialects.sqlite import insert
 
+from adapters.storage.connection import Connection
 from adapters.storage.prepared import Prepared, one_of
 from adapters.storage.tables import calls, debates, usage
 from engine.debate import Debate, Status

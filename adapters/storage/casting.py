@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, select
+from sqlalchemy import Row, bindparam, select
 from sqlalchemy.dialects.sqlite import insert
 
+from adapters.storage.connection import Connection
 from adapters.storage.people import Known, ensure_person, find_key
 from adapters.storage.tables import debates, vote_events
 from adapters.storage.targets import Found, find_question

@@ -1,48 +1,44 @@
-"""A connection to the database: one writer that groups commits, and readers apart from it.
+"""The database: one writer that groups commits, and readers apart from it.
 
-Operations are plain functions of a SQLAlchemy connection. Writes run in one thread, many to a
-commit: with `synchronous=FULL` a commit costs a disk flush, and grouping shares it (measured:
-20,000 inserts/s against 1,000–2,500 with a commit each). Reads go through aiosqlite.
+Operations are plain functions of a connection. Writes run in one thread, many to a commit: with
+`synchronous=FULL` a commit costs a disk flush, and grouping shares it (measured: 20,000 inserts/s
+against 1,000–2,500 with a commit each). Reads run in threads of their own.
 """
 
 from __future__ import annotations
 
 import asyncio
-import fcntl
-import os
 import sqlite3
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from typing import IO, Any, NamedTuple, TypeVar
-from urllib.parse import quote
+from typing import Any, NamedTuple, TypeVar
 
 import structlog
-from sqlalchemy import Connection, Engine, create_engine, event
-from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, SQLAlchemyError
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
-from sqlalchemy.pool import NullPool
+from sqlalchemy.exc import SQLAlchemyError
 
-from adapters.storage.prepared import Prepared
+from adapters.storage.connection import BUSY_MS, WRITER, Connection, connect
+from adapters.storage.file import (
+    create_file,
+    is_frozen,
+    lock,
+    lock_file,
+    open_unchanged,
+    sqlite_path,
+)
 from engine.errors import StoreError
-from engine.private_files import open_private, tighten
+from engine.private_files import tighten
 
 T = TypeVar("T")
-# What SQLite and its drivers raise; a name or a text that is no UTF-8 passes them by.
+# What SQLite and its driver raise; a name or a text that is no UTF-8 passes them by.
 FAULTS = (SQLAlchemyError, sqlite3.Error, UnicodeDecodeError)
 READERS = 4
 WOKEN_AT_ONCE = 8
 COMPANY_TURNS = 3
-# The pages that a thousand debates write to: with SQLite's own 2 MB most are read again for each
-# write (measured: 0.5 ms of system time a model call instead of 0.2).
-CACHE_KB = 8_000
 REST_SECONDS = 0.00005  # for each write that had company since the queue was empty
 LONGEST_REST = 0.005
-BUSY_MS = 10_000  # how long another process may hold the file
-READ, WRITE = "BEGIN", "BEGIN IMMEDIATE"
 BESIDE = ("-wal", "-shm", ".lock")  # the files that go with a database, by how their names end
 DAMAGE = ("malformed", "Could not decode to UTF-8")
 TABLES = "SELECT name FROM sqlite_master WHERE type = 'table'"
@@ -86,16 +82,13 @@ class Database:
             raise StoreError(
                 f"The database {self.path} is a folder; set ROSTRUM_DATABASE_URL to a file."
             )
-        self._made_lock = writable and not self.path.with_name(self.path.name + ".lock").exists()
-        self._lock = _lock(self.path) if writable else None
+        self._made_lock = writable and not lock_file(self.path).exists()
+        self._lock = lock(self.path) if writable else None
         if writable:
-            _create(self.path)
-        address = _address(self.path, frozen=not writable and _is_frozen(self.path))
-        self._writer = _sync_engine(address, begin=WRITE)
-        self._snapshots = _sync_engine(address, begin=READ)
-        self._readers = _async_engine(address)
-        self._reading = asyncio.Semaphore(READERS)
-        self._idle: list[AsyncConnection] = []
+            create_file(self.path)
+        self._frozen = not writable and is_frozen(self.path)
+        self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="reader")
+        self._idle: deque[Connection] = deque()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="writer")
         self._connection: Connection | None = None
         self._queue: list[Write] = []
@@ -126,23 +119,39 @@ class Database:
 
     async def read(self, operation: Callable[[Connection], T]) -> T:
         """Run a read on a connection of its own. Raises StoreError."""
-        return await self._with_reader(lambda connection: connection.run_sync(operation))
+        self._check_open()
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._readers, self._read, operation)
 
-    async def fetch(self, query: Prepared, values: Mapping[str, Any]) -> list[Any]:
-        """Run a prepared query on a reader; a fifth of what `read` costs. Raises StoreError."""
+    async def fetch(self, query: Any, values: Any) -> list[Any]:
+        """Run a prepared query."""
+        return await self.read(lambda connection: query.rows(connection, values))
 
-        async def run(connection: AsyncConnection) -> list[Any]:
-            raw = await connection.get_raw_connection()
-            driver: Any = raw.driver_connection
-            return query.read(await driver.execute_fetchall(query.sql, query.bind(values)))
+    async def run(self, sql: str, /, **values: Any) -> int:
+        """Run one change in the next group; return how many rows it changed."""
+        return await self.enqueue(lambda connection: connection.run(sql, **values))
 
-        return await self._with_reader(run)
+    async def rows(self, sql: str, /, **values: Any) -> list[Any]:
+        """Return what a query finds, as named tuples."""
+        return await self.read(lambda connection: connection.rows(sql, **values))
+
+    async def first(self, sql: str, /, **values: Any) -> Any:
+        """Return the first row that a query finds, None without any."""
+        return await self.read(lambda connection: connection.first(sql, **values))
+
+    async def value(self, sql: str, /, **values: Any) -> Any:
+        """Return the first column of the first row, None without any."""
+        return await self.read(lambda connection: connection.value(sql, **values))
+
+    async def column(self, sql: str, /, **values: Any) -> list[Any]:
+        """Return the first column of every row."""
+        return await self.read(lambda connection: connection.column(sql, **values))
 
     @contextmanager
     def snapshot(self) -> Iterator[Connection]:
         """Open one consistent view, for a worker thread."""
         try:
-            with self._snapshots.connect() as connection, connection.begin():
+            with closing(self._connect()) as connection, connection.transaction():
                 yield connection
         except FAULTS as error:
             raise self.explain(error) from error
@@ -166,7 +175,7 @@ class Database:
         """
         check = "integrity_check(1)" if thorough else "quick_check(1)"
         try:
-            return await self.read(lambda connection: _answer(connection, check) == ["ok"])
+            return await self.column(f"PRAGMA {check}") == ["ok"]
         except StoreError:
             return False
 
@@ -198,15 +207,11 @@ class Database:
         self._closed = True
         if self._flushing is not None:
             await self._flushing
-        if self._connection is not None:
-            await asyncio.get_running_loop().run_in_executor(self._thread, self._connection.close)
-        self._thread.shutdown()
-        for _ in range(READERS):
-            await self._reading.acquire()
-        self._reading.release()
-        for reader in self._idle:
-            await reader.close()
-        await self._readers.dispose()
+        for threads in (self._thread, self._readers):
+            await asyncio.to_thread(threads.shutdown)
+        for connection in (self._connection, *self._idle):
+            if connection is not None:
+                connection.close()
         if self._lock is not None:
             self._lock.close()
 
@@ -214,21 +219,25 @@ class Database:
         if self._closed:
             raise StoreError(f"The database {self.path} was closed; start Rostrum again.")
 
-    async def _with_reader(self, work: Callable[[AsyncConnection], Awaitable[T]]) -> T:
-        async with self._reading:
-            self._check_open()
+    def _connect(self) -> Connection:
+        return connect(self.path, frozen=self._frozen)
+
+    def _writing(self) -> Connection:
+        if self._connection is None:
+            self._connection = connect(self.path, WRITER, frozen=self._frozen)
+        return self._connection
+
+    def _read(self, operation: Callable[[Connection], T]) -> T:
+        try:
             try:
-                connection = self._idle.pop() if self._idle else await self._readers.connect()
-                try:
-                    result = await work(connection)
-                except BaseException:
-                    # An interrupted read leaves a connection that refuses every read after it.
-                    await asyncio.shield(connection.close())
-                    raise
-            except FAULTS as error:
-                raise self.explain(error) from error
-            self._idle.append(connection)
-            return result
+                connection = self._idle.pop()
+            except IndexError:
+                connection = self._connect()
+            result = operation(connection)
+        except FAULTS as error:
+            raise self.explain(error) from error
+        self._idle.append(connection)
+        return result
 
     async def _flush(self) -> None:
         loop = asyncio.get_running_loop()
@@ -253,11 +262,10 @@ class Database:
     def _commit(self, batch: list[Write]) -> None:
         """Commit a group; when one of it fails, undo the group and commit each alone."""
         try:
-            if self._connection is None:
-                self._connection = self._writer.connect()
-            with self._connection.begin():
+            connection = self._writing()
+            with connection.transaction("BEGIN IMMEDIATE"):
                 for write in batch:
-                    write.result = write.operation(self._connection)
+                    write.result = write.operation(connection)
         except Exception as error:  # noqa: BLE001 - handed to whoever asked for the write
             if len(batch) == 1:
                 known = isinstance(error, FAULTS)
@@ -267,16 +275,12 @@ class Database:
                 self._commit([write])
 
     def _empty_log(self) -> bool:
-        if self._connection is None:
-            self._connection = self._writer.connect()
-        cursor = self._connection.connection.cursor()
+        connection = self._writing()
+        connection.run("PRAGMA busy_timeout = 0")
         try:
-            cursor.execute("PRAGMA busy_timeout = 0")
-            busy, *_ = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-            return not busy
+            return not connection.value("PRAGMA wal_checkpoint(TRUNCATE)")
         finally:
-            cursor.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
-            cursor.close()
+            connection.run(f"PRAGMA busy_timeout = {BUSY_MS}")
 
     def explain(self, error: Exception) -> StoreError:
         """Return the sentence for what SQLite raised, without bytes of what is stored."""
@@ -296,22 +300,6 @@ class Database:
         )
 
 
-def sqlite_path(url: str) -> Path:
-    """Return the file of a `sqlite+aiosqlite:///…` URL. Raises StoreError for another kind."""
-    try:
-        parsed = make_url(url)
-    except ArgumentError:
-        raise StoreError(
-            "ROSTRUM_DATABASE_URL is no database's address; set it to sqlite+aiosqlite:///FILE."
-        ) from None
-    if parsed.drivername != "sqlite+aiosqlite" or parsed.database in (None, "", ":memory:"):
-        raise StoreError(
-            f"The database {parsed.render_as_string()} is of a kind this version cannot use; "
-            "set ROSTRUM_DATABASE_URL to sqlite+aiosqlite:///FILE."
-        )
-    return Path(parsed.database)
-
-
 def _advice(detail: str) -> str:
     known = {
         "full": "Free some space and start again; what was stored before is kept.",
@@ -322,110 +310,3 @@ def _advice(detail: str) -> str:
         "damaged: restore it from a backup.",
     }
     return next((advice for word, advice in known.items() if word in detail), "Try again.")
-
-
-def _create(path: Path) -> None:
-    """Make an empty file that only its owner may read; SQLite's others take its rights."""
-    try:
-        os.close(open_private(path, os.O_RDWR))
-    except OSError:
-        return  # a file that may only be read can still be looked at
-
-
-def _lock(path: Path) -> IO[str]:
-    """Hold the file lock beside the database. Raises StoreError when another runner does."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lock = path.with_name(path.name + ".lock")
-        handle = os.fdopen(open_private(lock, os.O_WRONLY | os.O_APPEND), "a")
-    except OSError as error:
-        raise StoreError(
-            f"The database {path} cannot be written: {error.strerror}. "
-            "Check its folder's permissions, or set ROSTRUM_DATABASE_URL."
-        ) from error
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        handle.close()
-        raise StoreError(
-            f"Another Rostrum already runs on {path}; stop it first, or set "
-            "ROSTRUM_DATABASE_URL to another file."
-        ) from error
-    return handle
-
-
-def open_unchanged(path: Path) -> sqlite3.Connection:
-    """Open a file so that nothing of it changes, not even by a checkpoint at the end.
-
-    Where a write-ahead log lies beside it, that is read too.
-    """
-    logged = path.with_name(path.name + "-wal").exists()
-    mode = "mode=ro" if logged else "immutable=1"
-    return sqlite3.connect(f"file:{quote(str(path))}?{mode}", uri=True, timeout=BUSY_MS / 1000)
-
-
-def _answer(connection: Connection, pragma: str) -> list[Any]:
-    return list(connection.exec_driver_sql(f"PRAGMA {pragma}").scalars())
-
-
-def _is_frozen(path: Path) -> bool:
-    """Whether a database lies in a folder that is read-only, with nobody running on it."""
-    running = path.with_name(path.name + "-wal").exists()
-    return not running and not os.access(path.parent, os.W_OK)
-
-
-def _address(path: Path, *, frozen: bool) -> URL:
-    """Return where SQLite finds the file.
-
-    The WAL mode needs a second file even for reading, which a read-only folder has no place
-    for: there the file is read as one that cannot change.
-    """
-    if not frozen:
-        return URL.create("sqlite", database=str(path))
-    name = f"file:{quote(str(path))}"
-    return URL.create("sqlite", database=name, query={"immutable": "1", "uri": "true"})
-
-
-def _sync_engine(address: URL, *, begin: str) -> Engine:
-    """Make an engine for one thread that begins every transaction with `begin`.
-
-    The driver's own handling would begin it too late, after the first read.
-    """
-    url = address.set(drivername="sqlite+pysqlite")
-    engine = create_engine(url, poolclass=NullPool, connect_args={"check_same_thread": False})
-    _prepare(engine, journal=begin == WRITE)
-
-    @event.listens_for(engine, "begin")
-    def begin_transaction(connection: Connection) -> None:
-        connection.exec_driver_sql(begin)
-
-    return engine
-
-
-def _async_engine(address: URL) -> AsyncEngine:
-    """Make the readers' engine; each statement is its own transaction, which saves trips."""
-    url = address.set(drivername="sqlite+aiosqlite")
-    engine = create_async_engine(url, poolclass=NullPool, isolation_level="AUTOCOMMIT")
-    _prepare(engine.sync_engine, journal=False)
-    return engine
-
-
-def _prepare(engine: Engine, *, journal: bool) -> None:
-    """Set each new connection up.
-
-    The WAL mode stays with the file, so only the writer sets it: a reader of a read-only
-    file could not.
-    """
-    pragmas = [f"busy_timeout = {BUSY_MS}", "synchronous = FULL", "foreign_keys = ON"]
-    if journal:
-        # What is deleted is overwritten: who was forgotten must not lie on in free pages.
-        pragmas[1:1] = ["journal_mode = WAL", "secure_delete = ON"]
-        pragmas.append(f"cache_size = -{CACHE_KB}")
-
-    @event.listens_for(engine, "connect")
-    def set_up(connection: Any, _record: object) -> None:
-        connection.isolation_level = None
-        cursor = connection.cursor()
-        for pragma in pragmas:
-            cursor.execute(f"PRAGMA {pragma}")
-        cursor.close()

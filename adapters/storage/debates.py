@@ -8,7 +8,6 @@ from typing import Any
 
 import orjson
 from sqlalchemy import (
-    Connection,
     Integer,
     Text,
     and_,
@@ -23,6 +22,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.sqlite import insert
 
 from adapters.storage import budgets
+from adapters.storage.connection import Connection
 from adapters.storage.database import Database
 from adapters.storage.installation import find_secret, make_secret
 from adapters.storage.leases import guard

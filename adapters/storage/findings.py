@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, Row, Select, Table, select
+from sqlalchemy import Row, Select, Table, select
 from sqlalchemy.dialects.sqlite import insert
 
+from adapters.storage.connection import Connection
 from adapters.storage.outbox import insert_held, insert_posts
 from adapters.storage.prepared import Prepared
 from adapters.storage.tables import adjustments, artifacts, scores, verdicts

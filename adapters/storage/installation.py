@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import secrets
 
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import bindparam, select
 from sqlalchemy.dialects.sqlite import insert
 
+from adapters.storage.connection import Connection
 from adapters.storage.tables import installation
 
 # Built once, as votes ask for one: that costs twice what running it does.

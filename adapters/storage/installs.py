@@ -8,10 +8,11 @@ from datetime import datetime
 from typing import Any
 
 from pydantic import SecretStr
-from sqlalchemy import ColumnElement, Connection, and_, delete, select, update
+from sqlalchemy import ColumnElement, and_, delete, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from adapters.storage.communities import join
+from adapters.storage.connection import Connection
 from adapters.storage.database import Database
 from adapters.storage.people import mark_unwiped
 from adapters.storage.tables import install_states, installs
@@ -59,7 +60,7 @@ class InstallTable:
         def remove(connection: Connection) -> bool:
             gone = connection.execute(delete(installs).where(_is(platform, community)))
             mark_unwiped(connection)
-            return gone.rowcount > 0
+            return bool(gone.rowcount > 0)
 
         return await self._database.write(remove)
 

@@ -10,7 +10,6 @@ from typing import Any
 import orjson
 from pydantic import TypeAdapter
 from sqlalchemy import (
-    Connection,
     Row,
     and_,
     bindparam,
@@ -22,6 +21,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.sqlite import insert
 
+from adapters.storage.connection import Connection
 from adapters.storage.database import Database
 from adapters.storage.debates import move
 from adapters.storage.findings import insert_note, to_unanswered

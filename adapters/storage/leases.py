@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Table, bindparam, exists, or_, select, update
+from sqlalchemy import ColumnElement, Table, bindparam, exists, or_, select, update
 from sqlalchemy.dialects.sqlite import insert
 
+from adapters.storage.connection import Connection
 from adapters.storage.database import Database
 from adapters.storage.prepared import Prepared
 from adapters.storage.tables import leases

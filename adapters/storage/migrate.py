@@ -10,13 +10,12 @@ from __future__ import annotations
 import asyncio
 import re
 from importlib.resources import files
+from typing import Any
 
-from sqlalchemy import Connection, String, column, inspect, select, table
-
-from adapters.storage.database import VERSIONS, Database
+from adapters.storage.connection import WRITER, Connection, connect
+from adapters.storage.database import FAULTS, REVISION, TABLES, VERSIONS, Database
 from engine.errors import StoreError
 
-AT = table(VERSIONS, column("version_num", String))
 NUMBERED = re.compile(r"rev_(\d{4})_\w+\.py")
 NUMBER = re.compile(r"\d{4}")
 OURS = frozenset({"installation", "debates", "vote_events"})  # in every version of Rostrum
@@ -39,9 +38,10 @@ def newest() -> str:
 
 def revision(connection: Connection) -> str | None:
     """Return the revision a database is at; None when it is empty."""
-    if not inspect(connection).has_table(AT.name):
+    if connection.value(f"{TABLES} AND name = :name", name=VERSIONS) is None:
         return None
-    return connection.scalar(select(AT.c.version_num))
+    known: str | None = connection.value(REVISION)
+    return known
 
 
 async def migrate(database: Database) -> str:
@@ -56,15 +56,11 @@ async def migrate(database: Database) -> str:
         database.withdraw()
         raise
     database.keep_private()
-
-    def upgrade(connection: Connection) -> str:
-        current = revision(connection)
-        _refuse_newer(database, current)
-        if current != newest():
-            _upgrade(connection)
-        return newest()
-
-    return await database.write(upgrade)
+    current = await database.read(revision)
+    _refuse_newer(database, current)
+    if current != newest():
+        await asyncio.to_thread(upgrade, database)
+    return newest()
 
 
 def _refuse_foreign(database: Database) -> None:
@@ -85,14 +81,32 @@ def _refuse_newer(database: Database, current: str | None) -> None:
         )
 
 
-def _upgrade(connection: Connection) -> None:
+def upgrade(database: Database, to: str = "head") -> None:
+    """Run the migrations up to a revision, all or none of them. Raises StoreError."""
     from alembic import command
     from alembic.config import Config
+    from sqlalchemy import NullPool, create_engine, event
+    from sqlalchemy.exc import SQLAlchemyError
 
     config = Config()
     config.set_main_option("script_location", str(files("migrations")))
-    config.attributes["connection"] = connection
-    command.upgrade(config, "head")
+    engine = create_engine(
+        "sqlite://",
+        creator=lambda: connect(database.path, WRITER).driver,
+        poolclass=NullPool,
+        native_datetime=True,
+    )
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Any) -> None:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+    try:
+        with engine.begin() as connection:
+            config.attributes["connection"] = connection
+            command.upgrade(config, to)
+    except (*FAULTS, SQLAlchemyError) as error:
+        raise database.explain(error) from error
 
 
 async def require_newest(database: Database) -> None:

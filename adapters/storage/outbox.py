@@ -7,9 +7,10 @@ from datetime import datetime
 from typing import Any
 
 import orjson
-from sqlalchemy import ColumnElement, Connection, bindparam, case, func, or_, select, update
+from sqlalchemy import ColumnElement, bindparam, case, func, or_, select, update
 from sqlalchemy.dialects.sqlite import insert
 
+from adapters.storage.connection import Connection
 from adapters.storage.database import Database
 from adapters.storage.leases import NEWEST, change_guarded, guard
 from adapters.storage.prepared import Prepared, one_of

@@ -13,9 +13,10 @@ from datetime import datetime
 from itertools import product
 from typing import NamedTuple
 
-from sqlalchemy import Connection, Text, bindparam, delete, distinct, func, or_, select, update
+from sqlalchemy import Text, bindparam, delete, distinct, func, or_, select, update
 from sqlalchemy.dialects.sqlite import insert
 
+from adapters.storage.connection import Connection
 from adapters.storage.database import Database
 from adapters.storage.installation import find_secret, make_secret
 from adapters.storage.tables import (
@@ -75,7 +76,7 @@ def ensure_person(
     if key is not None and _is_forgotten(connection, _digest(key, platform, user)):
         return None
     made = connection.execute(INSERT_PERSON, {"platform": platform, "user": user})
-    return Known(int(made.inserted_primary_key[0]))  # type: ignore[index]  # always there after INSERT
+    return Known(int(made.inserted_primary_key[0]))
 
 
 def ensure_starter(connection: Connection, platform: str, user: str, now: datetime) -> int:

@@ -11,12 +11,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Delete, Insert, Select, Update, literal_column
+from sqlalchemy import ColumnElement, Delete, Insert, Select, Update, literal_column
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.types import TypeEngine
 
+from adapters.storage.connection import Connection
+
 Convert = Callable[[Any], Any]
-DIALECT = sqlite.dialect(paramstyle="named")
+DIALECT = sqlite.dialect(paramstyle="named", native_datetime=True)
 
 
 def one_of(column: ColumnElement[Any], *names: str) -> ColumnElement[bool]:
@@ -48,8 +50,7 @@ class Prepared:
         return self.read(self._execute(connection, values).fetchall())
 
     def _execute(self, connection: Connection, values: Mapping[str, Any]) -> Any:
-        driver: Any = connection.connection.dbapi_connection
-        return driver.execute(self.sql, self.bind(values))
+        return connection.driver.execute(self.sql, self.bind(values))
 
     def bind(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return the parameters as the driver takes them."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Connection, and_, delete, exists, func, or_, select, union
+from sqlalchemy import ColumnElement, and_, delete, exists, func, or_, select, union
 from sqlalchemy.sql.expression import literal
 
+from adapters.storage.connection import Connection
 from adapters.storage.people import mark_unwiped
 from adapters.storage.tables import (
     OF_DEBATES,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 from sqlalchemy import (
     Boolean,
@@ -37,13 +38,17 @@ class Utc(TypeDecorator[datetime]):
     impl = DateTime(timezone=True)
     cache_ok = True
 
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Turn any zone into UTC before it is stored."""
-        return None if value is None else value.astimezone(UTC)
+    def bind_processor(self, dialect: Dialect) -> Any:
+        """The driver converts."""
+        return None
 
-    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Give back the zone that SQLite dropped."""
-        return None if value is None else value.replace(tzinfo=UTC)
+    def result_processor(self, dialect: Dialect, coltype: Any) -> Any:
+        """The driver converts, but what is no column's own."""
+        return _moment
+
+
+def _moment(value: Any) -> Any:
+    return datetime.fromisoformat(value).replace(tzinfo=UTC) if isinstance(value, str) else value
 
 
 def partial_index(name: str, *columns: str, where: str) -> Index:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, bindparam, func, select
+from sqlalchemy import Row, bindparam, func, select
 from sqlalchemy.dialects.sqlite import insert
 
+from adapters.storage.connection import Connection
 from adapters.storage.prepared import Prepared
 from adapters.storage.tables import debates, silences, targets
 from engine.debate import BallotKind

@@ -8,7 +8,6 @@ from datetime import datetime
 import orjson
 from sqlalchemy import (
     ColumnElement,
-    Connection,
     Integer,
     Update,
     and_,
@@ -23,6 +22,7 @@ from sqlalchemy.dialects.sqlite import insert
 
 from adapters.storage.ballot_box import BallotBox
 from adapters.storage.casting import append, press_one, read_log, revise_one
+from adapters.storage.connection import Connection
 from adapters.storage.database import Database
 from adapters.storage.findings import insert_verdict
 from adapters.storage.leases import guard

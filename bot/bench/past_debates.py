@@ -8,8 +8,9 @@ from random import Random
 from typing import Any, NamedTuple
 
 import orjson
-from sqlalchemy import Connection, Table, insert
+from sqlalchemy import Table, insert
 
+from adapters.storage.connection import Connection
 from adapters.storage.database import Database
 from adapters.storage.journal import FROM_CALL, PANEL
 from adapters.storage.tables import ballots, calls, debates, people, turns, verdicts, votes

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from alembic import command
-from alembic.config import Config
-from sqlalchemy import Connection, text
 
-import migrations
+from adapters.storage.connection import Connection
 from adapters.storage.database import Database
-from adapters.storage.migrate import migrate
+from adapters.storage.migrate import migrate, upgrade
 from adapters.storage.store import SqlStore
 from engine.dataset.writer import export
 from engine.store import ExportFilter
@@ -76,15 +74,11 @@ def insert(connection: Connection, name: str, **row: Any) -> None:
     """Store a row; what is no number or text is stored as JSON."""
     plain = {k: json.dumps(v) if isinstance(v, dict | list) else v for k, v in row.items()}
     columns, places = ", ".join(f'"{key}"' for key in plain), ", ".join(f":{key}" for key in plain)
-    connection.execute(text(f"INSERT INTO {name} ({columns}) VALUES ({places})"), plain)  # noqa: S608
+    connection.run(f"INSERT INTO {name} ({columns}) VALUES ({places})", **plain)  # noqa: S608
 
 
 def fill(connection: Connection) -> None:
-    """Make the first release's tables, with a debate that is closed and one that is voted on."""
-    config = Config()
-    config.set_main_option("script_location", str(Path(migrations.__file__).parent))
-    config.attributes["connection"] = connection
-    command.upgrade(config, "0001")
+    """Fill the first release's tables with a debate that is closed and one that is voted on."""
     insert(connection, "templates", digest="digest", texts={})
     for person in range(1, 6):
         user = f"user-{person}"
@@ -131,12 +125,10 @@ def add_debate(connection: Connection, debate: str, number: int, **ended: Any) -
 @pytest.fixture
 async def migrated(tmp_path: Path) -> AsyncIterator[SqlStore]:
     database = Database(f"sqlite+aiosqlite:///{tmp_path / 'old.db'}")
+    await asyncio.to_thread(upgrade, database, "0001")
     await database.write(fill)
     await migrate(database)
-    broken = await database.read(
-        lambda connection: connection.execute(text("PRAGMA foreign_key_check")).all()
-    )
-    assert broken == []
+    assert await database.rows("PRAGMA foreign_key_check") == []
     yield SqlStore(database)
     await database.close()
 

@@ -13,16 +13,15 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from alembic import command
 from alembic.autogenerate import compare_metadata
-from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, text
+from sqlalchemy import create_engine
 
 import migrations
+from adapters.storage.connection import Connection
 from adapters.storage.database import Database
-from adapters.storage.migrate import migrate, newest, require_newest, revision, revisions
+from adapters.storage.migrate import migrate, newest, require_newest, revision, revisions, upgrade
 from adapters.storage.store import SqlStore
 from adapters.storage.tables import metadata
 from engine.errors import StoreError
@@ -39,34 +38,32 @@ async def empty(tmp_path: Path) -> AsyncIterator[Database]:
     await database.close()
 
 
-def _differences(connection: Connection) -> object:
-    context = MigrationContext.configure(
-        connection, opts={"compare_type": True, "compare_server_default": True}
-    )
-    return compare_metadata(context, metadata)
+def _differences(database: Database) -> object:
+    options = {"compare_type": True, "compare_server_default": True}
+    with create_engine(f"sqlite:///{database.path}").connect() as connection:
+        return compare_metadata(MigrationContext.configure(connection, opts=options), metadata)
 
 
 async def test_migrating_an_empty_database_makes_this_versions_tables(empty: Database) -> None:
     assert await migrate(empty) == newest()
     assert await empty.read(revision) == newest()
-    assert await empty.write(_differences) == []
+    assert _differences(empty) == []
 
 
 async def test_a_difference_between_tables_and_migrations_would_be_seen(empty: Database) -> None:
     await migrate(empty)
-    await empty.write(lambda c: c.execute(text("ALTER TABLE debates DROP COLUMN gone")))
-    assert await empty.write(_differences) != []
+    await empty.run("ALTER TABLE debates DROP COLUMN gone")
+    assert _differences(empty) != []
 
 
 async def test_debates_held_before_are_known_as_rehearsals(empty: Database) -> None:
-    await empty.write(lambda connection: _upgrade_to(connection, "0001"))
+    await asyncio.to_thread(upgrade, empty, "0001")
     held = [real(new_debate()), new_debate()]
     for new in held:
         await empty.write(partial(_insert_old, new=new))
     await migrate(empty)
-    query = text("SELECT id, rehearsal FROM debates")
-    found = await empty.read(lambda connection: connection.execute(query).all())
-    assert {row.id: bool(row.rehearsal) for row in found} == {held[0].id: False, held[1].id: True}
+    found = await empty.rows("SELECT id, rehearsal FROM debates")
+    assert {row.id: row.rehearsal for row in found} == {held[0].id: False, held[1].id: True}
 
 
 async def test_migrating_again_changes_nothing(database: Database, store: SqlStore) -> None:
@@ -76,7 +73,7 @@ async def test_migrating_again_changes_nothing(database: Database, store: SqlSto
 
 
 async def test_a_database_of_a_newer_version_is_left_alone(database: Database) -> None:
-    await database.write(lambda c: c.execute(text("UPDATE alembic_version SET version_num='9999'")))
+    await database.run("UPDATE alembic_version SET version_num='9999'")
     with pytest.raises(
         StoreError, match=r"was made by a newer Rostrum \(revision 9999\); install that version"
     ):
@@ -110,7 +107,7 @@ async def test_an_older_database_says_what_to_run(
 async def test_a_database_of_something_else_is_refused(empty: Database) -> None:
     with pytest.raises(StoreError, match="has no tables of Rostrum yet; run rostrum migrate"):
         await require_newest(empty)
-    await empty.write(lambda connection: connection.execute(text("CREATE TABLE other (x)")))
+    await empty.run("CREATE TABLE other (x)")
     for use in (require_newest, migrate):
         with pytest.raises(StoreError, match=r"belongs to another program.*at another file"):
             await use(empty)
@@ -120,13 +117,6 @@ async def test_a_database_that_was_never_migrated_says_what_to_run(empty: Databa
     store = SqlStore(empty)
     with pytest.raises(StoreError, match=r"no such table.*Run rostrum migrate first"):
         await store.debates.recent()
-
-
-def _upgrade_to(connection: Connection, target: str) -> None:
-    config = Config()
-    config.set_main_option("script_location", str(Path(migrations.__file__).parent))
-    config.attributes["connection"] = connection
-    command.upgrade(config, target)
 
 
 def _insert_old(connection: Connection, new: NewDebate) -> None:
@@ -140,7 +130,7 @@ def _insert_old(connection: Connection, new: NewDebate) -> None:
     }
     names = ", ".join(plain)
     places = ", ".join(f":{name}" for name in plain)
-    connection.execute(text(f"INSERT INTO debates ({names}) VALUES ({places})"), plain)  # noqa: S608
+    connection.run(f"INSERT INTO debates ({names}) VALUES ({places})", **plain)  # noqa: S608
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)

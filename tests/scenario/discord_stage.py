@@ -16,14 +16,12 @@ from datetime import timedelta
 from typing import Any, TypeVar
 
 from pydantic import SecretStr
-from sqlalchemy import update
 
 from adapters.discord.connection import Connection
 from adapters.discord.identify import Identifies
 from adapters.discord.rest import Rest
 from adapters.discord.venue import DiscordVenue
 from adapters.storage.database import Database
-from adapters.storage.tables import debates
 from bot.app import App
 from bot.platforms import Discord
 from bot.run import serving
@@ -176,8 +174,7 @@ async def pass_deadline(url: str) -> None:
     """Let an hour pass for the votes that are open."""
     database = Database(url)
     ago = utc_now() - timedelta(hours=1)
-    open_votes = update(debates).where(debates.c.status == Status.VOTING)
-    await database.write(lambda c: c.execute(open_votes.values(vote_deadline=ago)))
+    await database.run("UPDATE debates SET vote_deadline = :ago WHERE status = 'voting'", ago=ago)
     await database.close()
 
 

@@ -9,7 +9,7 @@ from contextlib import closing
 
 import pytest
 
-from adapters.storage.database import sqlite_path
+from adapters.storage.file import sqlite_path
 from bot.app import App
 from engine.debate import Status
 from engine.store import ExportFilter

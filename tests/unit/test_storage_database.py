@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Connection, text
 
+from adapters.storage.connection import Connection
 from adapters.storage.database import Database
 from adapters.storage.migrate import require_newest
 from adapters.storage.store import SqlStore
@@ -30,20 +30,20 @@ async def notes(tmp_path: Path) -> AsyncIterator[Database]:
 
 
 def _make_table(connection: Connection) -> None:
-    connection.execute(text("CREATE TABLE notes (id INTEGER PRIMARY KEY, body TEXT NOT NULL)"))
+    connection.run("CREATE TABLE notes (id INTEGER PRIMARY KEY, body TEXT NOT NULL)")
 
 
 def insert(connection: Connection, number: int, body: str = "x") -> int:
-    connection.execute(text("INSERT INTO notes VALUES (:id, :body)"), {"id": number, "body": body})
+    connection.run("INSERT INTO notes VALUES (:id, :body)", id=number, body=body)
     return number
 
 
 def numbers(connection: Connection) -> list[int]:
-    return list(connection.scalars(text("SELECT id FROM notes ORDER BY id")))
+    return connection.column("SELECT id FROM notes ORDER BY id")
 
 
 def pragma(connection: Connection, name: str) -> object:
-    return connection.exec_driver_sql(f"PRAGMA {name}").scalar()
+    return connection.value(f"PRAGMA {name}")
 
 
 def frames(path: Path) -> int:
@@ -136,12 +136,12 @@ async def test_a_write_whose_caller_was_cancelled_still_happens(notes: Database)
 
 
 async def test_an_interrupted_read_does_not_harm_the_next(notes: Database) -> None:
-    slow = text(
+    slow = (
         "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 100000) "
         "SELECT count(*) FROM n"
     )
     for _ in range(8):
-        reading = asyncio.create_task(notes.read(lambda c: c.scalar(slow)))
+        reading = asyncio.create_task(notes.value(slow))
         await asyncio.sleep(0.005)
         reading.cancel()
         await asyncio.gather(reading, return_exceptions=True)
@@ -231,7 +231,7 @@ def test_a_folder_is_no_database(tmp_path: Path, writable: bool) -> None:
 async def test_a_second_runner_is_refused(database: Database, database_url: str) -> None:
     with pytest.raises(StoreError, match=r"Another Rostrum already runs on .*rostrum\.db; stop it"):
         Database(database_url)
-    await database.read(lambda connection: connection.execute(text("SELECT 1")))
+    await database.value("SELECT 1")
 
 
 async def test_a_runner_follows_one_that_ended(database_url: str) -> None:

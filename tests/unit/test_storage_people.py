@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, select
-
+from adapters.storage.connection import Connection
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from adapters.storage.tables import metadata
@@ -28,7 +27,7 @@ def _tables_that_hold(connection: Connection, canary: str) -> set[str]:
     return {
         table.name
         for table in metadata.sorted_tables
-        for row in connection.execute(select(table))
+        for row in connection.rows(f'SELECT * FROM "{table.name}"')  # noqa: S608
         if any(canary in str(value) for value in row)
     }
 

@@ -1,0 +1,80 @@
+"""The file that a database is in: where it is, who may run on it, who may read it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sqlite3
+from pathlib import Path
+from typing import IO
+from urllib.parse import quote
+
+from adapters.storage.connection import BUSY_MS
+from engine.errors import StoreError
+from engine.private_files import open_private
+
+ADDRESS = "sqlite+aiosqlite:///"
+
+
+def sqlite_path(url: str) -> Path:
+    """Return the file of a `sqlite+aiosqlite:///…` URL. Raises StoreError for another kind."""
+    kind, named, _ = url.partition("://")
+    if not named:
+        raise StoreError(f"ROSTRUM_DATABASE_URL is no database's address; set it to {ADDRESS}FILE.")
+    name = url.removeprefix(ADDRESS).partition("?")[0]
+    if not url.startswith(ADDRESS) or name in ("", ":memory:"):
+        raise StoreError(
+            f"The database is of a kind this version cannot use ({kind}); set "
+            f"ROSTRUM_DATABASE_URL to {ADDRESS}FILE."
+        )
+    return Path(name)
+
+
+def create_file(path: Path) -> None:
+    """Make an empty file that only its owner may read; SQLite's others take its rights."""
+    try:
+        os.close(open_private(path, os.O_RDWR))
+    except OSError:
+        return  # a file that may only be read can still be looked at
+
+
+def lock_file(path: Path) -> Path:
+    """Return the name of the lock beside a database."""
+    return path.with_name(path.name + ".lock")
+
+
+def lock(path: Path) -> IO[str]:
+    """Hold the lock beside the database. Raises StoreError when another runner does."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.fdopen(open_private(lock_file(path), os.O_WRONLY | os.O_APPEND), "a")
+    except OSError as error:
+        raise StoreError(
+            f"The database {path} cannot be written: {error.strerror}. "
+            "Check its folder's permissions, or set ROSTRUM_DATABASE_URL."
+        ) from error
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        handle.close()
+        raise StoreError(
+            f"Another Rostrum already runs on {path}; stop it first, or set "
+            "ROSTRUM_DATABASE_URL to another file."
+        ) from error
+    return handle
+
+
+def is_frozen(path: Path) -> bool:
+    """Whether a database lies in a folder that is read-only, with nobody running on it."""
+    running = path.with_name(path.name + "-wal").exists()
+    return not running and not os.access(path.parent, os.W_OK)
+
+
+def open_unchanged(path: Path) -> sqlite3.Connection:
+    """Open a file so that nothing of it changes, not even by a checkpoint at the end.
+
+    Where a write-ahead log lies beside it, that is read too.
+    """
+    logged = path.with_name(path.name + "-wal").exists()
+    mode = "mode=ro" if logged else "immutable=1"
+    return sqlite3.connect(f"file:{quote(str(path))}?{mode}", uri=True, timeout=BUSY_MS / 1000)
