@@ -7,7 +7,7 @@ ARGS   ?=
 WORKERS ?= 2
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test quick test-datasets check static format lint types architecture lock clean
+.PHONY: help demo test quick record test-datasets check static format lint types architecture lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -38,6 +38,9 @@ test: $(VENV)/dev ## every test, on WORKERS processes
 
 quick: $(VENV)/dev ## the tests of single modules and ports
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadscope $(ARGS) tests/unit tests/contract
+
+record: $(VENV)/dev ## renew the outputs that tests hold, on purpose
+	@$(BIN)/python -m pytest --record tests/scenario/test_recorded_outputs.py
 
 test-datasets: .venv-datasets/made ## whether an export loads in datasets and TRL, which are heavy
 	@.venv-datasets/bin/python -m pytest -W ignore $(ARGS) tests/datasets/check_loading.py

@@ -31,7 +31,7 @@ from engine.jury.panel import warm_up
 from engine.line.intake import Defaults
 from engine.line.run import Runner
 from engine.line.service import Service
-from engine.ports import Audience, Dispatcher, Models, Venue
+from engine.ports import Audience, Clock, Dispatcher, Models, Venue
 from engine.prompts.library import Prompts, load_prompts
 from engine.store import Caps, Store
 from engine.votes.window import VoteWindow
@@ -172,8 +172,9 @@ class Line:
         venues: Sequence[Venue],
         dispatcher: Dispatcher | None = None,
         audience: Audience | None = None,
+        clock: Clock | None = None,
     ) -> None:
-        bell, clock = Bell(), SystemClock()
+        bell, clock = Bell(), clock or SystemClock()
         self._store = store
         self._keeper = Keeper(store, bell, holder=str(ULID()))
         self._dispatcher = dispatcher or LocalDispatcher()

@@ -20,6 +20,11 @@ settings.register_profile("rostrum", deadline=None, suppress_health_check=[Healt
 settings.load_profile("rostrum")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let recorded outputs be recorded again: `make record`."""
+    parser.addoption("--record", action="store_true", help="record outputs that tests hold")
+
+
 @pytest.fixture(autouse=True)
 def _silent_log() -> None:
     structlog.reset_defaults()

@@ -322,12 +322,15 @@ class OutboxTable:
         rows = await self._database.fetch(GAPS, {"of": debate_id})
         return tuple(Gap(key=row.key, state=row.state, error=row.error) for row in rows)
 
-    async def set_thread(self, lease: Lease, debate_id: str, thread: str) -> None:
-        """Note the thread that a debate is held in."""
+    async def set_thread(
+        self, lease: Lease, debate_id: str, thread: str, now: datetime | None = None
+    ) -> None:
+        """Note the thread that a debate is held in, and since when; None: the machine's time."""
+        values = {"of": debate_id, "thread": thread, "now": now or utc_now()}
 
         def store(connection: Connection) -> None:
             guard(connection, lease)
-            SET_THREAD.run(connection, {"of": debate_id, "thread": thread, "now": utc_now()})
+            SET_THREAD.run(connection, values)
 
         await self._database.write(store)
 

@@ -320,7 +320,7 @@ class Delivery:
         if isinstance(message, Announcement):
             title = headline(message.topic, TITLE_LENGTH)
             thread = await self.venue.open_thread(intent.channel, ref, title)
-            await self.store.outbox.set_thread(lease, intent.debate, thread)
+            await self.store.outbox.set_thread(lease, intent.debate, thread, self.clock.now())
         elif isinstance(message, VoteInvite):
             # Before the first reaction can be seen, people may cast one.
             await self.store.votes.accept(lease, intent.debate, ref)

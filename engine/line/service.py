@@ -86,6 +86,7 @@ class Service:
     clock: Clock
     windows: Mapping[str, VoteWindow]
     new_seed: Callable[[], int] = lambda: secrets.randbits(48)
+    new_id: Callable[[], str] = lambda: str(ULID())
     _fitted: dict[bool, Fitted] = field(default_factory=dict)
     _fitting: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -227,7 +228,7 @@ class Service:
 
     def _new_debate(self, order: Order, setup: Setup) -> NewDebate:
         return NewDebate(
-            id=str(ULID()),
+            id=self.new_id(),
             number=setup.ordinal,
             platform=order.platform,
             community=order.community,

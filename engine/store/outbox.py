@@ -120,8 +120,10 @@ class Outbox(Protocol):
         """Return what is missing of a debate in its thread, or may be, in order."""
         ...
 
-    async def set_thread(self, lease: Lease, debate_id: str, thread: str) -> None:
-        """Note the thread that a debate is held in."""
+    async def set_thread(
+        self, lease: Lease, debate_id: str, thread: str, now: datetime | None = None
+    ) -> None:
+        """Note the thread that a debate is held in, and since when; None: the machine's time."""
         ...
 
     async def unrevealed(

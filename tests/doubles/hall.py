@@ -20,7 +20,7 @@ from engine.delivery.outbox import Delivery
 from engine.judging import Vote
 from engine.line.intake import Defaults, Order
 from engine.line.service import Service
-from engine.ports import Audience, Inbound, Listener, Models, Venue, VenueLimits
+from engine.ports import Audience, Clock, Inbound, Listener, Models, Venue, VenueLimits
 from engine.prompts.library import load_prompts
 from engine.store import Caps, DebateRecord, ExportFilter
 from tests.doubles.memory.venue import MemoryVenue, StoredMessage
@@ -110,6 +110,7 @@ class Hall:
 
     url: str
     venue: MemoryVenue = field(default_factory=lambda: MemoryVenue(limits=QUICK))
+    clock: Clock | None = None
 
     @asynccontextmanager
     async def open(
@@ -118,7 +119,7 @@ class Hall:
         """Run a process until the body ends; it stops in order."""
         store = SqlStore(Database(self.url))
         models = models or open_models({})
-        line = Line(store, models, load_prompts(), [self.venue], audience=audience)
+        line = Line(store, models, load_prompts(), [self.venue], None, audience, self.clock)
         self.venue.listener = hearing(line.service, self.venue)
         try:
             async with line.running():

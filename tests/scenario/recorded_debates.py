@@ -1,0 +1,433 @@
+"""Debates of every format that are held alike each time: fixed seeds, a fixed clock, fixed ids.
+
+They have all that an export or a thread can show: a mirrored pair, stances, thumbs, votes that were
+changed, withdrawn, ambiguous, late or the starter's own, every kind of ballot, jurors and debaters
+that misbehave, a vote that was extended, and a debate that failed. `hold_all` returns what came
+of it without times that a machine takes and without the wording of fixed sentences.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+
+from adapters.discord import render as discord
+from adapters.discord.payload import Payload as DiscordPayload
+from adapters.models.attempts import Patience
+from adapters.models.router import open_models
+from adapters.slack import render as slack
+from adapters.slack.payload import Payload as SlackPayload
+from engine.dataset.voters import Keys
+from engine.dataset.writer import write_export
+from engine.debate import BallotKind, Debate, Model, Scores, Status, TurnOrder
+from engine.judging import Question
+from engine.line.intake import Defaults, Order
+from engine.messages import Announcement, Message
+from engine.ports import VenueLimits
+from engine.store import ExportFilter, Target
+from tests.doubles.hall import DEFAULTS as USUAL
+from tests.doubles.hall import LOBBY, Hall, Session, has_ended
+from tests.doubles.memory.attentive import AttentiveVenue
+from tests.doubles.memory.venue import StoredMessage
+from tests.doubles.rehearsed import DEFAULTS as REHEARSED
+
+BEGINNING = datetime(2001, 9, 9, 12, tzinfo=UTC)
+LIMITS = VenueLimits(typing_seconds=60, send_seconds=4, state_seconds=0.02)
+KEYS = Keys(splits=b"splits", master=b"master")
+STARTER = "olga"
+STANCE_SECONDS = 5.0
+OTHER_TOPIC, THIRD_TOPIC = "Tea is better than coffee", "Museums should be free"
+TOPIC = "Remote work is more productive than working from an office"
+MODELS = tuple(Model.parse(f"rehearsal/{name}") for name in ("maple", "willow", "oak", "larch"))
+JURORS = tuple(
+    Model.parse(f"rehearsal/{name}")
+    for name in ("birch", "elm?prefer=stronger", "rowan?prefer=first", "ash?garbage", "fir")
+)
+DEFAULTS = USUAL.model_copy(
+    update={
+        "topic": TOPIC,
+        "models": MODELS,
+        "jurors": JURORS,
+        "sides": dict(zip("AB", MODELS, strict=False)),
+        "stance_seconds": STANCE_SECONDS,
+        "sampling": REHEARSED.sampling,
+        "limits": {**USUAL.limits, "team": {"free_minutes": 1.2}},
+    }
+)
+LONG = 120  # characters of a text that are kept as they are
+NO_WAIT = Patience(tries=2, first_wait=0.0, longest_wait=0.0, obeyed_wait=0.0)
+
+
+class Recorded(NamedTuple):
+    """What came of the debates: every table of their export, and every thread."""
+
+    export: dict[str, list[Any]]
+    threads: dict[str, list[Any]]
+
+
+class FixedClock:
+    """A clock that stands still until it is moved; waits take their real time."""
+
+    def __init__(self) -> None:
+        self._now = BEGINNING
+
+    def now(self) -> datetime:
+        return self._now
+
+    def pass_seconds(self, seconds: float) -> None:
+        self._now += timedelta(seconds=seconds)
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+
+@dataclass(slots=True)
+class World:
+    """The hall where they are held, one after the other; a mirrored pair side by side."""
+
+    hall: Hall
+    clock: FixedClock
+    venue: AttentiveVenue
+    session: Session = field(init=False)
+    started: int = 0
+
+    @asynccontextmanager
+    async def process(self) -> AsyncIterator[None]:
+        """Run a process in the hall until the body ends."""
+        async with self.hall.open(open_models({}, {}, NO_WAIT)) as session:
+            session.service.new_id = self._next_id
+            self.session = session
+            yield
+
+    def _next_id(self) -> str:
+        self.started += 1
+        return f"01J{self.started:023d}"
+
+    async def start(self, defaults: Defaults = DEFAULTS, **asked: Any) -> list[str]:
+        """Start a debate, and return its id and that of its mirror."""
+        where = {"platform": "memory", "community": "club", "place": LOBBY, "user": STARTER}
+        started = await self.session.service.start(Order(**where | {"seed": 7} | asked), defaults)
+        return [debate.id for debate in (started.debate, started.mirror) if debate is not None]
+
+    def pass_seconds(self, seconds: float) -> None:
+        """Move the clock, and wake who waits for it."""
+        self.clock.pass_seconds(seconds)
+        self.session.service.bell.ring("votes/memory")
+
+    async def asks(self, debate_id: str, question: Question, step: str = "") -> Target:
+        """Return a question, once it is asked."""
+        async with asyncio.timeout(20):
+            while True:
+                for target in await self.session.store.votes.targets(debate_id, question):
+                    if step in ("", target.step):
+                        return target
+                await asyncio.sleep(0.005)
+
+    async def answer(self, target: Target, *answers: str) -> None:
+        """Answer by reaction, or take one back: `ann+A`, `ann-A`."""
+        for answer in answers:
+            user, given, option = answer.partition("+") if "+" in answer else answer.partition("-")
+            act = self.venue.react if given == "+" else self.venue.unreact
+            await act(user, target.place, target.message, option)
+
+    async def press(self, target: Target, **answers: str | None) -> None:
+        """Answer by button."""
+        for user, option in answers.items():
+            await self.venue.press(user, target.place, target.message, option)
+
+    async def hear_stances(self, *debates: str) -> None:
+        """Let people take their stance, and go on when the time for it is over."""
+        for debate_id in debates:
+            asked = await self.asks(debate_id, Question.STANCE_BEFORE)
+            await self.answer(asked, "ann+up", "bob+down", "cem+unsure", "dee+up")
+        self.pass_seconds(STANCE_SECONDS + 1)
+
+    async def vote_opens(self, *debates: str) -> None:
+        """Wait until people can vote and the panel is done, and let them read for a while."""
+        for debate_id in debates:
+            await self._until(debate_id, lambda d: d.status is Status.VOTING and d.vote_opened_at)
+        self.pass_seconds(600)
+
+    async def close(self, *debates: str, early: bool = False) -> None:
+        """Close a vote, and wait until all of it is posted and the announcement says so."""
+        if early:
+            await self.session.service.close_vote(debates[0])
+        else:
+            self.pass_seconds(DEFAULTS.vote_minutes * 60)
+        await self.ended(*debates)
+
+    async def ended(self, *debates: str) -> None:
+        """Wait until debates are over, and everybody can see it."""
+        for debate_id in debates:
+            await self._until(debate_id, has_ended)
+            async with asyncio.timeout(20):
+                await self.session.delivery.settled(debate_id)
+                while not self._is_announced(debate_id):  # noqa: ASYNC110
+                    await asyncio.sleep(0.005)
+
+    def _is_announced(self, debate_id: str) -> bool:
+        code = debate_id[-6:]
+        said = [m for m in self.venue.meant if isinstance(m, Announcement) and m.code == code]
+        shown = said[-1].progress
+        return shown is not None and (shown.phase == "failed" or shown.revealed == "thread")
+
+    async def _until(self, debate_id: str, done: Callable[[Debate], object]) -> None:
+        async with asyncio.timeout(20):
+            while not done(await self.session.store.debates.get(debate_id)):  # noqa: ASYNC110
+                await asyncio.sleep(0.005)
+
+
+async def hold_all(url: str, out: Path) -> Recorded:
+    """Hold them on a migrated database, and export them into a folder."""
+    venue, clock = AttentiveVenue(limits=LIMITS), FixedClock()
+    world = World(Hall(url, venue, clock), clock, venue)
+    async with world.process():
+        pair = await _begin_mirrored(world)
+        vote = await world.asks(pair[0], Question.VOTE)
+    await _vote_unheard(world, vote)
+    async with world.process():
+        await _end_mirrored(world, pair)
+        for hold in (_oxford, _roundtable, _structured, _audited, _team, _failing):
+            await hold(world)
+        archive = world.session.store.archive
+        await asyncio.to_thread(write_export, archive, ExportFilter(), out, KEYS, version="0")
+    return Recorded(_read_export(out), _read_threads(venue))
+
+
+# --- the debates ---------------------------------------------------------------------------
+
+
+async def _begin_mirrored(world: World) -> list[str]:
+    """Hold a classic debate and its mirror up to the vote, and vote while all is well."""
+    asked = {"stance": True, "again": True, "again_minutes": 60.0}
+    asking = DEFAULTS.model_copy(update=asked)
+    first, second = pair = await world.start(asking, mirror=True, conditions="Only for offices.")
+    await world.hear_stances(first, second)
+    for debate_id in pair:
+        await world._until(debate_id, lambda d: d.status is Status.VOTING and d.vote_opened_at)
+    vote = await world.asks(first, Question.VOTE)
+    world.pass_seconds(1)
+    await world.answer(vote, "fay+weak")  # who can have read nothing
+    await world.vote_opens(first, second)
+    await world.answer(vote, "ann+A", "bob+A", "cem+tie", "dee+A", "bob-A", "bob+B", "dee-A")
+    await world.answer(vote, f"{STARTER}+B", "gus+A", "gus+tie", "jon+B", "jon+unknown")
+    after = await world.asks(first, Question.STANCE_AFTER)
+    await world.answer(after, "ann+up", "bob+up", "cem+down", "eve+up")
+    thumbs = await world.asks(first, Question.TURN, "turn/opening/A")
+    await world.answer(thumbs, "ann+up", "bob+down", "cem+up", "cem-up", "dee+up")
+    await world.answer(await world.asks(second, Question.VOTE), "ann+B", "hal+A", "bob+A")
+    return pair
+
+
+async def _vote_unheard(world: World, vote: Target) -> None:
+    """Vote while no process runs, and let the deadline pass without one."""
+    world.venue.listening = False
+    await world.answer(vote, "eve+A", "eve+B", "ivy+B")
+    world.venue.listening = True
+    world.clock.pass_seconds(3600)
+
+
+async def _end_mirrored(world: World, pair: Sequence[str]) -> None:
+    await world.ended(*pair)
+    again = await world.asks(pair[0], Question.AGAIN)
+    await world.answer(again, "ann+B", "cem+tie")
+    thumbs = await world.asks(pair[0], Question.TURN, "turn/closing/B")
+    await world.answer(thumbs, "dee+up", "ann+down")
+    world.pass_seconds(7200)
+
+
+async def _oxford(world: World) -> None:
+    """Vote in secret, where every reaction is taken away at once."""
+    (debate_id,) = await world.start(format="oxford", ballot=BallotKind.SECRET, seed=11)
+    stance = await world.asks(debate_id, Question.STANCE_BEFORE)
+    await world.answer(stance, "ann+down", "bob+up", "cem+unsure")
+    world.pass_seconds(STANCE_SECONDS + 1)
+    await world.vote_opens(debate_id)
+    vote = await world.asks(debate_id, Question.VOTE)
+    await world.answer(vote, "ann+A", "bob+B", "cem+B", "ann+B")
+    await world.press(vote, cem=None)
+    after = await world.asks(debate_id, Question.STANCE_AFTER)
+    await world.answer(after, "ann+up", "bob+up", "cem+down")
+    await world.close(debate_id)
+
+
+async def _roundtable(world: World) -> None:
+    """Hold one with a judge of its own and speakers who are sent back."""
+    sent_back = {"1": "maple?over=once", "2": "willow?over=always"}
+    models = {side: Model.parse(f"rehearsal/{name}") for side, name in sent_back.items()}
+    sides = DEFAULTS.model_copy(update={"sides": {}})
+    (debate_id,) = await world.start(
+        sides, topic=OTHER_TOPIC, format="roundtable", models=models, options={"judges": 2}, seed=12
+    )
+    await world.vote_opens(debate_id)
+    vote = await world.asks(debate_id, Question.VOTE)
+    await world.answer(vote, "ann+1", "bob+2", "cem+2", "dee+tie")
+    await world.close(debate_id)
+
+
+async def _structured(world: World) -> None:
+    """Vote by buttons alone, with a judge's scores in sight."""
+    (debate_id,) = await world.start(
+        format="structured", ballot=BallotKind.PRIVATE, scores=Scores.LIVE, seed=13
+    )
+    await world.vote_opens(debate_id)
+    vote = await world.asks(debate_id, Question.VOTE)
+    await world.press(vote, ann="A", bob="B", cem="weak")
+    await world.press(vote, ann="B", cem=None)
+    await world.close(debate_id)
+
+
+async def _audited(world: World) -> None:
+    """Extend a vote that is below its quorum, once."""
+    extending = DEFAULTS.model_copy(update={"quorum": 4, "extend": True})
+    (debate_id,) = await world.start(extending, format="audited", options={"turns": 4}, seed=14)
+    await world.vote_opens(debate_id)
+    vote = await world.asks(debate_id, Question.VOTE)
+    await world.answer(vote, "ann+A", "bob+B")
+    world.pass_seconds(DEFAULTS.vote_minutes * 60)
+    await world._until(debate_id, lambda debate: debate.vote_extended)
+    await world.answer(vote, "cem+A")
+    await world.close(debate_id)
+
+
+async def _team(world: World) -> None:
+    """Close a vote early, at a moderator's wish."""
+    (debate_id,) = await world.start(format="team", topic=THIRD_TOPIC, seed=15)
+    await world.vote_opens(debate_id)
+    vote = await world.asks(debate_id, Question.VOTE)
+    await world.answer(vote, "ann+B", "bob+B", "cem+A")
+    await world.close(debate_id, early=True)
+
+
+async def _failing(world: World) -> None:
+    """Lose a speaker: what was said before is kept, and nobody is asked to vote."""
+    sides = {"A": MODELS[0], "B": Model.parse("rehearsal/willow?fail=500")}
+    failing = DEFAULTS.model_copy(update={"sides": sides})
+    (debate_id,) = await world.start(failing, turn_order=TurnOrder.SEQUENTIAL, seed=16)
+    await world.ended(debate_id)
+
+
+# --- what came of them ---------------------------------------------------------------------
+
+
+def _read_export(out: Path) -> dict[str, list[Any]]:
+    """Return the rows of every file of an export, and what its manifest says of them."""
+    manifest = orjson.loads((out / "manifest.json").read_bytes())
+    del manifest["files"]  # whose sizes and hashes are those of the rows, and of the card's words
+    found: dict[str, list[Any]] = {"manifest.json": [manifest]}
+    for path in sorted(out.glob("data/*/*.jsonl")):
+        rows = [orjson.loads(line) for line in path.read_bytes().splitlines()]
+        found[str(path.relative_to(out))] = [_untimed(row) for row in rows]
+    return {name: _brief(value) for name, value in found.items()}
+
+
+def _untimed(row: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what the machine's own clock says; None stays."""
+    timed = {name: "…" for name in ("latency_s",) if row.get(name) is not None}
+    return row | timed
+
+
+def _brief(value: Any) -> Any:
+    """Shorten long texts to a head and a hash, and floats to what every machine computes."""
+    match value:
+        case str() if len(value) > LONG:
+            return f"{value[: LONG // 2]}… {hashlib.sha256(value.encode()).hexdigest()[:16]}"
+        case float():
+            return float(f"{value:.12g}")
+        case Mapping():
+            return {name: _brief(each) for name, each in value.items()}
+        case list() | tuple():
+            return [_brief(each) for each in value]
+        case _:
+            return value
+
+
+def _read_threads(venue: AttentiveVenue) -> dict[str, list[Any]]:
+    """Return what stands where: what it is, who reacted, and how platforms show it.
+
+    Threads are in their order; in the channel nobody can say which of a pair is announced first.
+    """
+    threads = {f"thread {venue.messages[t.message].reference}": t for t in venue.threads.values()}
+    lobby = sorted(venue.places[LOBBY], key=lambda posted: posted.reference)
+    shown = {name: threads[name].messages for name in sorted(threads)}
+    return {
+        name: [_post(venue, posted) for posted in messages]
+        for name, messages in {LOBBY: lobby, **shown}.items()
+    }
+
+
+def _post(venue: AttentiveVenue, posted: StoredMessage) -> dict[str, Any]:
+    meant = venue.meaning[posted.reference]
+    last = meant[-1]
+    stem = posted.reference.rpartition("·")[0]
+    return {
+        "reference": posted.reference,
+        "kinds": list(dict.fromkeys(message.kind for message in meant)),
+        "says": _brief(_without_wording(last)),
+        "seeds": sorted(posted.seeds),
+        "reactions": {o: sorted(users) for o, users in sorted(posted.reactions.items()) if users},
+        "discord": _discord_shape(last, stem),
+        "slack": _slack_shape(last, stem),
+    }
+
+
+WORDED = {"title", "alt", "notes", "columns", "reason", "problem", "content", "thread"}
+
+
+def _without_wording(message: Message) -> Any:
+    """Return what a message is made of; of reports and notices that is little."""
+    fixed = {"text"} if message.kind in ("notice", "report") else set[str]()
+    return _leave_out(message.model_dump(mode="json"), WORDED | fixed)
+
+
+def _leave_out(value: Any, names: set[str]) -> Any:
+    match value:
+        case Mapping():
+            return {n: _leave_out(each, names) for n, each in value.items() if n not in names}
+        case list():
+            return [_leave_out(each, names) for each in value]
+        case _:
+            return value
+
+
+def _discord_shape(message: Message, stem: str) -> list[Any]:
+    payloads = [DiscordPayload.of(part) for part in discord.parts(message, stem)]
+    return [
+        {
+            "embeds": [[*sorted(e), f"{e['color']:06x}"] for e in payload.body["embeds"]],
+            "buttons": _named(payload.body["components"], "custom_id"),
+            "files": [file.name for file in payload.files],
+        }
+        for payload in payloads
+    ]
+
+
+def _slack_shape(message: Message, stem: str) -> list[Any]:
+    payloads = [SlackPayload.of(part) for part in slack.parts(message, stem)]
+    return [
+        {
+            "blocks": [block["type"] for block in payload.blocks],
+            "buttons": _named(payload.blocks, "action_id"),
+            "files": [file.name for file in payload.files],
+        }
+        for payload in payloads
+    ]
+
+
+def _named(value: Any, name: str) -> list[str]:
+    match value:
+        case Mapping():
+            own = [str(value[name])] if name in value else []
+            return own + [found for each in value.values() for found in _named(each, name)]
+        case list():
+            return [found for each in value for found in _named(each, name)]
+        case _:
+            return []
