@@ -36,10 +36,10 @@ from engine.answers.answers import (
     StartedAnswer,
 )
 from engine.answers.buttons import vote_answer
-from engine.answers.invocation import Command, SettingsCommand
 from engine.answers.replies import to_markdown
 from engine.chat.commands import Commands
 from engine.chat.following import OVER, Followers, follow
+from engine.chat.invocation import Invocation, SettingsArguments
 from engine.chat.person import Person
 from engine.delivery.ending import refusal_of
 from engine.errors import RostrumError, UsageError
@@ -85,7 +85,7 @@ class Desk:
     followers: Followers = field(default_factory=Followers)
 
     async def carry_out(
-        self, interaction: Interaction, asked: Command | Callable[[], Command]
+        self, interaction: Interaction, asked: Invocation | Callable[[], Invocation]
     ) -> None:
         """Carry out a command, or what is read as one, and show its answer."""
         acknowledged = await acknowledge(interaction)
@@ -93,7 +93,7 @@ class Desk:
         async def run() -> Said:
             command = asked() if callable(asked) else asked
             _refuse_broadcast(command)
-            return said_of(await self.commands.run(person_of(interaction), command, MOST_BYTES))
+            return said_of(await self.commands.run(person_of(interaction), command))
 
         said = await _explained(run)
         await self._show(interaction, acknowledged, said)
@@ -145,9 +145,10 @@ class Desk:
             log.warning("answer lost", place=interaction.channel_id, why=str(error))
 
 
-def _refuse_broadcast(command: Command) -> None:
+def _refuse_broadcast(command: Invocation) -> None:
     """Refuse to show reveals in the channel too: a thread's messages stay in it on Discord."""
-    if isinstance(command, SettingsCommand) and set(NO_SETTINGS) & set(command.changes):
+    given = command.arguments
+    if isinstance(given, SettingsArguments) and set(NO_SETTINGS) & set(given.changes):
         raise UsageError(texts.NO_BROADCAST)
 
 
@@ -189,6 +190,7 @@ def person_of(interaction: Interaction) -> Person:
         manager=allowed.manage_guild or allowed.administrator,
         roles=frozenset(str(role.id) for role in getattr(user, "roles", ())),
         ground=ground_of(interaction),
+        max_bytes=MOST_BYTES,
     )
 
 

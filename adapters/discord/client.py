@@ -24,7 +24,7 @@ from adapters.discord.registration import register
 from adapters.discord.rest import Rest
 from adapters.discord.translation import Translator
 from engine.answers.buttons import read_button
-from engine.answers.invocation import CancelCommand, ReviewCommand, StatusCommand
+from engine.chat.invocation import pressed_invocation
 from engine.ports import (
     CommunityLost,
     EventsLost,
@@ -175,18 +175,12 @@ class Client(discord.AutoShardedClient):
         pressed = read_button(str(data.get("custom_id")))
         if pressed is None:
             return
-        match pressed.what:
-            case "stop":
-                await self._desk.carry_out(interaction, CancelCommand(debate=pressed.of))
-            case "status":
-                await self._desk.carry_out(interaction, StatusCommand(debate=pressed.of))
-            case "review":
-                chosen = ReviewCommand(debate=pressed.of, vote=data["values"][0])
-                await self._desk.carry_out(interaction, chosen)
-            case "vote":
-                await self._desk.vote(interaction, pressed.of)
-            case _:
-                await self._desk.vote(interaction, None)
+        chosen = next(iter(data.get("values") or ()), None)
+        asked = pressed_invocation(pressed.what, pressed.of, chosen)
+        if asked is not None:
+            await self._desk.carry_out(interaction, asked)
+        else:
+            await self._desk.vote(interaction, pressed.of or None)
 
     async def on_error(self, event_method: str, /, *args: Any, **kwargs: Any) -> None:
         """Log a defect of a handler, without what it was called with."""

@@ -15,30 +15,26 @@ from discord import app_commands
 
 from adapters.discord import texts
 from adapters.discord.answering import NO_SETTINGS, Desk, Interaction, person_of
-from engine.answers.invocation import (
-    USAGES,
-    AgreementCommand,
-    CancelCommand,
-    CloseCommand,
-    ExportCommand,
-    ForgetCommand,
-    FormatsCommand,
-    HelpCommand,
-    LeaderboardCommand,
-    ListCommand,
-    ModelsCommand,
-    OptInCommand,
-    OptOutCommand,
-    PrivacyCommand,
-    ResultCommand,
-    ReviewCommand,
-    SettingsCommand,
-    StartCommand,
-    StatusCommand,
-    TopicsCommand,
+from engine.chat.choices import (
+    Choice,
+    format_choices,
+    language_choices,
+    match_debates,
+    match_jurors,
+    match_models,
+    matching,
+    topic_choices,
 )
-from engine.chat.choices import Choice, format_choices, language_choices, matching, topic_choices
-from engine.chat.command_line import parse_command
+from engine.chat.commands import COMMANDS, parse_command
+from engine.chat.invocation import (
+    DebateArgument,
+    ForgetArguments,
+    HelpArguments,
+    Invocation,
+    ReviewArguments,
+    SettingsArguments,
+    StartArguments,
+)
 from engine.chat.review import NO_VOTE
 from engine.errors import UsageError
 from engine.store.community import SETTING_NAMES
@@ -138,45 +134,45 @@ class DebateCommands(app_commands.Group):
     @app_commands.describe(debate=DEBATE)
     async def cancel(self, interaction: Interaction, debate: str | None = None) -> None:
         """Stop a debate."""
-        await self._desk.carry_out(interaction, CancelCommand(debate=debate))
+        await self._desk.carry_out(interaction, Invocation("cancel", DebateArgument(debate=debate)))
 
     @app_commands.command(description="Close a vote before its time (managers)")
     @app_commands.describe(debate=DEBATE)
     async def close(self, interaction: Interaction, debate: str | None = None) -> None:
         """Close a vote early."""
-        await self._desk.carry_out(interaction, CloseCommand(debate=debate))
+        await self._desk.carry_out(interaction, Invocation("close", DebateArgument(debate=debate)))
 
     @app_commands.command(description="How far a debate is")
     @app_commands.describe(debate=DEBATE)
     async def status(self, interaction: Interaction, debate: str | None = None) -> None:
         """Say how far a debate is."""
-        await self._desk.carry_out(interaction, StatusCommand(debate=debate))
+        await self._desk.carry_out(interaction, Invocation("status", DebateArgument(debate=debate)))
 
     @app_commands.command(description="How a debate ended")
     @app_commands.describe(debate=DEBATE)
     async def result(self, interaction: Interaction, debate: str | None = None) -> None:
         """Say how a debate ended."""
-        await self._desk.carry_out(interaction, ResultCommand(debate=debate))
+        await self._desk.carry_out(interaction, Invocation("result", DebateArgument(debate=debate)))
 
     @app_commands.command(description="The debates held here")
     async def list(self, interaction: Interaction) -> None:
         """List the debates."""
-        await self._desk.carry_out(interaction, ListCommand())
+        await self._desk.carry_out(interaction, Invocation("list"))
 
     @app_commands.command(description="The models that may debate and judge here")
     async def models(self, interaction: Interaction) -> None:
         """List the models."""
-        await self._desk.carry_out(interaction, ModelsCommand())
+        await self._desk.carry_out(interaction, Invocation("models"))
 
     @app_commands.command(description="Topics to start with")
     async def topics(self, interaction: Interaction) -> None:
         """List the topics."""
-        await self._desk.carry_out(interaction, TopicsCommand())
+        await self._desk.carry_out(interaction, Invocation("topics"))
 
     @app_commands.command(description="The formats of a debate")
     async def formats(self, interaction: Interaction) -> None:
         """List the formats."""
-        await self._desk.carry_out(interaction, FormatsCommand())
+        await self._desk.carry_out(interaction, Invocation("formats"))
 
     @app_commands.command(description="See or change what applies in this server (managers)")
     @app_commands.describe(
@@ -188,22 +184,24 @@ class DebateCommands(app_commands.Group):
     ) -> None:
         """Show the settings, or change one."""
         changes = {setting: value} if setting and value is not None else {}
-        await self._desk.carry_out(interaction, SettingsCommand(changes=changes))
+        await self._desk.carry_out(
+            interaction, Invocation("settings", SettingsArguments(changes=changes))
+        )
 
     @app_commands.command(description="The data of the debates revealed here, as a file (managers)")
     async def export(self, interaction: Interaction) -> None:
         """Hand over an export."""
-        await self._desk.carry_out(interaction, ExportCommand())
+        await self._desk.carry_out(interaction, Invocation("export"))
 
     @app_commands.command(description="How far jury and people agree here")
     async def agreement(self, interaction: Interaction) -> None:
         """Say how far jury and people agree."""
-        await self._desk.carry_out(interaction, AgreementCommand())
+        await self._desk.carry_out(interaction, Invocation("agreement"))
 
     @app_commands.command(description="How people and jury rate the models here")
     async def leaderboard(self, interaction: Interaction) -> None:
         """Rate the models."""
-        await self._desk.carry_out(interaction, LeaderboardCommand())
+        await self._desk.carry_out(interaction, Invocation("leaderboard"))
 
     @app_commands.command(description="Say who debated better, where it is unclear")
     @app_commands.describe(
@@ -214,34 +212,38 @@ class DebateCommands(app_commands.Group):
         self, interaction: Interaction, debate: str | None = None, vote: str | None = None
     ) -> None:
         """Offer revealed debates, or answer one."""
-        await self._desk.carry_out(interaction, ReviewCommand(debate=debate, vote=vote))
+        await self._desk.carry_out(
+            interaction, Invocation("review", ReviewArguments(debate=debate, vote=vote))
+        )
 
     @app_commands.command(description="What is stored of you and of this server")
     async def privacy(self, interaction: Interaction) -> None:
         """Say what is stored."""
-        await self._desk.carry_out(interaction, PrivacyCommand())
+        await self._desk.carry_out(interaction, Invocation("privacy"))
 
     @app_commands.command(description="Be forgotten, at once and for good; your votes still count")
     @app_commands.describe(confirm="True to do it; without it, you are told what it means")
     async def forget(self, interaction: Interaction, confirm: bool = False) -> None:
         """Forget who asks, once that is confirmed."""
-        await self._desk.carry_out(interaction, ForgetCommand(confirm=confirm))
+        await self._desk.carry_out(
+            interaction, Invocation("forget", ForgetArguments(confirm=confirm))
+        )
 
     @app_commands.command(description="Be left out of exported data; your votes still count")
     async def optout(self, interaction: Interaction) -> None:
         """Leave who asks out of exports."""
-        await self._desk.carry_out(interaction, OptOutCommand())
+        await self._desk.carry_out(interaction, Invocation("optout"))
 
     @app_commands.command(description="Undo optout, or come back after you were forgotten")
     async def optin(self, interaction: Interaction) -> None:
         """Have who asks in exports again."""
-        await self._desk.carry_out(interaction, OptInCommand())
+        await self._desk.carry_out(interaction, Invocation("optin"))
 
     @app_commands.command(description="What can be done here")
     @app_commands.describe(command="The command to explain")
     async def help(self, interaction: Interaction, command: str | None = None) -> None:
         """Explain the commands."""
-        await self._desk.carry_out(interaction, HelpCommand(command=command))
+        await self._desk.carry_out(interaction, Invocation("help", HelpArguments(command=command)))
 
     # --- autocompletion ------------------------------------------------------------------
 
@@ -260,13 +262,14 @@ class DebateCommands(app_commands.Group):
     @start.autocomplete("model_a")
     @start.autocomplete("model_b")
     async def _models(self, interaction: Interaction, typed: str) -> Choices:
-        return _listed(await self._desk.commands.match_models(person_of(interaction), typed))
+        return _listed(await match_models(self._desk.commands, person_of(interaction), typed))
 
     @start.autocomplete("jurors")
     @start.autocomplete("judges")
     async def _jurors(self, interaction: Interaction, typed: str) -> Choices:
         before, comma, last = typed.rpartition(",")
-        found = await self._desk.commands.match_jurors(person_of(interaction), last.strip())
+        person = person_of(interaction)
+        found = await match_jurors(self._desk.commands, person, last.strip())
         whole = (f"{before}{comma}{choice.value}" for choice in found)
         return _listed(tuple(Choice(value=text, label=text[-LONGEST_CHOICE:]) for text in whole))
 
@@ -276,7 +279,7 @@ class DebateCommands(app_commands.Group):
     @result.autocomplete("debate")
     @review.autocomplete("debate")
     async def _debates(self, interaction: Interaction, typed: str) -> Choices:
-        return _listed(await self._desk.commands.match_debates(person_of(interaction), typed))
+        return _listed(await match_debates(self._desk.commands, person_of(interaction), typed))
 
     @review.autocomplete("vote")
     async def _votes(self, interaction: Interaction, typed: str) -> Choices:
@@ -288,7 +291,7 @@ class DebateCommands(app_commands.Group):
 
     @help.autocomplete("command")
     async def _commands(self, interaction: Interaction, typed: str) -> Choices:
-        return _listed(matching(typed, [Choice(value=n, label=n) for n in USAGES]))
+        return _listed(matching(typed, [Choice(value=n, label=n) for n in COMMANDS]))
 
 
 class TopicForm(discord.ui.Modal):
@@ -323,16 +326,17 @@ class TopicForm(discord.ui.Modal):
         await self._desk.carry_out(interaction, partial(start_command, given))
 
 
-def start_command(given: Mapping[str, Any]) -> StartCommand:
+def start_command(given: Mapping[str, Any]) -> Invocation:
     """Read what was given to `/debate start`, by option. Raises UsageError."""
-    more = parse_command(f"start {given.get('more') or ''}")
-    if not isinstance(more, StartCommand) or more.topic:
+    more = parse_command(f"start {given.get('more') or ''}").arguments
+    if not isinstance(more, StartArguments) or more.topic:
         raise UsageError(texts.MORE_IS_OPTIONS)
     sides = {"A": given.get("model_a"), "B": given.get("model_b")}
     said = {name: given[name] for name in PLAIN if given.get(name) not in (None, "")}
     said |= {name: _items(given[name]) for name in ("jurors", "judges") if given.get(name)}
     named = {side: model for side, model in sides.items() if model}
-    return StartCommand(**{**dict(more), **said, "sides": {**more.sides, **named}})
+    asked = StartArguments(**{**dict(more), **said, "sides": {**more.sides, **named}})
+    return Invocation("start", asked)
 
 
 def _items(text: str) -> tuple[str, ...]:

@@ -26,11 +26,10 @@ from engine.answers.answers import (
     StartedAnswer,
 )
 from engine.answers.buttons import vote_answer
-from engine.answers.invocation import Command, SettingsCommand, StartCommand
 from engine.answers.replies import to_markdown
-from engine.chat.command_line import parse_command, with_usage
-from engine.chat.commands import Commands
+from engine.chat.commands import Commands, parse_command, with_usage
 from engine.chat.following import OVER, Followers, follow
+from engine.chat.invocation import Invocation, SettingsArguments
 from engine.chat.person import Person
 from engine.chat.settings import RESET
 from engine.debate import BallotKind
@@ -38,7 +37,6 @@ from engine.delivery.ending import refusal_of
 from engine.errors import NotAllowedError, RostrumError, UsageError
 from engine.line.intake import Ground
 from engine.ports import ButtonPressed, Listener
-from engine.text import clean
 from engine.words import cards as card_markdown
 
 PLATFORM = "slack"
@@ -58,7 +56,7 @@ class Desk:
     managers: frozenset[str]
     followers: Followers = field(default_factory=Followers)
 
-    async def carry_out(self, asker: Asker, command: Command) -> None:
+    async def carry_out(self, asker: Asker, command: Invocation) -> None:
         """Carry out a command, and show its answer."""
         whisper = Whisper(self.workspaces, asker)
 
@@ -76,20 +74,20 @@ class Desk:
             try:
                 answer = await self.run(asker, command)
             except UsageError as error:
-                raise with_usage(error, clean(line).split()[0], hides=False) from None
+                raise with_usage(error, command.name, hides=False) from None
             await self.finish(whisper, answer)
 
         await explained(whisper, run)
 
-    async def run(self, asker: Asker, command: Command) -> Answer:
+    async def run(self, asker: Asker, command: Invocation) -> Answer:
         """Carry out a command. Raises RostrumError, whose text is for who asked."""
         _refuse_what_slack_lacks(command)
         person = await self.person(asker)
         ground = Ground(no_removal=texts.NOT_HIDDEN)
-        if isinstance(command, StartCommand):
+        if command.name == "start":
             ground = await ground_of(await self.workspaces.find(asker.team), asker.channel)
         person = person.model_copy(update={"ground": ground})
-        return await self.commands.run(person, command, MOST_BYTES)
+        return await self.commands.run(person, command)
 
     async def finish(self, whisper: Whisper, answer: Answer) -> None:
         """Show an answer; of a start also where the debate is held, once it is."""
@@ -139,6 +137,7 @@ class Desk:
             thread=asker.thread,
             user=asker.user,
             manager=profile.admin or asker.user in self.managers,
+            max_bytes=MOST_BYTES,
         )
 
     async def _follow(self, whisper: Whisper, code: str) -> None:
@@ -173,13 +172,14 @@ def link_to(url: str, place: str) -> str:
     return f"{url.rstrip('/')}/archives/{where.channel}/p{(where.root or '').replace('.', '')}"
 
 
-def _refuse_what_slack_lacks(command: Command) -> None:
+def _refuse_what_slack_lacks(command: Invocation) -> None:
     """Refuse settings that no bot can keep on Slack: a secret ballot, and a role."""
-    if isinstance(command, SettingsCommand):
-        ballot = command.changes.get("ballot", "").strip().casefold()
+    given = command.arguments
+    if isinstance(given, SettingsArguments):
+        ballot = given.changes.get("ballot", "").strip().casefold()
         if ballot == BallotKind.SECRET:
             raise UsageError(texts.NOT_HIDDEN)
         if ballot not in (*texts.BALLOTS, *RESET):
             raise UsageError(texts.BALLOT_IS)
-        if command.changes.get("manager_role", "") not in RESET:
+        if given.changes.get("manager_role", "") not in RESET:
             raise UsageError(texts.NO_ROLES)

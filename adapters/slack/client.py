@@ -31,7 +31,7 @@ from adapters.slack.venue import Place, SlackVenue
 from adapters.slack.votes import option_of
 from adapters.slack.whisper import Asker, Whisper
 from engine.answers.buttons import read_button
-from engine.answers.invocation import CancelCommand, ReviewCommand, StatusCommand
+from engine.chat.invocation import pressed_invocation
 from engine.errors import (
     RostrumError,
     VenueAwayError,
@@ -137,24 +137,12 @@ class Client:
             log.info("button of a workspace that is not served", action=action["action_id"])
             self._spawn(Whisper(self._desk.workspaces, asker).say(texts.NOT_SERVED))
             return
-        match pressed.what:
-            case "stop":
-                self._spawn(self._desk.carry_out(asker, CancelCommand(debate=pressed.of)))
-            case "status":
-                self._spawn(self._desk.carry_out(asker, StatusCommand(debate=pressed.of)))
-            case "review":
-                chosen = action["selected_option"]["value"]
-                answered = ReviewCommand(debate=pressed.of, vote=chosen)
-                self._spawn(self._desk.carry_out(asker, answered))
-            case _:
-                vote = ButtonPressed(
-                    place=str(place),
-                    message=body["container"]["message_ts"],
-                    user=asker.user,
-                    option=pressed.of or None,
-                    event=_event_id(asker.user, action["action_ts"]),
-                )
-                self._spawn(self._desk.vote(asker, vote))
+        chosen = (action.get("selected_option") or {}).get("value")
+        asked = pressed_invocation(pressed.what, pressed.of, chosen)
+        if asked is not None:
+            self._spawn(self._desk.carry_out(asker, asked))
+        else:
+            self._spawn(self._desk.vote(asker, _vote_of(place, body, pressed.of or None)))
 
     # --- events --------------------------------------------------------------------------
 
@@ -266,6 +254,17 @@ def _place_of(team: str, body: Json) -> Place:
     root = (body.get("message") or {}).get("thread_ts") or container.get("thread_ts")
     inside = root is not None and root != container["message_ts"]
     return Place(team, container["channel_id"], root if inside else None)
+
+
+def _vote_of(place: Place, body: Json, option: str | None) -> ButtonPressed:
+    user = body["user"]["id"]
+    return ButtonPressed(
+        place=str(place),
+        message=body["container"]["message_ts"],
+        user=user,
+        option=option,
+        event=_event_id(user, body["actions"][0]["action_ts"]),
+    )
 
 
 def _event_id(user: str, when: str) -> str:

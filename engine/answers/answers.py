@@ -215,11 +215,18 @@ class RevisedAnswer(Value):
     option: str | None
 
 
-class HelpAnswer(Value):
-    """How a command is written; None is all of them. `hides`: a ballot can be secret here."""
+class CommandLine(Value):
+    """A command as it is written, and what it does."""
 
+    written: str
+    about: str
+
+
+class HelpAnswer(Value):
+    """All commands by name, or with `command` that one as it is written in full."""
+
+    commands: tuple[CommandLine, ...]
     command: str | None = None
-    hides: bool = True
 
 
 class PrivacyAnswer(Value):

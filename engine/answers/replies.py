@@ -37,7 +37,6 @@ from engine.answers.debates import (
     status_lines,
     stopped_line,
 )
-from engine.answers.invocation import usage_of
 from engine.answers.privacy_notice import forgotten_lines, opted_line, privacy_lines
 from engine.answers.review_list import review_lines, revised_lines
 from engine.answers.statistics import agreement_lines, leaderboard_lines, left_out
@@ -132,27 +131,6 @@ HELP = (
     "The models are named when the vote has closed.",
     "A debate is named by its code; without one, the debate of this channel or thread is meant.",
 )
-ABOUT_COMMANDS = {
-    "start": "starts a debate; models left out are drawn at random",
-    "cancel": "stops a debate (whoever started it, or a manager)",
-    "close": "closes a vote early (managers)",
-    "status": "says how far a debate is",
-    "result": "shows how a debate ended",
-    "list": "lists the debates held here",
-    "models": "lists the models that may debate and judge here",
-    "topics": "lists topics to start with",
-    "formats": "lists the formats",
-    "settings": "shows or changes what applies here (managers)",
-    "export": "hands over the data of the revealed debates held here (managers)",
-    "agreement": "says how far jury and people agree here",
-    "leaderboard": "shows how people and jury rate the models here",
-    "review": "offers revealed debates whose outcome is unclear, to say who debated better",
-    "privacy": "says what is stored of you",
-    "forget": "has you forgotten, at once and for good",
-    "optout": "leaves you out of exports",
-    "optin": "undoes that, or brings you back after you were forgotten",
-    "help": "shows this",
-}
 
 
 # --- answers -----------------------------------------------------------------------------
@@ -199,10 +177,9 @@ def _no_file(answer: NoFileAnswer) -> str:
 
 
 def _help(answer: HelpAnswer, prefix: str) -> Iterator[str]:
+    lines = [f"`{prefix} {line.written}` {line.about}" for line in answer.commands]
     if answer.command is not None:
-        usage = usage_of(answer.command, hides=answer.hides)
-        yield f"`{prefix} {usage}` {ABOUT_COMMANDS[answer.command]}"
+        yield from lines
         return
     yield from HELP
-    for name, about in ABOUT_COMMANDS.items():
-        yield f"- `{prefix} {name}` {about}"
+    yield from (f"- {line}" for line in lines)

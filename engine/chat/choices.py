@@ -1,11 +1,18 @@
-"""What a person may mean while typing: matches for a beginning, the best first; pure."""
+"""What there is to choose from: listed by commands, matched while a person types."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from engine.answers.answers import FormatLine, FormatsAnswer, ModelsAnswer, TopicsAnswer
+from engine.chat.context import Context
+from engine.chat.invocation import NoArguments
+from engine.chat.lookup import find_held
+from engine.chat.person import Person, settings_of
+from engine.chat.settings import overlay
 from engine.debate import Debate, Model, Value
 from engine.formats import FORMATS
+from engine.line.intake import Defaults
 from engine.prompts.languages import NAMES
 from engine.text import headline
 from engine.topics import built_in_topics
@@ -19,6 +26,56 @@ class Choice(Value):
 
     value: str
     label: str
+
+
+# --- lists -------------------------------------------------------------------------------
+
+
+async def models(context: Context, person: Person, _: NoArguments) -> ModelsAnswer:
+    """List the models that may debate and judge here."""
+    defaults = await _offered(context, person)
+    return ModelsAnswer(
+        models=tuple(model.ref for model in defaults.models),
+        jurors=tuple(juror.ref for juror in defaults.jurors),
+    )
+
+
+async def topics(context: Context, person: Person, _: NoArguments) -> TopicsAnswer:
+    """List the built-in topics."""
+    return TopicsAnswer(topics=built_in_topics())
+
+
+async def formats(context: Context, person: Person, _: NoArguments) -> FormatsAnswer:
+    """List the formats."""
+    lines = [
+        FormatLine(
+            name=name, contenders=script.contenders, options=tuple(script.options.model_fields)
+        )
+        for name, script in FORMATS.items()
+    ]
+    return FormatsAnswer(formats=tuple(lines))
+
+
+async def _offered(context: Context, person: Person) -> Defaults:
+    return overlay(context.defaults, await settings_of(context.store, person))
+
+
+# --- matches -----------------------------------------------------------------------------
+
+
+async def match_models(context: Context, person: Person, prefix: str) -> tuple[Choice, ...]:
+    """Match the models that may debate here."""
+    return model_choices(prefix, (await _offered(context, person)).debaters)
+
+
+async def match_jurors(context: Context, person: Person, prefix: str) -> tuple[Choice, ...]:
+    """Match the models that may judge here."""
+    return model_choices(prefix, (await _offered(context, person)).judges)
+
+
+async def match_debates(context: Context, person: Person, prefix: str) -> tuple[Choice, ...]:
+    """Match the community's debates."""
+    return debate_choices(prefix, await find_held(context.store, person))
 
 
 def model_choices(prefix: str, offered: Iterable[Model]) -> tuple[Choice, ...]:

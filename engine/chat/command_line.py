@@ -1,6 +1,6 @@
-"""Chat commands read from one line of text; pure.
+"""Arguments read from the text of a command, and the values in it; pure.
 
-`start "Tea beats coffee" format=classic vote=30m` becomes a value of engine/answers/invocation.py.
+`"Tea beats coffee" format=classic vote=30m` becomes a value of engine/chat/invocation.py.
 """
 
 from __future__ import annotations
@@ -10,34 +10,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, NamedTuple, TypeVar
 
-from engine.answers.invocation import (
-    USAGES,
-    AgreementCommand,
-    CancelCommand,
-    CloseCommand,
-    Command,
-    ExportCommand,
-    ForgetCommand,
-    FormatsCommand,
-    HelpCommand,
-    LeaderboardCommand,
-    ListCommand,
-    ModelsCommand,
-    OptInCommand,
-    OptOutCommand,
-    PrivacyCommand,
-    ResultCommand,
-    ReviewCommand,
-    SettingsCommand,
-    StartCommand,
-    StatusCommand,
-    TopicsCommand,
-    usage_of,
+from engine.chat.invocation import (
+    DebateArgument,
+    ForgetArguments,
+    HelpArguments,
+    NoArguments,
+    ReviewArguments,
+    SettingsArguments,
+    StartArguments,
 )
 from engine.debate import BallotKind, Scores, TurnOrder
 from engine.errors import UsageError
 from engine.formats import FORMATS
-from engine.text import clean, headline
+from engine.text import headline
 
 E = TypeVar("E", BallotKind, Scores, TurnOrder)
 
@@ -65,43 +50,6 @@ _OPTION = re.compile(r"(\w[\w-]*)=(.*)", re.DOTALL)
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)(d|h|min|m|sec|s|)")
 _MINUTES = {"d": 1440.0, "h": 60.0, "min": 1.0, "m": 1.0, "": 1.0, "sec": 1 / 60, "s": 1 / 60}
 _YES = {"on": True, "yes": True, "true": True, "off": False, "no": False, "false": False}
-
-
-def parse_command(text: str, prefix: str = "/debate", *, hides: bool = True) -> Command:
-    """Read what follows the name of the slash command, which is `prefix`.
-
-    `hides` says whether a ballot can be secret where this is read.
-
-    Raises UsageError that says what is wrong, and how that command is written.
-    """
-    line = clean(text).strip()
-    if not line:
-        return HelpCommand()
-    name = line.split(maxsplit=1)[0]
-    rest = line[len(name) :]
-    name = name.casefold()
-    if name not in _READERS:
-        raise UsageError(
-            f"There is no command “{_shorten(name)}”;{_hint(name, USAGES)} see {prefix} help."
-        )
-    try:
-        return _READERS[name](split_words(rest))
-    except UsageError as error:
-        raise with_usage(error, name, prefix, hides=hides) from None
-
-
-def with_usage(
-    error: UsageError, name: str, prefix: str = "/debate", *, hides: bool = True
-) -> UsageError:
-    """Return an error that also says how the command of that name is written."""
-    said = str(error) if hides else _without_secret(str(error))
-    return UsageError(f"{said} Write it as: {prefix} {usage_of(name.casefold(), hides=hides)}")
-
-
-def _without_secret(said: str) -> str:
-    """Leave out, of what a ballot may be, what it cannot be here."""
-    secret = BallotKind.SECRET
-    return said.replace(f" did you mean {secret}?", "").replace(f" or {secret} or ", " or ")
 
 
 # --- words -------------------------------------------------------------------------------
@@ -170,10 +118,11 @@ def _unescape(text: str) -> str:
     return re.sub(r"\\([{}])".format("".join(_QUOTES)), r"\1", text)
 
 
-# --- commands ----------------------------------------------------------------------------
+# --- arguments ---------------------------------------------------------------------------
 
 
-def _start(words: Sequence[Word]) -> StartCommand:
+def read_start(words: Sequence[Word]) -> StartArguments:
+    """Read a topic and options. Raises UsageError, as all of these do."""
     _refuse_stray_equals(words)
     alone = [word for word in words if not word.option]
     fields: dict[str, Any] = {}
@@ -191,7 +140,7 @@ def _start(words: Sequence[Word]) -> StartCommand:
     if "topic" in fields:
         _nothing_after(alone)
     fields.setdefault("topic", _topic(alone) or None)
-    return StartCommand(sides=sides, options=options, **fields)
+    return StartArguments(sides=sides, options=options, **fields)
 
 
 def _topic(words: Sequence[Word]) -> str:
@@ -230,7 +179,8 @@ def _refuse_stray_equals(words: Iterable[Word]) -> None:
             raise UsageError("“=” stands alone; write option=value without spaces around it.")
 
 
-def _settings(words: Sequence[Word]) -> SettingsCommand:
+def read_settings(words: Sequence[Word]) -> SettingsArguments:
+    """Read changes, each as name=value."""
     _refuse_stray_equals(words)
     stray = next((word for word in words if not word.option), None)
     if stray:
@@ -239,69 +189,54 @@ def _settings(words: Sequence[Word]) -> SettingsCommand:
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice:
         raise UsageError(f"“{_shorten(twice)}” is given twice; give it once.")
-    return SettingsCommand(changes={word.option: word.text.strip() for word in words})
+    return SettingsArguments(changes={word.option: word.text.strip() for word in words})
 
 
-def _review(words: Sequence[Word]) -> ReviewCommand:
-    _nothing_after(words[2:])
-    _nothing_after([word for word in words if word.option])
-    debate, vote = (*(word.text.strip() for word in words), "", "")[:2]
-    return ReviewCommand(debate=debate.lstrip("#") or None, vote=vote or None)
+def read_review(words: Sequence[Word]) -> ReviewArguments:
+    """Read a debate's code and a vote on it; both may be left out."""
+    debate, vote = _alone(words, 2)
+    return ReviewArguments(debate=_unmarked(debate), vote=vote or None)
 
 
-def _forget(words: Sequence[Word]) -> ForgetCommand:
+def read_forget(words: Sequence[Word]) -> ForgetArguments:
+    """Read a confirmation."""
     _nothing_after([word for word in words if word.option != CONFIRM] + list(words[1:]))
-    return ForgetCommand(confirm=any(parse_switch(CONFIRM, word.text) for word in words))
+    return ForgetArguments(confirm=any(parse_switch(CONFIRM, word.text) for word in words))
 
 
-def _one(make: Callable[[str | None], Command]) -> Callable[[Sequence[Word]], Command]:
-    """Read at most one word."""
-
-    def read(words: Sequence[Word]) -> Command:
-        _nothing_after(words[1:])
-        _nothing_after([word for word in words if word.option])
-        return make(words[0].text.strip().lstrip("#") or None if words else None)
-
-    return read
+def read_debate(words: Sequence[Word]) -> DebateArgument:
+    """Read a debate's code, which may be left out."""
+    (code,) = _alone(words, 1)
+    return DebateArgument(debate=_unmarked(code))
 
 
-def _none(make: Callable[[], Command]) -> Callable[[Sequence[Word]], Command]:
+def read_help(words: Sequence[Word]) -> HelpArguments:
+    """Read a command's name, which may be left out."""
+    (name,) = _alone(words, 1)
+    return HelpArguments(command=_unmarked(name))
+
+
+def read_nothing(words: Sequence[Word]) -> NoArguments:
     """Read no word."""
+    _nothing_after(words)
+    return NoArguments()
 
-    def read(words: Sequence[Word]) -> Command:
-        _nothing_after(words)
-        return make()
 
-    return read
+def _alone(words: Sequence[Word], most: int) -> list[str]:
+    """Return the words, of which there are at most so many; one that is left out is empty."""
+    _nothing_after(words[most:])
+    _nothing_after([word for word in words if word.option])
+    return [*(word.text.strip() for word in words), *[""] * most][:most]
+
+
+def _unmarked(text: str) -> str | None:
+    return text.lstrip("#") or None
 
 
 def _nothing_after(words: Sequence[Word]) -> None:
     if words:
         said = f"{words[0].option}={words[0].text}" if words[0].option else words[0].text
         raise UsageError(f"“{_shorten(said)}” is too much here; leave it out.")
-
-
-_READERS: Mapping[str, Callable[[Sequence[Word]], Command]] = {
-    "start": _start,
-    "cancel": _one(lambda code: CancelCommand(debate=code)),
-    "close": _one(lambda code: CloseCommand(debate=code)),
-    "status": _one(lambda code: StatusCommand(debate=code)),
-    "result": _one(lambda code: ResultCommand(debate=code)),
-    "list": _none(ListCommand),
-    "models": _none(ModelsCommand),
-    "topics": _none(TopicsCommand),
-    "formats": _none(FormatsCommand),
-    "settings": _settings,
-    "export": _none(ExportCommand),
-    "agreement": _none(AgreementCommand),
-    "leaderboard": _none(LeaderboardCommand),
-    "review": _review,
-    "privacy": _none(PrivacyCommand),
-    "forget": _forget,
-    "optout": _none(OptOutCommand),
-    "optin": _none(OptInCommand),
-    "help": _one(lambda name: HelpCommand(command=name)),
-}
 
 
 # --- values ------------------------------------------------------------------------------

@@ -11,7 +11,9 @@ from typing import Any
 import structlog
 
 from engine.answers.answers import StatusAnswer
-from engine.chat.commands import Commands
+from engine.chat.context import Context
+from engine.chat.debates import status as status_of
+from engine.chat.invocation import DebateArgument
 from engine.chat.person import Person
 from engine.debate import Status
 from engine.errors import RostrumError
@@ -27,16 +29,16 @@ OVER = (*EARLY, Status.CLOSED)
 
 
 async def follow(
-    commands: Commands, person: Person, code: str, seconds: float
+    context: Context, person: Person, code: str, seconds: float
 ) -> AsyncIterator[StatusAnswer]:
     """Yield how a debate stands once it has a thread, and how it ended if not as it should.
 
     That is an early end, or a reveal that is not in the thread.
     """
-    bell, clock = commands.service.bell, commands.service.clock
+    bell, clock = context.service.bell, context.service.clock
     until, told = clock.now() + timedelta(seconds=seconds), False
     while clock.now() < until:
-        status = await commands.status(person, code)
+        status = await status_of(context, person, DebateArgument(debate=code))
         debate = status.debate
         if debate.status in EARLY or status.revealed in ELSEWHERE:
             yield status

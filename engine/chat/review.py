@@ -10,8 +10,12 @@ import asyncio
 from collections.abc import Sequence
 from datetime import datetime
 
-from engine.answers.answers import DebateLine, ReviewLine, RevisedAnswer
-from engine.debate import Debate
+from engine.answers.answers import DebateLine, ReviewAnswer, ReviewLine, RevisedAnswer
+from engine.chat.context import Context
+from engine.chat.invocation import ReviewArguments
+from engine.chat.lookup import find_held, find_named
+from engine.chat.person import Person
+from engine.debate import Debate, Status
 from engine.errors import NotAllowedError, UsageError
 from engine.store import ExportFilter, Revision, Store
 from engine.text import clean, headline
@@ -20,6 +24,25 @@ from engine.votes.questions import vote_options
 from engine.words import cards as card_markdown
 
 NO_VOTE = "none"
+REVIEWED = 200  # of the newest, which are read whole
+
+
+async def review(
+    context: Context, person: Person, asked: ReviewArguments
+) -> ReviewAnswer | RevisedAnswer:
+    """Offer revealed debates to be answered once more, or take such an answer."""
+    store, now = context.store, context.service.clock.now()
+    if asked.debate is None:
+        revealed = await find_held(store, person, (Status.CLOSED,), REVIEWED)
+        async with context.reading:
+            lines = await find_offers(store, person.platform, person.user, revealed, now)
+        return ReviewAnswer(lines=lines)
+    debate = await find_named(store, person, asked.debate)
+    if debate.revealed_at is None:
+        raise UsageError(f"Debate {debate.code} is not revealed; vote on it in its thread.")
+    if asked.vote is None:
+        return ReviewAnswer(lines=(line_of(debate),))
+    return await revise(store, debate, person.user, asked.vote, now)
 
 
 async def find_offers(

@@ -1,6 +1,6 @@
 """A community's settings within the operator's: what they leave to order, and what may be set.
 
-Pure. The operator's settings are the frame: a community chooses among the models offered and
+The operator's settings are the frame: a community chooses among the models offered and
 stays within the caps, also when the operator narrows them later.
 """
 
@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from pydantic import JsonValue
 
-from engine.answers.answers import SettingLine
-from engine.answers.invocation import StartCommand
+from engine.answers.answers import SettingLine, SettingsAnswer
 from engine.chat.command_line import (
     JUDGES,
     choice_of,
@@ -22,7 +21,9 @@ from engine.chat.command_line import (
     parse_number,
     parse_switch,
 )
-from engine.chat.person import Person
+from engine.chat.context import Context
+from engine.chat.invocation import SettingsArguments, StartArguments
+from engine.chat.person import Person, settings_of
 from engine.debate import BallotKind, Model
 from engine.errors import NotAllowedError, UsageError
 from engine.formats import find_format
@@ -42,6 +43,23 @@ _CAPS: Mapping[str, str] = {
     "user_daily_debates": "user_daily_debates",
     "max_live": "max_live_per_community",
 }
+
+
+async def show_settings(
+    context: Context, person: Person, asked: SettingsArguments
+) -> SettingsAnswer:
+    """Show the community's settings, after changing some."""
+    if asked.changes:
+        applied = await context.store.communities.change(
+            person.platform,
+            person.community,
+            lambda old: change_settings(old, asked.changes, context.defaults),
+            context.service.clock.now(),
+        )
+    else:
+        applied = await settings_of(context.store, person)
+    lines = setting_lines(applied, context.defaults)
+    return SettingsAnswer(settings=lines, changed=tuple(asked.changes))
 
 
 # --- the operator's frame ----------------------------------------------------------------
@@ -87,7 +105,7 @@ def choose_model(text: str, offered: Iterable[Model]) -> Model:
     raise UsageError(f"“{headline(clean(text), 80)}” is not a model offered here; {hint}")
 
 
-def order_of(person: Person, command: StartCommand, defaults: Defaults) -> Order:
+def order_of(person: Person, command: StartArguments, defaults: Defaults) -> Order:
     """Return what a person orders, of what the defaults offer. Raises UsageError."""
     plain = command.model_dump(exclude={"sides", "jurors", "judges", "options"})
     return Order(
@@ -107,7 +125,7 @@ def order_of(person: Person, command: StartCommand, defaults: Defaults) -> Order
     )
 
 
-def _options(command: StartCommand, defaults: Defaults) -> dict[str, JsonValue]:
+def _options(command: StartArguments, defaults: Defaults) -> dict[str, JsonValue]:
     """Return the format's options; judges that are named are as many as there are to be."""
     options: dict[str, JsonValue] = dict(command.options)
     known = find_format(command.format or defaults.format).options.model_fields

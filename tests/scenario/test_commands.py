@@ -16,10 +16,11 @@ from pydantic import SecretStr
 from bot.app import run_app
 from bot.settings.settings import Settings
 from engine.answers.answers import Answer, FileAnswer, NoFileAnswer, StartedAnswer
-from engine.answers.invocation import StartCommand
 from engine.answers.replies import to_markdown
-from engine.chat.command_line import parse_command
-from engine.chat.commands import Commands
+from engine.chat.choices import match_debates, match_jurors, match_models, models
+from engine.chat.commands import Commands, parse_command
+from engine.chat.debates import start, status
+from engine.chat.invocation import DebateArgument, NoArguments, StartArguments
 from engine.chat.person import Person
 from engine.debate import Debate, Model, Status
 from engine.errors import (
@@ -65,15 +66,20 @@ class Chat:
     async def say(self, person: Person, text: str, max_bytes: int = MEBIBYTE) -> str:
         """Give a command and return what is answered, errors included."""
         try:
-            answer = await self.commands.run(person, parse_command(text), max_bytes)
+            answer = await self.run(person, text, max_bytes)
         except RostrumError as error:
             self.told.append(str(error))
             return str(error)
         self.told.append(answer)
         return to_markdown(answer)
 
+    async def run(self, person: Person, text: str, max_bytes: int = MEBIBYTE) -> Answer:
+        """Give a command, where a file may have `max_bytes`."""
+        there = person.model_copy(update={"max_bytes": max_bytes})
+        return await self.commands.run(there, parse_command(text))
+
     async def start(self, person: Person = STARTER, text: str = '"Tea beats coffee"') -> Debate:
-        answer = await self.commands.run(person, parse_command(f"start {text}"), MEBIBYTE)
+        answer = await self.run(person, f"start {text}")
         assert isinstance(answer, StartedAnswer)
         return await self.line.store.debates.get(answer.debate.id)
 
@@ -170,7 +176,9 @@ async def test_a_thread_means_its_own_debate_and_a_channel_its_newest(chat: Chat
 async def test_the_composition_root_makes_the_commands(tmp_path: Path) -> None:
     settings = Settings(database_url=SecretStr(f"sqlite+aiosqlite:///{tmp_path / 'own.db'}"))
     async with run_app(settings, [MemoryVenue()]) as app:
-        assert "- `rehearsal/maple`" in to_markdown(await app.commands.models(STARTER))
+        assert "- `rehearsal/maple`" in to_markdown(
+            await models(app.commands, STARTER, NoArguments())
+        )
 
 
 # --- who may do what -----------------------------------------------------------------------
@@ -179,7 +187,7 @@ async def test_the_composition_root_makes_the_commands(tmp_path: Path) -> None:
 async def test_only_the_starter_and_managers_stop_a_debate(chat: Chat) -> None:
     debate = await chat.start()
     with pytest.raises(NotAllowedError, match=f"Only whoever started debate {debate.code}"):
-        await chat.commands.cancel(OTHER, debate.code)
+        await chat.run(OTHER, f"cancel {debate.code}")
     assert "is asked to stop" in await chat.say(STARTER, "cancel")
     ended = await chat.line.ended(debate.id)
     assert ended.status is Status.CANCELLED
@@ -215,9 +223,9 @@ async def test_another_communitys_debates_do_not_exist(chat: Chat) -> None:
         assert "There is no debate" in theirs
     assert "No debate was held here yet" in await chat.say(STRANGER, "list")
     assert "nothing to export" in await chat.say(STRANGER, "export")
-    assert await chat.commands.match_debates(STRANGER, "") == ()
+    assert await match_debates(chat.commands, STRANGER, "") == ()
     with pytest.raises(NotFoundError):
-        await chat.commands.status(STRANGER, debate.id)
+        await status(chat.commands, STRANGER, DebateArgument(debate=debate.id))
     talk = MANAGER.model_copy(update={"platform": "talk"})
     assert "There is no debate" in await chat.say(talk, f"result {debate.code}")
 
@@ -234,21 +242,21 @@ async def test_settings_apply_to_the_community_that_made_them(chat: Chat) -> Non
     assert "“near/ana” is not a model" in await chat.say(STARTER, "start x a=near/ana")
     theirs = await chat.start(STRANGER)
     assert theirs.request.language == "en"
-    assert [c.value for c in await chat.commands.match_models(OTHER, "")] == ["near/ben"]
-    assert "near/j1" in [c.value for c in await chat.commands.match_jurors(OTHER, "j")]
+    assert [c.value for c in await match_models(chat.commands, OTHER, "")] == ["near/ben"]
+    assert "near/j1" in [c.value for c in await match_jurors(chat.commands, OTHER, "j")]
 
 
 async def test_debates_start_in_allowed_channels_only(chat: Chat) -> None:
     await chat.say(MANAGER, "settings channels=attic,cellar")
     with pytest.raises(NotAllowedError, match="Debates do not start in this channel"):
-        await chat.commands.start(STARTER, StartCommand(topic="Tea"))
+        await start(chat.commands, STARTER, StartArguments(topic="Tea"))
     elsewhere = STARTER.model_copy(update={"place": "attic"})
     assert (await chat.start(elsewhere)).place == "attic"
 
 
 async def test_a_wrong_setting_changes_none(chat: Chat) -> None:
     with pytest.raises(UsageError, match="vote_minutes is “soon”"):
-        await chat.commands.settings(MANAGER, {"language": "tr", "vote_minutes": "soon"})
+        await chat.run(MANAGER, "settings language=tr vote_minutes=soon")
     assert "(set here)" not in await chat.say(MANAGER, "settings")
 
 
@@ -279,11 +287,11 @@ async def test_an_export_covers_this_communitys_revealed_debates(chat: Chat) -> 
     mine = await chat.closed()
     await chat.voting(STRANGER)
     await chat.voting()
-    file = await chat.commands.export(MANAGER, MEBIBYTE)
+    file = await chat.run(MANAGER, "export")
     assert isinstance(file, FileAnswer)
     assert (file.name, file.debates) == ("rostrum-export.zip", 1)
     assert [row["debate_id"] for row in rows(file, "debates")] == [mine.id]
-    again = await chat.commands.export(MANAGER, MEBIBYTE)
+    again = await chat.run(MANAGER, "export")
     assert isinstance(again, FileAnswer)
     assert again.content == file.content
 
@@ -291,7 +299,7 @@ async def test_an_export_covers_this_communitys_revealed_debates(chat: Chat) -> 
 async def test_an_export_too_large_for_the_platform_says_how_to_get_it(chat: Chat) -> None:
     assert "nothing to export" in await chat.say(MANAGER, "export")
     await chat.closed()
-    answer = await chat.commands.export(MANAGER, 100)
+    answer = await chat.run(MANAGER, "export", 100)
     assert isinstance(answer, NoFileAnswer)
     assert "`rostrum export --out FOLDER --community club`" in to_markdown(answer)
 
@@ -307,7 +315,7 @@ async def ask_everything(chat: Chat, debate: Debate) -> None:
                 await chat.say(person, f"{command} {debate.code}")
         await chat.say(person, "list")
         await chat.say(person, "export")
-    chat.told += [repr(await chat.commands.match_debates(OTHER, ""))]
+    chat.told += [repr(await match_debates(chat.commands, OTHER, ""))]
 
 
 async def test_nothing_is_given_away_before_the_reveal(telling: Chat) -> None:

@@ -10,8 +10,8 @@ import pytest
 
 from adapters.discord.commands import start_command
 from bot.debate import Asked
-from engine.answers.invocation import StartCommand
-from engine.chat.command_line import parse_command
+from engine.chat.commands import parse_command
+from engine.chat.invocation import StartArguments
 from engine.formats.structured.briefing import Briefing
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.rehearsed import setup_for
@@ -48,9 +48,10 @@ def test_a_formats_options_mean_the_same_wherever_they_are_given(format: str) ->
     given = OPTIONS[format]
     pairs = tuple(given.split())
     expected = dict(pair.split("=", 1) for pair in pairs)
-    in_slack = parse_command(f"start Tea format={format} {given}")
-    assert isinstance(in_slack, StartCommand)
-    in_discord = start_command({"topic": "Tea", "format": format, "more": given})
+    in_slack = parse_command(f"start Tea format={format} {given}").arguments
+    in_discord = start_command({"topic": "Tea", "format": format, "more": given}).arguments
+    assert isinstance(in_slack, StartArguments)
+    assert isinstance(in_discord, StartArguments)
     in_terminal = Asked(format=format, options=pairs).order()
     assert in_slack.options == in_discord.options == in_terminal.options == expected
     assert setup_for(format, options=expected).request.format == format

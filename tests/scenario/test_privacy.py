@@ -20,8 +20,9 @@ from bot.settings.sections import PrivacySettings
 from bot.settings.settings import Settings
 from engine.answers.answers import ForgottenAnswer
 from engine.answers.replies import to_markdown
-from engine.chat.command_line import parse_command
-from engine.chat.commands import Commands
+from engine.chat.commands import Commands, parse_command
+from engine.chat.debates import result
+from engine.chat.invocation import DebateArgument
 from engine.chat.person import Person
 from engine.chat.privacy import forget, purge, tidy
 from engine.dataset.writer import export
@@ -59,16 +60,16 @@ def commands_of(session: Session) -> Commands:
 
 
 def person(user: str) -> Person:
-    return Person(platform="memory", community="club", place=LOBBY, user=user)
+    return Person(platform="memory", community="club", place=LOBBY, user=user, max_bytes=2**20)
 
 
 async def say(session: Session, user: str, text: str) -> str:
     command = parse_command(text)
-    return to_markdown(await commands_of(session).run(person(user), command, 2**20))
+    return to_markdown(await commands_of(session).run(person(user), command))
 
 
 async def forgotten(session: Session, user: str) -> None:
-    answer = await commands_of(session).forget(person(user), confirmed=True)
+    answer = await commands_of(session).run(person(user), parse_command("forget confirm=yes"))
     assert isinstance(answer, ForgottenAnswer)
     assert (answer.done, answer.rest) == (True, False)
 
@@ -90,7 +91,8 @@ async def voted(hall: Hall, session: Session, *users: str) -> str:
 
 async def counts(session: Session, debate_id: str) -> dict[str, int]:
     """Return what the reveal counts."""
-    reveal = (await commands_of(session).result(person(BOB), debate_id)).reveal
+    asked = DebateArgument(debate=debate_id)
+    reveal = (await result(commands_of(session), person(BOB), asked)).reveal
     assert reveal is not None
     return {option: n for option, n in reveal.tally.counts.items() if n}
 
@@ -170,7 +172,7 @@ async def test_forgetting_while_an_export_is_made(hall: Hall, file: Path, tmp_pa
 
         reading = asyncio.create_task(asyncio.to_thread(read))
         await asyncio.to_thread(opened.wait, 10)
-        answer = await commands_of(session).forget(person(ANN), confirmed=True)
+        answer = await commands_of(session).run(person(ANN), parse_command("forget confirm=yes"))
         assert "as soon as that is done" in to_markdown(answer)
         may_end.set()
         assert await reading == 1

@@ -9,8 +9,7 @@ import pytest
 
 from engine.answers.answers import ReviewAnswer
 from engine.answers.replies import to_markdown
-from engine.chat.command_line import parse_command
-from engine.chat.commands import Commands
+from engine.chat.commands import Commands, parse_command
 from engine.chat.person import Person
 from engine.debate import BallotKind, Debate
 from engine.errors import NotAllowedError, NotFoundError, UsageError
@@ -36,7 +35,7 @@ def commands_of(session: Session) -> Commands:
 
 async def say(session: Session, person: Person, text: str) -> str:
     command = parse_command(text)
-    return to_markdown(await commands_of(session).run(person, command, 2**20))
+    return to_markdown(await commands_of(session).run(person, command))
 
 
 async def held(session: Session, defaults: Defaults = DEFAULTS) -> Debate:
@@ -57,7 +56,7 @@ async def answers(session: Session, debate: Debate) -> list[str]:
 
 
 async def offered(session: Session, person: Person) -> list[str]:
-    answer = await commands_of(session).review(person)
+    answer = await commands_of(session).run(person, parse_command("review"))
     assert isinstance(answer, ReviewAnswer)
     return [line.debate.code for line in answer.lines]
 

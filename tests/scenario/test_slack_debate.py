@@ -14,7 +14,7 @@ from pydantic import SecretStr
 from adapters.slack.install.workspaces import OneWorkspace
 from adapters.slack.rest import Rest
 from adapters.slack.whisper import Asker, Whisper
-from engine.answers.invocation import usage_of
+from engine.chat.commands import COMMANDS
 from engine.debate import Status
 from tests.doubles.model_server import ModelServer
 from tests.doubles.slack import Asked, Rules, SlackServer, delay
@@ -264,7 +264,7 @@ async def test_a_malformed_command_is_answered_with_what_is_wrong_and_its_usage(
     async with stage.process():
         said = await (await slack.slash("olga", f"/debate {line}")).said()
     assert wrong in said
-    assert f"Write it as: /debate {usage_of(line.split()[0].casefold(), hides=False)}" in said
+    assert f"Write it as: /debate {COMMANDS[line.split()[0].casefold()].usage(hides=False)}" in said
     assert slack.messages() == []
 
 

@@ -14,8 +14,7 @@ import pytest
 
 from bot.stats import run_stats
 from engine.answers.replies import to_markdown
-from engine.chat.command_line import parse_command
-from engine.chat.commands import Commands
+from engine.chat.commands import Commands, parse_command
 from engine.chat.person import Person
 from engine.debate import Debate
 from engine.errors import ExportError, UsageError
@@ -35,7 +34,7 @@ COPIES = 39
 
 async def ask(line: Running, person: Person, text: str) -> str:
     commands = Commands(line.service, line.store, OPEN, "1.2.3")
-    return to_markdown(await commands.run(person, parse_command(text), 1))
+    return to_markdown(await commands.run(person, parse_command(text)))
 
 
 async def vote(line: Running, **choices: str) -> Debate:

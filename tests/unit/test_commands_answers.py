@@ -25,8 +25,11 @@ from engine.answers.answers import (
     TopicsAnswer,
 )
 from engine.answers.debates import STATES, STATUSES
-from engine.answers.invocation import USAGES
-from engine.answers.replies import ABOUT_COMMANDS, UNSET, to_markdown
+from engine.answers.replies import UNSET, to_markdown
+from engine.chat.commands import COMMANDS, help_on
+from engine.chat.context import Context
+from engine.chat.invocation import HelpArguments
+from engine.chat.person import Person
 from engine.debate import Estimate, Status
 from engine.judging import Persuasion, Tally, Verdict
 from engine.messages import JurorLine, Reveal
@@ -215,11 +218,29 @@ def test_an_export_too_large_says_how_to_get_it() -> None:
     assert to_markdown(file) == "`x.zip` has 1 revealed debate."
 
 
-def test_help_covers_every_command_as_the_platform_writes_it() -> None:
-    assert set(ABOUT_COMMANDS) == set(USAGES)
-    said = to_markdown(HelpAnswer(), "/rostrum")
-    assert all(f"`/rostrum {name}`" in said for name in USAGES)
-    assert to_markdown(HelpAnswer(command="cancel")).startswith("`/debate cancel [debate]` stops")
+async def ask_for_help(command: str | None = None) -> HelpAnswer:
+    nothing: Any = None
+    person = Person(platform="memory", community="club", place="lobby", user="u1")
+    context = Context(nothing, nothing, nothing, "1.2.3")
+    return await help_on(context, person, HelpArguments(command=command))
+
+
+async def test_help_covers_every_command_as_the_platform_writes_it() -> None:
+    said = to_markdown(await ask_for_help(), "/rostrum")
+    assert all(f"- `/rostrum {name}` {of.about}" in said for name, of in COMMANDS.items())
+    cancel = to_markdown(await ask_for_help("cancel"))
+    assert cancel.startswith("`/debate cancel [debate]` stops")
+
+
+@pytest.mark.parametrize(
+    ("name", "who"),
+    [("cancel", "(whoever started it, or a manager)"), ("export", "(managers)"), ("list", "here")],
+)
+async def test_help_says_who_may(name: str, who: str) -> None:
+    assert to_markdown(await ask_for_help(name)).endswith(who)
+    assert [line.about for line in (await ask_for_help()).commands if line.written == name] == [
+        line.about for line in (await ask_for_help(name)).commands
+    ]
 
 
 def test_stopping_says_what_stops() -> None:

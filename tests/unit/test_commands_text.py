@@ -8,23 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.answers.invocation import (
-    USAGES,
-    CancelCommand,
-    CloseCommand,
-    ExportCommand,
-    FormatsCommand,
-    HelpCommand,
-    ListCommand,
-    ModelsCommand,
-    PrivacyCommand,
-    ResultCommand,
-    SettingsCommand,
-    StartCommand,
-    StatusCommand,
-    TopicsCommand,
+from engine.chat.command_line import parse_minutes
+from engine.chat.commands import COMMANDS, parse_command
+from engine.chat.invocation import (
+    DebateArgument,
+    HelpArguments,
+    Invocation,
+    SettingsArguments,
+    StartArguments,
 )
-from engine.chat.command_line import parse_command, parse_minutes
 from engine.debate import BallotKind, Scores, TurnOrder
 from engine.errors import UsageError
 
@@ -47,10 +39,10 @@ def quote(text: str) -> str:
     return '"' + "".join(f"\\{c}" if c in MARKS else c for c in text) + '"'
 
 
-def started(text: str) -> StartCommand:
-    command = parse_command(f"start {text}")
-    assert isinstance(command, StartCommand)
-    return command
+def started(text: str) -> StartArguments:
+    arguments = parse_command(f"start {text}").arguments
+    assert isinstance(arguments, StartArguments)
+    return arguments
 
 
 # --- start -------------------------------------------------------------------------------
@@ -61,7 +53,7 @@ def test_everything_can_be_said_in_one_line() -> None:
         '"Tea beats coffee" conditions="Only in Türkiye" format=Classic a=online/x b=online/y '
         "jurors=near/j1,near/j2 language=tr rounds=2 vote=1h30m ballot=secret scores=live "
         "turn_order=simultaneous blind=off stance=yes"
-    ) == StartCommand(
+    ) == StartArguments(
         topic="Tea beats coffee",
         conditions="Only in Türkiye",
         format="classic",
@@ -94,8 +86,8 @@ def test_everything_can_be_said_in_one_line() -> None:
     ],
 )
 def test_quotation_marks_of_any_sort_hold_a_topic_together(text: str) -> None:
-    assert started(f"{text} rounds=2") == StartCommand(topic="Tea beats coffee", rounds=2)
-    assert started(f"rounds=2 {text}") == StartCommand(topic="Tea beats coffee", rounds=2)
+    assert started(f"{text} rounds=2") == StartArguments(topic="Tea beats coffee", rounds=2)
+    assert started(f"rounds=2 {text}") == StartArguments(topic="Tea beats coffee", rounds=2)
 
 
 def test_an_apostrophe_opens_and_closes_nothing() -> None:
@@ -120,7 +112,7 @@ def test_a_number_names_a_side_where_there_are_many() -> None:
 def test_seats_judges_and_the_formats_own_options_are_read() -> None:
     assert started(
         "x a1=near/ana model_b=near/ben judges=near/j1,near/j2 agents=4"
-    ) == StartCommand(
+    ) == StartArguments(
         topic="x",
         sides={"A1": "near/ana", "B": "near/ben"},
         judges=("near/j1", "near/j2"),
@@ -134,7 +126,7 @@ def test_the_topic_can_be_named_as_on_any_platform() -> None:
 
 
 def test_start_alone_leaves_everything_to_the_defaults() -> None:
-    assert started("") == StartCommand()
+    assert started("") == StartArguments()
 
 
 @settings(deadline=None)
@@ -182,7 +174,7 @@ def test_a_malformed_start_says_what_is_wrong_and_how_it_is_written(text: str, w
     with pytest.raises(UsageError) as told:
         parse_command(f"start {text}")
     assert why in str(told.value)
-    assert USAGES["start"] in str(told.value)
+    assert COMMANDS["start"].usage() in str(told.value)
 
 
 def test_an_unknown_command_names_the_nearest() -> None:
@@ -206,25 +198,28 @@ def test_a_command_that_takes_nothing_refuses_more(name: str) -> None:
 @pytest.mark.parametrize(
     ("text", "command"),
     [
-        ("", HelpCommand()),
-        ("help", HelpCommand()),
-        ("HELP start", HelpCommand(command="start")),
-        ("cancel", CancelCommand()),
-        ("cancel K7F2QZ", CancelCommand(debate="K7F2QZ")),
-        ("close #k7f2qz", CloseCommand(debate="k7f2qz")),
-        ("status\nk7f2qz", StatusCommand(debate="k7f2qz")),
-        ("result", ResultCommand()),
-        ("list", ListCommand()),
-        ("models", ModelsCommand()),
-        ("topics", TopicsCommand()),
-        ("formats", FormatsCommand()),
-        ("export", ExportCommand()),
-        ("privacy", PrivacyCommand()),
-        ("settings", SettingsCommand()),
+        ("", Invocation("help", HelpArguments())),
+        ("help", Invocation("help", HelpArguments())),
+        ("HELP start", Invocation("help", HelpArguments(command="start"))),
+        ("cancel", Invocation("cancel", DebateArgument())),
+        ("cancel K7F2QZ", Invocation("cancel", DebateArgument(debate="K7F2QZ"))),
+        ("close #k7f2qz", Invocation("close", DebateArgument(debate="k7f2qz"))),
+        ("status\nk7f2qz", Invocation("status", DebateArgument(debate="k7f2qz"))),
+        ("result", Invocation("result", DebateArgument())),
+        ("list", Invocation("list")),
+        ("models", Invocation("models")),
+        ("topics", Invocation("topics")),
+        ("formats", Invocation("formats")),
+        ("export", Invocation("export")),
+        ("privacy", Invocation("privacy")),
+        ("settings", Invocation("settings", SettingsArguments())),
         (
             'settings models="near/ana, near/ben" vote_minutes=1h ballot=',
-            SettingsCommand(
-                changes={"models": "near/ana, near/ben", "vote_minutes": "1h", "ballot": ""}
+            Invocation(
+                "settings",
+                SettingsArguments(
+                    changes={"models": "near/ana, near/ben", "vote_minutes": "1h", "ballot": ""}
+                ),
             ),
         ),
     ],

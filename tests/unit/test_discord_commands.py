@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import discord
@@ -20,7 +21,8 @@ from adapters.discord.rest import Rest
 from adapters.discord.translation import TABLES, Translator, table
 from adapters.discord.venue import DiscordVenue
 from engine.answers.buttons import read_button
-from engine.answers.invocation import USAGES
+from engine.chat.commands import COMMANDS
+from engine.chat.invocation import Invocation
 
 NAME = regex.compile(r"^[-_'\p{L}\p{N}\p{sc=Deva}\p{sc=Thai}]{1,32}$")
 
@@ -49,7 +51,25 @@ def localised(option: dict[str, Any], field: str) -> dict[str, str]:
 
 
 async def test_every_command_that_the_engine_knows_is_offered(payload: dict[str, Any]) -> None:
-    assert {option["name"] for option in payload["options"]} == set(USAGES)
+    assert {option["name"] for option in payload["options"]} == set(COMMANDS)
+
+
+async def test_each_command_gives_what_its_entry_takes() -> None:
+    given: list[Invocation] = []
+
+    class Recorder:
+        async def carry_out(self, interaction: Any, asked: Any) -> None:
+            given.append(asked() if callable(asked) else asked)
+
+    recorder: Any = Recorder()
+    group = DebateCommands(recorder)
+    for command in group.commands:
+        assert isinstance(command, app_commands.Command)
+        typed = {"topic": "Tea"} if command.name == "start" else {}
+        interaction: Any = SimpleNamespace(namespace=typed.items())
+        await command.callback(group, interaction, **typed)  # type: ignore[arg-type]
+        assert given[-1].name == command.name
+        assert type(given[-1].arguments) is type(COMMANDS[command.name].takes.read([]))
 
 
 async def test_names_are_of_the_form_that_discord_takes(payload: dict[str, Any]) -> None:

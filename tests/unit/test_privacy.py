@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 import pytest
 
 from engine.answers.answers import ForgottenAnswer, PrivacyAnswer
-from engine.answers.invocation import Command, ForgetCommand, OptInCommand, OptOutCommand
 from engine.answers.replies import to_markdown
-from engine.chat.command_line import parse_command
+from engine.chat.commands import parse_command
+from engine.chat.invocation import ForgetArguments, Invocation
 from engine.errors import UsageError
 from engine.store import Traces
 
@@ -27,15 +27,15 @@ MUCH = Traces(
 @pytest.mark.parametrize(
     ("text", "command"),
     [
-        ("forget", ForgetCommand()),
-        ("forget confirm=yes", ForgetCommand(confirm=True)),
-        ("FORGET confirm=On", ForgetCommand(confirm=True)),
-        ("forget confirm=no", ForgetCommand()),
-        ("optout", OptOutCommand()),
-        ("optin", OptInCommand()),
+        ("forget", Invocation("forget", ForgetArguments())),
+        ("forget confirm=yes", Invocation("forget", ForgetArguments(confirm=True))),
+        ("FORGET confirm=On", Invocation("forget", ForgetArguments(confirm=True))),
+        ("forget confirm=no", Invocation("forget", ForgetArguments())),
+        ("optout", Invocation("optout")),
+        ("optin", Invocation("optin")),
     ],
 )
-def test_a_person_asks_in_one_line(text: str, command: Command) -> None:
+def test_a_person_asks_in_one_line(text: str, command: Invocation) -> None:
     assert parse_command(text) == command
 
 

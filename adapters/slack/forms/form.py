@@ -16,7 +16,7 @@ from adapters.slack.forms.fields import (
     view_of,
 )
 from engine.answers.answers import ModelsAnswer
-from engine.answers.invocation import StartCommand
+from engine.chat.invocation import StartArguments
 from engine.chat.settings import parse_vote_minutes
 from engine.debate import BallotKind
 from engine.formats import FORMATS
@@ -44,11 +44,11 @@ def form_of(offered: ModelsAnswer) -> Json:
     return view_of(FORM, texts.FORM_TITLE, texts.FORM_SEND, texts.FORM_CLOSE, fields)
 
 
-def command_of(view: Json) -> StartCommand:
+def command_of(view: Json) -> StartArguments:
     """Return what was entered. Raises UsageError for minutes that are none."""
     said = {name: entered_text(view, name) for name in texts.FIELDS}
     minutes, ballot = said["minutes"], said["ballot"]
-    return StartCommand(
+    return StartArguments(
         topic=said["topic"],
         conditions=said["conditions"],
         format=said["format"],

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any
+from typing import Any, cast
 
 from adapters.slack import texts
 from adapters.slack.answering import PLATFORM, Desk, explained
@@ -17,8 +17,9 @@ from adapters.slack.forms.fields import Json
 from adapters.slack.forms.form import command_of, form_of
 from adapters.slack.forms.settings_form import changes_of, settings_form
 from adapters.slack.whisper import Asker, Whisper
-from engine.answers.answers import Answer
-from engine.answers.invocation import Command, SettingsCommand
+from engine.answers.answers import Answer, SettingsAnswer
+from engine.chat.choices import models
+from engine.chat.invocation import Invocation, NoArguments, SettingsArguments
 from engine.chat.person import Person
 from engine.chat.settings import find_mistakes
 from engine.delivery.ending import refusal_of
@@ -46,7 +47,7 @@ class Modals:
             somebody = Person(
                 platform=PLATFORM, community=home.team, place=asker.channel, user=asker.user
             )
-            return form_of(await self._desk.commands.models(somebody))
+            return form_of(await models(self._desk.commands, somebody, NoArguments()))
 
         await self._open(asker, trigger, make)
 
@@ -54,9 +55,9 @@ class Modals:
         """Open the form of the settings; whoever may not see them is told so."""
 
         async def make() -> Json:
-            commands = self._desk.commands
-            answer = await commands.settings(await self._desk.person(asker))
-            return settings_form(answer, commands.defaults)
+            person, asked = await self._desk.person(asker), SettingsArguments()
+            answer = await self._desk.commands.run(person, Invocation("settings", asked))
+            return settings_form(cast(SettingsAnswer, answer), self._desk.commands.defaults)
 
         await self._open(asker, trigger, make)
 
@@ -67,7 +68,7 @@ class Modals:
         except UsageError as error:
             await ack(response_action="errors", errors={"minutes": str(error)})
             return
-        await self._carry_out(ack, view, command, "topic")
+        await self._carry_out(ack, view, Invocation("start", command), "topic")
 
     async def on_settings(self, ack: Ack, view: Json) -> None:
         """Make the changes that a form asks for, or none of them."""
@@ -77,7 +78,8 @@ class Modals:
             await ack(response_action="errors", errors=mistakes)
             return
         first = next(iter(changes), view["blocks"][0]["block_id"])
-        await self._carry_out(ack, view, SettingsCommand(changes=changes), first)
+        command = Invocation("settings", SettingsArguments(changes=changes))
+        await self._carry_out(ack, view, command, first)
 
     async def _open(self, asker: Asker, trigger: str, make: Callable[[], Awaitable[Json]]) -> None:
         """Open a form, in which it is kept where it was asked for."""
@@ -90,7 +92,7 @@ class Modals:
 
         await explained(Whisper(self._desk.workspaces, asker), run)
 
-    async def _carry_out(self, ack: Ack, view: Json, command: Command, beside: str) -> None:
+    async def _carry_out(self, ack: Ack, view: Json, command: Invocation, beside: str) -> None:
         """Carry out a command, or show in the form why it cannot be, while Slack waits for that."""
         asker = Asker(**json.loads(view["private_metadata"]))
         running = asyncio.ensure_future(self._desk.run(asker, command))

@@ -1,0 +1,151 @@
+"""The commands on debates: start and stop them, see how far they are and how they ended."""
+
+from __future__ import annotations
+
+import asyncio
+
+from engine.answers.answers import (
+    DebateLine,
+    DebatesAnswer,
+    ResultAnswer,
+    StartedAnswer,
+    StatusAnswer,
+    StoppedAnswer,
+)
+from engine.chat.context import Context
+from engine.chat.invocation import DebateArgument, NoArguments, StartArguments
+from engine.chat.lookup import find_held, find_newest, find_only
+from engine.chat.permission import check_started
+from engine.chat.person import Person, settings_of
+from engine.chat.settings import check_channel, order_of, overlay
+from engine.debate import Debate, Status
+from engine.delivery.ending import where_revealed, why
+from engine.errors import UsageError
+from engine.formats import length_of
+from engine.judging import Question
+from engine.line.intake import Order
+from engine.messages import Reveal
+from engine.store import Store
+from engine.store.pairs import closes_with, tied
+from engine.votes.window import NO_VERDICT, reveal_of, stances_of, tally_of
+
+LISTED = 20
+LIVE = (Status.QUEUED, Status.RUNNING)
+BY_STARTER = "Whoever started it stopped it."
+BY_MANAGER = "A manager stopped it."
+
+
+async def start(context: Context, person: Person, asked: StartArguments) -> StartedAnswer:
+    """Queue a debate, and say what it will take.
+
+    Raises NotAllowedError for a channel that is not allowed, UsageError and BudgetError.
+    """
+    settings = await settings_of(context.store, person)
+    check_channel(settings, person.channel or person.place)
+    defaults = overlay(context.defaults, settings)
+    order = order_of(person, asked, defaults)
+    async with context.starts.setdefault(person.thread or object(), asyncio.Lock()):
+        await _check_thread(context.store, person, order)
+        started = await context.service.start(order, defaults)
+    return StartedAnswer(
+        debate=DebateLine.of(started.debate),
+        mirror=started.mirror and DebateLine.of(started.mirror),
+        estimate=started.estimate,
+        warnings=started.warnings,
+        models={side: model.ref for side, model in order.models.items()},
+        jurors=tuple(juror.ref for juror in order.jurors),
+    )
+
+
+async def _check_thread(store: Store, person: Person, order: Order) -> None:
+    """Refuse debates that would stand between one another's turns in one thread."""
+    if person.thread is None:
+        return
+    if order.mirror:
+        raise UsageError(
+            "A mirrored debate is two, and each needs a thread of its own; start it in a "
+            "channel, or leave out mirror."
+        )
+    going = await store.votes.held_in(person.platform, thread=person.thread)
+    going += await store.votes.held_in(person.platform, channel=person.thread)
+    if going:
+        raise UsageError(
+            "A debate is going on in this thread; start another one when it is over, or in "
+            "another thread or channel."
+        )
+
+
+async def cancel(context: Context, person: Person, asked: DebateArgument) -> StoppedAnswer:
+    """Stop a debate: its starter may, and managers."""
+    found = await find_only(context.store, person, asked.debate, LIVE)
+    starter = await check_started(context.store, person, found)
+    stopped = await context.service.cancel(found.id, BY_STARTER if starter else BY_MANAGER)
+    return StoppedAnswer(what="debate", debate=DebateLine.of(stopped))
+
+
+async def close(context: Context, person: Person, asked: DebateArgument) -> StoppedAnswer:
+    """Close a vote before its time, and an open one on its mirror."""
+    found = await find_only(context.store, person, asked.debate, (Status.VOTING,))
+    mirror = await context.store.debates.mirror_of(found)
+    both = mirror is not None and closes_with(found, mirror)
+    closed = await context.service.close_vote(found.id)
+    line = DebateLine.of(mirror) if mirror is not None and both else None
+    return StoppedAnswer(what="vote", debate=DebateLine.of(closed), mirror=line)
+
+
+async def status(context: Context, person: Person, asked: DebateArgument) -> StatusAnswer:
+    """Say how far a debate is, and nothing that is sealed."""
+    store = context.store
+    found = await find_newest(store, person, asked.debate)
+    mirror, now = await store.debates.mirror_of(found), context.service.clock.now()
+    going = found.status.live or found.status is Status.VOTING
+    return StatusAnswer(
+        debate=DebateLine.of(found),
+        turns=await store.journal.turns_held(found.id),
+        turns_total=length_of(found.setup),
+        why="" if going else why(found),
+        revealed=await where_revealed(store.outbox, found),
+        minutes_left=_minutes_left(context, found),
+        mirror=DebateLine.of(mirror) if mirror and tied(found, mirror, now) else None,
+        gaps=found.gaps,
+        waits=why(found) if going else "",
+        unread=Question.VOTE in await _unread(store, found),
+    )
+
+
+async def result(context: Context, person: Person, asked: DebateArgument) -> ResultAnswer:
+    """Say how a debate ended, once it is revealed."""
+    found = await find_newest(context.store, person, asked.debate)
+    reveal = None if found.revealed_at is None else await _reveal(context.store, found)
+    return ResultAnswer(
+        debate=DebateLine.of(found), reveal=reveal, minutes_left=_minutes_left(context, found)
+    )
+
+
+async def newest(context: Context, person: Person, _: NoArguments) -> DebatesAnswer:
+    """List the community's newest debates."""
+    held = await find_held(context.store, person, limit=LISTED)
+    return DebatesAnswer(debates=tuple(DebateLine.of(debate) for debate in held))
+
+
+def _minutes_left(context: Context, debate: Debate) -> float | None:
+    if debate.status is not Status.VOTING or debate.vote_deadline is None:
+        return None
+    left = debate.vote_deadline - context.service.clock.now()
+    return max(0.0, left.total_seconds() / 60)
+
+
+async def _reveal(store: Store, debate: Debate) -> Reveal:
+    verdict, ballots = await store.journal.judged(debate.id)
+    calls, usd = await store.journal.spending(debate.id)
+    events = await store.votes.events(debate.id)
+    unread = await _unread(store, debate)
+    tally, stances = tally_of(debate, events, unread), stances_of(debate, events, unread)
+    verdict = verdict or NO_VERDICT
+    return reveal_of(debate, tally, verdict, ballots, calls, usd, stances, unread)
+
+
+async def _unread(store: Store, debate: Debate) -> frozenset[Question]:
+    """Return what closed without a reading of its reactions."""
+    targets = await store.votes.targets(debate.id)
+    return frozenset(target.question for target in targets if target.unread)

@@ -1,0 +1,43 @@
+"""The commands on a person's own data: see it, be forgotten, leave exports and come back."""
+
+from __future__ import annotations
+
+from engine.answers.answers import ForgottenAnswer, OptedAnswer, PrivacyAnswer
+from engine.chat.context import Context
+from engine.chat.invocation import ForgetArguments, NoArguments
+from engine.chat.person import Person
+from engine.chat.privacy import forget as forget_person
+from engine.store import Traces
+
+
+async def privacy(context: Context, person: Person, _: NoArguments) -> PrivacyAnswer:
+    """Say what is stored, and how much of it is the person's."""
+    return PrivacyAnswer(traces=await _traces(context, person))
+
+
+async def forget(context: Context, person: Person, asked: ForgetArguments) -> ForgottenAnswer:
+    """Forget the person once that is confirmed; before, say what it would mean."""
+    traces = await _traces(context, person)
+    if not asked.confirm:
+        return ForgottenAnswer(done=False, traces=traces)
+    store, clock = context.store, context.service.clock
+    wiped = await forget_person(store, clock, person.platform, person.user)
+    return ForgottenAnswer(done=True, traces=traces, rest=not wiped)
+
+
+async def opt_out(context: Context, person: Person, _: NoArguments) -> OptedAnswer:
+    """Leave the person out of exports; what they chose still counts."""
+    await context.store.people.opt_out(person.platform, person.user)
+    return OptedAnswer(out=True, forgotten=(await _traces(context, person)).forgotten)
+
+
+async def opt_in(context: Context, person: Person, _: NoArguments) -> OptedAnswer:
+    """Have the person in exports again, or back after they were forgotten."""
+    before = await _traces(context, person)
+    now = context.service.clock.now()
+    await context.store.people.opt_in(person.platform, person.user, now)
+    return OptedAnswer(out=False, back=before.forgotten)
+
+
+async def _traces(context: Context, person: Person) -> Traces:
+    return await context.store.people.traces(person.platform, person.user)

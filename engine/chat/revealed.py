@@ -1,0 +1,75 @@
+"""The commands on all that was revealed in a community: exported, compared, rated."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from engine.answers.answers import AgreementAnswer, FileAnswer, LeaderboardAnswer, NoFileAnswer
+from engine.chat.context import Context
+from engine.chat.invocation import NoArguments
+from engine.chat.person import Person
+from engine.dataset.bundle import ROOT, export_zip
+from engine.stats.agreement import measure_agreement
+from engine.stats.ratings import rank_models
+from engine.stats.reading import work_out
+from engine.stats.row import Row
+from engine.store import ExportFilter, count_rehearsals
+
+T = TypeVar("T")
+
+
+async def export(context: Context, person: Person, _: NoArguments) -> FileAnswer | NoFileAnswer:
+    """Zip the data of the debates revealed here."""
+    async with context.reading:
+        bundle = await export_zip(
+            context.store,
+            _revealed_here(person),
+            context.export_key,
+            version=context.version,
+            max_bytes=person.max_bytes,
+        )
+    rehearsals = await _rehearsals(context, person)
+    if bundle.content is None or not bundle.debates:
+        return NoFileAnswer(
+            community=person.community,
+            bytes=bundle.size if bundle.debates else 0,
+            bytes_max=person.max_bytes,
+            rehearsals=rehearsals,
+        )
+    return FileAnswer(
+        name=f"{ROOT}.zip", content=bundle.content, debates=bundle.debates, rehearsals=rehearsals
+    )
+
+
+async def agreement(context: Context, person: Person, _: NoArguments) -> AgreementAnswer:
+    """Say how far jury and people agree in the debates revealed here."""
+    found = await _work_out(context, person, measure_agreement)
+    return AgreementAnswer(agreement=found, rehearsals=await _rehearsals(context, person))
+
+
+async def leaderboard(context: Context, person: Person, _: NoArguments) -> LeaderboardAnswer:
+    """Rate the models of the debates revealed here."""
+    found = await _work_out(context, person, rank_models)
+    return LeaderboardAnswer(leaderboard=found, rehearsals=await _rehearsals(context, person))
+
+
+async def _work_out(context: Context, person: Person, make: Callable[[Sequence[Row]], T]) -> T:
+    async with context.reading:
+        return await work_out(context.store.archive, _revealed_here(person), make)
+
+
+async def _rehearsals(context: Context, person: Person) -> int:
+    """Return how many debates revealed here are left out for their rehearsal models."""
+    archive = context.store.archive
+    return await asyncio.to_thread(count_rehearsals, archive, _revealed_here(person))
+
+
+def _revealed_here(person: Person) -> ExportFilter:
+    return ExportFilter(
+        platform=person.platform,
+        community=person.community,
+        revealed=True,
+        without_rehearsal=True,
+    )
