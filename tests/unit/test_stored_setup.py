@@ -10,8 +10,8 @@ import pytest
 
 from bot.app import defaults_of
 from bot.settings.settings import Settings
-from engine.answers.invocation import StartCommand
-from engine.chat.command_line import parse_command
+from engine.chat.commands import parse_command
+from engine.chat.invocation import StartArguments
 from engine.chat.person import Person
 from engine.chat.settings import change_settings, order_of, overlay
 from engine.debate import BallotKind, Setup
@@ -50,13 +50,13 @@ LINES = {
 
 def frozen(line: str) -> Setup:
     """Return the setup of a start typed into a chat, where operator and community set much."""
-    command = parse_command(line)
-    assert isinstance(command, StartCommand)
+    asked = parse_command(line).arguments
+    assert isinstance(asked, StartArguments)
     operator = defaults_of(Settings(**OPERATOR))
     community = change_settings(CommunitySettings(), COMMUNITY, operator)
     defaults = overlay(operator, community)
     person = Person(platform="chat", community="club", place="lobby", user="ada")
-    order = order_of(person, command, defaults)
+    order = order_of(person, asked, defaults)
     request, script = complete(order, defaults, SEED)
     prompts = load_prompts()
     return freeze(
