@@ -31,6 +31,7 @@ from engine.jury.panel import warm_up
 from engine.line.intake import Defaults
 from engine.line.run import Runner
 from engine.line.service import Service
+from engine.options import Options
 from engine.ports import Audience, Clock, Dispatcher, Models, Venue
 from engine.prompts.library import Prompts, load_prompts
 from engine.store import Caps, Store
@@ -63,33 +64,17 @@ def defaults_of(settings: Settings) -> Defaults:
     """Return what the settings say of every debate."""
     sides = {"A": settings.default_a, "B": settings.default_b}
     return Defaults(
-        topic=settings.topic,
-        conditions=settings.conditions,
-        format=settings.default_format,
-        language=settings.default_language,
+        **Options.of(settings).given(),
         models=settings.models,
         jurors=settings.jurors,
         sides={side: model for side, model in sides.items() if model is not None},
-        blind=settings.blind,
-        turn_order=settings.turn_order,
-        scores=settings.scores,
-        vote_minutes=settings.default_vote_minutes,
-        stance_seconds=settings.stance_seconds,
-        again_minutes=settings.again_minutes,
-        quorum=settings.default_quorum,
-        extend=settings.default_extend,
         sampling=settings.sampling.roles(),
         limits=settings.limits(),
         chars_per_word=settings.chars_per_word,
         reply_chars=settings.reply_chars,
         panel_mode=settings.panel.mode,
         rubric=settings.panel.rubric,
-        caps=Caps(
-            debate_usd=settings.budget.debate_usd,
-            community_daily_usd=settings.budget.community_daily_usd,
-            user_daily_debates=settings.budget.user_daily_debates,
-            max_live_per_community=settings.budget.max_live_per_community,
-        ),
+        caps=Caps(**dict(settings.budget)),
     )
 
 

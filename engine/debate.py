@@ -288,8 +288,8 @@ class Request(Value):
     blind: bool = True
     scores: Scores = Scores.AFTER_VOTE
     ballot: BallotKind = BallotKind.OPEN
-    vote_minutes: float = Field(30, gt=0, le=10080)
-    quorum: int = Field(5, ge=0)
+    vote_minutes: float = Field(30, ge=0.001, le=10_080)
+    quorum: int = Field(5, ge=0, le=1_000_000)
     extend: bool = True
     stance: bool = False
     stance_seconds: float = Field(60, gt=0, le=86400)

@@ -37,6 +37,7 @@ from engine.chat.invocation import (
 )
 from engine.chat.review import NO_VOTE
 from engine.errors import UsageError
+from engine.options import IN_A_CHAT, read_options
 from engine.store.community import SETTING_NAMES
 from engine.votes.questions import vote_options
 from engine.words import cards as card_markdown
@@ -46,20 +47,6 @@ LONGEST_INPUT = 4000
 Choices = list[app_commands.Choice[str]]
 Rounds = app_commands.Range[int, 1, 9]
 Minutes = app_commands.Range[float, 0.1, 10080.0]
-PLAIN = (
-    "topic",
-    "conditions",
-    "format",
-    "language",
-    "rounds",
-    "vote_minutes",
-    "ballot",
-    "scores",
-    "turn_order",
-    "blind",
-    "stance",
-    "mirror",
-)
 SETTINGS = tuple(name for name in SETTING_NAMES if name not in NO_SETTINGS)
 VOTES = (*vote_options(("A", "B", *"123456789")), NO_VOTE)
 DEBATE = "The debate's code; without it, the one of this channel or thread"
@@ -332,11 +319,11 @@ def start_command(given: Mapping[str, Any]) -> Invocation:
     if not isinstance(more, StartArguments) or more.topic:
         raise UsageError(texts.MORE_IS_OPTIONS)
     sides = {"A": given.get("model_a"), "B": given.get("model_b")}
-    said = {name: given[name] for name in PLAIN if given.get(name) not in (None, "")}
-    said |= {name: _items(given[name]) for name in ("jurors", "judges") if given.get(name)}
-    named = {side: model for side, model in sides.items() if model}
-    asked = StartArguments(**{**dict(more), **said, "sides": {**more.sides, **named}})
-    return Invocation("start", asked)
+    said = {name: given[name] for name in IN_A_CHAT if given.get(name) not in (None, "")}
+    named = {name: _items(given[name]) for name in ("jurors", "judges") if given.get(name)}
+    chosen = {**more.sides, **{side: model for side, model in sides.items() if model}}
+    asked = dict(more) | read_options(said).given() | named | {"sides": chosen}
+    return Invocation("start", StartArguments(**asked))
 
 
 def _items(text: str) -> tuple[str, ...]:

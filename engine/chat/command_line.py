@@ -6,9 +6,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from difflib import get_close_matches
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 from engine.chat.invocation import (
     DebateArgument,
@@ -19,15 +18,13 @@ from engine.chat.invocation import (
     SettingsArguments,
     StartArguments,
 )
-from engine.debate import BallotKind, Scores, TurnOrder
 from engine.errors import UsageError
 from engine.formats import FORMATS
+from engine.options import IN_A_CHAT, hint, parse_list, parse_switch, read_option
 from engine.text import headline
 
-E = TypeVar("E", BallotKind, Scores, TurnOrder)
-
 _SIDE = re.compile(r"(?:model_)?([ab]\d?|[1-9])")
-JUDGES = "judges"
+JURORS, JUDGES = "jurors", "judges"
 CONFIRM = "confirm"
 _ALIASES = {
     "vote": "vote_minutes",
@@ -47,9 +44,6 @@ _CLOSERS = {
 }
 _QUOTES = frozenset("".join(_CLOSERS) + "".join(_CLOSERS.values()))
 _OPTION = re.compile(r"(\w[\w-]*)=(.*)", re.DOTALL)
-_SPAN = re.compile(r"(\d+(?:\.\d+)?)(d|h|min|m|sec|s|)")
-_MINUTES = {"d": 1440.0, "h": 60.0, "min": 1.0, "m": 1.0, "": 1.0, "sec": 1 / 60, "s": 1 / 60}
-_YES = {"on": True, "yes": True, "true": True, "off": False, "no": False, "false": False}
 
 
 # --- words -------------------------------------------------------------------------------
@@ -131,10 +125,10 @@ def read_start(words: Sequence[Word]) -> StartArguments:
     for name, text in _options(words).items():
         if _SIDE.fullmatch(name):
             sides[name.upper()] = text
-        elif name == JUDGES and "/" in text:  # models; without one it says how many there are
+        elif name == JURORS or (name == JUDGES and "/" in text):  # else how many judges there are
             fields[name] = parse_list(name, text)
-        elif name in _START_OPTIONS:
-            fields[name] = _START_OPTIONS[name](name, text)
+        elif name in IN_A_CHAT:
+            fields[name] = read_option(name, text)
         else:
             options[name] = text
     if "topic" in fields:
@@ -155,15 +149,17 @@ def _topic(words: Sequence[Word]) -> str:
 def _options(words: Iterable[Word]) -> dict[str, str]:
     """Return the options of a start by their one name, each given once."""
     own = {name for script in FORMATS.values() for name in script.options.model_fields}
-    known = ("a", "b", JUDGES, *_ALIASES, *_START_OPTIONS, *sorted(own))
+    known = ("a", "b", JURORS, JUDGES, *_ALIASES, *IN_A_CHAT, *sorted(own))
     found: dict[str, str] = {}
     for word in words:
         if not word.option:
             continue
         side = _SIDE.fullmatch(word.option)
         if not side and word.option not in known:
-            hint = _hint(word.option, known)
-            raise UsageError(f"“{_shorten(word.option)}” is no option{f';{hint}' if hint else '.'}")
+            close = hint(word.option, known)
+            raise UsageError(
+                f"“{_shorten(word.option)}” is no option{f';{close}' if close else '.'}"
+            )
         name = side[1] if side else _ALIASES.get(word.option, word.option)
         if name in found:
             raise UsageError(f"“{word.option}” is given twice; give it once.")
@@ -237,89 +233,6 @@ def _nothing_after(words: Sequence[Word]) -> None:
     if words:
         said = f"{words[0].option}={words[0].text}" if words[0].option else words[0].text
         raise UsageError(f"“{_shorten(said)}” is too much here; leave it out.")
-
-
-# --- values ------------------------------------------------------------------------------
-
-
-def parse_minutes(name: str, text: str) -> float:
-    """Read a span such as `30m`, `1h30m`, `90s`, `2d` or plain minutes. Raises UsageError."""
-    compact = "".join(text.casefold().split())
-    spans = _SPAN.findall(compact)
-    if not spans or "".join(number + unit for number, unit in spans) != compact:
-        raise UsageError(f"{name} is “{_shorten(text)}”; write a time such as 30m, 1h or 90s.")
-    if len(spans) > 1 and any(not unit for _, unit in spans):
-        raise UsageError(f"{name} is “{_shorten(text)}”; give each number its unit, as in 1h30m.")
-    return sum(float(number) * _MINUTES[unit] for number, unit in spans)
-
-
-def parse_number(name: str, text: str) -> int:
-    """Read a whole number. Raises UsageError."""
-    if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise UsageError(f"{name} is “{_shorten(text)}”; write a whole number.")
-    return int(text)
-
-
-def parse_switch(name: str, text: str) -> bool:
-    """Read `on` or `off`. Raises UsageError."""
-    if text.casefold() not in _YES:
-        raise UsageError(f"{name} is “{_shorten(text)}”; write on or off.")
-    return _YES[text.casefold()]
-
-
-def parse_list(name: str, text: str) -> tuple[str, ...]:
-    """Read a comma-separated list without empty or repeated entries. Raises UsageError."""
-    items = tuple(item.strip() for item in text.split(","))
-    if not all(items):
-        raise UsageError(f"{name} has an empty entry; write a list such as one,two.")
-    return tuple(dict.fromkeys(items))
-
-
-def choice_of(kinds: type[E]) -> Callable[[str, str], E]:
-    """Return how one of some words is read; what it returns raises UsageError."""
-
-    def parse(name: str, text: str) -> E:
-        word = text.casefold().replace("-", "_")
-        for kind in kinds:
-            if kind.value == word:
-                return kind
-        known = [kind.value for kind in kinds]
-        raise UsageError(
-            f"{name} is “{_shorten(text)}”;{_hint(word, known)} it has to be {' or '.join(known)}."
-        )
-
-    return parse
-
-
-def _text(_: str, text: str) -> str:
-    return text
-
-
-_START_OPTIONS: Mapping[str, Callable[[str, str], object]] = {
-    "topic": _text,
-    "conditions": _text,
-    "format": lambda _, text: text.casefold(),
-    "jurors": parse_list,
-    "language": _text,
-    "rounds": parse_number,
-    "vote_minutes": parse_minutes,
-    "ballot": choice_of(BallotKind),
-    "scores": choice_of(Scores),
-    "turn_order": choice_of(TurnOrder),
-    "blind": parse_switch,
-    "stance": parse_switch,
-    "mirror": parse_switch,
-}
-
-
-def nearest(word: str, known: Iterable[str]) -> str | None:
-    """Return the known word that a mistyped one most resembles, if any does."""
-    return next(iter(get_close_matches(word.casefold(), list(known), n=1, cutoff=0.6)), None)
-
-
-def _hint(word: str, known: Iterable[str]) -> str:
-    close = nearest(word, known)
-    return f" did you mean {close}?" if close else ""
 
 
 def _shorten(text: str) -> str:

@@ -14,7 +14,6 @@ from engine.answers.answers import Answer, CommandLine, HelpAnswer
 from engine.chat import choices, debates, own_data, revealed
 from engine.chat.command_line import (
     Word,
-    nearest,
     read_debate,
     read_forget,
     read_help,
@@ -32,6 +31,7 @@ from engine.chat.review import review
 from engine.chat.settings import show_settings
 from engine.debate import BallotKind
 from engine.errors import UsageError
+from engine.options import nearest
 from engine.text import clean, headline
 
 A = TypeVar("A", bound=Arguments)

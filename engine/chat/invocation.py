@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from engine.debate import BallotKind, Scores, TurnOrder, Value
+from engine.debate import Value
+from engine.options import Options
 
 
 class Arguments(Value):
@@ -26,29 +27,16 @@ class DebateArgument(Arguments):
     debate: str | None = None
 
 
-class StartArguments(Arguments):
-    """What to debate; None and empty are “the default, or drawn”.
+class StartArguments(Arguments, Options):
+    """What to debate; what is left out is the default, or drawn.
 
     `sides` maps a contender or a seat (`A1`) to a model as people write it; `jurors` and
-    `judges`, a format's own, likewise. `options` are the format's, as text.
+    `judges`, a format's own, likewise.
     """
 
-    topic: str | None = None
-    conditions: str | None = None
-    format: str | None = None
     sides: Mapping[str, str] = {}
     jurors: tuple[str, ...] = ()
     judges: tuple[str, ...] = ()
-    options: Mapping[str, str] = {}
-    language: str | None = None
-    rounds: int | None = None
-    vote_minutes: float | None = None
-    ballot: BallotKind | None = None
-    scores: Scores | None = None
-    turn_order: TurnOrder | None = None
-    blind: bool | None = None
-    stance: bool | None = None
-    mirror: bool | None = None
 
 
 class SettingsArguments(Arguments):

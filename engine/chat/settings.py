@@ -12,25 +12,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pydantic import JsonValue
 
 from engine.answers.answers import SettingLine, SettingsAnswer
-from engine.chat.command_line import (
-    JUDGES,
-    choice_of,
-    nearest,
-    parse_list,
-    parse_minutes,
-    parse_number,
-    parse_switch,
-)
+from engine.chat.command_line import JUDGES
 from engine.chat.context import Context
 from engine.chat.invocation import SettingsArguments, StartArguments
 from engine.chat.person import Person, settings_of
-from engine.debate import BallotKind, Model
+from engine.debate import Model
 from engine.errors import NotAllowedError, UsageError
 from engine.formats import find_format
 from engine.line.intake import Defaults, Order
+from engine.options import BUILT_IN, Options, nearest, parse_list, parse_number, read_option
 from engine.prompts.languages import check_language
 from engine.store import Caps
-from engine.store.community import LONGEST_VOTE, MOST_QUORUM, SETTING_NAMES, CommunitySettings
+from engine.store.community import SETTING_NAMES, CommunitySettings
 from engine.text import clean, headline
 
 MOST_CHANNELS = 100
@@ -82,14 +75,8 @@ def overlay(defaults: Defaults, settings: CommunitySettings) -> Defaults:
                 for side, model in defaults.sides.items()
                 if not settings.models or model.ref in own
             },
-            "format": settings.format or defaults.format,
-            "language": settings.language or defaults.language,
-            "vote_minutes": settings.vote_minutes or defaults.vote_minutes,
-            "quorum": defaults.quorum if settings.quorum is None else settings.quorum,
-            "ballot": settings.ballot or defaults.ballot,
-            "broadcast": defaults.broadcast if settings.broadcast is None else settings.broadcast,
-            "again": defaults.again if settings.again is None else settings.again,
             "caps": _lower_caps(defaults.caps, settings),
+            **Options.of(settings).given(),
         }
     )
 
@@ -107,7 +94,6 @@ def choose_model(text: str, offered: Iterable[Model]) -> Model:
 
 def order_of(person: Person, command: StartArguments, defaults: Defaults) -> Order:
     """Return what a person orders, of what the defaults offer. Raises UsageError."""
-    plain = command.model_dump(exclude={"sides", "jurors", "judges", "options"})
     return Order(
         platform=person.platform,
         community=person.community,
@@ -120,15 +106,15 @@ def order_of(person: Person, command: StartArguments, defaults: Defaults) -> Ord
         },
         jurors=tuple(choose_model(text, defaults.judges) for text in command.jurors),
         judges=tuple(choose_model(text, defaults.judges) for text in command.judges),
-        options=_options(command, defaults),
-        **plain,
+        **command.given() | {"options": _options(command, defaults)},
     )
 
 
 def _options(command: StartArguments, defaults: Defaults) -> dict[str, JsonValue]:
     """Return the format's options; judges that are named are as many as there are to be."""
     options: dict[str, JsonValue] = dict(command.options)
-    known = find_format(command.format or defaults.format).options.model_fields
+    format = command.format or defaults.format or BUILT_IN.format
+    known = find_format(format or "").options.model_fields
     if command.judges and JUDGES in known:
         options.setdefault(JUDGES, len(command.judges))
     return options
@@ -180,7 +166,8 @@ def setting_lines(settings: CommunitySettings, defaults: Defaults) -> tuple[Sett
 def _operators(name: str, defaults: Defaults) -> object:
     if name in _CAPS:
         return getattr(defaults.caps, _CAPS[name])
-    return getattr(defaults, name, None)
+    held = BUILT_IN | defaults if name in Options.model_fields else defaults
+    return getattr(held, name, None)
 
 
 def _write(value: object) -> str:
@@ -218,7 +205,8 @@ def change_settings(
             raise UsageError(f"“{headline(clean(name), 40)}” is not a setting; {hint}")
         said = clean(text).strip()
         unset = said.casefold() in RESET
-        values[name] = _UNSET[name] if unset else _READERS[name](name, said, defaults)
+        read = _READERS.get(name, _option)
+        values[name] = _UNSET[name] if unset else read(name, said, defaults)
     return settings.model_copy(update=values)
 
 
@@ -249,8 +237,12 @@ def _choose_all(names: Sequence[str], offered: Sequence[Model]) -> tuple[Model, 
     return tuple({model.ref: model for model in chosen}.values())
 
 
-def _format(_: str, text: str, __: Defaults) -> str:
-    return find_format(text.casefold()).name
+def _option(name: str, text: str, _: Defaults) -> object:
+    return read_option(name, text)
+
+
+def _format(name: str, text: str, _: Defaults) -> str:
+    return find_format(read_option(name, text)).name
 
 
 def _language(_: str, text: str, __: Defaults) -> str:
@@ -297,35 +289,6 @@ def _capped(name: str, value: float, defaults: Defaults) -> float:
     return value
 
 
-def parse_vote_minutes(name: str, text: str) -> float:
-    """Read how long a vote lasts, in minutes. Raises UsageError."""
-    minutes = parse_minutes(name, text)
-    if not 0 < minutes <= LONGEST_VOTE:
-        raise UsageError(
-            f"{name} is {minutes:g} minutes; a vote lasts more than 0, at most a week."
-        )
-    return minutes
-
-
-def _vote_minutes(name: str, text: str, _: Defaults) -> float:
-    return parse_vote_minutes(name, text)
-
-
-def _quorum(name: str, text: str, _: Defaults) -> int:
-    votes = parse_number(name, text)
-    if votes > MOST_QUORUM:
-        raise UsageError(f"{name} is {votes}; at most {MOST_QUORUM} votes can be asked for.")
-    return votes
-
-
-def _switch(name: str, text: str, _: Defaults) -> bool:
-    return parse_switch(name, text)
-
-
-def _ballot(name: str, text: str, _: Defaults) -> BallotKind:
-    return choice_of(BallotKind)(name, text)
-
-
 _READERS: Mapping[str, Callable[[str, str, Defaults], object]] = {
     "models": _models,
     "jurors": _jurors,
@@ -336,10 +299,5 @@ _READERS: Mapping[str, Callable[[str, str, Defaults], object]] = {
     "daily_usd": _usd,
     "user_daily_debates": _number,
     "max_live": _number,
-    "vote_minutes": _vote_minutes,
-    "quorum": _quorum,
-    "ballot": _ballot,
-    "broadcast": _switch,
-    "again": _switch,
     "manager_role": _manager_role,
 }

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from random import Random
 
-from pydantic import JsonValue
-
 from engine.blinding.vocabulary import draw_names, kin
 from engine.debate import (
     BallotKind,
@@ -18,9 +16,7 @@ from engine.debate import (
     Price,
     Request,
     Sampling,
-    Scores,
     Setup,
-    TurnOrder,
     Value,
 )
 from engine.errors import BudgetError, NotAllowedError, UsageError
@@ -28,6 +24,7 @@ from engine.formats import Format, find_format
 from engine.formats.format import Roles, read_options
 from engine.jury.history import Fit
 from engine.jury.roster import seat_panel
+from engine.options import BUILT_IN, Options, check_limits
 from engine.prompts.languages import check_language
 from engine.prompts.library import Prompts
 from engine.store import Caps
@@ -48,11 +45,11 @@ class Ground(Value):
     no_removal: str = ""
 
 
-class Order(Value):
-    """What a person asked for, and where; None is “the default, or drawn”.
+class Order(Options):
+    """What a person asked for, and where; what is left out is the default, or drawn.
 
     `ground` is what the platform allows in `place`. `models` are by contender or by seat (`A1`),
-    `judges` and `options` the format's own. `mirror` asks for a second debate with sides exchanged.
+    `judges` the format's own.
     """
 
     platform: str
@@ -60,48 +57,21 @@ class Order(Value):
     place: str
     ground: Ground = Ground()
     user: str | None = None
-    topic: str | None = None
-    conditions: str | None = None
-    format: str | None = None
-    language: str | None = None
     models: Mapping[str, Model] = {}
     jurors: tuple[Model, ...] = ()
     judges: tuple[Model, ...] = ()
-    options: Mapping[str, JsonValue] = {}
-    rounds: int | None = None
-    turn_order: TurnOrder | None = None
-    blind: bool | None = None
-    scores: Scores | None = None
-    ballot: BallotKind | None = None
-    stance: bool | None = None
-    mirror: bool | None = None
-    vote_minutes: float | None = None
-    quorum: int | None = None
     seed: int | None = None
 
 
-class Defaults(Value):
-    """What an installation or a community has set for its debates."""
+class Defaults(Options):
+    """What an installation or a community has set for its debates.
 
-    topic: str = ""
-    conditions: str = ""
-    format: str = "classic"
-    language: str = "en"
+    `models` may debate and `jurors` judge; `sides` are those that are not drawn.
+    """
+
     models: tuple[Model, ...]
     jurors: tuple[Model, ...]
     sides: Mapping[str, Model] = {}
-    blind: bool = True
-    turn_order: TurnOrder = TurnOrder.SEQUENTIAL
-    scores: Scores = Scores.AFTER_VOTE
-    ballot: BallotKind = BallotKind.OPEN
-    stance: bool = False
-    stance_seconds: float = 60.0
-    vote_minutes: float = 30.0
-    quorum: int = 5
-    extend: bool = True
-    broadcast: bool = False
-    again: bool = False
-    again_minutes: float = 1440.0
     sampling: Mapping[str, Sampling]
     limits: Mapping[str, Mapping[str, float]]
     chars_per_word: float = 1.5
@@ -123,7 +93,34 @@ class Defaults(Value):
 
 def complete(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Format]:
     """Fill an order in with defaults and draws. Raises UsageError for what cannot be held."""
-    topic = _text("topic", order.topic or defaults.topic)
+    options = BUILT_IN | defaults | order
+    check_limits(options)
+    script = find_format(options.format or "")
+    own = read_options(script.name, script.options, options.options).model_dump(mode="json")
+    _check_rounds(options, script, own)
+    roles = script.roles(own)
+    sides, drawn = _seat_contenders(roles, order, defaults, seed)
+    seats = {seat: model for seat, model in order.models.items() if seat in roles.seats}
+    settled = {
+        "topic": _check_topic(options.topic or ""),
+        "conditions": _clean("conditions", options.conditions or ""),
+        "language": check_language(options.language or ""),
+        "sides": sides,
+        "drawn": drawn,
+        "seats": seats,
+        "judges": _seat_judges(roles, order, defaults, (*sides.values(), *seats.values())),
+        "options": own,
+        "rounds": options.rounds or script.default_rounds,
+        "turn_order": script.turn_order or options.turn_order,
+        "stance": script.stance or options.stance,
+    }
+    request = Request(**options.model_dump(exclude={"mirror"}) | settled)
+    _check_ground(order.ground, request, script)
+    return request, script
+
+
+def _check_topic(given: str) -> str:
+    topic = _clean("topic", given)
     if not topic:
         raise UsageError("A debate needs a topic; give one, for example “Remote work is better”.")
     if not is_visible(topic):
@@ -131,46 +128,15 @@ def complete(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Form
             "This topic shows nothing: all its characters are invisible. Write one, for example "
             "“Remote work is better”."
         )
-    conditions = defaults.conditions if order.conditions is None else order.conditions
-    script = find_format(order.format or defaults.format)
-    options = read_options(script.name, script.options, order.options).model_dump(mode="json")
-    if order.rounds is not None and not script.takes_rounds:
-        takes = ", ".join(options) or "none"
+    return topic
+
+
+def _check_rounds(options: Options, script: Format, own: Mapping[str, object]) -> None:
+    if options.rounds is not None and not script.takes_rounds:
         raise UsageError(
             f"The number of rounds cannot be chosen in the format {script.name}: leave rounds out. "
-            f"Its own options: {takes}."
+            f"Its own options: {', '.join(own) or 'none'}."
         )
-    roles = script.roles(options)
-    sides, drawn = _seat_contenders(roles, order, defaults, seed)
-    seats = {seat: model for seat, model in order.models.items() if seat in roles.seats}
-    request = Request(
-        topic=topic,
-        conditions=_text("conditions", conditions),
-        format=script.name,
-        language=check_language(order.language or defaults.language),
-        sides=sides,
-        drawn=drawn,
-        seats=seats,
-        judges=_seat_judges(roles, order, defaults, (*sides.values(), *seats.values())),
-        options=options,
-        rounds=int(_within("rounds", order.rounds, 1, 9, script.default_rounds)),
-        turn_order=script.turn_order or order.turn_order or defaults.turn_order,
-        blind=defaults.blind if order.blind is None else order.blind,
-        scores=order.scores or defaults.scores,
-        ballot=order.ballot or defaults.ballot,
-        vote_minutes=_within(
-            "vote_minutes", order.vote_minutes, 0.001, 10080, defaults.vote_minutes
-        ),
-        quorum=int(_within("quorum", order.quorum, 0, 1_000_000, defaults.quorum)),
-        extend=defaults.extend,
-        stance=script.stance or (defaults.stance if order.stance is None else order.stance),
-        stance_seconds=defaults.stance_seconds,
-        broadcast=defaults.broadcast,
-        again=defaults.again,
-        again_minutes=defaults.again_minutes,
-    )
-    _check_ground(order.ground, request, script)
-    return request, script
 
 
 def _check_ground(ground: Ground, request: Request, script: Format) -> None:
@@ -312,7 +278,7 @@ def _draw_neutral_names(request: Request, seed: int) -> dict[str, str]:
     return draw_names(tuple(request.sides), seed, spoken_of)
 
 
-def _text(name: str, given: str) -> str:
+def _clean(name: str, given: str) -> str:
     text = clean(given).strip()
     if len(text) > LONGEST_TEXT:
         raise UsageError(
@@ -320,12 +286,3 @@ def _text(name: str, given: str) -> str:
             f"{len(text)}; shorten it."
         )
     return text
-
-
-def _within(name: str, value: float | None, low: float, high: float, default: float) -> float:
-    chosen = default if value is None else value
-    if not low <= chosen <= high:
-        raise UsageError(
-            f"{name} is {chosen:.10g}; it has to be between {low:.10g} and {high:.10g}."
-        )
-    return chosen

@@ -6,9 +6,6 @@ from pydantic import Field
 
 from engine.debate import BallotKind, Model, Value
 
-LONGEST_VOTE = 10_080.0  # minutes: a week
-MOST_QUORUM = 1_000_000
-
 
 class CommunitySettings(Value):
     """What a community has set; None and empty are “as the operator has it”.
@@ -28,8 +25,8 @@ class CommunitySettings(Value):
     daily_usd: float | None = Field(None, ge=0)
     user_daily_debates: int | None = Field(None, ge=0)
     max_live: int | None = Field(None, ge=0)
-    vote_minutes: float | None = Field(None, gt=0, le=LONGEST_VOTE)
-    quorum: int | None = Field(None, ge=0, le=MOST_QUORUM)
+    vote_minutes: float | None = None
+    quorum: int | None = None
     ballot: BallotKind | None = None
     broadcast: bool | None = None
     again: bool | None = None

@@ -31,6 +31,7 @@ from engine.debate import BallotKind, Debate, Model, Scores, Status, TurnOrder
 from engine.judging import Question
 from engine.line.intake import Defaults, Order
 from engine.messages import Announcement, Message
+from engine.options import BUILT_IN
 from engine.ports import VenueLimits
 from engine.store import ExportFilter, Target
 from tests.doubles.hall import DEFAULTS as USUAL
@@ -62,6 +63,7 @@ DEFAULTS = USUAL.model_copy(
         "limits": {**USUAL.limits, "team": {"free_minutes": 1.2}},
     }
 )
+VOTE_SECONDS = 60 * float((BUILT_IN | DEFAULTS).given()["vote_minutes"])
 LONG = 120  # characters of a text that are kept as they are
 NO_WAIT = Patience(tries=2, first_wait=0.0, longest_wait=0.0, obeyed_wait=0.0)
 
@@ -161,7 +163,7 @@ class World:
         if early:
             await self.session.service.close_vote(debates[0])
         else:
-            self.pass_seconds(DEFAULTS.vote_minutes * 60)
+            self.pass_seconds(VOTE_SECONDS)
         await self.ended(*debates)
 
     async def ended(self, *debates: str) -> None:
@@ -292,7 +294,7 @@ async def _audited(world: World) -> None:
     await world.vote_opens(debate_id)
     vote = await world.asks(debate_id, Question.VOTE)
     await world.answer(vote, "ann+A", "bob+B")
-    world.pass_seconds(DEFAULTS.vote_minutes * 60)
+    world.pass_seconds(VOTE_SECONDS)
     await world._until(debate_id, lambda debate: debate.vote_extended)
     await world.answer(vote, "cem+A")
     await world.close(debate_id)

@@ -286,10 +286,10 @@ async def test_an_operator_purges_a_community(
         await session.ended(debate_id)
     with pytest.raises(NotFoundError, match="Nothing is stored of memory community nowhere"):
         await purge_community("memory", "nowhere", yes=True)
-    assert traces(file, ANN, DEFAULTS.topic)
+    assert traces(file, ANN, str(DEFAULTS.topic))
     await purge_community("memory", "club", yes=True)
     assert capsys.readouterr().out.startswith("Deleted 1 debate,")
-    assert traces(file, ANN, debate_id, DEFAULTS.topic) == []
+    assert traces(file, ANN, debate_id, str(DEFAULTS.topic)) == []
 
 
 async def test_a_community_with_a_running_debate_is_not_purged(store: SqlStore) -> None:
@@ -313,7 +313,7 @@ async def test_what_a_community_left_behind_is_deleted_after_the_grace_period(
         assert (await store.debates.get(debate_id)).status is Status.CLOSED
         await tidy(store, clock, timedelta(days=28))
         assert await store.debates.recent() == []
-        assert traces(file, ANN, BOB, debate_id, DEFAULTS.topic) == []
+        assert traces(file, ANN, BOB, debate_id, str(DEFAULTS.topic)) == []
 
 
 async def test_a_running_rostrum_purges_by_itself(hall: Hall, file: Path) -> None:
@@ -326,5 +326,5 @@ async def test_a_running_rostrum_purges_by_itself(hall: Hall, file: Path) -> Non
     settings = Settings(database_url=SecretStr(hall.url), privacy=PrivacySettings(purge_days=1))
     async with serving(settings), asyncio.timeout(20):
         # What is deleted is overwritten a moment later.
-        while traces(file, ANN, debate_id, DEFAULTS.topic):  # noqa: ASYNC110
+        while traces(file, ANN, debate_id, str(DEFAULTS.topic)):  # noqa: ASYNC110
             await asyncio.sleep(0.05)

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.chat.command_line import parse_minutes
 from engine.chat.commands import COMMANDS, parse_command
 from engine.chat.invocation import (
     DebateArgument,
@@ -19,6 +18,7 @@ from engine.chat.invocation import (
 )
 from engine.debate import BallotKind, Scores, TurnOrder
 from engine.errors import UsageError
+from engine.options import parse_minutes
 
 MARKS = "\"“”„«»‘’'"
 PROSE = (

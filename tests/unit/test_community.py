@@ -150,7 +150,7 @@ def test_default_or_nothing_undoes_a_setting() -> None:
         ("max_live", "many", "max_live is “many”; write a whole number."),
         ("vote_minutes", "0", "vote_minutes is 0 minutes; a vote lasts more than 0"),
         ("vote_minutes", "8d", "vote_minutes is 11520 minutes; a vote lasts more than 0, at most"),
-        ("quorum", "1000001", "quorum is 1000001; at most 1000000 votes can be asked for."),
+        ("quorum", "1000001", "quorum is 1000001; it has to be between 0 and 1000000."),
         ("quorum", "a few", "quorum is “a few”; write a whole number."),
         ("broadcast", "loudly", "broadcast is “loudly”; write on or off."),
         ("ballot", "loud", "ballot is “loud”; it has to be open or secret or private."),

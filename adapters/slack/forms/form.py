@@ -17,9 +17,8 @@ from adapters.slack.forms.fields import (
 )
 from engine.answers.answers import ModelsAnswer
 from engine.chat.invocation import StartArguments
-from engine.chat.settings import parse_vote_minutes
-from engine.debate import BallotKind
 from engine.formats import FORMATS
+from engine.options import IN_A_CHAT, read_option, read_options
 from engine.prompts.languages import NAMES
 from engine.words import cards as card_markdown
 
@@ -46,17 +45,14 @@ def form_of(offered: ModelsAnswer) -> Json:
 
 def command_of(view: Json) -> StartArguments:
     """Return what was entered. Raises UsageError for minutes that are none."""
-    said = {name: entered_text(view, name) for name in texts.FIELDS}
-    minutes, ballot = said["minutes"], said["ballot"]
+    said = {name: text for name in texts.FIELDS if (text := entered_text(view, name))}
+    asked: dict[str, object] = {name: said[name] for name in IN_A_CHAT if name in said}
+    if "minutes" in said:
+        asked["vote_minutes"] = read_option("vote_minutes", said["minutes"], "minutes")
     return StartArguments(
-        topic=said["topic"],
-        conditions=said["conditions"],
-        format=said["format"],
-        sides={side: model for side in ("a", "b") if (model := said[side])},
+        **read_options(asked).given(),
+        sides={side: said[side] for side in ("a", "b") if side in said},
         jurors=entered(view, "jurors"),
-        language=said["language"],
-        ballot=BallotKind(ballot) if ballot else None,
-        vote_minutes=parse_vote_minutes("minutes", minutes) if minutes else None,
     )
 
 

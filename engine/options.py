@@ -1,0 +1,237 @@
+"""A debate's options as one value, whoever gives them, and how each is read from text.
+
+A request is `built-in | operator | community | asked`: each says only what it wants otherwise. Who
+speaks and who judges is not among them: that is chosen from what is offered, or drawn.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from difflib import get_close_matches
+from enum import StrEnum
+from functools import partial
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, JsonValue, field_validator
+
+from engine.debate import BallotKind, Request, Scores, TurnOrder, Value
+from engine.errors import UsageError
+from engine.text import headline
+
+E = TypeVar("E", bound=StrEnum)
+Reader = Callable[[str, str], Any]
+
+_SPAN = re.compile(r"(\d+(?:\.\d+)?)(d|h|min|m|sec|s|)")
+_MINUTES = {"d": 1440.0, "h": 60.0, "min": 1.0, "m": 1.0, "": 1.0, "sec": 1 / 60, "s": 1 / 60}
+_YES = {"on": True, "yes": True, "true": True, "off": False, "no": False, "false": False}
+
+
+class Options(Value):
+    """How a debate is to be held, as far as somebody said it; None leaves it to the others.
+
+    What each means is said of `Request`. `options` are the format's own; `mirror` asks for a second
+    debate with sides exchanged.
+    """
+
+    topic: str | None = None
+    conditions: str | None = None
+    format: str | None = None
+    language: str | None = None
+    options: Mapping[str, JsonValue] = {}
+    rounds: int | None = None
+    turn_order: TurnOrder | None = None
+    blind: bool | None = None
+    scores: Scores | None = None
+    ballot: BallotKind | None = None
+    vote_minutes: float | None = None
+    quorum: int | None = None
+    extend: bool | None = None
+    stance: bool | None = None
+    stance_seconds: float | None = None
+    again: bool | None = None
+    again_minutes: float | None = None
+    broadcast: bool | None = None
+    mirror: bool | None = None
+
+    @field_validator("topic", "format", "language")
+    @classmethod
+    def _skip_empty(cls, text: str | None) -> str | None:
+        return text or None
+
+    @classmethod
+    def of(cls, settings: BaseModel) -> Options:
+        """Return the options among settings; some are named with `default_` in front."""
+        held = {name.removeprefix("default_"): value for name, value in settings}
+        return Options(**{name: held[name] for name in Options.model_fields if name in held})
+
+    def given(self) -> dict[str, Any]:
+        """Return what is said, by name."""
+        said = {name: getattr(self, name) for name in Options.model_fields}
+        return {name: value for name, value in said.items() if value not in (None, {})}
+
+    def __or__(self, other: Options) -> Options:
+        """Return these options, but what the other ones say as they say it."""
+        return Options(**self.given() | other.given())
+
+
+BUILT_IN = Options(
+    **{
+        name: field.default
+        for name, field in Request.model_fields.items()
+        if name in Options.model_fields and not field.is_required() and name != "rounds"
+    }
+)
+"""What holds where nobody says anything; how many rounds, a format says itself."""
+
+
+IN_A_CHAT = (
+    "topic",
+    "conditions",
+    "format",
+    "language",
+    "rounds",
+    "vote_minutes",
+    "ballot",
+    "scores",
+    "turn_order",
+    "blind",
+    "stance",
+    "mirror",
+)
+"""What people may ask for with the command; the rest is up to community and operator."""
+
+
+# --- limits ------------------------------------------------------------------------------
+
+
+def check_limits(options: Options) -> None:
+    """Refuse a number that is out of range. Raises UsageError naming the option."""
+    for name, value in options.given().items():
+        _check_limit(name, name, value)
+
+
+def _check_limit(name: str, spelled: str, value: Any) -> None:
+    limits = _LIMITS.get(name)
+    if limits is None or limits[0] <= value <= limits[1]:
+        return
+    if name == "vote_minutes":
+        raise UsageError(
+            f"{spelled} is {value:.10g} minutes; a vote lasts more than 0, at most a week."
+        )
+    low, high = limits
+    raise UsageError(f"{spelled} is {value:.10g}; it has to be between {low:.10g} and {high:.10g}.")
+
+
+_LIMITS: Mapping[str, tuple[float, float]] = {
+    name: (field.metadata[0].ge, field.metadata[1].le)
+    for name, field in Request.model_fields.items()
+    if [hasattr(limit, "ge") for limit in field.metadata] == [True, False]
+}
+
+
+# --- from text ---------------------------------------------------------------------------
+
+
+def read_options(
+    given: Mapping[str, object], spell: Callable[[str], str] = lambda name: name
+) -> Options:
+    """Read options by name: text is parsed, other values are taken as they are.
+
+    `spell` says how people write a name. Raises UsageError naming the option that is wrong.
+    """
+    return Options(
+        **{
+            name: read_option(name, value, spell(name)) if isinstance(value, str) else value
+            for name, value in given.items()
+        }
+    )
+
+
+def read_option(name: str, text: str, spelled: str = "") -> Any:
+    """Read one option, which people know as `spelled`. Raises UsageError."""
+    value = _READERS.get(name, _as_it_is)(spelled or name, text)
+    _check_limit(name, spelled or name, value)
+    return value
+
+
+def parse_minutes(name: str, text: str) -> float:
+    """Read a span such as `30m`, `1h30m`, `90s`, `2d` or plain minutes. Raises UsageError."""
+    compact = "".join(text.casefold().split())
+    spans = _SPAN.findall(compact)
+    if not spans or "".join(number + unit for number, unit in spans) != compact:
+        raise UsageError(f"{name} is “{_shorten(text)}”; write a time such as 30m, 1h or 90s.")
+    if len(spans) > 1 and any(not unit for _, unit in spans):
+        raise UsageError(f"{name} is “{_shorten(text)}”; give each number its unit, as in 1h30m.")
+    return sum(float(number) * _MINUTES[unit] for number, unit in spans)
+
+
+def parse_number(name: str, text: str) -> int:
+    """Read a whole number. Raises UsageError."""
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise UsageError(f"{name} is “{_shorten(text)}”; write a whole number.")
+    return int(text)
+
+
+def parse_switch(name: str, text: str) -> bool:
+    """Read `on` or `off`. Raises UsageError."""
+    if text.strip().casefold() not in _YES:
+        raise UsageError(f"{name} is “{_shorten(text)}”; write on or off.")
+    return _YES[text.strip().casefold()]
+
+
+def parse_list(name: str, text: str) -> tuple[str, ...]:
+    """Read a comma-separated list without empty or repeated entries. Raises UsageError."""
+    items = tuple(item.strip() for item in text.split(","))
+    if not all(items):
+        raise UsageError(f"{name} has an empty entry; write a list such as one,two.")
+    return tuple(dict.fromkeys(items))
+
+
+def parse_choice(kinds: type[E], name: str, text: str) -> E:
+    """Read one of some words. Raises UsageError naming them."""
+    word = text.strip().casefold().replace("-", "_")
+    known = [kind.value for kind in kinds]
+    if word not in known:
+        raise UsageError(
+            f"{name} is “{_shorten(text)}”;{hint(word, known)} it has to be {' or '.join(known)}."
+        )
+    return kinds(word)
+
+
+def _as_it_is(_: str, text: str) -> str:
+    return text
+
+
+_READERS: Mapping[str, Reader] = {
+    "format": lambda _, text: text.casefold(),
+    "rounds": parse_number,
+    "turn_order": partial(parse_choice, TurnOrder),
+    "blind": parse_switch,
+    "scores": partial(parse_choice, Scores),
+    "ballot": partial(parse_choice, BallotKind),
+    "vote_minutes": parse_minutes,
+    "quorum": parse_number,
+    "stance": parse_switch,
+    "again": parse_switch,
+    "broadcast": parse_switch,
+    "mirror": parse_switch,
+}
+
+
+# --- what was meant ----------------------------------------------------------------------
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """Return the known word that a mistyped one most resembles, if any does."""
+    return next(iter(get_close_matches(word.casefold(), list(known), n=1, cutoff=0.6)), None)
+
+
+def hint(word: str, known: Iterable[str]) -> str:
+    """Return a question that names the nearest known word; nothing without one."""
+    close = nearest(word, known)
+    return f" did you mean {close}?" if close else ""
+
+
+def _shorten(text: str) -> str:
+    return headline(text, 40)
