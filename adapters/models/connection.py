@@ -211,7 +211,7 @@ def open_client() -> AsyncOpenAI:
 
 
 def _trust() -> ssl.SSLContext | bool:
-    """Load aiohttp, and the authorities that the SDK trusts where OpenSSL finds none itself."""
+    """Load aiohttp, and the system's authorities where OpenSSL finds none itself."""
     import ssl
 
     import aiohttp  # noqa: F401 - imported here, in a thread
@@ -219,9 +219,9 @@ def _trust() -> ssl.SSLContext | bool:
     paths = ssl.get_default_verify_paths()
     if paths.cafile or (paths.capath and os.listdir(paths.capath)):
         return True
-    import httpx2
+    import truststore
 
-    return httpx2.create_ssl_context()
+    return truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 def _open_session(pool: int, trust: ssl.SSLContext | bool) -> aiohttp.ClientSession:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -27,6 +28,8 @@ from tests.doubles.attempt_log import RecordedAttempts
 from tests.doubles.model_server import ModelServer
 
 KEY = "sk-canary-0123456789abcdef"
+# OpenSSL then knows no authority, as on a machine where Python brings its own OpenSSL.
+NO_AUTHORITIES = {"SSL_CERT_FILE": "/nowhere.pem", "SSL_CERT_DIR": "/nowhere"}
 QUICK = Patience(tries=3, first_wait=0.001, obeyed_wait=120)
 SCHEMA = AnswerSchema("thing", {"type": "object", "properties": {"a": {"type": "string"}}})
 
@@ -462,7 +465,8 @@ async def test_headers_are_the_sdk_s_own_before_and_after_it_is_loaded(
         assert first[name] == last[name]
 
 
-def test_the_first_call_does_not_wait_for_the_sdk() -> None:
+@pytest.mark.parametrize("authorities", [{}, NO_AUTHORITIES], ids=["found", "not found"])
+def test_the_first_call_does_not_wait_for_the_sdk(authorities: dict[str, str]) -> None:
     code = (
         "import asyncio, sys\n"
         "from adapters.models.backends import Backend\n"
@@ -475,7 +479,13 @@ def test_the_first_call_does_not_wait_for_the_sdk() -> None:
         "    await connection.aclose()\n"
         "asyncio.run(main())\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | authorities,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert done.stdout.strip() == "[]"
 
 
