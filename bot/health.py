@@ -20,6 +20,7 @@ from engine.store import Store
 PROBE_SECONDS = 5.0  # how long a probe of the database stands for: each is a write
 LIVE = (Status.QUEUED, Status.RUNNING, Status.VOTING)
 MOST_COUNTED = 10_000
+METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 log = structlog.get_logger(__name__)
 
 
@@ -56,25 +57,11 @@ class Health:
         gateways = {name: connected() for name, connected in self._gateways.items()}
         return State(await self._writable(), gateways)
 
-    async def metrics(self) -> str:
+    async def metrics(self) -> bytes:
         """Return the state and the number of debates in Prometheus' text format."""
-        state = await self.state()
-        lines = [
-            "# HELP rostrum_database_writable Whether the database can be written.",
-            "# TYPE rostrum_database_writable gauge",
-            f"rostrum_database_writable {state.database:d}",
-            "# HELP rostrum_gateway_connected Whether the platform's gateway is connected.",
-            "# TYPE rostrum_gateway_connected gauge",
-        ]
-        for name, connected in state.gateways.items():
-            lines.append(f'rostrum_gateway_connected{{platform="{name}"}} {connected:d}')
-        lines += [
-            "# HELP rostrum_debates Debates that have not ended, by status.",
-            "# TYPE rostrum_debates gauge",
-        ]
-        for status, number in (await self._count()).items():
-            lines.append(f'rostrum_debates{{status="{status}"}} {number}')
-        return "\n".join(lines) + "\n"
+        state, debates = await self.state(), await self._count()
+        # In a thread: the first import takes a while, and only a scrape needs it.
+        return await asyncio.to_thread(_expose, state, debates)
 
     async def _count(self) -> dict[Status, int]:
         live = await self._store.debates.recent(LIVE, MOST_COUNTED)
@@ -95,6 +82,24 @@ class Health:
             return self._written
 
 
+def _expose(state: State, debates: Mapping[Status, int]) -> bytes:
+    """Write the figures into a registry of their own: the process-wide one is not served."""
+    from prometheus_client import CollectorRegistry, Gauge, generate_latest
+
+    registry = CollectorRegistry()
+    writable = "Whether the database can be written."
+    Gauge("rostrum_database_writable", writable, registry=registry).set(state.database)
+    connected = "Whether the platform's gateway is connected."
+    gateways = Gauge("rostrum_gateway_connected", connected, ["platform"], registry=registry)
+    for name, well in state.gateways.items():
+        gateways.labels(name).set(well)
+    unended = "Debates that have not ended, by status."
+    by_status = Gauge("rostrum_debates", unended, ["status"], registry=registry)
+    for status, number in debates.items():
+        by_status.labels(status.value).set(number)
+    return generate_latest(registry)
+
+
 async def serve_health(settings: HealthSettings, health: Health) -> None:
     """Serve until cancelled; nowhere without a port. Raises SettingsError for a port in use."""
     if settings.port is None:
@@ -111,7 +116,7 @@ async def _listening(settings: HealthSettings, health: Health) -> AsyncIterator[
         return web.json_response(body, status=200 if state.well else 503)
 
     async def metrics(_: web.Request) -> web.Response:
-        return web.Response(text=await health.metrics())
+        return web.Response(body=await health.metrics(), headers={"Content-Type": METRICS_TYPE})
 
     site = HealthSite(settings.host, settings.port or 0)
     async with site.serving([web.get("/healthz", healthz), web.get("/metrics", metrics)]):
