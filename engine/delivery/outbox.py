@@ -31,7 +31,7 @@ from engine.errors import (
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
 from engine.judging import Question
-from engine.messages import AgainInvite, Announcement, Reveal, StanceInvite, VoteInvite
+from engine.messages import AgainInvite, Announcement, Arc, Reveal, StanceInvite, VoteInvite
 from engine.ports import Clock, Part, Venue
 from engine.store import DeliveryState, Intent, Lease, Store
 from engine.text import headline
@@ -237,13 +237,18 @@ class Delivery:
         if await self._last_word.is_given(intent):
             return await self._settle(lease, intent, DeliveryState.REFUSED, GIVEN_MEANWHILE)
         intent = await self._last_word.address(intent)
-        parts = intent.parts or self.venue.render(intent.message, stem_of(intent))
+        parts = intent.parts or await self._render(intent)
         while len(intent.refs) < len(parts):
             intent = await self._send_part(lease, intent, parts)
         await self._follow_up(lease, intent)
         if UNSEEN in intent.refs:
             return await self._settle(lease, intent, DeliveryState.DOUBTFUL, IN_DOUBT)
         return await self._settle(lease, intent, DeliveryState.SENT)
+
+    async def _render(self, intent: Intent) -> tuple[Part, ...]:
+        if isinstance(intent.message, Arc):  # its picture would hold the loop up
+            return await asyncio.to_thread(self.venue.render, intent.message, stem_of(intent))
+        return self.venue.render(intent.message, stem_of(intent))
 
     async def _send_part(self, lease: Lease, intent: Intent, parts: Sequence[Part]) -> Intent:
         part = parts[len(intent.refs)]

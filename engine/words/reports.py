@@ -6,7 +6,6 @@ from base64 import b64encode
 from collections.abc import Iterator
 
 from engine.messages import Arc, File, Message, Notice, Report, Reveal, ScoreBoard, TurnPost
-from engine.words.arc_picture import draw_arc
 from engine.words.cards import REVEAL, turn_title
 from engine.words.reveal import reveal_lines
 
@@ -41,13 +40,16 @@ def plain_text(message: Message) -> str:
 
 
 def files_of(message: FormatMessage) -> tuple[File, ...]:
-    """Return the files that belong to a message; an arc's is its picture."""
+    """Return the files that belong to a message; an arc's is its picture, drawn in a while."""
     match message:
         case Report():
             return message.files
         case ScoreBoard():
             return ()
         case Arc():
+            # Pillow takes a while to be imported; few processes draw.
+            from engine.words.arc_picture import draw_arc
+
             content = b64encode(draw_arc(message)).decode()
             picture = File(
                 name="arc.png", media="image/png", content=content, encoded=True, alt=message.alt

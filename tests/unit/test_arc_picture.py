@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from engine.messages import Arc, ArcPoint
@@ -43,3 +47,31 @@ def test_labels_do_not_run_into_one_another(turns: int) -> None:
     for place in range(1, turns):
         edge = MARGIN + round(place * slot)
         assert not any(row[edge] == TEXT for row in rows)
+
+
+def test_the_same_arc_is_the_same_picture() -> None:
+    points = tuple(ArcPoint(number=n, side="AB"[n % 2], score=7 * n, docked=-n) for n in range(9))
+    arc = Arc(title="x", points=points, alt="")
+    with ThreadPoolExecutor(4) as pool:
+        drawn = set(pool.map(draw_arc, [arc] * 8))
+    assert drawn == {draw_arc(arc)}
+
+
+def test_letters_differ_and_are_smaller_where_bars_are_narrow() -> None:
+    a, b = (drawn(ArcPoint(number=1, side=side, score=None)) for side in "AB")
+    assert a != b
+    few, many = (
+        drawn(*(ArcPoint(number=n, side="A", score=50) for n in range(1, turns + 1)))
+        for turns in (10, 40)
+    )
+    lines = [sum(any(row) for row in rows[HEIGHT - MARGIN :]) for rows in (few, many)]
+    assert lines[0] > lines[1] > 4
+
+
+def test_nothing_is_imported_to_draw_before_there_is_a_picture() -> None:
+    code = (
+        "import sys, bot.run, adapters.discord.render, adapters.slack.render\n"
+        "print('PIL' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
