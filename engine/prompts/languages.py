@@ -1,9 +1,13 @@
-"""Languages by BCP-47 code, named in English for prompts."""
+"""Languages by BCP-47 code, named in English for prompts.
+
+Those that chats offer are named here; loading CLDR for every other takes Babel 50 ms.
+"""
 
 from __future__ import annotations
 
 import re
 from difflib import get_close_matches
+from functools import cache
 
 from engine.errors import UsageError
 
@@ -18,33 +22,9 @@ NAMES = {
     "th": "Thai", "tr": "Turkish", "uk": "Ukrainian", "ur": "Urdu", "vi": "Vietnamese",
     "zh": "Chinese",
 }  # fmt: skip
-OTHERS = {
-    "ab": "Abkhazian", "ace": "Acehnese", "af": "Afrikaans", "ak": "Akan", "am": "Amharic",
-    "as": "Assamese", "ast": "Asturian", "ay": "Aymara", "az": "Azerbaijani", "ba": "Bashkir",
-    "be": "Belarusian", "bm": "Bambara", "bo": "Tibetan", "br": "Breton", "bs": "Bosnian",
-    "ceb": "Cebuano", "ckb": "Central Kurdish", "cmn": "Mandarin", "co": "Corsican",
-    "cv": "Chuvash", "cy": "Welsh", "dsb": "Lower Sorbian", "dv": "Dhivehi", "dz": "Dzongkha",
-    "ee": "Ewe", "eo": "Esperanto", "eu": "Basque", "ff": "Fulah", "fil": "Filipino",
-    "fo": "Faroese", "fy": "Western Frisian", "ga": "Irish", "gd": "Scottish Gaelic",
-    "gl": "Galician", "gn": "Guarani", "gsw": "Swiss German", "gu": "Gujarati", "ha": "Hausa",
-    "haw": "Hawaiian", "hsb": "Upper Sorbian", "ht": "Haitian Creole", "hy": "Armenian",
-    "ig": "Igbo", "is": "Icelandic", "jv": "Javanese", "ka": "Georgian", "kab": "Kabyle",
-    "kk": "Kazakh", "km": "Khmer", "kn": "Kannada", "ku": "Kurdish", "ky": "Kyrgyz", "la": "Latin",
-    "lb": "Luxembourgish", "lg": "Ganda", "ln": "Lingala", "lo": "Lao", "mg": "Malagasy",
-    "mi": "Maori", "mk": "Macedonian", "ml": "Malayalam", "mn": "Mongolian", "mr": "Marathi",
-    "mt": "Maltese", "my": "Burmese", "nds": "Low German", "ne": "Nepali",
-    "nn": "Norwegian Nynorsk", "no": "Norwegian", "ny": "Nyanja", "oc": "Occitan", "om": "Oromo",
-    "or": "Odia", "os": "Ossetian", "pa": "Punjabi", "ps": "Pashto", "qu": "Quechua",
-    "rm": "Romansh", "rn": "Rundi", "rw": "Kinyarwanda", "sa": "Sanskrit", "sah": "Yakut",
-    "sc": "Sardinian", "scn": "Sicilian", "sd": "Sindhi", "se": "Northern Sami", "si": "Sinhala",
-    "sm": "Samoan", "sn": "Shona", "so": "Somali", "sq": "Albanian", "ss": "Swati",
-    "st": "Southern Sotho", "su": "Sundanese", "sw": "Swahili", "ta": "Tamil", "te": "Telugu",
-    "tg": "Tajik", "ti": "Tigrinya", "tk": "Turkmen", "tl": "Tagalog", "tn": "Tswana",
-    "to": "Tongan", "ts": "Tsonga", "tt": "Tatar", "ug": "Uyghur", "uz": "Uzbek", "ve": "Venda",
-    "vec": "Venetian", "war": "Waray", "wo": "Wolof", "xh": "Xhosa", "yi": "Yiddish",
-    "yo": "Yoruba", "yue": "Cantonese", "zu": "Zulu",
-}  # fmt: skip
-KNOWN = NAMES | OTHERS
+# As prompts have always named them; CLDR has other names for these, or none.
+_KEPT = {"cmn": "Mandarin", "dv": "Dhivehi", "ff": "Fulah", "mi": "Maori", "os": "Ossetian"}
+_NO_LANGUAGE = frozenset({"mul", "und", "zxx"})  # several, unknown, none
 # RFC 5646: a language, then at most one script and one region, then variants.
 _CODE = re.compile(
     r"[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?(-([A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))*"
@@ -52,11 +32,14 @@ _CODE = re.compile(
 
 
 def check_language(code: str) -> str:
-    """Return a BCP-47 code as given. Raises UsageError for what is none, naming the nearest."""
-    if len(code) <= 35 and _CODE.fullmatch(code) and _primary(code) in KNOWN:
+    """Return a BCP-47 code as given. Raises UsageError for what is none, naming near ones."""
+    if len(code) <= 35 and _CODE.fullmatch(code) and _name(code):
         return code
-    near = get_close_matches(_primary(code), KNOWN, n=3, cutoff=0.5)
-    close = f" Near it: {', '.join(f'{one} ({KNOWN[one]})' for one in near)}." if near else ""
+    written = {name.lower(): one for one, name in NAMES.items()} | {one: one for one in NAMES}
+    near = dict.fromkeys(
+        written[one] for one in get_close_matches(_primary(code), written, n=3, cutoff=0.5)
+    )
+    close = f" Near it: {', '.join(f'{one} ({NAMES[one]})' for one in near)}." if near else ""
     raise UsageError(
         f"“{code[:40]}” is not a language code; write one like en, tr or zh-Hant.{close}"
     )
@@ -64,8 +47,21 @@ def check_language(code: str) -> str:
 
 def language_name(code: str) -> str:
     """Name a language for a prompt: `Turkish (tr)`, or the code where the name is not known."""
-    name = KNOWN.get(_primary(code))
+    name = _name(code)
     return f"{name} ({code})" if name else code
+
+
+def _name(code: str) -> str | None:
+    primary = _primary(code)
+    return NAMES.get(primary) or _others().get(primary)
+
+
+@cache
+def _others() -> dict[str, str]:
+    from babel import Locale
+
+    named = Locale("en").languages.items()
+    return {code: name for code, name in named if code not in _NO_LANGUAGE} | _KEPT
 
 
 def _primary(code: str) -> str:
