@@ -52,7 +52,7 @@ async def fetch(session: ClientSession, url: str) -> ClientResponse:
 async def test_metrics_have_the_names_and_labels_of_the_manual_and_nothing_else(
     store: SqlStore,
 ) -> None:
-    await store.debates.create_pair([(new_debate(), [])], NO_CAPS)
+    await store.debates.create([(new_debate(), [])], NO_CAPS)
     health = Health(store, {"discord": lambda: True, "slack": lambda: False})
     settings = HealthSettings(port=free_port())
     serving = asyncio.create_task(serve_health(settings, health))
