@@ -215,7 +215,7 @@ class RevisedAnswer(Value):
     option: str | None
 
 
-class CommandLine(Value):
+class HelpLine(Value):
     """A command as it is written, and what it does."""
 
     written: str
@@ -225,7 +225,7 @@ class CommandLine(Value):
 class HelpAnswer(Value):
     """All commands by name, or with `command` that one as it is written in full."""
 
-    commands: tuple[CommandLine, ...]
+    commands: tuple[HelpLine, ...]
     command: str | None = None
 
 

@@ -10,8 +10,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from engine.answers.answers import Answer, CommandLine, HelpAnswer
-from engine.chat import choices, debates, own_data, revealed
+from engine.answers.answers import Answer, HelpAnswer, HelpLine
+from engine.chat import choices, lifecycle, own_data, revealed
 from engine.chat.command_line import (
     Word,
     read_debate,
@@ -74,8 +74,8 @@ async def help_on(context: Context, person: Person, asked: HelpArguments) -> Hel
     return HelpAnswer(command=name, commands=(_line(command.usage(hides=hides), command),))
 
 
-def _line(written: str, command: Command[Any]) -> CommandLine:
-    return CommandLine(written=written, about=f"{command.about}{command.who.note}")
+def _line(written: str, command: Command[Any]) -> HelpLine:
+    return HelpLine(written=written, about=f"{command.about}{command.who.note}")
 
 
 NOTHING = Takes("", read_nothing)
@@ -94,12 +94,16 @@ FORGET = Takes("[confirm=yes]", read_forget)
 HELP = Takes("[command]", read_help)
 
 _COMMANDS = (
-    Command("start", START, "starts a debate; models left out are drawn at random", debates.start),
-    Command("cancel", DEBATE, "stops a debate", debates.cancel, STARTER),
-    Command("close", DEBATE, "closes a vote early", debates.close, managers("close a vote early")),
-    Command("status", DEBATE, "says how far a debate is", debates.status),
-    Command("result", DEBATE, "shows how a debate ended", debates.result),
-    Command("list", NOTHING, "lists the debates held here", debates.newest),
+    Command(
+        "start", START, "starts a debate; models left out are drawn at random", lifecycle.start
+    ),
+    Command("cancel", DEBATE, "stops a debate", lifecycle.cancel, STARTER),
+    Command(
+        "close", DEBATE, "closes a vote early", lifecycle.close, managers("close a vote early")
+    ),
+    Command("status", DEBATE, "says how far a debate is", lifecycle.status),
+    Command("result", DEBATE, "shows how a debate ended", lifecycle.result),
+    Command("list", NOTHING, "lists the debates held here", lifecycle.newest),
     Command("models", NOTHING, "lists the models that may debate and judge here", choices.models),
     Command("topics", NOTHING, "lists topics to start with", choices.topics),
     Command("formats", NOTHING, "lists the formats", choices.formats),

@@ -12,8 +12,8 @@ import structlog
 
 from engine.answers.answers import StatusAnswer
 from engine.chat.context import Context
-from engine.chat.debates import status as status_of
 from engine.chat.invocation import DebateArgument
+from engine.chat.lifecycle import status as status_of
 from engine.chat.person import Person
 from engine.debate import Status
 from engine.errors import RostrumError

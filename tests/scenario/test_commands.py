@@ -19,8 +19,8 @@ from engine.answers.answers import Answer, FileAnswer, NoFileAnswer, StartedAnsw
 from engine.answers.replies import to_markdown
 from engine.chat.choices import match_debates, match_jurors, match_models, models
 from engine.chat.commands import Commands, parse_command
-from engine.chat.debates import start, status
 from engine.chat.invocation import DebateArgument, NoArguments, StartArguments
+from engine.chat.lifecycle import start, status
 from engine.chat.person import Person
 from engine.debate import Debate, Model, Status
 from engine.errors import (

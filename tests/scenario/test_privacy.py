@@ -21,8 +21,8 @@ from bot.settings.settings import Settings
 from engine.answers.answers import ForgottenAnswer
 from engine.answers.replies import to_markdown
 from engine.chat.commands import Commands, parse_command
-from engine.chat.debates import result
 from engine.chat.invocation import DebateArgument
+from engine.chat.lifecycle import result
 from engine.chat.person import Person
 from engine.chat.privacy import forget, purge, tidy
 from engine.dataset.writer import export

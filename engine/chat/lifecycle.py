@@ -1,4 +1,4 @@
-"""The commands on debates: start and stop them, see how far they are and how they ended."""
+"""The commands on a debate: start it, stop it, see how far it is and how it ended."""
 
 from __future__ import annotations
 
