@@ -66,6 +66,7 @@ def options(
 
 @app.command()
 def demo(
+    given: typer.Context,
     out: Annotated[Path, typer.Option(help="Folder of the export.")] = Path("demo-export"),
     votes: Annotated[Text, VOTES] = None,
     stances: Annotated[Text, STANCES] = None,
@@ -75,16 +76,15 @@ def demo(
     option: Annotated[Names, OPTION] = None,
 ) -> None:
     """Hold a whole debate offline, on the built-in rehearsal model, and export it."""
-    from bot.debate import Asked
     from bot.demo import run_demo
     from bot.exits import run
 
-    asked = Asked(topic=topic, format=format, language=language, options=tuple(option or ()))
-    run(lambda: run_demo(out, asked, votes=votes, stances=stances))
+    run(lambda: run_demo(out, given.params, votes=votes, stances=stances))
 
 
 @app.command()
 def debate(
+    given: typer.Context,
     topic: Annotated[Text, typer.Argument(help="The motion (default: ROSTRUM_TOPIC).")] = None,
     a: Annotated[Text, typer.Option("--a", help="Side A's model, backend/model.")] = None,
     b: Annotated[Text, typer.Option("--b", help="Side B's model, backend/model.")] = None,
@@ -111,37 +111,17 @@ def debate(
     replace_model: Annotated[Names, REPLACE] = None,
 ) -> None:
     """Hold one debate in the terminal, on the backends that are set."""
-    from bot.debate import Asked, run_debate
+    from bot.debate import run_debate
     from bot.exits import run
 
-    asked = Asked(
-        topic=topic,
-        a=a,
-        b=b,
-        jurors=jurors,
-        conditions=conditions,
-        format=format,
-        language=language,
-        rounds=rounds,
-        turn_order=turn_order,
-        blind=blind,
-        scores=scores,
-        vote_minutes=vote_minutes,
-        quorum=quorum,
-        seed=seed,
-        mirror=mirror,
-        options=tuple(option or ()),
-        seats=tuple(seat or ()),
-        judges=judges,
-    )
     run(
         lambda: run_debate(
-            asked,
+            given.params,
             votes=votes,
             stances=stances,
             out=out,
             resume=resume,
-            replaced=tuple(replace_model or ()),
+            replaced=replace_model or (),
             include_rehearsal=include_rehearsal,
         )
     )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
 from rich.console import Console
 
@@ -11,97 +12,70 @@ from adapters.terminal.votes import parse_stances, parse_votes
 from bot import log, texts
 from bot.settings.settings import Settings, load_settings
 from bot.terminal import COMMUNITY, PLATFORM, Session
-from engine.debate import Model, Replacement, Scores, TurnOrder, Value
+from engine.debate import Model, Replacement
 from engine.errors import UsageError
 from engine.formats import find_format
-from engine.formats.format import read_options
+from engine.formats.format import read_options as read_own
 from engine.line.intake import Order
 from engine.line.service import Started
+from engine.options import Options, read_options
 from engine.votes.questions import vote_options
 
-Choice = TypeVar("Choice", TurnOrder, Scores)
+GOES_ON_WITH = frozenset(
+    {"votes", "stances", "out", "include_rehearsal", "resume", "replace_model"}
+)
+"""What may be given with a debate that goes on; the rest it has from its start."""
 
 
-# How a field is written on the command line, where that is not its name.
-SPELLED = {"topic": "The topic", "options": "--option", "seats": "--seat"}
+def order_of(given: Mapping[str, Any]) -> Order:
+    """Read the command's options, by name. Raises UsageError naming the one that is wrong."""
+    said = {name: given[name] for name in Options.model_fields if given.get(name) is not None}
+    sides = {"A": given.get("a"), "B": given.get("b"), **_pairs("seat", given)}
+    return Order(
+        platform=PLATFORM,
+        community=COMMUNITY,
+        place="",
+        user="host",
+        models={side: Model.parse(text) for side, text in sides.items() if text},
+        jurors=_roster(given.get("jurors")),
+        judges=_roster(given.get("judges")),
+        seed=given.get("seed"),
+        **read_options(said, _spell).given() | {"options": _pairs("option", given)},
+    )
 
 
-class Asked(Value):
-    """The command's options as typed; None where one was left out."""
+def refuse_for_resume(given: Mapping[str, Any]) -> None:
+    """Refuse what a debate has from its start. Raises UsageError naming the first."""
+    for name, value in given.items():
+        unset = value is None or value is False or value in ([], ())
+        if not unset and name not in GOES_ON_WITH:
+            raise UsageError(f"{_spell(name)} cannot change when a debate goes on: leave it out.")
 
-    topic: str | None = None
-    a: str | None = None
-    b: str | None = None
-    jurors: str | None = None
-    conditions: str | None = None
-    format: str | None = None
-    language: str | None = None
-    rounds: int | None = None
-    turn_order: str | None = None
-    blind: str | None = None
-    scores: str | None = None
-    vote_minutes: float | None = None
-    quorum: int | None = None
-    seed: int | None = None
-    mirror: bool = False
-    options: tuple[str, ...] = ()
-    seats: tuple[str, ...] = ()
-    judges: str | None = None
 
-    def refuse_for_resume(self) -> None:
-        """Refuse what a debate has from its start. Raises UsageError naming the first."""
-        for name, field in Asked.model_fields.items():
-            if getattr(self, name) != field.default:
-                raise UsageError(
-                    f"{SPELLED.get(name) or '--' + name.replace('_', '-')} cannot change when a "
-                    "debate goes on: leave it out."
-                )
-
-    def order(self) -> Order:
-        """Read the options. Raises UsageError naming the one that cannot be read."""
-        sides = {"A": self.a, "B": self.b}
-        return Order(
-            platform=PLATFORM,
-            community=COMMUNITY,
-            place="",
-            user="host",
-            topic=self.topic,
-            conditions=self.conditions,
-            format=self.format,
-            language=self.language,
-            models={side: Model.parse(text) for side, text in sides.items() if text}
-            | {seat: Model.parse(text) for seat, text in _pairs("--seat", self.seats).items()},
-            jurors=_roster(self.jurors),
-            judges=_roster(self.judges),
-            options=_pairs("--option", self.options),
-            rounds=self.rounds,
-            turn_order=_choose("--turn-order", TurnOrder, self.turn_order),
-            blind=_switch("--blind", self.blind),
-            scores=_choose("--scores", Scores, self.scores),
-            vote_minutes=self.vote_minutes,
-            quorum=self.quorum,
-            seed=self.seed,
-            mirror=self.mirror,
-        )
+def _spell(name: str) -> str:
+    return "The topic" if name == "topic" else f"--{name.replace('_', '-')}"
 
 
 async def run_debate(
-    asked: Asked,
+    given: Mapping[str, Any],
     *,
     votes: str | None,
     stances: str | None = None,
     out: Path | None,
     resume: str | None,
-    replaced: tuple[str, ...] = (),
+    replaced: Sequence[str] = (),
     include_rehearsal: bool = False,
 ) -> None:
-    """Hold or resume a debate, and export afterwards where that was asked for."""
+    """Hold or resume a debate, and export afterwards where that was asked for.
+
+    `given` are the command's options by name.
+    """
     changes = read_changes(replaced)
     if resume is not None:
-        asked.refuse_for_resume()
+        refuse_for_resume(given)
     elif changes:
         raise UsageError("--replace-model goes with --resume: name the debate that goes on.")
-    order = asked.order()
+    order = order_of(given)
     moves = None if stances is None else parse_stances(stances)
     if moves is not None and order.mirror:
         raise UsageError("--stances cannot be given for a debate and its mirror at once.")
@@ -127,7 +101,7 @@ async def run_debate(
         print(texts.EXPORTED.format(out=out, counts=counts))
 
 
-def read_changes(given: tuple[str, ...]) -> tuple[Replacement, ...]:
+def read_changes(given: Iterable[str]) -> tuple[Replacement, ...]:
     """Read `old=new` of each. Raises UsageError."""
     changes = []
     for item in given:
@@ -152,39 +126,20 @@ def quiet(settings: Settings) -> Settings:
 def contenders_of(order: Order, default_format: str) -> tuple[str, ...]:
     """Return who can be voted for in the debate that an order asks for. Raises UsageError."""
     script = find_format(order.format or default_format)
-    options = read_options(script.name, script.options, order.options)
+    options = read_own(script.name, script.options, order.options)
     return script.roles(options.model_dump()).contenders
 
 
-def _pairs(option: str, given: tuple[str, ...]) -> dict[str, str]:
+def _pairs(name: str, given: Mapping[str, Any]) -> dict[str, str]:
     pairs = {}
-    for item in given:
-        name, equals, value = item.partition("=")
-        if not equals or not name.strip():
-            raise UsageError(f"{option} is “{item}”; write it as name=value.")
-        pairs[name.strip()] = value.strip()
+    for item in given.get(name) or ():
+        key, equals, value = item.partition("=")
+        if not equals or not key.strip():
+            raise UsageError(f"{_spell(name)} is “{item}”; write it as name=value.")
+        pairs[key.strip()] = value.strip()
     return pairs
 
 
 def _roster(text: str | None) -> tuple[Model, ...]:
     names = [name for name in (text or "").split(",") if name.strip()]
     return tuple(Model.parse(name) for name in names)
-
-
-def _choose(option: str, choices: type[Choice], text: str | None) -> Choice | None:
-    if text is None:
-        return None
-    try:
-        return choices(text.strip().lower())
-    except ValueError:
-        known = " or ".join(choice.value for choice in choices)
-        raise UsageError(f"{option} is “{text}”; it has to be {known}.") from None
-
-
-def _switch(option: str, text: str | None) -> bool | None:
-    known = {"on": True, "true": True, "yes": True, "off": False, "false": False, "no": False}
-    if text is None:
-        return None
-    if text.strip().lower() not in known:
-        raise UsageError(f"{option} is “{text}”; it has to be on or off.")
-    return known[text.strip().lower()]

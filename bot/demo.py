@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import shlex
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from pydantic import SecretStr
 from rich.console import Console
@@ -14,7 +16,7 @@ from adapters.storage.database import Database
 from adapters.terminal.record import records_of
 from adapters.terminal.votes import parse_stances, parse_votes
 from bot import log, texts
-from bot.debate import Asked, contenders_of, quiet
+from bot.debate import contenders_of, order_of, quiet
 from bot.exporting import export_into
 from bot.settings.settings import Settings
 from bot.terminal import DEFAULT_STANCES, DEFAULT_VOTES, Session, has_keyboard
@@ -31,15 +33,17 @@ STANCE_SECONDS = 2.0  # nobody is kept waiting for people who are not there
 
 
 async def run_demo(
-    out: Path, asked: Asked, *, votes: str | None, stances: str | None = None
+    out: Path, given: Mapping[str, Any], *, votes: str | None, stances: str | None = None
 ) -> None:
     """Hold a debate of rehearsal models in the terminal, and export it into a folder.
+
+    `given` are the command's options by name.
 
     Whatever is set for real debates is left alone: the demo has a database of its own, made
     anew beside the folder. Raises UsageError before anything starts.
     """
     check_replaceable(out)
-    order = _order(asked)
+    order = _order(given)
     contenders = contenders_of(order, "classic")
     options = vote_options(contenders)
     if votes is None and not has_keyboard():
@@ -71,9 +75,9 @@ async def run_demo(
     console.print(texts.demo_outro(counts, out, servers), markup=False, soft_wrap=True)
 
 
-def _order(asked: Asked) -> Order:
+def _order(given: Mapping[str, Any]) -> Order:
     """Read the options, with a built-in topic where none was given. Raises UsageError."""
-    order = asked.order()
+    order = order_of(given)
     check_language(order.language or "")
     return order.model_copy(update={"topic": order.topic or built_in_topics()[0].text})
 

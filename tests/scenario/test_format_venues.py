@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from adapters.discord.commands import start_command
-from bot.debate import Asked
+from bot.debate import order_of
 from engine.chat.commands import parse_command
 from engine.chat.invocation import StartArguments
 from engine.formats.structured.briefing import Briefing
@@ -52,7 +52,7 @@ def test_a_formats_options_mean_the_same_wherever_they_are_given(format: str) ->
     in_discord = start_command({"topic": "Tea", "format": format, "more": given}).arguments
     assert isinstance(in_slack, StartArguments)
     assert isinstance(in_discord, StartArguments)
-    in_terminal = Asked(format=format, options=pairs).order()
+    in_terminal = order_of({"format": format, "option": pairs})
     assert in_slack.options == in_discord.options == in_terminal.options == expected
     assert setup_for(format, options=expected).request.format == format
 
