@@ -19,7 +19,9 @@ REHEARSAL = "rehearsal"  # the built-in backend: prepared text, no language mode
 class Value(BaseModel):
     """A frozen value that refuses fields it does not know."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="null")
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", ser_json_inf_nan="null", defer_build=True
+    )
 
 
 Rehearsal = Literal["", "speakers", "some speakers", "jury"]

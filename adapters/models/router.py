@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from difflib import get_close_matches
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from adapters.models.attempts import Patience
 from adapters.models.backends import Backend
 from adapters.models.client import HttpModels
-from adapters.models.rehearsal import RehearsalModels
 from engine.debate import REHEARSAL, Model, Price
 from engine.errors import SettingsError, UsageError
 from engine.ports import AttemptLog, Call, Models, Reply
+
+if TYPE_CHECKING:
+    from adapters.models.rehearsal import RehearsalModels
 
 _REHEARSAL_WAIT_S = 0.05  # nothing offline gets better by waiting
 
@@ -19,9 +23,9 @@ _REHEARSAL_WAIT_S = 0.05  # nothing offline gets better by waiting
 class ModelRouter:
     """Every model of every backend, the built-in rehearsal one included."""
 
-    def __init__(self, rehearsal: RehearsalModels, online: HttpModels) -> None:
-        self._rehearsal = rehearsal
+    def __init__(self, online: HttpModels, patience: Patience) -> None:
         self._online = online
+        self._patience = patience
 
     @property
     def backends(self) -> tuple[str, ...]:
@@ -43,6 +47,13 @@ class ModelRouter:
     async def aclose(self) -> None:
         """Close every connection."""
         await self._online.aclose()
+
+    @cached_property
+    def _rehearsal(self) -> RehearsalModels:
+        from adapters.models.rehearsal import RehearsalModels  # texts that few debates need
+
+        wait = min(self._patience.first_wait, _REHEARSAL_WAIT_S)
+        return RehearsalModels(self._patience.model_copy(update={"first_wait": wait}))
 
     def _route(self, model: Model) -> Models:
         if model.backend == REHEARSAL:
@@ -67,6 +78,5 @@ def open_models(
     if REHEARSAL in backends:
         raise SettingsError("“rehearsal” is built in; give that backend another name.")
     patience = patience or Patience()
-    quick = patience.model_copy(update={"first_wait": min(patience.first_wait, _REHEARSAL_WAIT_S)})
     named = {backend.name: backend for backend in backends.values()}
-    return ModelRouter(RehearsalModels(quick), HttpModels(named, prices or {}, patience))
+    return ModelRouter(HttpModels(named, prices or {}, patience), patience)

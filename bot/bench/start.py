@@ -40,6 +40,8 @@ LATENCIES = (
 )
 DATABASE = "rostrum.db"
 BALLOT = b'"response_format"'
+# Settings of this shell; and Python is to keep what it compiled, as in any installation.
+DROPPED = ("ROSTRUM_", "PYTHONDONTWRITEBYTECODE")
 
 
 @dataclass(slots=True)
@@ -203,7 +205,7 @@ async def _hold(folder: Path, url: str, traffic: Traffic) -> Run:
 
 
 def _environment(url: str) -> dict[str, str]:
-    mine = {name: value for name, value in os.environ.items() if not name.startswith("ROSTRUM_")}
+    mine = {name: value for name, value in os.environ.items() if not name.startswith(DROPPED)}
     backends = {"bench": {"base_url": url, "local": True}}
     return mine | {
         "PYTHONPATH": os.pathsep.join(sys.path),

@@ -2,21 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from pkgutil import resolve_name
+
 from engine.debate import Setup
 from engine.errors import StoreError, UsageError
-from engine.formats.audited.audited import Audited
-from engine.formats.classic import Classic
 from engine.formats.format import Format
-from engine.formats.oxford import Oxford
-from engine.formats.roundtable import Roundtable
-from engine.formats.structured.structured import Structured
-from engine.formats.team.team import Team
 from engine.text import clean, headline
 
-FORMATS: dict[str, Format] = {
-    script.name: script
-    for script in (Classic(), Team(), Structured(), Roundtable(), Audited(), Oxford())
-}
+
+class Formats(Mapping[str, Format]):
+    """The formats by name, given by their places; each is imported when it is first asked for."""
+
+    def __init__(self, places: Mapping[str, str]) -> None:
+        self._places = places
+        self._scripts: dict[str, Format] = {}
+
+    def __getitem__(self, name: str) -> Format:
+        if name not in self._scripts:
+            self._scripts[name] = resolve_name(f"engine.formats.{self._places[name]}")()
+        return self._scripts[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._places
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+
+FORMATS: Mapping[str, Format] = Formats(
+    {
+        "classic": "classic:Classic",
+        "team": "team.team:Team",
+        "structured": "structured.structured:Structured",
+        "roundtable": "roundtable:Roundtable",
+        "audited": "audited.audited:Audited",
+        "oxford": "oxford:Oxford",
+    }
+)
 
 
 def find_format(name: str) -> Format:

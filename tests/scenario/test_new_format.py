@@ -64,8 +64,9 @@ def copy(tmp_path: Path) -> Path:
         (templates / f"{name}.jinja").write_text(text, encoding="utf-8")
     registry = copy / "engine/formats/__init__.py"
     text = registry.read_text(encoding="utf-8")
-    text = text.replace("import Team\n", "import Team\nfrom engine.formats.toast import Toast\n")
-    registry.write_text(text.replace("Oxford())", "Oxford(), Toast())"), encoding="utf-8")
+    listed = '"oxford": "oxford:Oxford",'
+    text = text.replace(listed, f'{listed} "toast": "toast:Toast",')
+    registry.write_text(text, encoding="utf-8")
     return copy
 
 
