@@ -24,7 +24,7 @@ from engine.dataset.tables import choose_tables
 from engine.dataset.writer import Headway, Report, Stage, Wanted, export
 from engine.errors import UsageError
 from engine.store import ExportFilter, count_rehearsals
-from engine.words.cards import plural
+from engine.words.phrases import plural
 
 PATIENCE_SECONDS = 2.0
 REDRAW_SECONDS = 0.2

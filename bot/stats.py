@@ -38,7 +38,7 @@ from engine.stats.wording import (
     tell_share,
 )
 from engine.store import ExportFilter, count_rehearsals
-from engine.words.cards import plural
+from engine.words.phrases import plural
 
 SCHEMA_VERSION = 1
 PIPE_WIDTH = 200  # who reads a pipe wants whole lines

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.words.cards import REHEARSALS
+from engine.words.phrases import REHEARSALS
 
 if TYPE_CHECKING:  # for one command each, of many
     from adapters.models.discovery import LocalServer

@@ -21,8 +21,8 @@ from adapters.discord import texts
 from adapters.discord.buttons import review_menus
 from adapters.discord.errors import ACKNOWLEDGED, NETWORK
 from adapters.discord.grounds import ground_of
+from adapters.discord.markup import shown
 from adapters.discord.patience import insist, seconds_left
-from adapters.discord.render import shown
 from adapters.discord.venue import DiscordVenue
 from engine.answers.answers import (
     Answer,
@@ -35,7 +35,7 @@ from engine.answers.answers import (
     SettingsAnswer,
     StartedAnswer,
 )
-from engine.answers.buttons import vote_answer
+from engine.answers.presses import vote_answer
 from engine.answers.replies import to_markdown
 from engine.chat.commands import Commands
 from engine.chat.following import OVER, Followers, follow
@@ -46,7 +46,7 @@ from engine.errors import RostrumError, UsageError
 from engine.ports import ButtonPressed, Listener
 from engine.text import split_markdown
 from engine.votes.hearing import Heard
-from engine.words import cards as card_markdown
+from engine.words.phrases import DEFECT
 
 PLATFORM = "discord"
 MOST_BYTES = 10 * 2**20 - 4096  # of a file, as Discord counts them with the request around it
@@ -231,7 +231,7 @@ async def _explained(run: Callable[[], Awaitable[Said]]) -> Said:
         return Said(said, said)
     except Exception:  # whoever asked is told, and the log knows the rest
         log.exception("command failed by a defect")
-        return Said(card_markdown.DEFECT, card_markdown.DEFECT)
+        return Said(DEFECT, DEFECT)
 
 
 async def _edit_answer(interaction: Interaction, said: Said) -> bool:

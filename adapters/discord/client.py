@@ -23,7 +23,6 @@ from adapters.discord.presence import Presence
 from adapters.discord.registration import register
 from adapters.discord.rest import Rest
 from adapters.discord.translation import Translator
-from engine.answers.buttons import read_button
 from engine.chat.invocation import pressed_invocation
 from engine.ports import (
     CommunityLost,
@@ -34,6 +33,7 @@ from engine.ports import (
     ThreadDeleted,
     ThreadShut,
 )
+from engine.words.buttons import read_button
 
 log = structlog.get_logger(__name__)
 

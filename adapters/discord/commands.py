@@ -40,7 +40,7 @@ from engine.errors import UsageError
 from engine.options import IN_A_CHAT, read_options
 from engine.store.community import SETTING_NAMES
 from engine.votes.questions import vote_options
-from engine.words import cards as card_markdown
+from engine.words.phrases import TOPIC_HINT
 
 LONGEST_CHOICE = 100  # characters
 LONGEST_INPUT = 4000
@@ -290,7 +290,7 @@ class TopicForm(discord.ui.Modal):
         self.topic: discord.ui.TextInput[TopicForm] = discord.ui.TextInput(
             custom_id="topic",
             label=texts.TOPIC_FIELD,
-            placeholder=card_markdown.TOPIC_HINT,
+            placeholder=TOPIC_HINT,
             style=discord.TextStyle.paragraph,
             max_length=LONGEST_INPUT,
         )

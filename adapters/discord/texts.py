@@ -7,12 +7,6 @@ adapters/discord/commands.py, their translations in locales/.
 
 from __future__ import annotations
 
-HOW_TO_VOTE = {
-    "open": "React below; of several reactions the last one counts.",
-    "secret": "React below: your vote is recorded and its reaction taken away at once.",
-    "private": "Press a button; nobody else sees what you chose.",
-}
-
 THREAD = "It is held in <#{thread}>."
 ASK_AGAIN = (
     "Discord dropped the private answer to your command, and it may not be shown to everybody; "

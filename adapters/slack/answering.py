@@ -25,7 +25,7 @@ from engine.answers.answers import (
     SettingsAnswer,
     StartedAnswer,
 )
-from engine.answers.buttons import vote_answer
+from engine.answers.presses import vote_answer
 from engine.answers.replies import to_markdown
 from engine.chat.commands import Commands, parse_command, with_usage
 from engine.chat.following import OVER, Followers, follow
@@ -37,7 +37,7 @@ from engine.delivery.ending import refusal_of
 from engine.errors import NotAllowedError, RostrumError, UsageError
 from engine.line.intake import Ground
 from engine.ports import ButtonPressed, Listener
-from engine.words import cards as card_markdown
+from engine.words.phrases import DEFECT
 
 PLATFORM = "slack"
 MOST_BYTES = 100 * 2**20  # Slack takes a gigabyte; an export is made in memory
@@ -163,7 +163,7 @@ async def explained(whisper: Whisper, run: Callable[[], Awaitable[None]]) -> Non
         await whisper.say(refusal_of(error))
     except Exception:  # whoever asked is told, and the log knows the rest
         log.exception("command failed by a defect")
-        await whisper.say(card_markdown.DEFECT)
+        await whisper.say(DEFECT)
 
 
 def link_to(url: str, place: str) -> str:

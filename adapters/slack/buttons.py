@@ -1,4 +1,4 @@
-"""How Slack shows the buttons and menus of engine/answers/buttons.py."""
+"""How Slack shows the buttons and menus of engine/words/buttons.py."""
 
 from __future__ import annotations
 
@@ -6,56 +6,42 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from adapters.slack.votes import NAMES
+from adapters.slack.votes import SHOWN
 from engine.answers.answers import ReviewLine
-from engine.answers.buttons import PREFIX
-from engine.words import cards as card_markdown
+from engine.words.buttons import PREFIX, Button, review_menu
+from engine.words.phrases import REVIEW_HINT, option_name
 
 ANY = re.compile(rf"^{PREFIX}:")
 
 
-def debate_buttons(code: str, *, stoppable: bool = True) -> dict[str, Any]:
-    """Return the buttons of a debate's announcement."""
-    stop = _button(f"{PREFIX}:stop:{code}", card_markdown.STOP) | {"style": "danger"}
-    status = _button(f"{PREFIX}:status:{code}", card_markdown.STATUS)
-    return _row([stop, status] if stoppable else [status])
-
-
-def ballot_buttons(options: tuple[str, ...]) -> dict[str, Any]:
-    """Return the buttons of a private ballot."""
-    named = [
-        _button(f"{PREFIX}:vote:{option}", f":{NAMES[option]}: {card_markdown.option_name(option)}")
-        for option in options
-    ]
-    return _row([*named, _button(f"{PREFIX}:withdraw", card_markdown.WITHDRAW)])
+def row(buttons: Sequence[Button]) -> dict[str, Any]:
+    """Return buttons in a row."""
+    return {"type": "actions", "elements": [_button(button) for button in buttons]}
 
 
 def review_menus(lines: Sequence[ReviewLine]) -> dict[str, Any]:
     """Return a menu for each debate of a review."""
-    return _row([_menu(line) for line in lines])
+    return {"type": "actions", "elements": [_menu(line) for line in lines]}
 
 
 def _menu(line: ReviewLine) -> dict[str, Any]:
     code = line.debate.code
-    names = {option: card_markdown.option_name(option) for option in line.options}
     return {
         "type": "static_select",
-        "action_id": f"{PREFIX}:review:{code}",
-        "placeholder": _plain(card_markdown.REVIEW_HINT.format(code=code)),
+        "action_id": review_menu(code),
+        "placeholder": _plain(REVIEW_HINT.format(code=code)),
         "options": [
-            {"text": _plain(f":{NAMES[option]}: {name}"), "value": option}
-            for option, name in names.items()
+            {"text": _plain(f"{SHOWN[option]} {option_name(option)}"), "value": option}
+            for option in line.options
         ],
     }
 
 
+def _button(button: Button) -> dict[str, Any]:
+    label = f"{SHOWN[button.option]} {button.label}" if button.option else button.label
+    shown = {"type": "button", "action_id": button.id, "text": _plain(label)}
+    return shown | ({"style": "danger"} if button.danger else {})
+
+
 def _plain(text: str) -> dict[str, Any]:
     return {"type": "plain_text", "text": text, "emoji": True}
-
-
-def _button(action_id: str, label: str) -> dict[str, Any]:
-    return {"type": "button", "action_id": action_id, "text": _plain(label)}
-
-
-def _row(buttons: list[dict[str, Any]]) -> dict[str, Any]:
-    return {"type": "actions", "elements": buttons}

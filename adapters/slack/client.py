@@ -30,7 +30,6 @@ from adapters.slack.markup import typed
 from adapters.slack.venue import Place, SlackVenue
 from adapters.slack.votes import option_of
 from adapters.slack.whisper import Asker, Whisper
-from engine.answers.buttons import read_button
 from engine.chat.invocation import pressed_invocation
 from engine.errors import (
     RostrumError,
@@ -38,6 +37,7 @@ from engine.errors import (
     VenueGoneError,
 )
 from engine.ports import ButtonPressed, CommunityLost, ReactionSeen
+from engine.words.buttons import read_button
 
 COMMAND = "/debate"
 FINISH_SECONDS = 5.0

@@ -1,16 +1,10 @@
 """Every sentence that Slack's people read from this adapter, ready for translation.
 
 Templates are filled with `str.format`; what is filled in is data and never read as one. Answers to
-commands are worded in engine/answers/replies.py, the reveal in engine/words/reveal.py.
+commands are worded in engine/answers/replies.py, messages in engine/words/cards.py.
 """
 
 from __future__ import annotations
-
-HOW_TO_VOTE = {
-    "open": "React below; of several reactions the last one counts.",
-    "secret": "React below.",
-    "private": "Press a button; nobody else sees what you chose.",
-}
 
 ITS_THREAD = "its thread"
 CONTINUED = "{title} · part {number}"

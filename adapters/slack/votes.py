@@ -16,6 +16,7 @@ NAMES = {
     "down": "-1",
     "unsure": "shrug",
 }
+SHOWN = {option: f":{name}:" for option, name in NAMES.items()}
 _OTHER_NAMES = {"thumbsup": "up", "thumbsdown": "down"}
 _OPTIONS = {name: option for option, name in NAMES.items()} | _OTHER_NAMES
 

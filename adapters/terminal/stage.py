@@ -14,7 +14,7 @@ from rich.spinner import Spinner
 from rich.text import Text
 
 from adapters.terminal import texts
-from adapters.terminal.render import colour_of
+from adapters.terminal.markup import colour_of
 from engine.ports import Draft
 from engine.text import clean
 from engine.words.cards import words_used

@@ -1,13 +1,13 @@
 """Every sentence that the terminal alone shows to people, ready for translation.
 
 Templates are filled with `str.format`; what is filled in is data and never read as one. What
-messages say in any chat is worded in engine/words/cards.py and engine/words/reveal.py.
+messages say in any chat is worded in engine/words/cards.py.
 """
 
 from __future__ import annotations
 
 from engine.votes.questions import STANCES
-from engine.words.cards import option_name
+from engine.words.phrases import option_name
 
 TOPIC = "Topic: {topic}"
 DRAFT = "{seat} · {round}"

@@ -21,10 +21,10 @@ from adapters.terminal import render, texts
 from adapters.terminal.record import Act, Record
 from adapters.terminal.stage import Stage
 from engine.errors import MessageGoneError, VenueError
-from engine.messages import MESSAGE, Message, Notice, Report, TurnPost, VoteClosed
+from engine.messages import MESSAGE, Message, Notice, TurnPost, VoteClosed
 from engine.ports import Draft, Listener, Part, Reactions, ReactionSeen, VenueLimits
 from engine.text import clean
-from engine.words.reports import plain_text
+from engine.words.cards import card_of, plain_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,8 +248,8 @@ class TerminalVenue:
 
     def _write(self, act: Act) -> None:
         message = _message(act.body) if act.kind == "post" else None
-        if isinstance(message, Report):
-            self._record.file(_code(act), message.files)
+        if message is not None:
+            self._record.file(_code(act), card_of(message).files)
         self._record.append(act)
 
     async def _do(self, act: Act) -> None:

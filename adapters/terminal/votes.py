@@ -16,7 +16,7 @@ from typing import NamedTuple
 from adapters.terminal import texts
 from engine.errors import UsageError
 from engine.votes.questions import DOWN, STANCE_NAMES, STANCES, UNSURE, UP
-from engine.words.cards import option_name
+from engine.words.phrases import option_name
 
 EXAMPLE = "A=3,B=2,tie=1"
 STANCES_EXAMPLE = "against>for=2,for=1"

@@ -13,11 +13,10 @@ from engine.answers.answers import (
     StoppedAnswer,
 )
 from engine.debate import Estimate, Status
-from engine.judging import Persuasion, Tally, Verdict
-from engine.messages import JurorLine, Reveal, Where
+from engine.messages import Where
 from engine.text import headline
-from engine.words.cards import COST_UNKNOWN, SOON, option_name, plural
-from engine.words.reveal import UNREAD, cost_of, model_lines
+from engine.words.phrases import COST_UNKNOWN, SOON, plural
+from engine.words.reveal import UNREAD, reveal_lines
 
 TOPIC_LENGTH = 200  # characters, of the debate that is spoken of
 LINE_LENGTH = 100  # and of each in a list
@@ -81,25 +80,6 @@ STATES = {
 }
 VOTE_SOON = "vote opens soon"
 DEBATE = "- `{code}` {state}, {when:%Y-%m-%d %H:%M} UTC, {format}: {topic}"
-
-PEOPLE = "People: {counts}; {outcome}."
-PEOPLE_CHOSE = "they chose {winner}"
-NO_WINNER = "too few votes for a winner"
-NO_VOTES = "nobody voted"
-JURY = "Jury: {outcome} ({valid} valid ballots, {invalid} invalid)."
-NO_VERDICT = "no verdict, {problem}"
-JUROR = "- `{juror}`: {verdict}"
-JUROR_INVALID = "- `{juror}`: invalid, {problem}"
-AGREE = {
-    True: "People and jury agree.",
-    False: "People and jury disagree.",
-    None: "People and jury cannot be compared.",
-}
-PERSUADED = (
-    "Moved towards: {moved}, of {n} person who took a stance twice.",
-    "Moved towards: {moved}, of {n} people who took a stance twice.",
-)
-SPENT = ("It took {n} model call, {cost}.", "It took {n} model calls, {cost}.")
 
 
 def started_lines(answer: StartedAnswer) -> Iterator[str]:
@@ -177,7 +157,7 @@ def result_lines(answer: ResultAnswer) -> Iterator[str]:
     debate = answer.debate
     yield ABOUT.format(code=debate.code, topic=headline(debate.topic, TOPIC_LENGTH))
     if answer.reveal is not None:
-        yield from _reveal(answer.reveal)
+        yield from reveal_lines(answer.reveal)
     elif debate.status in (Status.QUEUED, Status.RUNNING, Status.VOTING):
         if answer.minutes_left is not None:
             yield _vote_left(answer.minutes_left)
@@ -206,47 +186,6 @@ def _state(debate: DebateLine) -> str:
     if debate.status is Status.VOTING and debate.vote_deadline is None:
         return VOTE_SOON
     return STATES[debate.status]
-
-
-def _reveal(reveal: Reveal) -> Iterator[str]:
-    yield from model_lines(reveal)
-    yield _people(reveal.tally)
-    if reveal.gaps:
-        yield plural(GAPS, reveal.gaps)
-    if reveal.unread:
-        yield UNREAD
-    yield _jury(reveal.verdict)
-    yield from (_juror(line) for line in reveal.jurors)
-    yield AGREE[reveal.agree]
-    if reveal.persuasion is not None:
-        yield _persuasion(reveal.persuasion)
-    yield plural(SPENT, reveal.calls, cost=cost_of(reveal))
-
-
-def _people(tally: Tally) -> str:
-    counts = " · ".join(f"{option_name(option)} {n}" for option, n in tally.counts.items())
-    outcome = NO_WINNER if any(tally.counts.values()) else NO_VOTES
-    if tally.winner is not None:
-        outcome = PEOPLE_CHOSE.format(winner=option_name(tally.winner))
-    return PEOPLE.format(counts=counts, outcome=outcome)
-
-
-def _persuasion(persuasion: Persuasion) -> str:
-    moved = " · ".join(f"{side} {n}" for side, n in persuasion.moved.items())
-    return plural(PERSUADED, persuasion.people, moved=moved)
-
-
-def _jury(verdict: Verdict) -> str:
-    outcome = NO_VERDICT.format(problem=verdict.problem)
-    if verdict.winner is not None:
-        outcome = option_name(verdict.winner)
-    return JURY.format(outcome=outcome, valid=verdict.valid, invalid=verdict.invalid)
-
-
-def _juror(line: JurorLine) -> str:
-    if line.verdict is None:
-        return JUROR_INVALID.format(juror=line.juror, problem=line.problem)
-    return JUROR.format(juror=line.juror, verdict=option_name(line.verdict))
 
 
 def _minutes(minutes: float) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from engine.answers.answers import ForgottenAnswer, OptedAnswer
 from engine.store import Traces
-from engine.words.cards import plural
+from engine.words.phrases import plural
 
 OF_YOU = "**Of you**"
 NOTHING_OF_YOU = "Nothing is stored of you."

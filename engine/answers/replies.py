@@ -41,7 +41,7 @@ from engine.answers.privacy_notice import forgotten_lines, opted_line, privacy_l
 from engine.answers.review_list import review_lines, revised_lines
 from engine.answers.statistics import agreement_lines, leaderboard_lines, left_out
 from engine.topics import Topic
-from engine.words.cards import plural
+from engine.words.phrases import plural
 
 
 def to_markdown(answer: Answer, prefix: str = "/debate", link: Callable[[str], str] = str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from engine.answers.answers import ReviewAnswer, RevisedAnswer
 from engine.text import headline
 from engine.votes.offers import Why
-from engine.words import cards as card_markdown
+from engine.words.phrases import option_name
 
 TOPIC_LENGTH = 100  # characters
 
@@ -56,6 +56,6 @@ def revised_lines(answer: RevisedAnswer) -> Iterator[str]:
     if answer.option is None:
         yield REVISED_BACK.format(code=answer.debate.code)
         return
-    option = card_markdown.option_name(answer.option)
+    option = option_name(answer.option)
     yield REVISED.format(code=answer.debate.code, option=option)
     yield REVIEW_APART

@@ -15,7 +15,7 @@ from engine.stats.wording import (
     tell_record,
     tell_share,
 )
-from engine.words.cards import plural
+from engine.words.phrases import plural
 
 STANDINGS = 20
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from engine.answers.answers import DebateLine, ReviewAnswer, ReviewLine, RevisedAnswer
+from engine.answers.presses import FORGOTTEN
 from engine.chat.context import Context
 from engine.chat.invocation import ReviewArguments
 from engine.chat.lookup import find_held, find_named
@@ -21,7 +22,6 @@ from engine.store import ExportFilter, Revision, Store
 from engine.text import clean, headline
 from engine.votes.offers import Offer, Why, doubt_of, offer
 from engine.votes.questions import vote_options
-from engine.words import cards as card_markdown
 
 NO_VOTE = "none"
 REVIEWED = 200  # of the newest, which are read whole
@@ -86,7 +86,7 @@ async def revise(
         received_at=now,
     )
     if (await store.votes.revise(revision)).outcome == "forgotten":
-        raise NotAllowedError(card_markdown.VOTE_FORGOTTEN)
+        raise NotAllowedError(FORGOTTEN)
     return RevisedAnswer(debate=DebateLine.of(debate), option=option)
 
 

@@ -13,8 +13,7 @@ from engine.debate import short_code
 from engine.messages import Arc, Notice, Report, ScoreBoard, TurnPost
 from engine.ports import Venue
 from engine.store import DeliveryState, Intent, Post
-from engine.words.cards import turn_title
-from engine.words.reports import plain_text
+from engine.words.cards import plain_text, turn_title
 
 CONTENT = TurnPost | Report | ScoreBoard | Arc  # what a debate consists of
 SUFFIX = "/gap"

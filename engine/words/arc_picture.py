@@ -8,12 +8,13 @@ written in it: the font within Pillow has ASCII alone. Its words are the alterna
 
 from __future__ import annotations
 
+from base64 import b64encode
 from io import BytesIO
 from typing import NamedTuple, TypeAlias
 
 from PIL import Image, ImageDraw, ImageFont
 
-from engine.messages import Arc, ArcPoint
+from engine.messages import Arc, ArcPoint, File
 
 Colour: TypeAlias = tuple[int, int, int]
 Font: TypeAlias = ImageFont.FreeTypeFont | ImageFont.ImageFont
@@ -43,6 +44,12 @@ class Pen(NamedTuple):
         """Write on plain ground; the anchor is Pillow's, as `ms`: middle of the base line."""
         self.draw.rectangle(self.draw.textbbox((x, y), text, self.font, anchor), GROUND)
         self.draw.text((x, y), text, TEXT, self.font, anchor)
+
+
+def picture_of(arc: Arc) -> File:
+    """Return an arc's picture as a file."""
+    content = b64encode(draw_arc(arc)).decode()
+    return File(name="arc.png", media="image/png", content=content, encoded=True, alt=arc.alt)
 
 
 def draw_arc(arc: Arc) -> bytes:

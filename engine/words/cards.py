@@ -1,51 +1,53 @@
-"""What messages say in any chat, as Markdown: announcements, turns, votes; ready for translation.
+"""What each kind of message says, and how it is laid out: one card a message.
 
 Templates are filled with `str.format`; what is filled in is data and never read as one. What a
-chat puts around it (colours, marks, buttons, small print) is its adapter's.
+chat puts around it (colours, marks, small print) is its adapter's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from engine.debate import Rehearsal, Violation
+from engine.debate import BallotKind, Violation
 from engine.messages import (
     AgainInvite,
     Announcement,
+    Arc,
+    Message,
+    Notice,
     Phase,
     Progress,
+    Report,
+    Reveal,
+    ScoreBoard,
+    StanceInvite,
     TurnPost,
+    VoteClosed,
     VoteInvite,
     Where,
 )
-from engine.words.tables import closing_fence
+from engine.text import headline
+from engine.words.buttons import Button, ballot_buttons, debate_buttons
+from engine.words.card import BallotPaper, Card, markdown_of
+from engine.words.phrases import COST_UNKNOWN, SOON, plural, rehearsed
+from engine.words.reveal import ASIDE, reveal_lines
+from engine.words.scores import board_lines, sparkline
 
 DEBATE = "Debate {code}"
+TOPIC_LENGTH = 200  # characters, of the debate that a reveal is of
 CONDITIONS = "**Conditions:** {conditions}"
-REHEARSALS: Mapping[Rehearsal, str] = {
-    "speakers": "The speakers are rehearsal models: they recite prepared text and are not language "
-    "models.",
-    "some speakers": "A speaker here is a rehearsal model: it recites prepared text and is not a "
-    "language model.",
-    "jury": "The jury has rehearsal models, which are not language models: its verdict is a "
-    "stand-in.",
-}
-REHEARSAL = "🎭 **Rehearsal:** {who}"
 SETTING = "Format {format} · language {language} · rounds: {rounds}"
 SIDES = {"A": "**A** argues for it", "B": "**B** argues against it"}
 SIDE = "**{side}** takes part"
 JURY = ("{n} juror reads it blind", "{n} jurors read it blind")
 JURY_SEEING = ("{n} juror reads it with names", "{n} jurors read it with names")
 VOTE_LASTS = ("the vote lasts {n} minute", "the vote lasts {n} minutes")
-SOON = "less than a minute"
 MINUTES = "{n:.3g} minutes"
 COST = "{usd:.2f} USD (at most {most:.2f})"
-COST_UNKNOWN = "at a cost that nobody knows"
 WORDS = "{words} words"
 WORDS_OF = "{words} of {limit} words"
 TIME_OF = "{used} of {given}"
 VIOLATION = "**Against the rules:** {rule}"
-VIOLATION_MARK = "⚠️"
 VIOLATIONS = {
     "too_many_words": "{measured:g} words where {limit:g} are allowed",
     "too_many_arguments": "{measured:g} arguments where {limit:g} are allowed",
@@ -93,17 +95,13 @@ TURN_OF_UNKNOWN = "{seat} · {round} · turn {number}"
 STANCE_LASTS = ("The debate begins in {n} second.", "The debate begins in {n} seconds.")
 INVITE = "Vote"
 INVITE_ASKS = "**Who debated better?**"
-OPTION = "{emoji} {name}"
 INVITE_TERMS = "{lasts}; {quorum}."
 INVITE_MIRRORED = "It closes together with the vote on the mirrored debate."
 QUORUM = ("{n} vote makes it count", "{n} votes make it count")
 ANY_QUORUM = "any number of votes counts"
-WITHDRAW = "Take my vote back"
 STANCE_BEFORE = "Before the debate"
 STANCE_AFTER = "After the debate"
-STANCE_QUESTION = "Where do you stand? {options}"
-STANCE_ASKS = "**{topic}**\n" + STANCE_QUESTION
-REVIEW_HINT = "{code}: who debated better?"
+STANCE_ASKS = "Where do you stand?"
 AGAIN = "And now that you know?"
 AGAIN_ASKS = (
     "**Who debated better?** You have read who they were and what others said. Answer again, "
@@ -115,43 +113,68 @@ MINUTES_LEFT = ("{n} minute", "{n} minutes")
 CLOSED = "The vote is closed"
 CLOSED_EARLY = "The vote was closed early"
 CLOSED_WITH = ("{n} vote was cast.", "{n} votes were cast.")
-OPTIONS = {
-    "tie": "tie",
-    "weak": "both weak",
-    "up": "for it",
-    "down": "against it",
-    "unsure": "unsure",
-}
 REVEAL = "Reveal"
 LEVELS = {"info": "Note", "warning": "Warning", "error": "Error"}
-STOP = "Stop"
-STATUS = "Status"
-DEFECT = "Rostrum itself failed at this; its log says where. Please tell whoever runs it."
-TOPIC_HINT = "A motion to argue for and against"
-VOTED = "Your vote is recorded: {option}. Press it again, or another, to change it."
-VOTE_WITHDRAWN = "Your vote is taken back."
-VOTE_CLOSED = "This vote is closed; your press changed nothing."
-VOTE_FORGOTTEN = (
-    "You asked to be forgotten, so nothing is stored of you in this debate. With /debate optin you "
-    "can vote on debates that begin from then on."
-)
-VOTE_UNKNOWN = "There is no vote at this message, or not yet; try again in a moment."
 
 
-def plural(forms: tuple[str, str], n: float, **more: object) -> str:
-    """Fill in the singular or the plural form."""
-    return forms[n != 1].format(n=f"{n:g}", **more)
+def card_of(message: Message) -> Card:  # noqa: C901 - one case a message
+    """Return what a message shows."""
+    match message:
+        case Announcement():
+            return _announcement(message)
+        case TurnPost():
+            return _turn(message)
+        case VoteInvite():
+            return _invite(message)
+        case StanceInvite():
+            return _stance(message)
+        case AgainInvite():
+            return _again(message)
+        case VoteClosed():
+            title = CLOSED_EARLY if message.early else CLOSED
+            return Card(title, "vote", lines=(plural(CLOSED_WITH, message.votes),))
+        case Reveal():
+            return _reveal(message)
+        case Notice():
+            return Card(LEVELS[message.level], message.level, lines=(message.text,))
+        case Report():
+            return Card(message.title, message.side, text=message.text, files=message.files)
+        case ScoreBoard():
+            return Card(message.title, text="\n".join(board_lines(message)))
+        case Arc():
+            text = f"`{sparkline(message)}`\n\n{message.alt}"
+            return Card(message.title, text=text, picture=message)
 
 
-def option_name(option: str) -> str:
-    """Return how people read an option of a ballot."""
-    return OPTIONS.get(option, option)
+def plain_text(message: Message) -> str:
+    """Return what a message says, for when rendering it failed. Raises ValueError if it is more."""
+    match message:
+        case TurnPost():  # in as few steps as that takes
+            return f"{turn_title(message)}\n{message.text}"
+        case Notice():
+            return message.text
+    card = card_of(message)
+    if card.ballot or card.buttons:
+        raise ValueError(f"A message of kind {message.kind} is more than its text.")
+    return "\n".join(filter(None, (card.title, markdown_of(card, {}), card.small)))
 
 
-def announced(debate: Announcement) -> Iterator[str]:
-    """Return what is announced of a debate, as lines."""
-    plain = "\n" in debate.topic or "**" in debate.topic
-    yield debate.topic if plain else f"**{debate.topic}**"
+# --- the announcement --------------------------------------------------------------------
+
+
+def _announcement(debate: Announcement) -> Card:
+    return Card(
+        DEBATE.format(code=debate.code),
+        "info",
+        debate.topic,
+        lines=tuple(_terms(debate)),
+        small=_estimated(debate),
+        state=debate.progress,
+        buttons=debate_buttons(debate.code, stoppable=_stoppable(debate)),
+    )
+
+
+def _terms(debate: Announcement) -> Iterator[str]:
     if debate.conditions:
         yield CONDITIONS.format(conditions=debate.conditions)
     yield ""
@@ -165,13 +188,7 @@ def announced(debate: Announcement) -> Iterator[str]:
     yield f"{jury} · {plural(VOTE_LASTS, debate.vote_minutes)}"
 
 
-def rehearsed(who: Rehearsal) -> str:
-    """Say who of a debate are rehearsal models."""
-    return REHEARSAL.format(who=REHEARSALS[who])
-
-
-def estimated(debate: Announcement) -> str:
-    """Return what a debate is expected to take."""
+def _estimated(debate: Announcement) -> str:
     estimate, cost = debate.estimate, COST_UNKNOWN
     if estimate.usd is not None and estimate.usd_max is not None:
         cost = COST.format(usd=estimate.usd, most=estimate.usd_max)
@@ -181,7 +198,7 @@ def estimated(debate: Announcement) -> str:
     )
 
 
-def stoppable(debate: Announcement) -> bool:
+def _stoppable(debate: Announcement) -> bool:
     """Tell whether an announced debate can still be stopped, by what is known of it."""
     progress = debate.progress
     return progress is None or progress.phase in ("queued", "running", "judging")
@@ -212,13 +229,21 @@ def _state(progress: Progress) -> str:
     return STATES[progress.phase]
 
 
+# --- a turn ------------------------------------------------------------------------------
+
+
+def _turn(turn: TurnPost) -> Card:
+    broken = tuple(VIOLATION.format(rule=broken_rule(one)) for one in turn.violations)
+    return Card(turn_title(turn), turn.side, text=turn.text, warnings=broken, footer=_used(turn))
+
+
 def turn_title(turn: TurnPost) -> str:
     """Return whose turn it is, and which."""
     template = TURN if turn.total else TURN_OF_UNKNOWN
     return template.format(seat=turn.seat, round=turn.round, number=turn.number, total=turn.total)
 
 
-def turn_used(turn: TurnPost) -> str:
+def _used(turn: TurnPost) -> str:
     """Return the words and the time that a turn took."""
     used = words_used(turn.words, turn.limit)
     if turn.seconds is None:
@@ -238,18 +263,6 @@ def _clock(seconds: int) -> str:
     return f"{seconds // 60}:{seconds % 60:02d}"
 
 
-def turn_text(turn: TurnPost) -> str:
-    """Return a turn's text with the rules that it broke below it."""
-    broken = "".join(f"\n\n{VIOLATION_MARK} {said}" for said in violations(turn))
-    # A fence that a turn leaves open would swallow what follows it.
-    return turn.text + closing_fence(turn.text) + broken if broken else turn.text
-
-
-def violations(turn: TurnPost) -> Iterator[str]:
-    """Return a line for each rule that a turn broke."""
-    return (VIOLATION.format(rule=broken_rule(broken)) for broken in turn.violations)
-
-
 def broken_rule(broken: Violation) -> str:
     """Return which rule a turn broke, and by how much."""
     other = OTHER_VIOLATION if broken.limit else COUNTED_VIOLATION
@@ -258,13 +271,13 @@ def broken_rule(broken: Violation) -> str:
     return template.format(kind=kind, measured=broken.measured, limit=broken.limit)
 
 
-def again_lasts(invite: AgainInvite) -> str:
-    """Return how long it is asked again."""
-    return AGAIN_LASTS.format(lasts=_span(invite.minutes))
+# --- votes and the reveal ----------------------------------------------------------------
 
 
-def _span(minutes: float) -> str:
-    return plural(HOURS, minutes / 60) if minutes >= 60 else plural(MINUTES_LEFT, minutes)
+def _invite(invite: VoteInvite) -> Card:
+    paper = BallotPaper(INVITE_ASKS, invite.options, invite.ballot)
+    small = invite_terms(invite)
+    return Card(INVITE, "vote", ballot=paper, small=small, buttons=_buttons(paper))
 
 
 def invite_terms(invite: VoteInvite) -> str:
@@ -273,3 +286,37 @@ def invite_terms(invite: VoteInvite) -> str:
     quorum = plural(QUORUM, invite.quorum) if invite.quorum else ANY_QUORUM
     terms = INVITE_TERMS.format(lasts=lasts[0].upper() + lasts[1:], quorum=quorum)
     return f"{terms} {INVITE_MIRRORED}" if invite.mirrored else terms
+
+
+def _stance(invite: StanceInvite) -> Card:
+    paper = BallotPaper(STANCE_ASKS, invite.options, invite.ballot, inline=True)
+    small = "" if invite.seconds is None else plural(STANCE_LASTS, invite.seconds)
+    title, buttons = STANCE_AFTER if invite.after else STANCE_BEFORE, _buttons(paper)
+    return Card(title, "vote", invite.topic, ballot=paper, small=small, buttons=buttons)
+
+
+def _again(invite: AgainInvite) -> Card:
+    paper, minutes = BallotPaper(AGAIN_ASKS, invite.options, invite.ballot), invite.minutes
+    lasts = plural(HOURS, minutes / 60) if minutes >= 60 else plural(MINUTES_LEFT, minutes)
+    small = AGAIN_LASTS.format(lasts=lasts)
+    return Card(AGAIN, "vote", ballot=paper, small=small, buttons=_buttons(paper))
+
+
+def _buttons(paper: BallotPaper) -> tuple[Button, ...]:
+    """Return a ballot's buttons: a private one's options, and a secret one's to take it back."""
+    if paper.kind is BallotKind.OPEN:
+        return ()
+    return ballot_buttons(paper.options if paper.kind is BallotKind.PRIVATE else ())
+
+
+def _reveal(reveal: Reveal) -> Card:
+    *lines, spent = reveal_lines(reveal)
+    aside = (ASIDE[reveal.aside], "") if reveal.aside else ()
+    return Card(
+        REVEAL,
+        "vote",
+        headline(reveal.topic, TOPIC_LENGTH),
+        lines=(*aside, *lines),
+        small=spent,
+        broadcast=reveal.broadcast,
+    )

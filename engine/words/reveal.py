@@ -6,10 +6,8 @@ from collections.abc import Iterator
 
 from engine.judging import TIE, Persuasion, Tally, Verdict
 from engine.messages import JurorLine, Reveal
-from engine.text import headline
-from engine.words.cards import COST_UNKNOWN, option_name, plural, rehearsed
+from engine.words.phrases import COST_UNKNOWN, option_name, plural, rehearsed
 
-TOPIC_LENGTH = 200  # characters
 ASIDE = {
     "channel": "The thread of this debate takes no messages, so its result is shown here.",
     "starter": "Where this debate was held no message can be posted, so you, who started it, get "
@@ -28,8 +26,8 @@ PEOPLE_TIED = "People call it a tie."
 NO_QUORUM = "Too few votes for a human winner."
 NO_VOTES = "Nobody voted."
 GAPS = (
-    "{n} message is missing in this thread, or may be, so the votes decide nothing.",
-    "{n} messages are missing in this thread, or may be, so the votes decide nothing.",
+    "{n} message is missing in the debate's thread, or may be, so the votes decide nothing.",
+    "{n} messages are missing in the debate's thread, or may be, so the votes decide nothing.",
 )
 UNREAD = (
     "The reactions could not be read before the close. The votes are as last known, and none "
@@ -62,11 +60,8 @@ SPENT_USD = "{usd:.4f} USD"
 
 def reveal_lines(reveal: Reveal) -> Iterator[str]:
     """Return a reveal as lines; the last says what it took."""
-    if reveal.aside:
-        yield f"**{headline(reveal.topic, TOPIC_LENGTH)}**"
-        yield ASIDE[reveal.aside]
-        yield ""
-    yield from model_lines(reveal)
+    for side, model in reveal.models.items():
+        yield (DRAWN if side in reveal.drawn else MODEL).format(side=side, model=model)
     yield from (REPLACED.format(was=was, now=now) for was, now in reveal.replaced)
     if reveal.rehearsal:
         yield rehearsed(reveal.rehearsal)
@@ -83,18 +78,8 @@ def reveal_lines(reveal: Reveal) -> Iterator[str]:
     yield from (_juror(line) for line in reveal.jurors)
     yield ""
     yield AGREE[reveal.agree]
-    yield plural(SPENT, reveal.calls, cost=cost_of(reveal))
-
-
-def model_lines(reveal: Reveal) -> Iterator[str]:
-    """Say which model each contender was, and whether it was drawn."""
-    for side, model in reveal.models.items():
-        yield (DRAWN if side in reveal.drawn else MODEL).format(side=side, model=model)
-
-
-def cost_of(reveal: Reveal) -> str:
-    """Say what a debate cost."""
-    return COST_UNKNOWN if reveal.usd is None else SPENT_USD.format(usd=reveal.usd)
+    cost = COST_UNKNOWN if reveal.usd is None else SPENT_USD.format(usd=reveal.usd)
+    yield plural(SPENT, reveal.calls, cost=cost)
 
 
 def _people(reveal: Reveal) -> Iterator[str]:

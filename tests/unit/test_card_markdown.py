@@ -7,13 +7,27 @@ import pytest
 from adapters.discord.render import parts as discord
 from adapters.slack.render import parts as slack
 from adapters.terminal.render import plain
-from engine.debate import Violation
+from engine.answers.answers import DebateLine, ResultAnswer
+from engine.answers.replies import to_markdown
+from engine.debate import Status, Violation
 from engine.judging import Persuasion, Tally, Verdict
-from engine.messages import Message, Reveal, TurnPost, VoteInvite
-from engine.words.cards import broken_rule, invite_terms
+from engine.messages import JurorLine, Message, Reveal, TurnPost, VoteInvite
+from engine.words.cards import broken_rule, card_of, invite_terms
+from tests.doubles.archive import make_debate
 
 TURN = TurnPost(
     side="A", seat="A2", round="free", number=3, total=9, text="Tea.", words=80, limit=50
+)
+COUNTS = {"A": 0, "B": 0}
+REVEAL = Reveal(
+    topic="Tea",
+    models={"A": "near/ana", "B": "near/ben"},
+    tally=Tally(counts=COUNTS, gold=COUNTS, quorum_met=False, winner=None),
+    verdict=Verdict(winner=None, problem="no ballot", valid=0, invalid=0),
+    jurors=(JurorLine(juror="near/j1", verdict="tie", order=("A", "B")),),
+    agree=None,
+    usd=None,
+    calls=8,
 )
 
 
@@ -64,21 +78,31 @@ def test_whom_a_debate_moved_is_told_where_somebody_was_asked_twice(
     people: int, said: str | None
 ) -> None:
     moved = {"A": min(people, 2), "B": 1 if people > 2 else 0}
-    counts = {"A": 0, "B": 0}
-    reveal = Reveal(
-        topic="Tea",
-        models={"A": "near/ana", "B": "near/ben"},
-        tally=Tally(counts=counts, gold=counts, quorum_met=False, winner=None),
-        verdict=Verdict(winner=None, problem="no ballot", valid=0, invalid=0),
-        jurors=(),
-        agree=None,
-        usd=None,
-        calls=8,
-        persuasion=Persuasion(moved=moved, people=people, winner=None),
-    )
+    told = Persuasion(moved=moved, people=people, winner=None)
+    reveal = REVEAL.model_copy(update={"persuasion": told})
     for shown in everywhere(reveal):
         assert (said or "Nobody voted") in shown
         assert ("moved" in shown) == (said is not None)
+
+
+def test_a_result_shows_the_lines_of_the_reveal() -> None:
+    debate = DebateLine.of(make_debate(1, status=Status.CLOSED))
+    _, *lines = to_markdown(ResultAnswer(debate=debate, reveal=REVEAL)).splitlines()
+    there, elsewhere, terminal = everywhere(REVEAL)
+    assert "**A** was `near/ana`" in lines
+    for said in lines:
+        assert said in there
+        assert said in elsewhere
+        assert said.replace("**", "").replace("`", "") in terminal
+
+
+@pytest.mark.parametrize("message", [TURN, REVEAL, VoteInvite(options=("A",), minutes=1, quorum=0)])
+def test_a_message_has_one_title_and_one_small_print_everywhere(message: Message) -> None:
+    card = card_of(message)
+    for shown in everywhere(message):
+        assert card.title in shown
+        assert card.small in shown
+        assert card.topic in shown
 
 
 @pytest.mark.parametrize(

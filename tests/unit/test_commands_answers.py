@@ -135,12 +135,17 @@ def test_a_result_names_models_and_both_judgments() -> None:
     assert said.splitlines()[1:] == [
         "**A** was `near/ana`",
         "**B** was `near/ben`, drawn at random",
-        "People: A 2 · both weak 1; they chose A.",
-        "Jury: tie (2 valid ballots, 1 invalid).",
-        "- `near/j1`: tie",
-        "- `near/j2`: invalid, no JSON",
-        "People and jury disagree.",
-        "It took 1 model call, 0.0123 USD.",
+        "",
+        "**People:** A 2 · both weak 1",
+        "Independent votes: A 2",
+        "People chose **A**.",
+        "",
+        "**Jury: a tie** (2 valid ballots, 1 invalid)",
+        "- `near/j1`: tie (read A, B)",
+        "- `near/j2`: invalid, no JSON (read A, B)",
+        "",
+        "People and jury **disagree**.",
+        "1 model call, 0.0123 USD",
     ]
 
 
@@ -155,10 +160,10 @@ def test_a_result_without_votes_or_verdict_says_so() -> None:
         }
     )
     said = to_markdown(ResultAnswer(debate=line(Status.CLOSED), reveal=reveal))
-    assert "nobody voted." in said
-    assert "Jury: no verdict, too few ballots (1 valid" in said
+    assert "Nobody voted." in said
+    assert "**Jury:** no verdict, too few ballots (1 valid" in said
     assert "cannot be compared" in said
-    assert "Moved towards: A 2 · B 1, of 4 people who took a stance twice." in said
+    assert "3 of 4 people were moved: A 2 · B 1 (by stances before and after)." in said
     assert "at a cost that nobody knows" in said
 
 

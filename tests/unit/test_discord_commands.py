@@ -13,16 +13,16 @@ from discord import app_commands
 from pydantic import SecretStr
 
 from adapters.discord.answering import Desk
-from adapters.discord.buttons import ballot_buttons, debate_buttons
+from adapters.discord.buttons import rows
 from adapters.discord.client import intents
 from adapters.discord.commands import DebateCommands
 from adapters.discord.registration import same
 from adapters.discord.rest import Rest
 from adapters.discord.translation import TABLES, Translator, table
 from adapters.discord.venue import DiscordVenue
-from engine.answers.buttons import read_button
 from engine.chat.commands import COMMANDS
 from engine.chat.invocation import Invocation
+from engine.words.buttons import ballot_buttons, debate_buttons, read_button
 
 NAME = regex.compile(r"^[-_'\p{L}\p{N}\p{sc=Deva}\p{sc=Thai}]{1,32}$")
 
@@ -140,8 +140,8 @@ async def test_what_discord_has_already_is_recognised(payload: dict[str, Any]) -
 
 
 def test_a_button_says_all_that_it_does() -> None:
-    rows = [*debate_buttons("k7f2qz"), *ballot_buttons(("A", "tie"))]
-    ids = [button["custom_id"] for row in rows for button in row["components"]]
+    buttons = (*debate_buttons("k7f2qz", stoppable=True), *ballot_buttons(("A", "tie")))
+    ids = [button["custom_id"] for row in rows(buttons) for button in row["components"]]
     assert [read_button(id) for id in ids] == [
         ("stop", "k7f2qz"),
         ("status", "k7f2qz"),

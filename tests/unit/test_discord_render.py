@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapters.discord import render
+from adapters.discord.markup import LINE, shown
 from adapters.discord.payload import Payload, carries, nonce_of
 from engine.debate import BallotKind, Violation
 from engine.judging import Tally, Verdict
@@ -86,25 +87,25 @@ def test_a_long_turn_is_cut_between_sentences_and_balances_its_code() -> None:
 
 
 def test_tables_keep_their_columns_as_code() -> None:
-    shown = render.shown("Look:\n| a | b |\n|---|---|\n| 1 | 2 |\nafter | this")
-    assert shown.startswith("Look:\n```\n| a | b |")
-    assert render.shown("a | b\nno table") == "a | b\nno table"
+    said = shown("Look:\n| a | b |\n|---|---|\n| 1 | 2 |\nafter | this")
+    assert said.startswith("Look:\n```\n| a | b |")
+    assert shown("a | b\nno table") == "a | b\nno table"
 
 
 def test_a_table_within_code_is_left_alone() -> None:
     text = "```\n| a |\n|---|\n| 1 |\n```"
-    assert render.shown(text) == text
+    assert shown(text) == text
 
 
 @pytest.mark.parametrize("line", ["---", "***", "_____  "])
 def test_a_line_between_two_parts_is_drawn(line: str) -> None:
-    assert render.shown(f"above\n\n{line}\n\nbelow") == f"above\n\n{render.LINE}\n\nbelow"
-    assert render.shown(f"```\n{line}\n```") == f"```\n{line}\n```"
-    assert render.shown(f"{line} is not alone") == f"{line} is not alone"
+    assert shown(f"above\n\n{line}\n\nbelow") == f"above\n\n{LINE}\n\nbelow"
+    assert shown(f"```\n{line}\n```") == f"```\n{line}\n```"
+    assert shown(f"{line} is not alone") == f"{line} is not alone"
 
 
 def test_nothing_is_hidden_as_a_spoiler() -> None:
-    assert "||" not in render.shown("the ||hidden|| word")
+    assert "||" not in shown("the ||hidden|| word")
 
 
 def test_a_violation_stands_outside_of_code_that_was_left_open() -> None:

@@ -11,7 +11,8 @@ from rich.console import Console
 from adapters.terminal.render import plain, pretty
 from engine.messages import Arc, ArcPoint, BoardRow, File, Message, Report, ScoreBoard, TurnPost
 from engine.words.arc_picture import draw_arc
-from engine.words.reports import FormatMessage, files_of, markdown_of, sparkline
+from engine.words.cards import card_of
+from engine.words.scores import sparkline
 from tests.doubles.memory.wording import wording
 
 BOARD = ScoreBoard(
@@ -50,7 +51,7 @@ def drawn(message: Message) -> str:
 
 
 def test_a_scoreboard_is_a_table_that_no_cell_can_break() -> None:
-    rows = markdown_of(BOARD).splitlines()
+    rows = card_of(BOARD).text.splitlines()
     assert rows[0] == "|  | speeches | total |"
     assert rows[2] == "| A1 | 3 | 18.25 |"
     assert rows[3] == "| B\\|1 x | 2 | -1.00 |"
@@ -59,11 +60,13 @@ def test_a_scoreboard_is_a_table_that_no_cell_can_break() -> None:
 
 def test_an_arc_is_a_bar_a_turn_and_says_itself_in_words() -> None:
     assert sparkline(ARC) == "▁█·▁"
-    assert ARC.alt in markdown_of(ARC)
+    assert ARC.alt in card_of(ARC).text
 
 
 @pytest.mark.parametrize("message", [BOARD, ARC, REPORT], ids=lambda message: message.kind)
-def test_every_venue_without_a_better_way_says_all_of_it(message: FormatMessage) -> None:
+def test_every_venue_without_a_better_way_says_all_of_it(
+    message: Report | ScoreBoard | Arc,
+) -> None:
     for text in (wording(message), plain(message, "ref"), drawn(message)):
         assert message.title in text
     assert "briefing.md" in wording(REPORT)
@@ -109,7 +112,7 @@ def test_an_arc_is_a_picture_with_a_bar_a_turn_in_the_colours_of_the_sides() -> 
         ArcPoint(number=3, side="A", score=None),
     )
     arc = Arc(title="The arc", points=points, alt="A1 60, B2 30")
-    (file,) = files_of(arc)
+    (file,) = card_of(arc).attached()
     assert (file.name, file.media, file.alt) == ("arc.png", "image/png", "A1 60, B2 30")
     rows = pixels(file.data())
     ground, line, blue, red, yellow, grey = range(6)

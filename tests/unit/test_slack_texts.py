@@ -21,7 +21,6 @@ from adapters.slack.payload import Payload, carries
 from adapters.slack.venue import LIMITS, Place
 from adapters.slack.votes import NAMES, by_option, is_whole, option_of
 from engine.answers.answers import SettingLine, SettingsAnswer
-from engine.answers.buttons import read_button
 from engine.debate import BallotKind, Estimate, Violation
 from engine.delivery.pace import GAP_SECONDS, ChannelPace
 from engine.messages import (
@@ -37,6 +36,7 @@ from engine.messages import (
 from engine.store.community import SETTING_NAMES
 from engine.text import clean
 from engine.votes.questions import vote_options
+from engine.words.buttons import read_button
 from tests.doubles.hall import DEFAULTS
 from tests.doubles.slack.checks import check_message, check_view
 from tests.doubles.slack.rates import METHODS, TIERS

@@ -20,7 +20,7 @@ from engine.chat.invocation import StartArguments
 from engine.formats import FORMATS
 from engine.options import IN_A_CHAT, read_option, read_options
 from engine.prompts.languages import NAMES
-from engine.words import cards as card_markdown
+from engine.words.phrases import TOPIC_HINT
 
 FORM = "rostrum:form"
 LANGUAGES = [(code, f"{name} ({code})") for code, name in NAMES.items()]
@@ -30,7 +30,7 @@ def form_of(offered: ModelsAnswer) -> Json:
     """Return the form to start a debate with, among the models that are offered."""
     debaters, jurors = same(offered.models), same((*offered.jurors, *offered.models))
     fields = (
-        required(typed("topic", _label("topic", card_markdown.TOPIC_HINT), long=True)),
+        required(typed("topic", _label("topic", TOPIC_HINT), long=True)),
         typed("conditions", _label("conditions"), long=True),
         select("format", _label("format", texts.AS_USUAL), same(FORMATS)),
         select("a", _label("a", texts.DRAWN), debaters),

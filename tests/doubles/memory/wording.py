@@ -7,20 +7,17 @@ from collections.abc import Iterator
 from engine.messages import (
     AgainInvite,
     Announcement,
-    Arc,
     JurorLine,
     Message,
     Notice,
-    Report,
     Reveal,
-    ScoreBoard,
     StanceInvite,
     TurnPost,
     VoteClosed,
     VoteInvite,
 )
-from engine.words.cards import progressed
-from engine.words.reports import files_of, markdown_of
+from engine.words.card import markdown_of
+from engine.words.cards import card_of, progressed
 
 
 def wording(message: Message) -> str:
@@ -48,9 +45,10 @@ def wording(message: Message) -> str:
             return "\n".join(_reveal(message))
         case Notice():
             return f"{message.level}: {message.text}"
-        case Report() | ScoreBoard() | Arc():
-            files = "".join(f"\n[file {file.name}]" for file in files_of(message))
-            return f"{message.title}\n{markdown_of(message)}{files}"
+        case _:
+            card = card_of(message)
+            files = "".join(f"\n[file {file.name}]" for file in card.attached())
+            return f"{card.title}\n{markdown_of(card, {})}{files}"
 
 
 def _turn(turn: TurnPost) -> Iterator[str]:
