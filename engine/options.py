@@ -107,23 +107,23 @@ IN_A_CHAT = (
 
 def check_limits(options: Options) -> None:
     """Refuse a number that is out of range. Raises UsageError naming the option."""
-    for name, value in options.given().items():
-        _check_limit(name, name, value)
+    for name in LIMITS:
+        if (value := getattr(options, name)) is not None:
+            _check_limit(name, value, name)
 
 
-def _check_limit(name: str, spelled: str, value: Any) -> None:
-    limits = _LIMITS.get(name)
-    if limits is None or limits[0] <= value <= limits[1]:
+def _check_limit(name: str, value: float, spelled: str) -> None:
+    low, high = LIMITS[name]
+    if low <= value <= high:
         return
     if name == "vote_minutes":
         raise UsageError(
             f"{spelled} is {value:.10g} minutes; a vote lasts more than 0, at most a week."
         )
-    low, high = limits
     raise UsageError(f"{spelled} is {value:.10g}; it has to be between {low:.10g} and {high:.10g}.")
 
 
-_LIMITS: Mapping[str, tuple[float, float]] = {
+LIMITS: Mapping[str, tuple[float, float]] = {
     name: (field.metadata[0].ge, field.metadata[1].le)
     for name, field in Request.model_fields.items()
     if [hasattr(limit, "ge") for limit in field.metadata] == [True, False]
@@ -151,7 +151,8 @@ def read_options(
 def read_option(name: str, text: str, spelled: str = "") -> Any:
     """Read one option, which people know as `spelled`. Raises UsageError."""
     value = _READERS.get(name, _as_it_is)(spelled or name, text)
-    _check_limit(name, spelled or name, value)
+    if name in LIMITS:
+        _check_limit(name, value, spelled or name)
     return value
 
 

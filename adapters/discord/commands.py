@@ -37,7 +37,7 @@ from engine.chat.invocation import (
 )
 from engine.chat.review import NO_VOTE
 from engine.errors import UsageError
-from engine.options import IN_A_CHAT, read_options
+from engine.options import IN_A_CHAT
 from engine.store.community import SETTING_NAMES
 from engine.votes.questions import vote_options
 from engine.words.phrases import TOPIC_HINT
@@ -322,8 +322,7 @@ def start_command(given: Mapping[str, Any]) -> Invocation:
     said = {name: given[name] for name in IN_A_CHAT if given.get(name) not in (None, "")}
     named = {name: _items(given[name]) for name in ("jurors", "judges") if given.get(name)}
     chosen = {**more.sides, **{side: model for side, model in sides.items() if model}}
-    asked = dict(more) | read_options(said).given() | named | {"sides": chosen}
-    return Invocation("start", StartArguments(**asked))
+    return Invocation("start", StartArguments(**dict(more) | said | named | {"sides": chosen}))
 
 
 def _items(text: str) -> tuple[str, ...]:

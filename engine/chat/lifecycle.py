@@ -23,7 +23,6 @@ from engine.delivery.ending import where_revealed, why
 from engine.errors import UsageError
 from engine.formats import length_of
 from engine.judging import Question
-from engine.line.intake import Order
 from engine.messages import Reveal
 from engine.store import Store
 from engine.store.pairs import closes_with, tied
@@ -45,7 +44,7 @@ async def start(context: Context, person: Person, asked: StartArguments) -> Star
     defaults = overlay(context.defaults, settings)
     order = order_of(person, asked, defaults)
     async with context.starts.setdefault(person.thread or object(), asyncio.Lock()):
-        await _check_thread(context.store, person, order)
+        await _check_thread(context.store, person, mirrored=bool(asked.mirror))
         started = await context.service.start(order, defaults)
     return StartedAnswer(
         debate=DebateLine.of(started.debate),
@@ -57,11 +56,11 @@ async def start(context: Context, person: Person, asked: StartArguments) -> Star
     )
 
 
-async def _check_thread(store: Store, person: Person, order: Order) -> None:
+async def _check_thread(store: Store, person: Person, *, mirrored: bool) -> None:
     """Refuse debates that would stand between one another's turns in one thread."""
     if person.thread is None:
         return
-    if order.mirror:
+    if mirrored:
         raise UsageError(
             "A mirrored debate is two, and each needs a thread of its own; start it in a "
             "channel, or leave out mirror."

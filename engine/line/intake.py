@@ -97,9 +97,13 @@ def complete(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Form
     check_limits(options)
     script = find_format(options.format or "")
     own = read_options(script.name, script.options, options.options).model_dump(mode="json")
-    _check_rounds(options, script, own)
+    if options.rounds is not None and not script.takes_rounds:
+        raise UsageError(
+            f"The number of rounds cannot be chosen in the format {script.name}: leave rounds out. "
+            f"Its own options: {', '.join(own) or 'none'}."
+        )
     roles = script.roles(own)
-    sides, drawn = _seat_contenders(roles, order, defaults, seed)
+    sides, drawn = _seat_contenders(roles, order.models, defaults, seed)
     seats = {seat: model for seat, model in order.models.items() if seat in roles.seats}
     settled = {
         "topic": _check_topic(options.topic or ""),
@@ -115,7 +119,7 @@ def complete(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Form
         "stance": script.stance or options.stance,
     }
     request = Request(**options.model_dump(exclude={"mirror"}) | settled)
-    _check_ground(order.ground, request, script)
+    _check_ground(order.ground, request.ballot, script)
     return request, script
 
 
@@ -131,19 +135,11 @@ def _check_topic(given: str) -> str:
     return topic
 
 
-def _check_rounds(options: Options, script: Format, own: Mapping[str, object]) -> None:
-    if options.rounds is not None and not script.takes_rounds:
-        raise UsageError(
-            f"The number of rounds cannot be chosen in the format {script.name}: leave rounds out. "
-            f"Its own options: {', '.join(own) or 'none'}."
-        )
-
-
-def _check_ground(ground: Ground, request: Request, script: Format) -> None:
+def _check_ground(ground: Ground, ballot: BallotKind, script: Format) -> None:
     """Refuse what cannot be held to its end there. Raises NotAllowedError, or UsageError."""
     if refusal := ground.unfit or (ground.no_files if script.files else ""):
         raise NotAllowedError(refusal)
-    if ground.no_removal and request.ballot is BallotKind.SECRET:
+    if ground.no_removal and ballot is BallotKind.SECRET:
         raise UsageError(ground.no_removal)
 
 
@@ -159,6 +155,8 @@ def freeze(
     fit: Fit,
 ) -> Setup:
     """Fix everything that a debate depends on from now on, but prices and reservation."""
+    named = [model.name for model in request.sides.values()]
+    spoken_of = [request.topic, request.conditions, *named]
     panel = seat_panel(
         jurors_of(order, defaults),
         request.speakers,
@@ -176,7 +174,7 @@ def freeze(
         format_version=script.version,
         templates=prompts.digest,
         panel=panel,
-        names=_draw_neutral_names(request, seed),
+        names=draw_names(tuple(request.sides), seed, spoken_of),
         sampling=dict(defaults.sampling),
         limits=dict(defaults.limits.get(script.name, {})),
         seed=seed,
@@ -222,16 +220,16 @@ def check_prices(prices: Mapping[str, Price | None], caps: Caps) -> None:
 
 
 def _seat_contenders(
-    roles: Roles, order: Order, defaults: Defaults, seed: int
+    roles: Roles, asked: Mapping[str, Model], defaults: Defaults, seed: int
 ) -> tuple[dict[str, Model], tuple[str, ...]]:
     """Give every contender a model: the one asked for, the default, or one drawn."""
     contenders = roles.contenders
-    strange = sorted(set(order.models) - {*contenders, *roles.seats})
+    strange = sorted(set(asked) - {*contenders, *roles.seats})
     if strange:
         raise UsageError(
             f"This format has no side {strange[0]}; it has {' and '.join(contenders)}."
         )
-    chosen = {**defaults.sides, **order.models}
+    chosen = {**defaults.sides, **asked}
     drawn = tuple(side for side in contenders if side not in chosen)
     taken = {chosen[side].ref for side in contenders if side in chosen}
     offered = [model for model in defaults.models if model.ref not in taken]
@@ -270,12 +268,6 @@ def _seat_judges(
         )
     asked = order.judges or tuple(free)
     return tuple(asked[at % len(asked)] for at in range(roles.judges))
-
-
-def _draw_neutral_names(request: Request, seed: int) -> dict[str, str]:
-    spoken_of = [request.topic, request.conditions]
-    spoken_of += [model.name for model in request.sides.values()]
-    return draw_names(tuple(request.sides), seed, spoken_of)
 
 
 def _clean(name: str, given: str) -> str:

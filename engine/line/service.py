@@ -106,7 +106,10 @@ class Service:
                     exchange(request), script, order, defaults, seed, mirror_of=plans[0].new.id
                 )
             )
-        debates = await self._create(plans, defaults.caps)
+        for plan in plans:
+            await self.store.debates.keep_templates(plan.prompts.digest, plan.prompts.texts)
+        posts = [(plan.new, [_announce(plan.new, plan.expected)]) for plan in plans]
+        debates = await self.store.debates.create(posts, defaults.caps)
         for debate, plan in zip(debates, plans, strict=True):
             await self._submit(debate, plan.expected)
         return _started(debates, plans)
@@ -136,7 +139,17 @@ class Service:
         pace = {model.ref: self.models.pace(model) for model in models}
         expected = await estimate(setup, script, prompts, pace)
         setup = reserve(setup, expected, defaults.caps)
-        return Plan(self._new_debate(order, setup), expected, prompts)
+        new = NewDebate(
+            id=self.new_id(),
+            number=number,
+            platform=order.platform,
+            community=order.community,
+            place=order.place,
+            user=order.user,
+            setup=setup,
+            created_at=self.clock.now(),
+        )
+        return Plan(new, expected, prompts)
 
     async def _submit(self, debate: Debate, expected: Estimate) -> None:
         await self.dispatcher.submit(debate.id)
@@ -218,25 +231,6 @@ class Service:
             )
         await self.windows[debate.platform].close(debate.id, early=True)
         return await self.store.debates.get(debate.id)
-
-    async def _create(self, plans: Sequence[Plan], caps: Caps) -> list[Debate]:
-        """Store the debates, all or none of them. Raises BudgetError."""
-        for plan in plans:
-            await self.store.debates.keep_templates(plan.prompts.digest, plan.prompts.texts)
-        posts = [(plan.new, [_announce(plan.new, plan.expected)]) for plan in plans]
-        return await self.store.debates.create(posts, caps)
-
-    def _new_debate(self, order: Order, setup: Setup) -> NewDebate:
-        return NewDebate(
-            id=self.new_id(),
-            number=setup.ordinal,
-            platform=order.platform,
-            community=order.community,
-            place=order.place,
-            user=order.user,
-            setup=setup,
-            created_at=self.clock.now(),
-        )
 
     async def _price(self, models: Sequence[Model], caps: Caps) -> dict[str, Price | None]:
         """Return the models' prices; a backend, which has one list of them, is asked once."""
