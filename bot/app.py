@@ -27,7 +27,6 @@ from engine.debate import Debate
 from engine.delivery.outbox import Delivery
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
-from engine.jury.panel import warm_up
 from engine.line.intake import Defaults
 from engine.line.run import Runner
 from engine.line.service import Service
@@ -176,7 +175,7 @@ class Line:
             await window.listen()
         async with asyncio.TaskGroup() as group:
             thinking = self._dispatcher.run(self._think)
-            works = [self._keeper.run(), thinking, warm_up()]
+            works = [self._keeper.run(), thinking]
             works += [delivery.run() for delivery in self.deliveries.values()]
             works += [window.run() for window in self._windows.values()]
             tasks = [group.create_task(work) for work in works]

@@ -17,11 +17,20 @@ REHEARSAL = "rehearsal"  # the built-in backend: prepared text, no language mode
 
 
 class Value(BaseModel):
-    """A frozen value that refuses fields it does not know."""
+    """A frozen value that refuses fields it does not know; built when it is first used."""
 
     model_config = ConfigDict(
         frozen=True, extra="forbid", ser_json_inf_nan="null", defer_build=True
     )
+
+
+def build_values() -> None:
+    """Build every value that is loaded, so that nothing waits for it later."""
+    waiting: list[type[Value]] = [Value]
+    while waiting:
+        value = waiting.pop()
+        value.model_rebuild()
+        waiting += value.__subclasses__()
 
 
 Rehearsal = Literal["", "speakers", "some speakers", "jury"]

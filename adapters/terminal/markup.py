@@ -6,14 +6,17 @@ It reaches rich as text, never as markup, and without a control character.
 from __future__ import annotations
 
 import re
+from functools import cache
+from typing import TYPE_CHECKING
 
-from markdown_it import MarkdownIt
 from rich.console import RenderableType
-from rich.markdown import Markdown
 from rich.text import Text
 
 from engine.text import clean
 from engine.words.card import by_side
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
 
 SIDE_COLOURS = {
     **{"A": "blue", "B": "red", "judge": "yellow", "vote": "yellow"},
@@ -27,13 +30,6 @@ def colour_of(side: str) -> str:
     return by_side(side, SIDE_COLOURS, OTHER_COLOURS, "")
 
 
-# html: shown as it is written, for rich would drop it, as it drops what an image or a link
-# definition names. Deeper nesting than the parser reads is caught by _DEEP.
-_PARSER = (
-    MarkdownIt("commonmark", {"html": False})
-    .enable(["strikethrough", "table"])
-    .disable(["image", "reference"])
-)
 _DEEP = re.compile(r"^[ \t]*(?:(?:[>*+-]|\d{1,9}[.)])[ \t]*){8}", re.MULTILINE)
 _INDENTED = re.compile(r"^[ \t]{40}", re.MULTILINE)
 _MARKED = re.compile(r"\*\*(?=\S)(?P<bold>.+?)(?<=\S)\*\*|(?<!`)`(?P<code>[^`\n]+)`(?!`)")
@@ -53,9 +49,21 @@ def line(markdown: str, style: str = "") -> Text:
 
 def markdown(text: str) -> RenderableType:
     """Show any Markdown formatted, or as it is written where that is nested too deep."""
+    from rich.markdown import Markdown  # only now: nothing is Markdown before the first turn
+
     text = clean(text)
     if _DEEP.search(text) or _INDENTED.search(text):
         return Text(text)
     shown = Markdown("", hyperlinks=False)
-    shown.parsed = _PARSER.parse(text)
+    shown.parsed = _parser().parse(text)
     return shown
+
+
+@cache
+def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    # html: shown as it is written, for rich would drop it, as it drops what an image or a link
+    # definition names. Deeper nesting than the parser reads is caught by _DEEP.
+    parser = MarkdownIt("commonmark", {"html": False})
+    return parser.enable(["strikethrough", "table"]).disable(["image", "reference"])

@@ -10,8 +10,6 @@ import json
 import re
 from typing import Any, NamedTuple
 
-import json_repair
-
 from engine.errors import RostrumError
 
 CUT_OFF = frozenset({"length", "max_tokens", "max_output_tokens"})
@@ -146,6 +144,8 @@ def _repair(span: str) -> Parsed | None:
         return None
     if len(span) > MAX_REPAIR_CHARS:
         raise UnreadableError("the answer's JSON is broken and too long to repair")
+    import json_repair  # only now: most answers need none
+
     value = json_repair.loads(span, skip_json_loads=True)
     return _parsed(value, repaired=True) if isinstance(value, dict) else None
 

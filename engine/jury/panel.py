@@ -11,9 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from engine.blinding.blinding import BLINDER, blind
+from engine.blinding.blinding import BLINDER
 from engine.blinding.transcript import Cast, Transcript, build_transcript
-from engine.blinding.vocabulary import draw_names
 from engine.debate import Debate, Turn, TurnOrder
 from engine.errors import ModelError
 from engine.floor.steps import Caller, prompt_hash
@@ -25,16 +24,6 @@ from engine.jury.rubric import find_rubric
 from engine.ports import ChatMessage, Reply
 from engine.prompts.languages import language_name
 from engine.prompts.library import Prompts
-
-WARM_UP_AFTER_S = 0.1  # the first call goes out before
-
-
-async def warm_up() -> None:
-    """Compile what blinding needs, so that the first panel does not wait for it."""
-    await asyncio.sleep(WARM_UP_AFTER_S)
-    names = draw_names(("A", "B"), seed=0)
-    text = "Side A, the pro side, said"
-    await asyncio.get_running_loop().run_in_executor(BLINDER, blind, text, names, ())
 
 
 def _lay_out(debate: Debate, turns: Sequence[Turn]) -> Transcript:

@@ -10,6 +10,7 @@ import hashlib
 import re
 import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cached_property, lru_cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -93,6 +94,13 @@ class Prompts:
                 f"The template {name}{SUFFIX} cannot be filled in: {error}. "
                 "Correct it, or remove it from ROSTRUM_TEMPLATES_DIR to use the built-in one."
             ) from error
+
+    def compile(self) -> None:
+        """Compile every template ahead of its use, which is where a wrong one is refused."""
+        for name, text in self.texts.items():
+            if not name.endswith(DATA):
+                with suppress(TemplateError):
+                    _compile(text)
 
     def data(self, name: str, shape: type[D]) -> D:
         """Return a data file such as `team/personalities`. Raises SettingsError for a wrong one."""

@@ -12,7 +12,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,9 +20,7 @@ from unittest.mock import patch
 
 import structlog
 
-from engine.blinding.blinding import blind
-from engine.blinding.vocabulary import draw_names
-from engine.errors import SettingsError
+from engine.line.ahead import warm_up
 from engine.ports import VenueLimits
 from tests.crash.fate import Fate, FatedStore, append
 from tests.crash.inputs import PROMPTS
@@ -34,7 +32,7 @@ Life = Callable[[], Coroutine[Any, Any, None]]
 
 def chain(folder: Path, life: Life) -> int:
     """Live again after every kill, and return the exit code of the life that was not killed."""
-    _warm_up()
+    warm_up(PROMPTS, frozenset())  # else every child would; no thread may run before a fork
     while True:
         child = os.fork()
         if child == 0:
@@ -76,11 +74,3 @@ async def stay(folder: Path) -> None:
     alone = asyncio.Event()
     asyncio.get_running_loop().add_reader(sys.stdin, alone.set)
     await alone.wait()
-
-
-def _warm_up() -> None:
-    """Compile what every child would compile again; no thread may run before a fork."""
-    blind("Side A said", draw_names(("A", "B"), seed=0), ())
-    for name in PROMPTS.texts:
-        with suppress(SettingsError):  # a template is compiled before it lacks its variables
-            PROMPTS.render(name)

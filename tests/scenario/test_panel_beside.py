@@ -7,9 +7,10 @@ import pytest
 from adapters.models.attempts import Patience
 from adapters.models.rehearsal import RehearsalModels
 from engine.debate import Model
-from engine.jury.panel import warm_up
+from engine.line.ahead import warm_up
 from engine.line.intake import Order
 from engine.ports import AttemptLog, Call, Reply
+from engine.prompts.library import load_prompts
 from tests.doubles.hall import LOBBY, Hall
 from tests.doubles.rehearsed import DEFAULTS
 
@@ -68,7 +69,7 @@ async def test_the_panel_reads_as_soon_as_the_last_turn_is_spoken(
         format=format,
         options=OPTIONS.get(format, {}),
     )
-    await warm_up()
+    warm_up(load_prompts(), frozenset())
     async with Hall(database_url).open(models) as session:
         started = await session.service.start(order, defaults)
         await session.voting(started.debate.id)

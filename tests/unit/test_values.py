@@ -9,7 +9,7 @@ from importlib import import_module
 import adapters
 import bot
 import engine
-from engine.debate import Value
+from engine.debate import Value, build_values
 
 
 def _subclasses(value: type[Value]) -> Iterator[type[Value]]:
@@ -22,8 +22,7 @@ def test_every_value_can_be_built() -> None:
     for package in (adapters, bot, engine):
         for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             import_module(found.name)
+    build_values()
     built = set(_subclasses(Value))
     assert len(built) > 100
-    for value in built:
-        value.model_rebuild(raise_errors=True)
-        assert value.__pydantic_complete__, value
+    assert all(value.__pydantic_complete__ for value in built)

@@ -1,0 +1,17 @@
+"""What later turns and the panel would wait for, done while the first call is answered."""
+
+from __future__ import annotations
+
+from engine.blinding.blinding import blind
+from engine.blinding.vocabulary import draw_names
+from engine.debate import build_values
+from engine.prompts.library import Prompts
+
+AHEAD_SECONDS = 0.03  # after a debate's first prompt is begun; its call goes out before
+
+
+def warm_up(prompts: Prompts, hidden: frozenset[str]) -> None:
+    """Compile what finds names, build the values, compile templates; this is for a thread."""
+    blind("Side A, the pro side, said", draw_names(("A", "B"), seed=0), hidden)
+    build_values()
+    prompts.compile()
