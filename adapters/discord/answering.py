@@ -24,19 +24,11 @@ from adapters.discord.grounds import ground_of
 from adapters.discord.markup import shown
 from adapters.discord.patience import insist, seconds_left
 from adapters.discord.venue import DiscordVenue
-from engine.answers.answers import (
-    Answer,
-    FileAnswer,
-    ModelsAnswer,
-    NoFileAnswer,
-    ReviewAnswer,
-    ReviewLine,
-    RevisedAnswer,
-    SettingsAnswer,
-    StartedAnswer,
-)
+from engine.answers.answers import Answer, to_markdown
+from engine.answers.debates import StartedAnswer
+from engine.answers.management import FileAnswer, SettingsAnswer
 from engine.answers.presses import vote_answer
-from engine.answers.replies import to_markdown
+from engine.answers.review_list import ReviewAnswer, ReviewLine
 from engine.chat.commands import Commands
 from engine.chat.following import OVER, Followers, follow
 from engine.chat.invocation import Invocation, SettingsArguments
@@ -210,16 +202,14 @@ def said_of(answer: Answer) -> Said:
     """Put an answer into words, for who asked and for everybody."""
     if isinstance(answer, SettingsAnswer):
         answer = answer.without(NO_SETTINGS)
-    private = to_markdown(answer, link=lambda thread: f"<#{thread}>")
-    file = answer if isinstance(answer, FileAnswer) else None
-    if isinstance(answer, ModelsAnswer | SettingsAnswer | FileAnswer | NoFileAnswer):
-        return Said(private, None, file)
-    if isinstance(answer, ReviewAnswer | RevisedAnswer):
-        return Said(private, offered=answer.lines if isinstance(answer, ReviewAnswer) else ())
-    if isinstance(answer, StartedAnswer):
-        public = to_markdown(answer.model_copy(update={"models": {}, "jurors": ()}))
-        return Said(private, public, started=answer.debate.code)
-    return Said(private, private)
+    public = answer.public()
+    return Said(
+        private=to_markdown(answer, link=lambda thread: f"<#{thread}>"),
+        public=None if public is None else to_markdown(public),
+        file=answer if isinstance(answer, FileAnswer) else None,
+        started=answer.debate.code if isinstance(answer, StartedAnswer) else "",
+        offered=answer.lines if isinstance(answer, ReviewAnswer) else (),
+    )
 
 
 async def _explained(run: Callable[[], Awaitable[Said]]) -> Said:

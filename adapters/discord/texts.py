@@ -1,7 +1,7 @@
 """Every sentence that Discord's people read from this adapter, ready for translation.
 
 Templates are filled with `str.format`; what is filled in is data and never read as one. Answers
-to commands are worded in engine/answers/replies.py; names and descriptions of the commands are in
+to commands are worded in engine/answers/; names and descriptions of the commands are in
 adapters/discord/commands.py, their translations in locales/.
 """
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from adapters.slack.errors import Act
 from adapters.slack.rest import Json, Rest
-from engine.answers.answers import FileAnswer
+from engine.answers.management import FileAnswer
 from engine.messages import File
 
 

@@ -1,7 +1,7 @@
 """Every sentence that Slack's people read from this adapter, ready for translation.
 
 Templates are filled with `str.format`; what is filled in is data and never read as one. Answers to
-commands are worded in engine/answers/replies.py, messages in engine/words/cards.py.
+commands are worded in engine/answers/, messages in engine/words/cards.py.
 """
 
 from __future__ import annotations

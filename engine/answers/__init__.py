@@ -1,1 +1,1 @@
-"""What a chat command answers: values, and the same in words."""
+"""What a chat command answers: values that say themselves."""

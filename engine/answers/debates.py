@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Literal
 
-from engine.answers.answers import (
-    DebateLine,
-    DebatesAnswer,
-    ResultAnswer,
-    StartedAnswer,
-    StatusAnswer,
-    StoppedAnswer,
-)
-from engine.debate import Estimate, Status
-from engine.messages import Where
+from engine.answers.answers import Answer, Wording
+from engine.debate import Debate, Estimate, Status, Value
+from engine.messages import Reveal, Where
 from engine.text import headline
 from engine.words.phrases import COST_UNKNOWN, SOON, plural
 from engine.words.reveal import UNREAD, reveal_lines
@@ -82,18 +77,66 @@ VOTE_SOON = "vote opens soon"
 DEBATE = "- `{code}` {state}, {when:%Y-%m-%d %H:%M} UTC, {format}: {topic}"
 
 
-def started_lines(answer: StartedAnswer) -> Iterator[str]:
-    """Say that a debate is queued, and what it will take."""
-    yield STARTED.format(code=answer.debate.code, topic=headline(answer.debate.topic, TOPIC_LENGTH))
-    if answer.mirror:
-        yield MIRRORED.format(code=answer.mirror.code)
-    yield _estimate(answer.estimate)
-    chosen = [f"`{model}` for {side}" for side, model in answer.models.items()]
-    if answer.jurors:
-        chosen.append("the jury " + ", ".join(f"`{juror}`" for juror in answer.jurors))
-    if chosen:
-        yield CHOSEN.format(what=" and ".join(chosen))
-    yield from (WARNING.format(warning=warning) for warning in answer.warnings)
+class DebateLine(Value):
+    """What a channel may know of a debate at any time; `thread` is None until there is one."""
+
+    id: str
+    code: str
+    topic: str
+    format: str
+    language: str
+    status: Status
+    place: str
+    thread: str | None
+    created_at: datetime
+    vote_deadline: datetime | None
+
+    @classmethod
+    def of(cls, debate: Debate) -> DebateLine:
+        """Take from a debate what gives nothing away."""
+        return cls(
+            id=debate.id,
+            code=debate.code,
+            topic=debate.request.topic,
+            format=debate.request.format,
+            language=debate.request.language,
+            status=debate.status,
+            place=debate.place,
+            thread=debate.thread,
+            created_at=debate.created_at,
+            vote_deadline=debate.vote_deadline,
+        )
+
+
+class StartedAnswer(Answer):
+    """A debate is queued; `models` (by contender) and `jurors` are those that were asked for.
+
+    `mirror` is its mirror's, where one was asked for; `estimate` is for both then.
+    """
+
+    debate: DebateLine
+    mirror: DebateLine | None = None
+    estimate: Estimate
+    warnings: tuple[str, ...] = ()
+    models: Mapping[str, str] = {}
+    jurors: tuple[str, ...] = ()
+
+    def say(self, chat: Wording) -> Iterator[str]:
+        """Say that a debate is queued, and what it will take."""
+        yield STARTED.format(code=self.debate.code, topic=headline(self.debate.topic, TOPIC_LENGTH))
+        if self.mirror:
+            yield MIRRORED.format(code=self.mirror.code)
+        yield _estimate(self.estimate)
+        chosen = [f"`{model}` for {side}" for side, model in self.models.items()]
+        if self.jurors:
+            chosen.append("the jury " + ", ".join(f"`{juror}`" for juror in self.jurors))
+        if chosen:
+            yield CHOSEN.format(what=" and ".join(chosen))
+        yield from (WARNING.format(warning=warning) for warning in self.warnings)
+
+    def public(self) -> StartedAnswer:
+        """Return it without what was chosen."""
+        return self.model_copy(update={"models": {}, "jurors": ()})
 
 
 def _estimate(estimate: Estimate) -> str:
@@ -108,35 +151,63 @@ def _estimate(estimate: Estimate) -> str:
     )
 
 
-def stopped_line(answer: StoppedAnswer) -> str:
-    """Say that a debate is stopped, or its vote closed."""
-    if answer.mirror is not None:
-        return STOPPED_PAIR.format(code=answer.debate.code, mirror=answer.mirror.code)
-    return STOPPED[answer.what].format(code=answer.debate.code)
+class StoppedAnswer(Answer):
+    """A debate is asked to stop, or its vote was closed early; that on its `mirror` with it."""
+
+    what: Literal["debate", "vote"]
+    debate: DebateLine
+    mirror: DebateLine | None = None
+
+    def say(self, chat: Wording) -> Iterator[str]:
+        """Say that a debate is stopped, or its vote closed."""
+        if self.mirror is not None:
+            yield STOPPED_PAIR.format(code=self.debate.code, mirror=self.mirror.code)
+        else:
+            yield STOPPED[self.what].format(code=self.debate.code)
 
 
-def status_lines(answer: StatusAnswer) -> Iterator[str]:
-    """Say how far a debate is."""
-    debate = answer.debate
-    yield ABOUT.format(code=debate.code, topic=headline(debate.topic, TOPIC_LENGTH))
-    if debate.status is Status.VOTING and answer.minutes_left is not None:
-        yield from _vote_open(answer.minutes_left, answer.mirror)
-    elif debate.status is Status.RUNNING and not answer.turns_total:
-        yield RUNS_BY_THE_CLOCK.format(turns=answer.turns)
-    elif debate.status is Status.RUNNING and answer.turns >= answer.turns_total:
-        yield JUDGING.format(total=answer.turns_total)
-    elif answer.revealed is not None:
-        yield OVER[answer.revealed]
-    else:
-        yield STATUSES[debate.status].format(turns=answer.turns, total=answer.turns_total)
-    if answer.gaps:
-        yield plural(GAPS, answer.gaps)
-    if answer.unread:
-        yield UNREAD
-    if answer.waits:
-        yield answer.waits
-    if answer.why:
-        yield answer.why
+class StatusAnswer(Answer):
+    """How far a debate is: `turns` of `turns_total` are held, 0 where nobody knows yet.
+
+    `why` says why it ended early, `revealed` where the models were named.
+    `minutes_left` are those of an open vote; `mirror` is the debate whose vote closes with it.
+    `gaps` counts what is missing in its thread, or may be.
+    `waits` says what it waits for, if it does. `unread`: its vote closed without its reactions.
+    """
+
+    debate: DebateLine
+    turns: int
+    turns_total: int
+    why: str = ""
+    revealed: Where | None = None
+    minutes_left: float | None = None
+    mirror: DebateLine | None = None
+    gaps: int = 0
+    waits: str = ""
+    unread: bool = False
+
+    def say(self, chat: Wording) -> Iterator[str]:
+        """Say how far a debate is."""
+        debate = self.debate
+        yield ABOUT.format(code=debate.code, topic=headline(debate.topic, TOPIC_LENGTH))
+        if debate.status is Status.VOTING and self.minutes_left is not None:
+            yield from _vote_open(self.minutes_left, self.mirror)
+        elif debate.status is Status.RUNNING and not self.turns_total:
+            yield RUNS_BY_THE_CLOCK.format(turns=self.turns)
+        elif debate.status is Status.RUNNING and self.turns >= self.turns_total:
+            yield JUDGING.format(total=self.turns_total)
+        elif self.revealed is not None:
+            yield OVER[self.revealed]
+        else:
+            yield STATUSES[debate.status].format(turns=self.turns, total=self.turns_total)
+        if self.gaps:
+            yield plural(GAPS, self.gaps)
+        if self.unread:
+            yield UNREAD
+        if self.waits:
+            yield self.waits
+        if self.why:
+            yield self.why
 
 
 def _vote_open(minutes: float, mirror: DebateLine | None) -> Iterator[str]:
@@ -152,33 +223,45 @@ def _vote_left(minutes: float) -> str:
     return VOTE_LEFT.format(minutes=_minutes(minutes)) if minutes > 0 else VOTE_DUE
 
 
-def result_lines(answer: ResultAnswer) -> Iterator[str]:
-    """Say how a debate ended, or that nothing is told yet."""
-    debate = answer.debate
-    yield ABOUT.format(code=debate.code, topic=headline(debate.topic, TOPIC_LENGTH))
-    if answer.reveal is not None:
-        yield from reveal_lines(answer.reveal)
-    elif debate.status in (Status.QUEUED, Status.RUNNING, Status.VOTING):
-        if answer.minutes_left is not None:
-            yield _vote_left(answer.minutes_left)
-        yield SEALED
-    else:
-        yield STATUSES[debate.status]
-        yield NO_RESULT
+class ResultAnswer(Answer):
+    """How a debate ended; `reveal` is None while nothing may be told."""
+
+    debate: DebateLine
+    reveal: Reveal | None
+    minutes_left: float | None = None
+
+    def say(self, chat: Wording) -> Iterator[str]:
+        """Say how a debate ended, or that nothing is told yet."""
+        debate = self.debate
+        yield ABOUT.format(code=debate.code, topic=headline(debate.topic, TOPIC_LENGTH))
+        if self.reveal is not None:
+            yield from reveal_lines(self.reveal)
+        elif debate.status in (Status.QUEUED, Status.RUNNING, Status.VOTING):
+            if self.minutes_left is not None:
+                yield _vote_left(self.minutes_left)
+            yield SEALED
+        else:
+            yield STATUSES[debate.status]
+            yield NO_RESULT
 
 
-def debates_lines(answer: DebatesAnswer) -> Iterator[str]:
-    """List debates, one a line."""
-    if not answer.debates:
-        yield NO_DEBATES
-    for debate in answer.debates:
-        yield DEBATE.format(
-            code=debate.code,
-            state=_state(debate),
-            when=debate.created_at,
-            format=debate.format,
-            topic=headline(debate.topic, LINE_LENGTH),
-        )
+class DebatesAnswer(Answer):
+    """The community's newest debates, newest first."""
+
+    debates: tuple[DebateLine, ...]
+
+    def say(self, chat: Wording) -> Iterator[str]:
+        """List debates, one a line."""
+        if not self.debates:
+            yield NO_DEBATES
+        for debate in self.debates:
+            yield DEBATE.format(
+                code=debate.code,
+                state=_state(debate),
+                when=debate.created_at,
+                format=debate.format,
+                topic=headline(debate.topic, LINE_LENGTH),
+            )
 
 
 def _state(debate: DebateLine) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engine.answers.answers import ForgottenAnswer, OptedAnswer
+from engine.answers.answers import Answer, Wording
 from engine.store import Traces
 from engine.words.phrases import plural
 
@@ -71,17 +71,22 @@ in them under pseudonyms that differ from export to export.
 Debates are kept until whoever runs Rostrum deletes them."""
 
 
-def privacy_lines(traces: Traces, prefix: str) -> Iterator[str]:
-    """Say what is stored, first of who asks; `prefix` is how commands begin."""
-    yield OF_YOU
-    if traces.forgotten:
-        yield YOU_ARE_FORGOTTEN.format(prefix=prefix)
-    else:
-        yield from _own(traces)
-        opted = YOU_OPTED_OUT if traces.opted_out else YOU_MAY_OPT_OUT
-        yield opted.format(prefix=prefix)
-        yield YOU_MAY_BE_FORGOTTEN.format(prefix=prefix)
-    yield PRIVACY
+class PrivacyAnswer(Answer):
+    """What is stored of people, and of the one who asks."""
+
+    traces: Traces
+
+    def say(self, chat: Wording) -> Iterator[str]:
+        """Say what is stored, first of who asks."""
+        yield OF_YOU
+        if self.traces.forgotten:
+            yield YOU_ARE_FORGOTTEN.format(prefix=chat.prefix)
+        else:
+            yield from _own(self.traces)
+            opted = YOU_OPTED_OUT if self.traces.opted_out else YOU_MAY_OPT_OUT
+            yield opted.format(prefix=chat.prefix)
+            yield YOU_MAY_BE_FORGOTTEN.format(prefix=chat.prefix)
+        yield PRIVACY
 
 
 def _own(traces: Traces) -> Iterator[str]:
@@ -97,23 +102,41 @@ def _own(traces: Traces) -> Iterator[str]:
         yield YOU_CAME_BACK.format(since=traces.since)
 
 
-def forgotten_lines(answer: ForgottenAnswer, prefix: str) -> Iterator[str]:
-    """Say what forgetting means, or that it is done."""
-    if answer.done:
-        yield FORGOTTEN
-        if answer.rest:
-            yield FORGOTTEN_SOON
-        yield BACK_HOW.format(prefix=prefix)
-    elif answer.traces.forgotten:
-        yield YOU_ARE_FORGOTTEN.format(prefix=prefix)
-    else:
-        yield from _own(answer.traces)
-        yield FORGET_WHAT
-        yield FORGET_HOW.format(prefix=prefix)
+class ForgottenAnswer(Answer):
+    """What forgetting would delete, or that it is done.
+
+    `rest` says that an older state of the database is still read, and then overwritten.
+    """
+
+    done: bool
+    traces: Traces
+    rest: bool = False
+
+    def say(self, chat: Wording) -> Iterator[str]:
+        """Say what forgetting means, or that it is done."""
+        if self.done:
+            yield FORGOTTEN
+            if self.rest:
+                yield FORGOTTEN_SOON
+            yield BACK_HOW.format(prefix=chat.prefix)
+        elif self.traces.forgotten:
+            yield YOU_ARE_FORGOTTEN.format(prefix=chat.prefix)
+        else:
+            yield from _own(self.traces)
+            yield FORGET_WHAT
+            yield FORGET_HOW.format(prefix=chat.prefix)
 
 
-def opted_line(answer: OptedAnswer, prefix: str) -> str:
-    """Say what became of being in exports."""
-    if answer.out:
-        return ALREADY_FORGOTTEN if answer.forgotten else OPTED_OUT.format(prefix=prefix)
-    return CAME_BACK if answer.back else OPTED_IN
+class OptedAnswer(Answer):
+    """Whether somebody is in exports now; `back` when they came back after being forgotten."""
+
+    out: bool
+    forgotten: bool = False
+    back: bool = False
+
+    def say(self, chat: Wording) -> Iterator[str]:
+        """Say what became of being in exports."""
+        if self.out:
+            yield ALREADY_FORGOTTEN if self.forgotten else OPTED_OUT.format(prefix=chat.prefix)
+        else:
+            yield CAME_BACK if self.back else OPTED_IN

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from engine.answers.answers import Answer, Wording
 from engine.stats.agreement import Agreement
 from engine.stats.figure import FEWEST
 from engine.stats.jurors import JurorFigures
@@ -65,35 +66,45 @@ RATING = "{rating}, {record}"
 UNLISTED = "Models not shown: {n}."
 
 
-def agreement_lines(found: Agreement, rehearsals: int = 0) -> Iterator[str]:
-    """Say how far jury and people agree, a line at a time."""
-    if not found.debates:
-        yield ONLY_REHEARSALS if rehearsals else NOTHING_COMPARED
-        return
-    yield COMPARED.format(n=found.debates, compared=found.compared)
-    people, jury, pooled = found.people_shares, found.jury_shares, found.pooled
-    told = {
-        "agreement": tell_share(found.agreement),
-        "decided": tell_share(found.decided),
-        "kappa": tell_coefficient(found.kappa),
-        "people": tell_coefficient(pooled.alpha_people),
-        "jurors": tell_coefficient(pooled.alpha_jurors),
-        "all": tell_coefficient(pooled.alpha_all),
-        "pairs": tell_share(pooled.people),
-        "with_jury": tell_share(pooled.jury),
-        "brier": tell_coefficient(found.brier),
-        "a_people": tell_share(people.a),
-        "a_jury": tell_share(jury.a),
-        "last_people": tell_share(people.closer),
-        "last_jury": tell_share(jury.closer),
-    }
-    yield from (line.format_map(told) for line in AGREEMENT)
-    if found.anchoring.toward.n or found.anchoring.away.n:
-        toward, away = tell_share(found.anchoring.toward), tell_share(found.anchoring.away)
-        yield ANCHORING.format(toward=toward, away=away)
-    yield from _biases(found)
-    yield INTERVALS.format(fewest=FEWEST)
-    yield from left_out(rehearsals)
+class AgreementAnswer(Answer):
+    """How far jury and people agree, in the debates revealed in this community.
+
+    `rehearsals` of them have rehearsal models, and are left out.
+    """
+
+    agreement: Agreement
+    rehearsals: int = 0
+
+    def say(self, chat: Wording) -> Iterator[str]:
+        """Say how far jury and people agree, a line at a time."""
+        found = self.agreement
+        if not found.debates:
+            yield ONLY_REHEARSALS if self.rehearsals else NOTHING_COMPARED
+            return
+        yield COMPARED.format(n=found.debates, compared=found.compared)
+        people, jury, pooled = found.people_shares, found.jury_shares, found.pooled
+        told = {
+            "agreement": tell_share(found.agreement),
+            "decided": tell_share(found.decided),
+            "kappa": tell_coefficient(found.kappa),
+            "people": tell_coefficient(pooled.alpha_people),
+            "jurors": tell_coefficient(pooled.alpha_jurors),
+            "all": tell_coefficient(pooled.alpha_all),
+            "pairs": tell_share(pooled.people),
+            "with_jury": tell_share(pooled.jury),
+            "brier": tell_coefficient(found.brier),
+            "a_people": tell_share(people.a),
+            "a_jury": tell_share(jury.a),
+            "last_people": tell_share(people.closer),
+            "last_jury": tell_share(jury.closer),
+        }
+        yield from (line.format_map(told) for line in AGREEMENT)
+        if found.anchoring.toward.n or found.anchoring.away.n:
+            toward, away = tell_share(found.anchoring.toward), tell_share(found.anchoring.away)
+            yield ANCHORING.format(toward=toward, away=away)
+        yield from _biases(found)
+        yield INTERVALS.format(fewest=FEWEST)
+        yield from left_out(self.rehearsals)
 
 
 def left_out(rehearsals: int) -> Iterator[str]:
@@ -124,19 +135,29 @@ def _juror(one: JurorFigures) -> str:
     return "; ".join(words.format(value=tell(of)) for words, of, tell in told if not of.few)
 
 
-def leaderboard_lines(found: Leaderboard, rehearsals: int = 0) -> Iterator[str]:
-    """List the models, the best rated first, a line at a time."""
-    if not found.standings:
-        yield ONLY_REHEARSALS if rehearsals else NOTHING_COMPARED
-        return
-    yield RATED.format(people=found.people, jury=found.jury)
-    for place, one in enumerate(found.standings[:STANDINGS], start=1):
-        people, jury = _rating(one.people), _rating(one.jury)
-        yield STANDING.format(place=place, model=one.model, people=people, jury=jury)
-    left = len(found.standings) - STANDINGS
-    if left > 0:
-        yield UNLISTED.format(n=left)
-    yield from left_out(rehearsals)
+class LeaderboardAnswer(Answer):
+    """How people and jury rate the models, in the debates revealed in this community.
+
+    `rehearsals` of them have rehearsal models, and are left out.
+    """
+
+    leaderboard: Leaderboard
+    rehearsals: int = 0
+
+    def say(self, chat: Wording) -> Iterator[str]:
+        """List the models, the best rated first, a line at a time."""
+        found = self.leaderboard
+        if not found.standings:
+            yield ONLY_REHEARSALS if self.rehearsals else NOTHING_COMPARED
+            return
+        yield RATED.format(people=found.people, jury=found.jury)
+        for place, one in enumerate(found.standings[:STANDINGS], start=1):
+            people, jury = _rating(one.people), _rating(one.jury)
+            yield STANDING.format(place=place, model=one.model, people=people, jury=jury)
+        left = len(found.standings) - STANDINGS
+        if left > 0:
+            yield UNLISTED.format(n=left)
+        yield from left_out(self.rehearsals)
 
 
 def _rating(rating: Rating | None) -> str:

@@ -10,7 +10,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from engine.answers.answers import Answer, HelpAnswer, HelpLine
+from engine.answers.answers import Answer
+from engine.answers.catalogue import HelpAnswer, HelpLine
 from engine.chat import choices, lifecycle, own_data, revealed
 from engine.chat.command_line import (
     Word,

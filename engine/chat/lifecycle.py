@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from engine.answers.answers import (
+from engine.answers.debates import (
     DebateLine,
     DebatesAnswer,
     ResultAnswer,

@@ -7,8 +7,8 @@ import pytest
 from adapters.discord.render import parts as discord
 from adapters.slack.render import parts as slack
 from adapters.terminal.render import plain
-from engine.answers.answers import DebateLine, ResultAnswer
-from engine.answers.replies import to_markdown
+from engine.answers.answers import to_markdown
+from engine.answers.debates import DebateLine, ResultAnswer
 from engine.debate import Status, Violation
 from engine.judging import Persuasion, Tally, Verdict
 from engine.messages import JurorLine, Message, Reveal, TurnPost, VoteInvite

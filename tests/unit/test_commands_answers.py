@@ -6,26 +6,26 @@ from typing import Any
 
 import pytest
 
-from engine.answers.answers import (
-    DebateLine,
-    DebatesAnswer,
-    FileAnswer,
+from engine.answers.answers import to_markdown
+from engine.answers.catalogue import (
     FormatLine,
     FormatsAnswer,
     HelpAnswer,
     ModelsAnswer,
-    NoFileAnswer,
-    PrivacyAnswer,
+    TopicsAnswer,
+)
+from engine.answers.debates import (
+    STATES,
+    STATUSES,
+    DebateLine,
+    DebatesAnswer,
     ResultAnswer,
-    SettingLine,
-    SettingsAnswer,
     StartedAnswer,
     StatusAnswer,
     StoppedAnswer,
-    TopicsAnswer,
 )
-from engine.answers.debates import STATES, STATUSES
-from engine.answers.replies import UNSET, to_markdown
+from engine.answers.management import UNSET, FileAnswer, NoFileAnswer, SettingLine, SettingsAnswer
+from engine.answers.privacy_notice import PrivacyAnswer
 from engine.chat.commands import COMMANDS, help_on
 from engine.chat.context import Context
 from engine.chat.invocation import HelpArguments

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from engine.answers.answers import ForgottenAnswer, PrivacyAnswer
-from engine.answers.replies import to_markdown
+from engine.answers.answers import to_markdown
+from engine.answers.privacy_notice import ForgottenAnswer, PrivacyAnswer
 from engine.chat.commands import parse_command
 from engine.chat.invocation import ForgetArguments, Invocation
 from engine.errors import UsageError

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.answers.statistics import agreement_lines
+from engine.answers.answers import to_markdown
+from engine.answers.statistics import AgreementAnswer
 from engine.judging import Question
 from engine.stats.agreement import measure_agreement
 from engine.stats.anchoring import measure_anchoring
@@ -27,12 +28,12 @@ def test_it_counts_who_came_to_the_jury_and_who_left_it() -> None:
 def test_below_thirty_people_there_are_too_few() -> None:
     rows = [make_row(n, jury="A", revised=(("B", "A"),)) for n in range(29)]
     assert measure_anchoring(rows).toward.value is None
-    told = "\n".join(agreement_lines(measure_agreement(rows)))
+    told = to_markdown(AgreementAnswer(agreement=measure_agreement(rows)))
     assert "otherwise than the jury, too few (29) came round" in told
 
 
 def test_where_nobody_was_asked_again_nothing_is_told_of_it() -> None:
-    told = "\n".join(agreement_lines(measure_agreement([make_row()])))
+    told = to_markdown(AgreementAnswer(agreement=measure_agreement([make_row()])))
     assert "Asked again" not in told
 
 

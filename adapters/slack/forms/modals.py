@@ -17,7 +17,8 @@ from adapters.slack.forms.fields import Json
 from adapters.slack.forms.form import command_of, form_of
 from adapters.slack.forms.settings_form import changes_of, settings_form
 from adapters.slack.whisper import Asker, Whisper
-from engine.answers.answers import Answer, SettingsAnswer
+from engine.answers.answers import Answer
+from engine.answers.management import SettingsAnswer
 from engine.chat.choices import models
 from engine.chat.invocation import Invocation, NoArguments, SettingsArguments
 from engine.chat.person import Person

@@ -1,0 +1,91 @@
+"""What there is to choose from and how commands are written, as answers; Markdown for any chat."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from engine.answers.answers import Answer, Wording
+from engine.debate import Value
+from engine.topics import Topic
+from engine.words.phrases import plural
+
+DEBATERS = "**May debate here**"
+JURORS = "**Judge here**"
+NONE = "none"
+FORMAT = ("- `{name}`: {n} contender", "- `{name}`: {n} contenders")
+FORMAT_OPTIONS = "{format}; options {options}"
+HELP = (
+    "Rostrum holds debates between AI models: a blind jury scores them and people vote. "
+    "The models are named when the vote has closed.",
+    "A debate is named by its code; without one, the debate of this channel or thread is meant.",
+)
+
+
+class ModelsAnswer(Answer):
+    """The models that may debate here and those that judge, as `backend/name`."""
+
+    private: ClassVar[bool] = True
+    models: tuple[str, ...]
+    jurors: tuple[str, ...]
+
+    def say(self, chat: Wording) -> Iterator[str]:
+        """List debaters, then jurors."""
+        for title, models in ((DEBATERS, self.models), (JURORS, self.jurors)):
+            yield title
+            yield from (f"- `{model}`" for model in models or (NONE,))
+
+
+class TopicsAnswer(Answer):
+    """The built-in topics."""
+
+    topics: tuple[Topic, ...]
+
+    def say(self, chat: Wording) -> Iterator[str]:
+        """List topics, each with its conditions."""
+        for topic in self.topics:
+            yield f"- {topic.text} ({topic.conditions})" if topic.conditions else f"- {topic.text}"
+
+
+class FormatLine(Value):
+    """A format: its contenders unless its options say otherwise, and those options."""
+
+    name: str
+    contenders: tuple[str, ...]
+    options: tuple[str, ...]
+
+
+class FormatsAnswer(Answer):
+    """The formats."""
+
+    formats: tuple[FormatLine, ...]
+
+    def say(self, chat: Wording) -> Iterator[str]:
+        """List formats with their options."""
+        for line in self.formats:
+            said = plural(FORMAT, len(line.contenders), name=line.name)
+            options = ", ".join(f"`{option}`" for option in line.options)
+            yield FORMAT_OPTIONS.format(format=said, options=options) if options else said
+
+
+class HelpLine(Value):
+    """A command as it is written, and what it does."""
+
+    written: str
+    about: str
+
+
+class HelpAnswer(Answer):
+    """All commands by name, or with `command` that one as it is written in full."""
+
+    commands: tuple[HelpLine, ...]
+    command: str | None = None
+
+    def say(self, chat: Wording) -> Iterator[str]:
+        """Introduce Rostrum and list its commands, or explain one."""
+        lines = [f"`{chat.prefix} {line.written}` {line.about}" for line in self.commands]
+        if self.command is not None:
+            yield from lines
+            return
+        yield from HELP
+        yield from (f"- {line}" for line in lines)
