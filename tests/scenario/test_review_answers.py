@@ -76,7 +76,7 @@ async def test_what_is_answered_is_kept_apart_and_offered_no_more(hall: Hall) ->
         assert "you have answered all" in await say(session, ANN, "review")
         assert await answers(session, debate) == ["B"]
         result = await say(session, ANN, f"result {debate.code}")
-    assert "People: A 1 · B 0" in result
+    assert "**People:** A 1 · B 0" in result
 
 
 @pytest.mark.parametrize("ballot", BallotKind)
@@ -168,6 +168,6 @@ async def test_a_vote_before_anybody_can_have_read_is_fast_and_counts(hall: Hall
         result = await say(session, ANN, f"result {debate.code}")
     assert words > 200
     assert (vote.fast, vote.gold) == (True, True)
-    assert "People: A 1 · B 0" in result
+    assert "**People:** A 1 · B 0" in result
     assert debate.opened_at is not None
     assert readable_from(debate, 500) == debate.opened_at + timedelta(seconds=30)
