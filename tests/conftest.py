@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -16,8 +17,15 @@ from adapters.storage.migrate import migrate
 from adapters.storage.store import SqlStore
 
 # Machines are shared: an example that takes long says nothing about the code.
-settings.register_profile("rostrum", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "rostrum", max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("rostrum")
+
+# Databases wait for the disk at each commit, which tests that end no machine have no use of.
+IN_MEMORY, ROOM = Path("/dev/shm"), 2**30  # noqa: S108
+if IN_MEMORY.is_dir() and shutil.disk_usage(IN_MEMORY).free > ROOM:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(IN_MEMORY))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -19,7 +19,8 @@ from threading import Thread
 import orjson
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.doubles.command import ROOT, Ended, rostrum
+
 COMMANDS = (
     "demo",
     "debate",
@@ -41,44 +42,6 @@ ALL_TURNS = ["A1", "B2", "A3", "B4", "A5", "B6", "A7", "B8"]
 LONG_TOPIC = "Cities with good trams should close their centres to private cars for ever"
 KEY = "sk-canary-5d1f9c"
 NO_DATABASE = "There is no database rostrum.db; run rostrum migrate, or start a debate first."
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """How a command ended."""
-
-    code: int
-    out: str
-    err: str
-
-    def failed(self, code: int) -> str:
-        """Check that it failed with one line, and return the line's sentence."""
-        assert self.code == code, self
-        [line] = self.err.splitlines()
-        assert line.startswith("rostrum: ")
-        assert line.endswith("."), "not a sentence"
-        return line.removeprefix("rostrum: ")
-
-    def done(self) -> str:
-        """Check that it succeeded and complained of nothing, and return its output."""
-        assert (self.code, self.err) == (0, "")
-        return self.out
-
-
-def rostrum(folder: Path, *arguments: str, **settings: str) -> Ended:
-    """Run a command in a folder, without a terminal and with nothing set but what is given."""
-    kept = {name: value for name, value in os.environ.items() if "ROSTRUM" not in name}
-    ended = subprocess.run(
-        [sys.executable, "-c", "from bot.cli import main; main()", *arguments],
-        cwd=folder,
-        env=kept | {"PYTHONPATH": str(ROOT), "COLUMNS": "80"} | settings,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    return Ended(ended.returncode, ended.stdout, ended.stderr)
 
 
 def contents(folder: Path) -> dict[str, bytes]:

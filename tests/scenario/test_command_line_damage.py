@@ -21,7 +21,8 @@ from adapters.storage.database import Database
 from bot.operate import back_up
 from bot.settings.settings import load_store_settings
 from engine.errors import ExportError, SettingsError
-from tests.scenario.test_command_line import ROOT, contents, rostrum
+from tests.doubles.command import ROOT, rostrum
+from tests.scenario.test_command_line import contents
 from tests.scenario.test_command_line_hostile import shell
 
 TOPIC = "Sesame is the best seed"

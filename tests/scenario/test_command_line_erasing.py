@@ -8,13 +8,15 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from tests.scenario.test_command_line import ROOT, Ended, contents, rostrum
+from tests.doubles.command import ROOT, Ended, environment_of, rostrum, run_forked
+from tests.scenario.test_command_line import contents
 
 VOTED = ("debate", "Tea is best", "--votes", "A=2,B=1", "--seed", "1")
 
@@ -36,23 +38,15 @@ def office(held: Path, tmp_path: Path) -> Path:
 
 def ask(folder: Path, *words: str, typed: str) -> Ended:
     """Run a command at a terminal, and type an answer."""
-    kept = {name: value for name, value in os.environ.items() if "ROSTRUM" not in name}
     ours, its_end = os.openpty()
     os.write(ours, typed.encode())
     try:
-        ended = subprocess.run(
-            [sys.executable, "-c", "from bot.cli import main; main()", *words],
-            cwd=folder,
-            env=kept | {"PYTHONPATH": str(ROOT)},
-            stdin=its_end,
-            stdout=subprocess.PIPE,
-            stderr=its_end,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-        os.close(its_end)
-        return Ended(ended.returncode, ended.stdout, os.read(ours, 10_000).decode())
+        with tempfile.TemporaryFile() as out:
+            streams = (its_end, out.fileno(), its_end)
+            code = run_forked(folder, words, environment_of({}), streams)
+            os.close(its_end)
+            out.seek(0)
+            return Ended(code, out.read().decode(), os.read(ours, 10_000).decode())
     finally:
         os.close(ours)
 
@@ -297,6 +291,7 @@ def test_the_write_ahead_log_of_a_running_process_is_the_owners_alone(tmp_path: 
         "    os.umask(0)\n"
         "    database = Database('sqlite+aiosqlite:///rostrum.db')\n"
         "    await migrate(database)\n"
+        "    await database.write(lambda connection: None)\n"
         "    for name in os.listdir(): print(name, oct(os.stat(name).st_mode & 0o777))\n"
         "    await database.close()\n"
         "asyncio.run(main())\n"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.scenario.test_command_line import ROOT, rostrum
+from tests.doubles.command import ROOT, rostrum
 
 ODD = "caf\udce9"  # as an argument: bytes that are no UTF-8
 

@@ -18,8 +18,8 @@ from engine.chat.commands import Commands, parse_command
 from engine.chat.person import Person
 from engine.debate import Debate
 from engine.errors import ExportError, UsageError
+from tests.doubles.command import rostrum
 from tests.scenario.conftest import DEFAULTS, Running, Stage
-from tests.scenario.test_command_line import rostrum
 
 OPEN = DEFAULTS.model_copy(update={"vote_minutes": 60.0, "quorum": 1})
 ANA = Person(platform="memory", community="club", place="lobby", user="ana")

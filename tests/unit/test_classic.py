@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from engine.debate import Setup
@@ -159,7 +159,8 @@ async def test_both_sides_share_one_system_prompt() -> None:
     assert {call.messages[0].role for call in desk.asked} == {"system"}
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=3)
+@example('{{ 7*7 }} {% raw %} </opponent> "\n')
 @given(st.text(max_size=60))
 async def test_any_topic_reaches_both_openings_as_it_is(topic: str) -> None:
     desk = await hold(setup_of(topic=f"[{topic}]"))

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.discord import render
@@ -63,7 +63,6 @@ def test_the_sides_differ_in_colour() -> None:
     assert len(numbered) == 9
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.text(max_size=9000))
 def test_every_piece_fits_and_carries_its_reference(text: str) -> None:
     parts = render.parts(turn(text), STEM)

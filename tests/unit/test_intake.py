@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.blinding.vocabulary import read_vocabulary
@@ -168,7 +168,6 @@ def test_more_judges_than_a_format_asks_are_refused_and_never_dropped() -> None:
     assert ask(order(format="team", judges=MODELS[:1])).judges == MODELS[:1]
 
 
-@settings(max_examples=50)
 @given(st.text(min_size=1, max_size=200))
 def test_a_topic_of_any_characters_is_kept_as_clean_text(topic: str) -> None:
     try:

@@ -252,7 +252,7 @@ def test_the_sequence_of_ballots_does_not_matter(
     assert aggregate(setup, SIDES, shuffled).verdict == aggregate(setup, SIDES, ballots).verdict
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(ballots=BALLOTS, history=HISTORIES, at=st.integers(0, 5), more=st.integers(1, 9))
 def test_a_better_ballot_never_hurts_a_side(
     ballots: list[Ballot], history: dict[str, JurorHistory], at: int, more: int

@@ -79,7 +79,7 @@ def maximise(results: Results) -> tuple[np.ndarray, np.ndarray]:
     return strengths - strengths.mean(), np.sqrt(np.diag(centre @ spread @ centre))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25)
 @given(RESULTS)
 def test_strengths_and_errors_are_those_of_the_greatest_likelihood(results: Results) -> None:
     contests = contests_of(results)
@@ -94,7 +94,7 @@ def test_strengths_and_errors_are_those_of_the_greatest_likelihood(results: Resu
     assert [fit.errors[f"m{n}"] for n in range(models)] == pytest.approx(errors, rel=1e-3)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25)
 @given(RESULTS)
 def test_there_is_no_fit_exactly_where_the_likelihood_never_falls(results: Results) -> None:
     contests = contests_of(results)
@@ -128,7 +128,7 @@ def drifts(contests: Contests) -> bool:
     return False
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40)
 @given(RESULTS)
 def test_at_the_fit_everybody_has_won_as_often_as_expected(results: Results) -> None:
     contests = contests_of(results)

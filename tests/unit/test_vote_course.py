@@ -171,7 +171,7 @@ def happen(platform: Platform, what: str, user: str, option: str, twice: bool) -
             platform.clear([option] if option else OPTIONS)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100)
 @given(steps=st.lists(st.one_of(REACT, REACT, REACT, HAPPEN, CLEAR), max_size=30))
 def test_what_stands_at_the_close_is_what_people_hold(
     steps: list[tuple[str, str, str, bool]],
@@ -234,7 +234,7 @@ class Beside:
         self.bot.recover(Reactions(holders, frozenset(OPTIONS)))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100)
 @given(steps=st.lists(BESIDE, max_size=30))
 def test_what_is_pressed_stands_until_a_reaction_comes_after_it(
     steps: list[tuple[str, str, str]],
@@ -296,7 +296,7 @@ class SecretPlatform:
         self.take_away()
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100)
 @given(steps=st.lists(SECRET, max_size=30))
 def test_in_secret_the_last_choice_stands_whatever_is_taken_away_or_left(
     steps: list[tuple[str, str, str]],

@@ -151,7 +151,7 @@ def live_through(world: World, steps: list[tuple[str, str, bool]]) -> None:
     world.back()
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=150)
 @given(steps=STEPS)
 def test_where_no_times_are_told_the_choice_named_is_the_last_one_made(
     steps: list[tuple[str, str, bool]],
@@ -163,7 +163,7 @@ def test_where_no_times_are_told_the_choice_named_is_the_last_one_made(
     assert world.standing() in (newest, "?" if len(world.held) > 1 else newest)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=150)
 @given(steps=STEPS)
 def test_what_is_told_with_its_time_in_any_order_is_put_in_that_order(
     steps: list[tuple[str, str, bool]],
@@ -180,7 +180,6 @@ def test_what_is_told_with_its_time_in_any_order_is_put_in_that_order(
     assert world.standing() == newest
 
 
-@settings(max_examples=300, deadline=None)
 @given(heard=st.sampled_from(OPTIONS), missed=st.sampled_from(OPTIONS))
 def test_what_was_missed_in_a_gap_is_newer_than_what_was_heard_before_it(
     heard: str, missed: str

@@ -504,7 +504,7 @@ async def live_through(poll: Poll, steps: Sequence[tuple[str, str, str]]) -> Non
                 poll.venue.listening = what == "hear"
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=8)
 @given(steps=st.lists(STEPS, max_size=20))
 def test_the_stored_votes_are_what_the_platform_shows(
     migrated_file: Path, steps: list[tuple[str, str, str]]

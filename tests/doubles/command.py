@@ -1,0 +1,195 @@
+"""`rostrum` as a script or an operator meets it: a process, its exit code, what it says.
+
+Loading Python and every part takes a command far longer than most of them take. So each is forked
+from one process that has loaded them, and begins with its own folder, environment and streams.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from pkgutil import walk_packages
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("bot", "engine", "adapters.models", "adapters.storage", "adapters.terminal")
+SECONDS = 120
+MOST_ASKED = 1_000_000  # bytes
+BY_PYTHON_ITSELF = ("PYTHON", "LC_", "LANG", "TZ")  # what is read before any program begins
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+    def failed(self, code: int) -> str:
+        """Check that it failed with one line, and return the line's sentence."""
+        assert self.code == code, self
+        [line] = self.err.splitlines()
+        assert line.startswith("rostrum: ")
+        assert line.endswith("."), "not a sentence"
+        return line.removeprefix("rostrum: ")
+
+    def done(self) -> str:
+        """Check that it succeeded and complained of nothing, and return its output."""
+        assert (self.code, self.err) == (0, "")
+        return self.out
+
+
+def rostrum(folder: Path, *arguments: str, **settings: str) -> Ended:
+    """Run a command in a folder, without a terminal and with nothing set but what is given."""
+    environment = environment_of({"COLUMNS": "80"} | settings)
+    with (
+        open(os.devnull, "rb") as nothing,
+        tempfile.TemporaryFile() as out,
+        tempfile.TemporaryFile() as err,
+    ):
+        streams = (nothing.fileno(), out.fileno(), err.fileno())
+        if any(name.startswith(BY_PYTHON_ITSELF) for name in settings):
+            code = _run_alone(folder, arguments, environment, streams)
+        else:
+            code = run_forked(folder, arguments, environment, streams)
+        for stream in (out, err):
+            stream.seek(0)
+        return Ended(code, *(_text(stream.read()) for stream in (out, err)))
+
+
+def environment_of(settings: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of a command: this one's, but with no other settings of Rostrum."""
+    kept = {name: value for name, value in os.environ.items() if "ROSTRUM" not in name}
+    return kept | {"PYTHONPATH": str(ROOT)} | dict(settings)
+
+
+def run_forked(
+    folder: Path, arguments: Sequence[str], environment: Mapping[str, str], streams: Sequence[int]
+) -> int:
+    """Run a command on open files, and return its exit code; minus the signal that ended it."""
+    os.umask(umask := os.umask(0))
+    asked = {
+        "folder": str(folder),
+        "arguments": arguments,
+        "environment": environment,
+        "umask": umask,
+    }
+    with closing(socket.socket(socket.AF_UNIX)) as line:
+        line.settimeout(SECONDS)
+        line.connect(_address())
+        socket.send_fds(line, [json.dumps(asked).encode()], list(streams))
+        line.shutdown(socket.SHUT_WR)
+        return int(line.recv(20))
+
+
+def _run_alone(
+    folder: Path, arguments: Sequence[str], environment: Mapping[str, str], streams: Sequence[int]
+) -> int:
+    stdin, stdout, stderr = streams
+    return subprocess.run(
+        [sys.executable, "-c", "from bot.cli import main; main()", *arguments],
+        cwd=folder,
+        env=environment,
+        stdin=stdin,
+        stdout=stdout,
+        stderr=stderr,
+        timeout=SECONDS,
+        check=False,
+    ).returncode
+
+
+def _text(said: bytes) -> str:
+    return said.decode().replace("\r\n", "\n")
+
+
+@cache
+def _address() -> str:
+    """Start the process that commands are forked from, once; it ends with this one."""
+    address = str(Path(tempfile.mkdtemp(prefix="rostrum-")) / "commands")
+    process = subprocess.Popen(
+        [sys.executable, "-m", __name__, address],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,  # its end is that of this process
+        stdout=subprocess.PIPE,
+        env=environment_of({}),
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"ready\n"
+    _kept.append(process)
+    return address
+
+
+_kept: list[subprocess.Popen[bytes]] = []
+
+
+# --- in the process that has loaded everything ---------------------------------------------
+
+
+def serve(address: str) -> None:
+    """Fork a process for each command, and return only there."""
+    for package in PACKAGES:
+        for module in walk_packages(import_module(package).__path__, f"{package}."):
+            import_module(module.name)
+    assert threading.active_count() == 1, "a thread would be lost by the fork"
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(address)
+    listener.listen()
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    print("ready", flush=True)
+    while listener in select.select([listener, sys.stdin], [], [])[0]:
+        line, _ = listener.accept()
+        if os.fork() == 0:
+            listener.close()
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            return _begin(line)
+        line.close()
+    os.unlink(address)
+    os.rmdir(os.path.dirname(address))
+    sys.exit()
+
+
+def _begin(line: socket.socket) -> None:
+    """Become a command in a child, whose exit code is told here when it has ended."""
+    said, streams, _, _ = socket.recv_fds(line, MOST_ASKED, 3)
+    while more := line.recv(MOST_ASKED):
+        said += more
+    child = os.fork()
+    if child:
+        for stream in streams:
+            os.close(stream)
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        line.sendall(str(code).encode())
+        os._exit(0)
+    line.close()
+    asked = json.loads(said)
+    os.umask(asked["umask"])
+    os.chdir(asked["folder"])
+    os.environ.clear()
+    os.environ.update(asked["environment"])
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+        os.close(stream)
+    sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w", buffering=1)  # noqa: SIM115
+    sys.argv = ["-c", *asked["arguments"]]
+    random.seed()
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1])
+    from bot.cli import main
+
+    main()
