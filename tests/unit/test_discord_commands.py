@@ -72,6 +72,12 @@ async def test_each_command_gives_what_its_entry_takes() -> None:
         assert type(given[-1].arguments) is type(COMMANDS[command.name].takes.read([]))
 
 
+async def test_a_description_says_when_only_managers_may(payload: dict[str, Any]) -> None:
+    for option in payload["options"]:
+        says = option["description"].endswith("(managers)")
+        assert says == bool(COMMANDS[option["name"]].who.task), option["name"]
+
+
 async def test_names_are_of_the_form_that_discord_takes(payload: dict[str, Any]) -> None:
     named = [option for option in walk(payload) if "value" not in option]
     for option in named:
