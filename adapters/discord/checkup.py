@@ -10,6 +10,7 @@ import discord
 from adapters.discord.errors import Act
 from adapters.discord.permissions import FOR_SECRET, in_channel, missing
 from adapters.discord.rest import Rest
+from adapters.finding import Finding
 from engine.errors import VenueError
 
 TEXT_CHANNELS = (0, 5)  # ordinary ones and announcements
@@ -17,59 +18,51 @@ GUILDS = 200  # of a page, the most that Discord lists
 MOST_NAMED = 5
 
 
-class Checked(NamedTuple):
-    """One thing that was looked at; `good` None is a remark."""
-
-    subject: str
-    good: bool | None
-    text: str
-
-
-async def check(rest: Rest) -> AsyncIterator[Checked]:
+async def check(rest: Rest) -> AsyncIterator[Finding]:
     """Look at everything that has to be right on Discord's side."""
     try:
         user = await rest.request(Act.READ, "GET", "/users/@me")
         application = await rest.request(Act.READ, "GET", "/oauth2/applications/@me")
         guilds = await rest.request(Act.READ, "GET", "/users/@me/guilds", params={"limit": GUILDS})
     except VenueError as error:
-        yield Checked("discord", False, str(error))
+        yield Finding("discord", False, str(error))
         return
-    yield Checked("discord", True, f"the token is that of {user['username']}")
-    yield Checked("discord intents", True, "none is needed that Discord would have to grant")
+    yield Finding("discord", True, f"the token is that of {user['username']}")
+    yield Finding("discord intents", True, "none is needed that Discord would have to grant")
     if application.get("interactions_endpoint_url"):
         text = "an Interactions Endpoint URL is set, so commands never arrive; remove it there"
-        yield Checked("discord application", False, text)
+        yield Finding("discord application", False, text)
     if not guilds:
-        yield Checked("discord", None, "it is in no server yet; rostrum invite prints the link")
+        yield Finding("discord", None, "it is in no server yet; rostrum invite prints the link")
     for guild in guilds:
         async for checked in _check_guild(rest, guild):
             yield checked
 
 
-async def _check_guild(rest: Rest, guild: dict[str, Any]) -> AsyncIterator[Checked]:
+async def _check_guild(rest: Rest, guild: dict[str, Any]) -> AsyncIterator[Finding]:
     subject = f"discord server {guild['name']}"
     try:
         rights = await _rights(rest, str(guild["id"]))
         lacking = _lacking(rights, await rest.request(Act.READ, "GET", f"{rights.path}/channels"))
     except VenueError as error:
-        yield Checked(subject, False, str(error))
+        yield Finding(subject, False, str(error))
         return
     for names, channels in lacking.items():
         shown = ", ".join(f"#{name}" for name in channels[:MOST_NAMED])
         more = f" and {len(channels) - MOST_NAMED} more" if len(channels) > MOST_NAMED else ""
         text = f"lacks {names} in {shown}{more}; grant it there, or debates cannot be held there"
-        yield Checked(subject, None, text)
+        yield Finding(subject, None, text)
     yield _sum_up(subject, rights.held, missing(rights.held))
 
 
-def _sum_up(subject: str, held: discord.Permissions, absent: list[str]) -> Checked:
+def _sum_up(subject: str, held: discord.Permissions, absent: list[str]) -> Finding:
     if absent and not held.administrator:
         text = f"lacks {', '.join(absent)}; invite it anew with the link of rostrum invite"
-        return Checked(subject, False, text)
+        return Finding(subject, False, text)
     if missing(held, FOR_SECRET) and not held.administrator:
         text = "all permissions are there but Manage Messages, which only secret ballots need"
-        return Checked(subject, True, text)
-    return Checked(subject, True, "all permissions are there")
+        return Finding(subject, True, text)
+    return Finding(subject, True, "all permissions are there")
 
 
 class _Rights(NamedTuple):

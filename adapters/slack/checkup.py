@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator, Sequence
-from typing import NamedTuple
 
 from pydantic import SecretStr
 
+from adapters.finding import Finding
 from adapters.slack import texts
 from adapters.slack.errors import Act, name_of
 from adapters.slack.install.manifest import SCOPES
@@ -21,30 +21,22 @@ MOST_NAMED = 10
 _SECRET = re.compile(r"[0-9a-f]{32}")
 
 
-class Checked(NamedTuple):
-    """One thing that was looked at; `good` None is a remark."""
-
-    subject: str
-    good: bool | None
-    text: str
-
-
-async def check_bot(rest: Rest, subject: str = "slack") -> AsyncIterator[Checked]:
+async def check_bot(rest: Rest, subject: str = "slack") -> AsyncIterator[Finding]:
     """Look at what has to be right in one workspace."""
     try:
         identity = await rest.identity()
     except VenueError as error:
-        yield Checked(subject, False, str(error))
+        yield Finding(subject, False, str(error))
         return
-    yield Checked(subject, True, f"the token is {identity.name}'s in {identity.team_name}")
+    yield Finding(subject, True, f"the token is {identity.name}'s in {identity.team_name}")
     yield _check_scopes(identity, f"{subject} scopes")
     yield await _check_channels(rest, f"{subject} channels")
 
 
-async def check_installs(app: Rest, installs: Sequence[Install]) -> AsyncIterator[Checked]:
+async def check_installs(app: Rest, installs: Sequence[Install]) -> AsyncIterator[Finding]:
     """Look at every workspace that installed Rostrum."""
     if not installs:
-        yield Checked("slack", None, f"no workspace has it yet; an admin opens {INSTALL_PATH}")
+        yield Finding("slack", None, f"no workspace has it yet; an admin opens {INSTALL_PATH}")
     for install in installs:
         rest = app.speaking(install.token)
         async for checked in check_bot(rest, f"slack {install.name} ({install.community})"):
@@ -56,7 +48,7 @@ async def check_app(
     app_token: SecretStr | None,
     signing_secret: SecretStr | None,
     credentials: Credentials | None = None,
-) -> AsyncIterator[Checked]:
+) -> AsyncIterator[Finding]:
     """Look at what belongs to the app, in whichever workspace it is."""
     if app_token is not None:
         yield await _check_app_token(rest, app_token)
@@ -66,59 +58,59 @@ async def check_app(
         yield await _check_credentials(rest, credentials)
 
 
-def _check_scopes(identity: Identity, subject: str) -> Checked:
+def _check_scopes(identity: Identity, subject: str) -> Finding:
     lacking = [scope for scope in SCOPES if scope not in identity.scopes]
     if not lacking:
-        return Checked(subject, True, "all scopes are there")
+        return Finding(subject, True, "all scopes are there")
     said = "; ".join(f"{scope} ({SCOPES[scope]})" for scope in lacking)
     text = f"lacks {said}; add it to the app and install it anew"
-    return Checked(subject, False, text)
+    return Finding(subject, False, text)
 
 
-async def _check_app_token(rest: Rest, app_token: SecretStr) -> Checked:
+async def _check_app_token(rest: Rest, app_token: SecretStr) -> Finding:
     try:
         await rest.connections_url(app_token)
     except VenueError as error:
         why = name_of(error).replace("_", " ")
         said = texts.APP_REFUSED.format(why=why) if why else str(error)
-        return Checked("slack app token", False, said)
-    return Checked("slack app token", True, "opens connections")
+        return Finding("slack app token", False, said)
+    return Finding("slack app token", True, "opens connections")
 
 
-def _check_secret(secret: SecretStr) -> Checked:
+def _check_secret(secret: SecretStr) -> Finding:
     if _SECRET.fullmatch(secret.get_secret_value().strip()):
         text = "has the right form; only a request of Slack's can show that it is the right one"
-        return Checked("slack signing secret", True, text)
+        return Finding("slack signing secret", True, text)
     text = "is not 32 digits of 0-9 and a-f; copy it from Basic Information of the app"
-    return Checked("slack signing secret", False, text)
+    return Finding("slack signing secret", False, text)
 
 
-async def _check_credentials(rest: Rest, given: Credentials) -> Checked:
+async def _check_credentials(rest: Rest, given: Credentials) -> Finding:
     """Offer a code that is none: Slack looks at it when it knows whose app it is."""
     subject = "slack client"
     try:
         await rest.exchange(given.client_id, given.client_secret, "none")
     except VenueAwayError as error:
-        return Checked(subject, None, str(error))
+        return Finding(subject, None, str(error))
     except VenueError as error:
         why = name_of(error)
         if why not in ("invalid_client_id", "bad_client_secret"):
-            return Checked(subject, True, "id and secret are the app's")
+            return Finding(subject, True, "id and secret are the app's")
         text = f"Slack says {why.replace('_', ' ')}; copy both from Basic Information of the app"
-        return Checked(subject, False, text)
-    return Checked(subject, True, "id and secret are the app's")
+        return Finding(subject, False, text)
+    return Finding(subject, True, "id and secret are the app's")
 
 
-async def _check_channels(rest: Rest, subject: str) -> Checked:
+async def _check_channels(rest: Rest, subject: str) -> Finding:
     asked = {"types": "public_channel,private_channel", "exclude_archived": True, "limit": 200}
     try:
         found = await rest.read(Act.ASK, "users.conversations", asked)
     except VenueError as error:
-        return Checked(subject, None, str(error))
+        return Finding(subject, None, str(error))
     names = [f"#{channel['name']}" for channel in found["channels"]]
     if not names:
         text = "it is a member of no channel yet; write /invite with its name in one"
-        return Checked(subject, None, text)
+        return Finding(subject, None, text)
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
     text = f"a member of {', '.join(names[:MOST_NAMED])}{more}"
-    return Checked(subject, True, text)
+    return Finding(subject, True, text)

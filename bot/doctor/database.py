@@ -8,10 +8,10 @@ import tempfile
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+from adapters.finding import Finding
 from adapters.storage.database import Database
 from adapters.storage.migrate import require_newest
 from adapters.storage.scratch import write_scratch
-from bot.finding import Finding
 from bot.settings.settings import Settings
 from engine.errors import StoreError
 

@@ -9,8 +9,8 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from itertools import combinations, islice
 from typing import NamedTuple
 
+from adapters.finding import Finding
 from bot.app import defaults_of, open_configured_models
-from bot.finding import Finding
 from bot.settings.settings import Settings
 from engine.debate import Estimate, Model, Price
 from engine.errors import RostrumError
@@ -63,7 +63,9 @@ async def _prices(models: Models, named: Iterable[Model]) -> dict[str, Price | N
 def _check_jury(defaults: Defaults) -> Finding:
     """Find the debaters against whom the fewest jurors are left after recusal."""
     casts = list(islice(_casts(defaults), MOST_PAIRS))
-    left = {cast: _sitting(defaults, cast) for cast in casts}
+    left = {
+        cast: len(seat_panel(defaults.jurors, cast, ordinal=1, seed=0).roster) for cast in casts
+    }
     worst = min(casts, key=lambda cast: left[cast])
     if left[worst] < 2:
         told = " and ".join(model.ref for model in worst)
@@ -89,10 +91,6 @@ def _seats(defaults: Defaults) -> tuple[int, list[Model], list[Model]]:
     taken = {model.ref for model in fixed}
     free = [model for model in defaults.models if model.ref not in taken]
     return len(request.sides), fixed, free or list(defaults.models)
-
-
-def _sitting(defaults: Defaults, cast: Sequence[Model]) -> int:
-    return len(seat_panel(defaults.jurors, cast, ordinal=1, seed=0).roster)
 
 
 async def _check_caps(

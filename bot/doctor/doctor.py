@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
+from adapters.finding import Finding
 from adapters.models.backends import Backend
 from adapters.models.discovery import NoListError, find_local_servers, is_listed, probe
 from adapters.proxies import proxy_of
 from bot.doctor.database import check_database
 from bot.doctor.debate import check_debate
-from bot.finding import Finding
 from bot.settings.settings import Settings, examine_settings, load_store_settings
 from engine.debate import REHEARSAL
 from engine.errors import ModelError, RostrumError, SettingsError, StoreError
@@ -43,10 +43,15 @@ async def _look() -> AsyncIterator[Finding]:
         return
     yield Finding("settings", True, "read, without contradictions")
     yield _check_templates(settings)
-    parts = (check_database, _check_backends, _check_roster, check_debate)
-    for part in (*parts, _check_discord, _check_slack):
+    for part in (check_database, _check_backends, _check_roster, check_debate):
         async for finding in part(settings):
             yield finding
+    for subject, part in (("discord", _check_discord), ("slack", _check_slack)):
+        try:
+            async for finding in part(settings):
+                yield finding
+        except SettingsError as error:
+            yield Finding(subject, False, str(error))
 
 
 async def _look_at_the_database_alone() -> AsyncIterator[Finding]:
@@ -103,15 +108,11 @@ async def _check_discord(settings: Settings) -> AsyncIterator[Finding]:
     from adapters.discord.checkup import check
     from adapters.discord.rest import Rest
 
+    address = settings.discord.api_url
+    rest = Rest(token, address, proxy=proxy_of(address))
     try:
-        proxy = proxy_of(settings.discord.api_url)
-    except SettingsError as error:
-        yield Finding("discord", False, str(error))
-        return
-    rest = Rest(token, settings.discord.api_url, proxy=proxy)
-    try:
-        async for checked in check(rest):
-            yield Finding(checked.subject, checked.good, checked.text)
+        async for finding in check(rest):
+            yield finding
     finally:
         await rest.close()
 
@@ -126,20 +127,14 @@ async def _check_slack(settings: Settings) -> AsyncIterator[Finding]:
     from adapters.slack.rest import Rest
     from bot.platforms import credentials_of
 
-    try:
-        proxy = proxy_of(slack.api_url)
-    except SettingsError as error:
-        yield Finding("slack", False, str(error))
-        return
-    rest, given = Rest(slack.bot_token, slack.api_url, proxy=proxy), credentials_of(slack)
+    rest = Rest(slack.bot_token, slack.api_url, proxy=proxy_of(slack.api_url))
+    given = credentials_of(slack)
     try:
         bots = check_bot(rest) if given is None else check_installs(rest, await _installs(settings))
-        async for checked in bots:
-            yield Finding(checked.subject, checked.good, checked.text)
-        async for checked in check_app(rest, slack.app_token, slack.signing_secret, given):
-            yield Finding(checked.subject, checked.good, checked.text)
-    except SettingsError as error:
-        yield Finding("slack", False, str(error))
+        async for finding in bots:
+            yield finding
+        async for finding in check_app(rest, slack.app_token, slack.signing_secret, given):
+            yield finding
     finally:
         await rest.close()
 

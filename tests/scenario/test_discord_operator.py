@@ -15,9 +15,10 @@ import aiohttp
 import pytest
 from pydantic import SecretStr
 
-from adapters.discord.checkup import Checked, check
+from adapters.discord.checkup import check
 from adapters.discord.rest import Rest
 from adapters.dispatch.local import LocalDispatcher
+from adapters.finding import Finding
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.discord.state import Message
 from tests.scenario.discord_stage import DiscordStage, free_port, until
@@ -142,7 +143,7 @@ async def test_a_token_that_is_refused_ends_the_program_with_one_sentence(
     assert said.decode().splitlines()[-1].startswith("rostrum: Discord refuses the bot's token")
 
 
-async def checked(discord: DiscordServer) -> list[Checked]:
+async def checked(discord: DiscordServer) -> list[Finding]:
     rest = Rest(SecretStr(discord.token), discord.api_url)
     try:
         return [one async for one in check(rest)]

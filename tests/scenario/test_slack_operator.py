@@ -11,7 +11,8 @@ import typer
 from pydantic import SecretStr
 from typer.testing import CliRunner
 
-from adapters.slack.checkup import Checked, check_app, check_bot, check_installs
+from adapters.finding import Finding
+from adapters.slack.checkup import check_app, check_bot, check_installs
 from adapters.slack.install.manifest import SCOPES
 from adapters.slack.install.oauth import Credentials
 from adapters.slack.rest import Rest
@@ -45,7 +46,7 @@ async def slack() -> AsyncIterator[SlackServer]:
 
 async def look(
     slack: SlackServer, *, bot: str | None = None, app: str | None = None, secret: str | None = None
-) -> dict[str, Checked]:
+) -> dict[str, Finding]:
     rest = Rest(SecretStr(bot or slack.bot_token), slack.api_url)
     app_token = SecretStr(app or slack.app_token)
     try:
