@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 
 from rich.console import Console
 
+PIPE_WIDTH = 200  # a reader of a pipe wants whole lines
+
 
 class TableConsole(Console):
-    """A console that leaves a reader who has enough, as `head` does, to `bot.exits.run`."""
+    """A console as wide as the terminal, `narrowest` at least, or wide enough for a pipe.
+
+    A reader who has enough, as `head` does, is left to `bot.exits.run`.
+    """
+
+    def __init__(self, narrowest: int = 0) -> None:
+        super().__init__(highlight=False, emoji=False)
+        self.width = max(self.width, narrowest) if sys.stdout.isatty() else PIPE_WIDTH
 
     def on_broken_pipe(self) -> None:
         """Raise BrokenPipeError; rich's own would exit 1."""

@@ -93,7 +93,7 @@ def _formatter(settings: LogSettings, secrets: Iterable[str]) -> logging.Formatt
             structlog.processors.StackInfoRenderer(),
             structlog.processors.format_exc_info,
             redactor(secrets),
-            _as_json if settings.format == "json" else _as_text,
+            structlog.processors.JSONRenderer() if settings.format == "json" else _as_text,
         ],
     )
 
@@ -137,10 +137,6 @@ def _redacted(name: str, value: Any, hide: Callable[[str], str]) -> Any:
 
 
 # --- lines -----------------------------------------------------------------------------
-
-
-def _as_json(_: Any, __: str, event: EventDict) -> str:
-    return json.dumps(event)
 
 
 def _as_text(_: Any, __: str, event: EventDict) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 import threading
 from pathlib import Path
 
@@ -36,7 +35,6 @@ from engine.words.reveal import UNREAD
 
 TOPIC_WIDTH = 60
 NARROWEST = 80  # below that ids and states would be cut; a narrower terminal breaks the lines
-PIPE_WIDTH = 200  # who reads a pipe wants whole lines
 MISSING = "{post} is missing: {why}"
 MAYBE_MISSING = "{post} may be missing: {why}"
 STOPPED = "An operator stopped it."
@@ -68,9 +66,7 @@ async def list_debates(state: str | None, limit: int) -> None:
             f"{debate.created_at:%Y-%m-%d %H:%M}",
             headline(debate.request.topic, TOPIC_WIDTH),
         )
-    console = TableConsole(highlight=False)
-    console.width = max(console.width, NARROWEST) if sys.stdout.isatty() else PIPE_WIDTH
-    console.print(table if debates else "No debates.", markup=False)
+    TableConsole(NARROWEST).print(table if debates else "No debates.", markup=False)
 
 
 async def show_debate(debate_id: str) -> None:

@@ -29,7 +29,6 @@ from engine.stats.jurors import JurorFigures
 from engine.stats.pictures import draw_pictures
 from engine.stats.ratings import Leaderboard, rank_models
 from engine.stats.reading import work_out
-from engine.stats.row import Row
 from engine.stats.wording import (
     tell_coefficient,
     tell_points,
@@ -41,7 +40,6 @@ from engine.store import ExportFilter, count_rehearsals
 from engine.words.phrases import plural
 
 SCHEMA_VERSION = 1
-PIPE_WIDTH = 200  # who reads a pipe wants whole lines
 TOPICS = 10
 NO_DEBATES = "No such debate has been revealed yet. Hold one with rostrum debate, and vote."
 LEFT_OUT = (
@@ -75,7 +73,9 @@ async def run_stats(
         without_rehearsal=not include_rehearsal,
     )
     async with read_store(load_store_settings(), whole=True) as store:
-        agreement, leaderboard = await work_out(store.archive, where, _measure)
+        agreement, leaderboard = await work_out(
+            store.archive, where, lambda rows: (measure_agreement(rows), rank_models(rows))
+        )
         left_out = await asyncio.to_thread(count_rehearsals, store.archive, where)
     if out is not None:  # before anything is shown: whoever reads a pipe may have enough of it
         pictures = draw_pictures(agreement, leaderboard)
@@ -89,10 +89,6 @@ async def run_stats(
     if out is not None:
         told = sys.stderr if as_json else sys.stdout
         print(WRITTEN.format(out=out, names=", ".join(pictures)), file=told)
-
-
-def _measure(rows: Sequence[Row]) -> tuple[Agreement, Leaderboard]:
-    return measure_agreement(rows), rank_models(rows)
 
 
 def _to_json(
@@ -128,8 +124,7 @@ def _write_pictures(out: Path, pictures: Mapping[str, str]) -> None:
 
 
 def _show(agreement: Agreement, leaderboard: Leaderboard) -> None:
-    width = None if sys.stdout.isatty() else PIPE_WIDTH
-    console = TableConsole(highlight=False, emoji=False, width=width)
+    console = TableConsole()
     if not agreement.debates:
         console.print(NO_DEBATES)
         return

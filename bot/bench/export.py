@@ -22,7 +22,7 @@ from adapters.storage.database import Database
 from adapters.storage.migrate import migrate
 from adapters.storage.store import SqlStore
 from bot import log
-from bot.bench.machine import describe_machine, peak_memory
+from bot.bench.machine import peak_memory, print_result
 from bot.bench.past_debates import CALLS, PEOPLE, Scale, fill
 from bot.bench.workers import open_workers, submit
 from bot.settings.settings import Settings
@@ -79,20 +79,20 @@ async def run_bench_export(debates: int, votes: int, tables: str | None) -> None
         parquet = await _in_a_process(_export, place, FileFormat.PARQUET, chosen)
         ours = await _in_a_process(_write_ours, place)
         alone = await _in_a_process(_write_alone, place)
-    result = {
-        "bench": "export",
-        "debates": debates,
-        "calls": CALLS * debates,
-        "votes": votes // debates * debates,
-        "tables": chosen,
-        "jsonl": lines.report(),
-        "parquet": parquet.report(),
-        "parquet_files_cpu_s": round(ours, 2),
-        "pyarrow_alone_cpu_s": round(alone, 2),
-        "parquet_over_pyarrow": round(ours / alone, 2),
-        "machine": describe_machine(),
-    }
-    print(orjson.dumps(result, option=orjson.OPT_INDENT_2).decode())
+    print_result(
+        {
+            "bench": "export",
+            "debates": debates,
+            "calls": CALLS * debates,
+            "votes": votes // debates * debates,
+            "tables": chosen,
+            "jsonl": lines.report(),
+            "parquet": parquet.report(),
+            "parquet_files_cpu_s": round(ours, 2),
+            "pyarrow_alone_cpu_s": round(alone, 2),
+            "parquet_over_pyarrow": round(ours / alone, 2),
+        }
+    )
 
 
 def _choose(tables: str | None) -> tuple[str, ...]:

@@ -15,13 +15,12 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import NamedTuple
 
-import orjson
 from rich.console import Console
 from rich.progress import Progress
 
 from bot.bench.jury_panels import Call, Panel, Product, ask_naive, ask_swapped, make_oracle
 from bot.bench.jury_world import WORLDS, Case, World, make_case, make_court, make_rng
-from bot.bench.machine import describe_machine
+from bot.bench.machine import print_result
 from bot.bench.workers import open_workers, submit
 from engine.errors import RostrumError, UsageError
 from engine.judging import TIE
@@ -81,7 +80,7 @@ async def run_jury(debates: int, seeds: int, first_seed: int, learning: int) -> 
         raise RostrumError("The benchmark was stopped before it could tell anything.") from None
     lines = {world: tuple(_summarise(scores)) for world, scores in found.items()}
     print(render(lines), file=sys.stderr)
-    print(orjson.dumps(_report(plan, lines), option=orjson.OPT_INDENT_2).decode())
+    print_result(_report(plan, lines))
 
 
 async def _simulate(plan: Plan) -> dict[str, list[Scores]]:
@@ -188,7 +187,6 @@ def _report(plan: Plan, lines: Mapping[str, Sequence[Line]]) -> dict[str, object
             world: [_rounded(line._asdict()) for line in found] for world, found in lines.items()
         },
         "panels": [_rounded(row) for row in _over_worlds(lines)],
-        "machine": describe_machine(),
     }
 
 

@@ -193,20 +193,17 @@ def _model(family: int, name: str) -> Model:
 
 def _score(juror: Simulated, margin: float, rng: Random) -> Impression:
     """Turn a margin in points into scores on both sides, and the verdict that fits them."""
+    middle = MIDDLE + juror.leniency
     sheets = {
         side: {
-            criterion.name: _round(MIDDLE + juror.leniency + half + rng.gauss(0, GRAIN))
+            criterion.name: max(LOWEST, min(HIGHEST, round(points + rng.gauss(0, GRAIN))))
             for criterion in PANEL.criteria
         }
-        for side, half in zip(SIDES, (margin / 2, -margin / 2), strict=True)
+        for side, points in zip(SIDES, (middle + margin / 2, middle - margin / 2), strict=True)
     }
     gap = PANEL.score(sheets["A"]) - PANEL.score(sheets["B"])
     verdict = TIE if abs(gap) < TIE_BELOW else "A" if gap > 0 else "B"
     return Impression(sheets, verdict)
-
-
-def _round(points: float) -> int:
-    return max(LOWEST, min(HIGHEST, round(points)))
 
 
 def weigh_perfectly(court: Court) -> dict[int, float]:

@@ -13,10 +13,14 @@ from pathlib import Path
 from adapters.storage.database import Database
 from adapters.storage.migrate import migrate
 from adapters.storage.store import SqlStore
-from bot.app import Line, first_error
+from bot.app import Line, defaults_of, first_error
+from bot.settings.settings import Settings
+from engine.debate import Model
+from engine.line.intake import Defaults
 from engine.line.service import Service
 from engine.ports import Models
 from engine.prompts.library import load_prompts
+from engine.store import Caps
 from tests.doubles.memory.venue import MemoryVenue
 
 
@@ -46,6 +50,22 @@ class HeldBack:
         if self.think is not None:
             await self.think(debate_id)
         return time.perf_counter() - began
+
+
+def defaults_with(spell: Callable[[str], str], **changes: object) -> Defaults:
+    """Return settings without caps; `spell` writes a model's name as `backend/name#family`."""
+
+    def model(name: str) -> Model:
+        return Model.parse(spell(name))
+
+    return defaults_of(Settings()).model_copy(
+        update={
+            "models": (model("maple"), model("cedar")),
+            "jurors": tuple(map(model, ("birch", "elm", "rowan"))),
+            "caps": Caps.model_validate(dict.fromkeys(Caps.model_fields)),
+            **changes,
+        }
+    )
 
 
 @asynccontextmanager

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,16 +19,14 @@ import orjson
 from adapters.models.connection import pool_size
 from adapters.models.router import open_models
 from bot import log
-from bot.app import defaults_of
-from bot.bench.line import open_line
+from bot.bench.line import defaults_with, open_line
 from bot.bench.loopback import SPEECH, model_server
-from bot.bench.machine import describe_machine, percentile, watch_loop
+from bot.bench.machine import percentile, print_result, watch_loop
 from bot.settings.settings import Settings
-from engine.debate import Debate, Model, Status
+from engine.debate import Debate, Status
 from engine.errors import RostrumError
-from engine.line.intake import Defaults, Order
+from engine.line.intake import Order
 from engine.line.service import Service
-from engine.store import Caps
 
 JURORS = 3
 SPEECHES = 8
@@ -39,6 +37,7 @@ CONNECTIONS = 4000
 PAGE = 4096
 
 Post = Callable[[list[dict[str, str]]], Awaitable[None]]
+Hold = Callable[[], Coroutine[Any, Any, None]]
 
 
 @dataclass(slots=True)
@@ -96,28 +95,28 @@ async def run_live(debates: int, over: float, seconds: float) -> None:
         rostrum = await _measure_rostrum(load, url)
         sdk = await _measure_sdk(load, url)
         bare = await _measure_aiohttp(load, url)
-    result = {
-        "bench": "live",
-        "debates": debates,
-        "started_over_s": over,
-        "seconds_a_call": seconds,
-        "critical_path_s": load.path,
-        "calls_a_debate": CALLS,
-        "rostrum": rostrum.report(load),
-        "sdk_create": sdk.report(load),
-        "aiohttp": bare.report(load),
-        "cpu_a_call_over_sdk": round(rostrum.cpu_a_call / sdk.cpu_a_call, 2),
-        "cpu_a_call_over_aiohttp": round(rostrum.cpu_a_call / bare.cpu_a_call, 2),
-        "machine": describe_machine(),
-    }
-    print(orjson.dumps(result, option=orjson.OPT_INDENT_2).decode())
+    print_result(
+        {
+            "bench": "live",
+            "debates": debates,
+            "started_over_s": over,
+            "seconds_a_call": seconds,
+            "critical_path_s": load.path,
+            "calls_a_debate": CALLS,
+            "rostrum": rostrum.report(load),
+            "sdk_create": sdk.report(load),
+            "aiohttp": bare.report(load),
+            "cpu_a_call_over_sdk": round(rostrum.cpu_a_call / sdk.cpu_a_call, 2),
+            "cpu_a_call_over_aiohttp": round(rostrum.cpu_a_call / bare.cpu_a_call, 2),
+        }
+    )
 
 
 async def _measure_rostrum(load: Load, url: str) -> Measured:
     settings = Settings(
         backends={"bench": {"base_url": url, "max_concurrency": CONNECTIONS, "timeout_s": 600}}
     )
-    defaults = _defaults(settings)
+    defaults = defaults_with(lambda name: f"bench/{name}#{name}")
     models = open_models({backend.name: backend for backend in settings.endpoints()}, {})
     async with open_line(models) as (service, dispatcher):
         order = Order(
@@ -149,19 +148,6 @@ async def _check(service: Service, load: Load) -> None:
 def _calls_of(debate: Debate) -> int:
     """Return the calls of a debate; a sample is read once more by every juror, afterwards."""
     return CALLS + (JURORS if debate.setup.panel.audit else 0)
-
-
-def _defaults(settings: Settings) -> Defaults:
-    def model(name: str) -> Model:
-        return Model.parse(f"bench/{name}#{name}")
-
-    return defaults_of(settings).model_copy(
-        update={
-            "models": (model("maple"), model("cedar")),
-            "jurors": tuple(map(model, ("birch", "elm", "rowan"))),
-            "caps": Caps.model_validate(dict.fromkeys(Caps.model_fields)),
-        }
-    )
 
 
 async def _measure_sdk(load: Load, url: str) -> Measured:
@@ -223,7 +209,7 @@ def _message(role: str) -> dict[str, str]:
     return {"role": role, "content": SPEECH}
 
 
-async def _measure(load: Load, measured: Measured, hold: Callable[[], Awaitable[None]]) -> None:
+async def _measure(load: Load, measured: Measured, hold: Hold) -> None:
     """Start every debate at its time, after a first that is not counted; note what all took."""
     await hold()
     for noted in (measured.ratios, measured.acknowledged):
@@ -236,16 +222,12 @@ async def _measure(load: Load, measured: Measured, hold: Callable[[], Awaitable[
         for number in range(load.debates):
             due = began + load.over * number / load.debates
             await asyncio.sleep(max(0.0, due - time.perf_counter()))
-            tasks.append(group.create_task(_run(hold)))
+            tasks.append(group.create_task(hold()))
         peak = _resident()
     measured.elapsed = time.perf_counter() - began
     measured.cpu = time.process_time() - cpu
     measured.lags = lags.seconds
     measured.kilobytes = max(0.0, peak - before)
-
-
-async def _run(hold: Callable[[], Awaitable[None]]) -> None:
-    await hold()
 
 
 def _resident() -> float:

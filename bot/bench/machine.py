@@ -6,22 +6,26 @@ import asyncio
 import os
 import platform
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import orjson
+
 TICK = 0.02
 
 
-def describe_machine() -> dict[str, str | int | None]:
-    """Return the processor count, system and Python that a benchmark ran on."""
-    return {
+def print_result(figures: Mapping[str, object]) -> None:
+    """Print a benchmark's figures as JSON, with the machine that they were measured on."""
+    machine = {
         "cores": os.cpu_count(),
         "system": platform.system(),
         "architecture": platform.machine(),
         "python": platform.python_version(),
     }
+    shown = {**figures, "machine": machine}
+    print(orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode())
 
 
 def peak_memory() -> int | None:

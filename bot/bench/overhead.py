@@ -11,20 +11,16 @@ import time
 from collections.abc import Collection
 from typing import Any
 
-import orjson
-
 from adapters.models.router import open_models
 from bot import log
-from bot.app import defaults_of
-from bot.bench.line import HeldBack, open_line
-from bot.bench.machine import describe_machine, percentile, watch_loop
+from bot.bench.line import HeldBack, defaults_with, open_line
+from bot.bench.machine import percentile, print_result, watch_loop
 from bot.settings.settings import Settings
-from engine.debate import Model, Request, Status, TurnOrder
+from engine.debate import Request, Status, TurnOrder
 from engine.errors import RostrumError
 from engine.formats import find_format
 from engine.line.intake import Defaults, Order
 from engine.line.service import Service
-from engine.store import Caps
 
 JURORS = 3
 ALONE = 5  # debates, one after another
@@ -36,19 +32,18 @@ async def run_overhead(format_name: str, seconds: float, crowd: int) -> None:
     """Print the ratios of wall to critical path, alone and in a crowd."""
     log.configure(Settings(log={"level": "warning"}).log)
     alone = [await _measure(format_name, seconds, order, ALONE, at_once=1) for order in TurnOrder]
-    result = {
-        "bench": "overhead",
-        "format": format_name,
-        "jurors": JURORS,
-        "alone": alone,
-        "crowd": await _measure_crowd(format_name, crowd) if crowd else None,
-        "machine": describe_machine(),
-    }
-    print(orjson.dumps(result, option=orjson.OPT_INDENT_2).decode())
-
-
-async def _measure_crowd(format_name: str, crowd: int) -> dict[str, Any]:
-    return await _measure(format_name, 1.0, TurnOrder.SEQUENTIAL, crowd, at_once=crowd)
+    in_crowd = None
+    if crowd:
+        in_crowd = await _measure(format_name, 1.0, TurnOrder.SEQUENTIAL, crowd, at_once=crowd)
+    print_result(
+        {
+            "bench": "overhead",
+            "format": format_name,
+            "jurors": JURORS,
+            "alone": alone,
+            "crowd": in_crowd,
+        }
+    )
 
 
 async def _measure(
@@ -128,14 +123,6 @@ def _chain(request: Request, steps: Collection[str]) -> int:
 
 
 def _defaults(seconds: float) -> Defaults:
-    def model(name: str) -> Model:
-        return Model.parse(f"rehearsal/{name}?latency={seconds:g}#{name}")
-
-    return defaults_of(Settings()).model_copy(
-        update={
-            "models": (model("maple"), model("cedar")),
-            "jurors": tuple(map(model, ("birch", "elm", "rowan"))),
-            "caps": Caps(user_daily_debates=None, max_live_per_community=None),
-            "stance_seconds": STANCE_SECONDS,
-        }
+    return defaults_with(
+        lambda name: f"rehearsal/{name}?latency={seconds:g}#{name}", stance_seconds=STANCE_SECONDS
     )

@@ -81,7 +81,7 @@ class _Made:
         judged = {"debate": self.id, "judge": PANEL, "body": verdict.model_dump_json()}
         return [
             (debates, [self._debate()]),
-            (turns, [self._row(turn.step, number=turn.number, body=turn) for turn in spoken]),
+            (turns, [self._turn_row(turn) for turn in spoken]),
             (calls, [self._call(turn.step, turn.text) for turn in spoken]),
             (calls, [self._call(step, ballot.raw) for step, ballot in read]),
             (ballots, [self._ballot_row(step, ballot) for step, ballot in read]),
@@ -168,9 +168,9 @@ class _Made:
         row = {"debate": self.id, "step": step, "body": body}
         return row | {"juror": ballot.juror, "valid": ballot.valid}
 
-    def _row(self, step: str, *, number: int, body: Turn) -> dict[str, Any]:
-        row = {"debate": self.id, "step": step, "number": number}
-        return row | {"body": body.model_dump_json()}
+    def _turn_row(self, turn: Turn) -> dict[str, Any]:
+        row = {"debate": self.id, "step": turn.step, "number": turn.number}
+        return row | {"body": turn.model_dump_json()}
 
     def _call(self, step: str, text: str) -> dict[str, Any]:
         usage = Usage(tokens_in=900, tokens_out=300)

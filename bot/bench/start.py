@@ -26,7 +26,7 @@ from typing import NamedTuple
 import orjson
 
 from bot.bench.loopback import Answering
-from bot.bench.machine import describe_machine
+from bot.bench.machine import print_result
 from engine.errors import RostrumError
 
 TOPIC = "Remote work is more productive than working from an office"
@@ -135,20 +135,20 @@ async def run_start(runs: int, seconds: float) -> None:
                 again.append(await _hold(Path(folder), url, traffic))
     middle = Run(*map(median, zip(*again, strict=True)))
     reference = Reference(*map(median, zip(*references, strict=True)))
-    result = {
-        "bench": "start",
-        "runs": runs,
-        "seconds_a_call": seconds,
-        "median": _rounded(middle),
-        "new_database": _rounded(first),
-        "each": [_rounded(run) for run in again],
-        "reference": _rounded(reference),
-        "first_call_over_reference": round(middle.first_call_after_s / reference.wall_s, 2),
-        "over_model_over_reference": round(middle.over_model_s / reference.wall_s, 2),
-        "cpu_over_reference": round(middle.cpu_s / reference.cpu_s, 2),
-        "machine": describe_machine(),
-    }
-    print(orjson.dumps(result, option=orjson.OPT_INDENT_2).decode())
+    print_result(
+        {
+            "bench": "start",
+            "runs": runs,
+            "seconds_a_call": seconds,
+            "median": _rounded(middle),
+            "new_database": _rounded(first),
+            "each": [_rounded(run) for run in again],
+            "reference": _rounded(reference),
+            "first_call_over_reference": round(middle.first_call_after_s / reference.wall_s, 2),
+            "over_model_over_reference": round(middle.over_model_s / reference.wall_s, 2),
+            "cpu_over_reference": round(middle.cpu_s / reference.cpu_s, 2),
+        }
+    )
 
 
 def _rounded(figures: Run | Reference) -> dict[str, float]:

@@ -12,10 +12,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from bot.app import first_error
-from bot.bench.machine import describe_machine
+from bot.bench.machine import print_result
 from engine.errors import RostrumError
 
 PLATFORMS = ("discord", "slack")
@@ -46,8 +44,7 @@ async def run_bench_votes(
         result = await doubles.run_votes(chosen, size, seed, runs, keep)
     except BaseExceptionGroup as group:
         raise first_error(group) from group
-    shown = {**result, "machine": describe_machine()}
-    print(orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode())
+    print_result(result)
     if result["broken"]:
         raise RostrumError(BROKEN.format(names=", ".join(result["broken"])))
 

@@ -16,9 +16,8 @@ from bot.settings.sources import Section, json_object
 from engine.debate import Model, PanelMode, Price, Sampling
 from engine.errors import UsageError
 from engine.jury.rubric import PANEL, RUBRICS
+from engine.prompts.languages import check_language
 
-# Primary subtag, then script, region and variants (RFC 5646, section 2.1).
-_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z]{3,4})*(-([A-Za-z]{2}|\d{3}))?(-[A-Za-z0-9]{4,8})*")
 _WEB = re.compile(r"https?://[^/\s]+(/\S*)?")
 SHORTEST_KEY = 16
 _SQLITE, _POSTGRES = "sqlite+aiosqlite:///", "postgresql+psycopg://"
@@ -56,9 +55,10 @@ def _address(value: str) -> str:
 
 
 def _language(value: str) -> str:
-    if not _LANGUAGE.fullmatch(value):
-        raise ValueError("must be a BCP-47 code such as en, tr or zh-Hans")
-    return value
+    try:
+        return check_language(value)
+    except UsageError:
+        raise ValueError("must be a BCP-47 code such as en, tr or zh-Hans") from None
 
 
 def _database(value: SecretStr) -> SecretStr:

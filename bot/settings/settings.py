@@ -231,14 +231,10 @@ def _build(given: Sequence[Given]) -> tuple[Settings | None, list[Wrong]]:
         return None, list(error.found)
     except ValidationError as error:
         wrong = describe(Settings, error, given)
-    rest = [one for one in given if not any(_holds(bad.path, one.path) for bad in wrong)]
+    rest = [one for one in given if not any(one.path[: len(bad.path)] == bad.path for bad in wrong)]
     more = _build(rest)[1] if len(rest) < len(given) else []
     heads = {bad.path[0] for bad in wrong if bad.path}
     return None, [*wrong, *(bad for bad in more if not heads & set(bad.path))]
-
-
-def _holds(path: tuple[str, ...], inner: tuple[str, ...]) -> bool:
-    return inner[: len(path)] == path
 
 
 def _secrets_in(value: object) -> Iterator[str]:
@@ -294,7 +290,8 @@ def _unknown_backends(settings: Settings) -> Iterator[Wrong]:
     for name, model in _named_models(settings):
         if model.backend not in known:
             close = nearest(model.backend, known)
-            hint = f"did you mean {close}?" if close else f"set {_address_of(model)}."
+            address = variable(["backends", model.backend, "base_url"])
+            hint = f"did you mean {close}?" if close else f"set {address}."
             yield Wrong(
                 ("backends", name),
                 f"{variable([name])} names {model.ref}, but there is no backend "
@@ -311,10 +308,6 @@ def _named_models(settings: Settings) -> Iterator[tuple[str, Model]]:
         ("prices", map(Model.parse, settings.prices)),
     ):
         yield from ((name, model) for model in models if model)
-
-
-def _address_of(model: Model) -> str:
-    return variable(["backends", model.backend, "base_url"])
 
 
 def _slack_faults(settings: Settings) -> list[str]:
