@@ -45,11 +45,11 @@ def read_answer(content: bytes, asked: str, secret: str = "") -> Outcome:
 
 
 def _read_choice(body: dict[str, Any], choice: dict[str, Any], asked: str) -> Outcome:
-    text, finish = _text(choice), str(choice.get("finish_reason") or "stop")
+    text, finish = _written(choice.get("message")), str(choice.get("finish_reason") or "stop")
     if finish == "error":
         return _spent("stopped in the middle of an answer", body, asked)
     if text.strip():
-        return _stated(Answer(text, finish, _model(body, asked), read_usage(body)), body)
+        return _stated(Answer(text, finish, model_of(body, asked), read_usage(body)), body)
     if finish == "length":
         return _spent(CAPPED, body, asked, CAP_ADVICE)
     message = choice.get("message")
@@ -60,7 +60,7 @@ def _read_choice(body: dict[str, Any], choice: dict[str, Any], asked: str) -> Ou
 
 def _spent(what: str, body: dict[str, Any], asked: str, advice: str = LATER) -> Fault:
     """Build a fault after work was done: it bears the usage and cost that the body states."""
-    fault = Fault(what, advice, cost=None, model=_model(body, asked), usage=read_usage(body))
+    fault = Fault(what, advice, cost=None, model=model_of(body, asked), usage=read_usage(body))
     return _stated(fault, body)
 
 
@@ -90,10 +90,6 @@ def read_delta(choice: dict[str, Any]) -> Delta:
     return Delta(_written(delta), refusal if isinstance(refusal, str) else "")
 
 
-def _text(choice: dict[str, Any]) -> str:
-    return _written(choice.get("message"))
-
-
 def _written(message: Any) -> str:
     content = message.get("content") if isinstance(message, dict) else None
     if isinstance(content, str):
@@ -104,7 +100,8 @@ def _written(message: Any) -> str:
     return "".join(text for text in texts if isinstance(text, str))
 
 
-def _model(body: dict[str, Any], asked: str) -> str:
+def model_of(body: dict[str, Any], asked: str) -> str:
+    """Return the model that a body or a chunk names, or the one that was asked."""
     model = body.get("model")
     return model if isinstance(model, str) and model else asked
 

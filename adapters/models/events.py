@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from adapters.models.answers import read_delta
+from adapters.models.answers import model_of, read_delta
 from adapters.models.decoding import decode_raw, join
 
 DONE = "[DONE]"
@@ -134,7 +134,7 @@ class Completion:
         if error:
             self._error, self._over = error, True
         self._usage = chunk.get("usage") or self._usage
-        self._model = _name(chunk) or self._model
+        self._model = model_of(chunk, self._model)
         for choice in _choices(chunk):
             self._extend(choice)
 
@@ -145,11 +145,6 @@ class Completion:
         self._finish = str(choice.get("finish_reason") or self._finish)
         if choice.get("error"):
             self._error, self._over = choice["error"], True
-
-
-def _name(chunk: dict[str, Any]) -> str:
-    model = chunk.get("model")
-    return model if isinstance(model, str) else ""
 
 
 def _choices(chunk: dict[str, Any]) -> list[dict[str, Any]]:

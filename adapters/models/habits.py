@@ -38,7 +38,8 @@ class Habits:
         """Return what to do after a refusal with this text; None when it names nothing of ours."""
         text = complaint.lower()
         if not self.swapped and self.cap in text:
-            return replace(self, cap=_other(self.cap), swapped=True)
+            other: CapField = "max_completion_tokens" if self.cap == "max_tokens" else "max_tokens"
+            return replace(self, cap=other, swapped=True)
         if self.temperature and "temperature" in text:
             return replace(self, temperature=False)
         if len(self.rungs) > 1 and any(word in text for word in _JSON_WORDS):
@@ -60,10 +61,6 @@ class Habits:
 _COUNTING = re.compile(r"stream_options|include_usage")
 _STREAMING = re.compile(r"\bstream(?:ing|ed)?\b")  # "upstream" names nothing of ours
 _JSON_WORDS = ("response_format", "json_schema", "json_object", "structured output", "json schema")
-
-
-def _other(cap: CapField) -> CapField:
-    return "max_completion_tokens" if cap == "max_tokens" else "max_tokens"
 
 
 def _says_json(call: Call) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -126,9 +126,5 @@ def _total(sheet: Mapping[str, int]) -> float:
 def _verdict(form: Form, totals: Mapping[str, float]) -> str:
     first, second = sorted(totals.values(), reverse=True)[:2]
     if first - second < _DECIDED:
-        return _tie_word(form.verdicts)
+        return next((word for word in form.verdicts if word.casefold() == TIE), TIE)
     return max(totals, key=lambda name: totals[name])
-
-
-def _tie_word(verdicts: Sequence[str]) -> str:
-    return next((word for word in verdicts if word.casefold() == TIE), TIE)

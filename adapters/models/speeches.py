@@ -128,14 +128,21 @@ def compose(scene: Scene, options: Options) -> str:
         return _closing(speaker, over)
     lead, points = _body(speaker)
     if over:
-        longer = [_grown(p, _OVER_WORDS // 5, speaker) for p in (*points, *speaker.order)[:5]]
+        longer = [
+            Point(point.title, _fit(point.text, _OVER_WORDS // 5, speaker))
+            for point in (*points, *speaker.order)[:5]
+        ]
         return _numbered(lead, longer, speaker)
-    text = _within_words(_spoken(speaker, lead, points), scene.words)
+    text = _spoken(speaker, lead, points)
+    if scene.words is not None and count_words(text) > scene.words:
+        text = _cut(text, scene.words)
     if shortening:
         return _cut(text, SHORT_WORDS)
     if options.words is not None:
         return _fit(text, options.words, speaker)
-    return _with_changes(text, speaker) if scene.round.startswith("revision") else text
+    if scene.round.startswith("revision"):
+        return f"{text}\n\n---\n\n{speaker.phrase('changed')}"
+    return text
 
 
 def _spoken(speaker: Speaker, lead: str, points: list[Point]) -> str:
@@ -151,14 +158,6 @@ def _spoken(speaker: Speaker, lead: str, points: list[Point]) -> str:
     if scene.closing:
         return f"{speaker.line(script.synthesis)}\n\n{speaker.line(script.decision)}"
     return _numbered(lead, points, speaker)
-
-
-def _with_changes(text: str, speaker: Speaker) -> str:
-    return f"{text}\n\n---\n\n{speaker.phrase('changed')}"
-
-
-def _within_words(text: str, words: int | None) -> str:
-    return text if words is None or count_words(text) <= words else _cut(text, words)
 
 
 def _body(speaker: Speaker) -> tuple[str, list[Point]]:
@@ -188,10 +187,6 @@ def _closing(speaker: Speaker, over: bool) -> str:
 def _numbered(lead: str, points: list[Point], speaker: Speaker) -> str:
     listed = [f"{i}. {speaker.point(point)}" for i, point in enumerate(points, 1)]
     return "\n\n".join([lead, *listed])
-
-
-def _grown(point: Point, words: int, speaker: Speaker) -> Point:
-    return Point(point.title, _fit(point.text, words, speaker))
 
 
 def _fit(text: str, words: int, speaker: Speaker) -> str:
