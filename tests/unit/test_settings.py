@@ -315,6 +315,7 @@ VALUES = [
     ),
     ("PANEL__RUBRIC", "vibes", "ROSTRUM_PANEL__RUBRIC must be panel or evidence_first."),
     ("DEFAULT_LANGUAGE", "Turkish", "ROSTRUM_DEFAULT_LANGUAGE must be a BCP-47 code"),
+    ("DEFAULT_LANGUAGE", "qq", "ROSTRUM_DEFAULT_LANGUAGE must be a BCP-47 code"),
     ("MODELS", "llama", "ROSTRUM_MODELS names “llama”, which is not backend/model"),
     ("JURORS", "rehearsal/a,Rehearsal/a", "ROSTRUM_JURORS names rehearsal/a twice"),
     ("DEFAULT_B", "x", "ROSTRUM_DEFAULT_B names “x”, which is not backend/model"),
