@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from adapters.discord import texts
 from adapters.discord.buttons import rows
 from adapters.discord.markup import escape, shown, units
 from adapters.discord.payload import SMALL, Payload
@@ -19,6 +18,7 @@ from engine.ports import Part
 from engine.text import chop, clean, headline, split_markdown
 from engine.words.card import Card, Piece, by_side, in_pieces, markdown_of
 from engine.words.cards import STATE, card_of, progressed
+from engine.words.phrases import FILE_LEFT_OUT
 
 CONTENT = 2000  # characters of a message without an embed
 DESCRIPTION = 4096  # characters of an embed's text, of 6,000 in all of it
@@ -57,7 +57,7 @@ def _said(payload: Payload) -> str:
     said = []
     for embed in payload.body.get("embeds", ()):
         said += [embed.get("author", {}).get("name", ""), embed.get("description", "")]
-    said += [texts.FILE_LEFT_OUT.format(name=file.name) for file in payload.files]
+    said += [FILE_LEFT_OUT.format(name=file.name) for file in payload.files]
     return "\n".join(filter(None, said))
 
 

@@ -87,4 +87,3 @@ GATEWAY_REFUSED = (
     "Discord closed the bot's connection for good ({why}); check the application's settings at "
     "discord.com/developers."
 )
-FILE_LEFT_OUT = "(The file {name} is left out.)"

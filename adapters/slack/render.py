@@ -19,6 +19,7 @@ from engine.ports import Part
 from engine.text import chop, clean, headline, split_markdown
 from engine.words.card import Card, Piece, by_side, in_pieces, markdown_of
 from engine.words.cards import card_of, progressed
+from engine.words.phrases import FILE_LEFT_OUT
 
 # Slack takes 12,000 characters of Markdown, but refuses about 13,200 of everything together.
 MARKDOWN = 10_000
@@ -56,7 +57,7 @@ def _said(payload: Payload) -> str:
             said += [element["text"] for element in block["elements"]]
         elif block["type"] == "markdown":
             said.append(block["text"])
-    said += [texts.FILE_LEFT_OUT.format(name=escape(file.name)) for file in payload.files]
+    said += [FILE_LEFT_OUT.format(name=escape(file.name)) for file in payload.files]
     return typed("\n".join(said))
 
 

@@ -187,4 +187,3 @@ ROTATES = (
     "from the manifest of rostrum invite --slack, where they do not."
 )
 NO_BOT = "Slack gave no token of a bot; begin again at /slack/install."
-FILE_LEFT_OUT = "(The file {name} is left out.)"

@@ -10,7 +10,7 @@ from engine.answers.answers import Answer, Wording
 from engine.debate import Debate, Estimate, Status, Value
 from engine.messages import Reveal, Where
 from engine.text import headline
-from engine.words.phrases import COST_UNKNOWN, SOON, plural
+from engine.words.phrases import about_minutes, estimated, plural
 from engine.words.reveal import UNREAD, reveal_lines
 
 TOPIC_LENGTH = 200  # characters, of the debate that is spoken of
@@ -18,9 +18,6 @@ LINE_LENGTH = 100  # and of each in a list
 
 STARTED = "Debate `{code}` is queued: **{topic}**"
 MIRRORED = "Debate `{code}` is its mirror: the same with sides exchanged, in a thread of its own."
-ESTIMATE = "It takes about {calls} model calls (at most {calls_max}), {minutes}, {cost}."
-COST = "{usd:.2f} USD (at most {usd_max:.2f})"
-MINUTES = ("about {n} minute", "about {n} minutes")
 CHOSEN = "You chose {what}. Nobody else is told before the reveal."
 WARNING = "⚠ {warning}"
 STOPPED = {
@@ -126,7 +123,7 @@ class StartedAnswer(Answer):
         yield STARTED.format(code=self.debate.code, topic=headline(self.debate.topic, TOPIC_LENGTH))
         if self.mirror:
             yield MIRRORED.format(code=self.mirror.code)
-        yield _estimate(self.estimate)
+        yield f"{estimated(self.estimate)}."
         chosen = [f"`{model}` for {side}" for side, model in self.models.items()]
         if self.jurors:
             chosen.append("the jury " + ", ".join(f"`{juror}`" for juror in self.jurors))
@@ -137,18 +134,6 @@ class StartedAnswer(Answer):
     def public(self) -> StartedAnswer:
         """Return it without what was chosen."""
         return self.model_copy(update={"models": {}, "jurors": ()})
-
-
-def _estimate(estimate: Estimate) -> str:
-    cost = COST_UNKNOWN
-    if estimate.usd is not None and estimate.usd_max is not None:
-        cost = COST.format(usd=estimate.usd, usd_max=estimate.usd_max)
-    return ESTIMATE.format(
-        calls=estimate.calls,
-        calls_max=estimate.calls_max,
-        minutes=_minutes(estimate.minutes),
-        cost=cost,
-    )
 
 
 class StoppedAnswer(Answer):
@@ -220,7 +205,7 @@ def _vote_open(minutes: float, mirror: DebateLine | None) -> Iterator[str]:
 
 
 def _vote_left(minutes: float) -> str:
-    return VOTE_LEFT.format(minutes=_minutes(minutes)) if minutes > 0 else VOTE_DUE
+    return VOTE_LEFT.format(minutes=about_minutes(minutes)) if minutes > 0 else VOTE_DUE
 
 
 class ResultAnswer(Answer):
@@ -269,7 +254,3 @@ def _state(debate: DebateLine) -> str:
     if debate.status is Status.VOTING and debate.vote_deadline is None:
         return VOTE_SOON
     return STATES[debate.status]
-
-
-def _minutes(minutes: float) -> str:
-    return SOON if minutes < 1 else plural(MINUTES, round(minutes))

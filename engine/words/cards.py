@@ -29,7 +29,7 @@ from engine.messages import (
 from engine.text import headline
 from engine.words.buttons import Button, ballot_buttons, debate_buttons
 from engine.words.card import BallotPaper, Card, markdown_of
-from engine.words.phrases import COST_UNKNOWN, SOON, plural, rehearsed
+from engine.words.phrases import estimated, plural, rehearsed
 from engine.words.reveal import ASIDE, reveal_lines
 from engine.words.scores import board_lines, sparkline
 
@@ -42,8 +42,6 @@ SIDE = "**{side}** takes part"
 JURY = ("{n} juror reads it blind", "{n} jurors read it blind")
 JURY_SEEING = ("{n} juror reads it with names", "{n} jurors read it with names")
 VOTE_LASTS = ("the vote lasts {n} minute", "the vote lasts {n} minutes")
-MINUTES = "{n:.3g} minutes"
-COST = "{usd:.2f} USD (at most {most:.2f})"
 WORDS = "{words} words"
 WORDS_OF = "{words} of {limit} words"
 TIME_OF = "{used} of {given}"
@@ -65,7 +63,6 @@ VIOLATIONS = {
 }
 OTHER_VIOLATION = "{kind} ({measured:g}, at most {limit:g})"
 COUNTED_VIOLATION = "{kind} ({measured:g})"
-ESTIMATE = "It takes about {calls} model calls (at most {most}), {minutes}, {cost}"
 STATE = "State"
 STATES: Mapping[Phase, str] = {
     "queued": "⏳ waits for its turn",
@@ -168,7 +165,7 @@ def _announcement(debate: Announcement) -> Card:
         "info",
         debate.topic,
         lines=tuple(_terms(debate)),
-        small=_estimated(debate),
+        small=estimated(debate.estimate),
         state=debate.progress,
         buttons=debate_buttons(debate.code, stoppable=_stoppable(debate)),
     )
@@ -186,16 +183,6 @@ def _terms(debate: Announcement) -> Iterator[str]:
         yield rehearsed(debate.rehearsal)
     jury = plural(JURY if debate.blind else JURY_SEEING, debate.jurors)
     yield f"{jury} · {plural(VOTE_LASTS, debate.vote_minutes)}"
-
-
-def _estimated(debate: Announcement) -> str:
-    estimate, cost = debate.estimate, COST_UNKNOWN
-    if estimate.usd is not None and estimate.usd_max is not None:
-        cost = COST.format(usd=estimate.usd, most=estimate.usd_max)
-    minutes = SOON if estimate.minutes < 1 else MINUTES.format(n=estimate.minutes)
-    return ESTIMATE.format(
-        calls=estimate.calls, most=estimate.calls_max, minutes=minutes, cost=cost
-    )
 
 
 def _stoppable(debate: Announcement) -> bool:

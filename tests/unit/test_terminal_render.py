@@ -141,7 +141,7 @@ def test_the_announcement_tells_the_terms() -> None:
     assert "Topic: Remote work is better" in text
     assert "Conditions: Consider only Türkiye" in text
     assert "1 juror reads it blind · the vote lasts 0.5 minutes" in text
-    assert "about 11 model calls (at most 30), 1.5 minutes, 0.01 USD (at most 0.30)" in text
+    assert "about 11 model calls (at most 30), about 2 minutes, 0.01 USD (at most 0.30)" in text
 
 
 def test_marks_become_looks_and_a_side_and_its_model_have_its_colour() -> None:
