@@ -7,7 +7,7 @@ ARGS   ?=
 WORKERS ?= 2
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test quick record test-datasets check static format lint types architecture lock clean
+.PHONY: help demo docs test quick record test-datasets check static format lint types architecture lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -34,6 +34,9 @@ $(VENV)/dev: $(VENV)/runtime requirements-dev.lock
 
 demo: $(VENV)/runtime ## a whole debate in the terminal: make demo [OUT=folder] [ARGS="--votes A=3,B=2"]
 	@$(BIN)/rostrum demo --out "$(OUT)" $(ARGS)
+
+docs: $(VENV)/runtime ## write the tables of docs/dataset.md as their columns are declared
+	@$(BIN)/python -m engine.dataset.document docs/dataset.md
 
 test: $(VENV)/dev ## every test, on WORKERS processes
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadscope $(ARGS)

@@ -26,10 +26,10 @@ from bot.bench.machine import peak_memory, print_result
 from bot.bench.past_debates import CALLS, PEOPLE, Scale, fill
 from bot.bench.workers import open_workers, submit
 from bot.settings.settings import Settings
-from engine.dataset.columns import MOMENT
+from engine.dataset.columns import MOMENT, Table
 from engine.dataset.folder import staged
 from engine.dataset.rowfiles import FileFormat, turn_into_parquet
-from engine.dataset.tables import Table, choose_tables
+from engine.dataset.tables import choose_tables
 from engine.dataset.writer import Wanted, export
 from engine.errors import UsageError
 from engine.store import ExportFilter
@@ -172,13 +172,13 @@ def _write_alone(place: Path) -> float:
     return spent
 
 
-def _exported(place: Path) -> Iterator[tuple[Table, Path]]:
+def _exported(place: Path) -> Iterator[tuple[Table[Any], Path]]:
     for table in choose_tables(()):
         for path in sorted((place / FileFormat.JSONL / "data" / table.name).glob("*")):
             yield table, path
 
 
-def _with_moments(row: dict[str, Any], table: Table) -> dict[str, Any]:
+def _with_moments(row: dict[str, Any], table: Table[Any]) -> dict[str, Any]:
     """Return a row with moments in place of the texts that say when."""
     moments = [column.name for column in table.columns if column.type == MOMENT]
     return row | {name: row[name] and datetime.fromisoformat(row[name]) for name in moments}

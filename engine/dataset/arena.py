@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
-from typing import Any, NamedTuple
+from operator import attrgetter
+from typing import NamedTuple
 
 import orjson
 
-from engine.dataset.columns import DEBATE, MESSAGES, REPLACED, TEXT, WHOLE, Column, Maker
+from engine.dataset.columns import (
+    DEBATE,
+    MESSAGES,
+    REPLACED,
+    TEXT,
+    WHOLE,
+    Column,
+    Maker,
+    OfDebate,
+    Table,
+)
 from engine.dataset.conversation import make_conversation
 from engine.dataset.entry import Entry
 from engine.judging import TIE, WEAK
@@ -17,65 +28,49 @@ _CONVERSATION = "chat: the task, its turns as `assistant`, the other side's turn
 _BITS = 63  # of a topic's id, which has 64: the column is a signed one
 
 
-def _columns(winner: Maker, judge: str, order: str) -> tuple[Column, ...]:
-    """Return the columns of mt_bench_human_judgments, in its order and types, and three more."""
-    return (
-        Column("question_id", WHOLE, "the topic: the first 63 bits of `topic_id`"),
-        Column("model_a", TEXT, "`backend/model` of the first of two sides"),
-        Column("model_b", TEXT, "`backend/model` of the second"),
-        Column("winner", TEXT, "`model_a`, `model_b` or `tie`, also for “both weak”", winner),
-        Column("judge", TEXT, judge),
-        Column("conversation_a", MESSAGES, f"the first side's {_CONVERSATION}", "model"),
-        Column("conversation_b", MESSAGES, f"the second side's {_CONVERSATION}", "model"),
-        Column("turn", WHOLE, "after how many turns of the first side it was judged: all"),
-        DEBATE,
-        REPLACED,
-        Column("order", TEXT, order),
-    )
-
-
-ARENA_HUMAN = _columns(
-    "people",
-    "the voter's pseudonym, as in `votes`",
-    "the sides as people read them, e.g. `AB`: in the order in which they first spoke",
-)
-ARENA_JURY = _columns(
-    "juror",
-    "the juror, as in `verdicts`",
-    "the sides as they were shown to the juror, e.g. `BA`",
-)
-
-
 class _Match(NamedTuple):
-    """Two contenders, with what all judgments of them share, encoded once for all."""
+    """Two contenders, with their models and chats; these are encoded once for all judgments."""
 
     first: str
     second: str
-    shared: dict[str, Any]
+    model_a: str
+    model_b: str
+    conversation_a: orjson.Fragment
+    conversation_b: orjson.Fragment
+    turn: int
 
 
-def human_rows(entry: Entry) -> list[dict[str, Any]]:
-    """Return a row for each gold vote and match that it decides, by pseudonym."""
+class _Judgment(NamedTuple):
+    """What one vote or ballot says of a match; `order` is the sides as its judge read them."""
+
+    match: _Match
+    winner: str
+    judge: str
+    order: str
+
+
+def _human_judgments(entry: Entry) -> list[_Judgment]:
+    """Return a judgment for each gold vote and match that it decides, by pseudonym."""
     if entry.tally is None:
         return []
     matches = list(_matches(entry))
     order = "".join(dict.fromkeys(speech.turn.side for speech in entry.speeches))
     hidden = entry.record.opted_out
-    rows = [
-        _row(entry, match, winner, entry.voters.voter(vote.person), order)
+    judgments = [
+        _Judgment(match, winner, entry.voters.voter(vote.person), order)
         for vote in entry.votes
         if vote.gold and vote.person not in hidden
         for match in matches
         if (winner := _winner(match, vote.option, len(matches)))
     ]
-    return sorted(rows, key=lambda row: str(row["judge"]))
+    return sorted(judgments, key=attrgetter("judge"))
 
 
-def jury_rows(entry: Entry) -> list[dict[str, Any]]:
-    """Return a row for each valid ballot and match that it decides, audits included."""
+def _jury_judgments(entry: Entry) -> list[_Judgment]:
+    """Return a judgment for each valid ballot and match that it decides, audits included."""
     matches = list(_matches(entry))
     return [
-        _row(entry, match, winner, ballot.juror, "".join(ballot.order))
+        _Judgment(match, winner, ballot.juror, "".join(ballot.order))
         for ballot in entry.record.ballots
         if ballot.valid and ballot.verdict is not None
         for match in matches
@@ -84,16 +79,14 @@ def jury_rows(entry: Entry) -> list[dict[str, Any]]:
 
 
 def _matches(entry: Entry) -> Iterator[_Match]:
-    sides = entry.debate.request.sides
-    for first, second in combinations(sides, 2):
-        chats = [
-            make_conversation(entry, side, entry.speeches, other)
+    models = entry.debate.request.sides
+    for first, second in combinations(models, 2):
+        ours, theirs = (
+            orjson.Fragment(orjson.dumps(make_conversation(entry, side, entry.speeches, other)))
             for side, other in ((first, second), (second, first))
-        ]
-        mine, theirs = (orjson.Fragment(orjson.dumps(chat)) for chat in chats)
+        )
         spoken = sum(speech.turn.side == first for speech in entry.speeches)
-        shared = {"conversation_a": mine, "conversation_b": theirs, "turn": spoken}
-        yield _Match(first, second, shared)
+        yield _Match(first, second, models[first].ref, models[second].ref, ours, theirs, spoken)
 
 
 def _winner(match: _Match, choice: str, matches: int) -> str:
@@ -108,16 +101,46 @@ def _winner(match: _Match, choice: str, matches: int) -> str:
     return "tie" if choice in (TIE, WEAK) and matches == 1 else ""
 
 
-def _row(entry: Entry, match: _Match, winner: str, judge: str, order: str) -> dict[str, Any]:
-    sides = entry.debate.request.sides
-    return {
-        "question_id": int(entry.topic_id, 16) >> (64 - _BITS),
-        "model_a": sides[match.first].ref,
-        "model_b": sides[match.second].ref,
-        "winner": winner,
-        "judge": judge,
-        **match.shared,
-        "debate_id": entry.debate.id,
-        "replaced": entry.replaced,
-        "order": order,
-    }
+def _columns(winner: Maker, judge: str, order: str) -> tuple[Column[_Judgment] | OfDebate, ...]:
+    """Return the columns of mt_bench_human_judgments, in its order and types, and three more."""
+    return (
+        OfDebate("question_id", WHOLE, "the topic: the first 63 bits of `topic_id`",
+                 lambda entry: int(entry.topic_id, 16) >> (64 - _BITS)),
+        Column("model_a", TEXT, "`backend/model` of the first of two sides", "match.model_a"),
+        Column("model_b", TEXT, "`backend/model` of the second", "match.model_b"),
+        Column("winner", TEXT, "`model_a`, `model_b` or `tie`, also for “both weak”", maker=winner),
+        Column("judge", TEXT, judge),
+        Column("conversation_a", MESSAGES, f"the first side's {_CONVERSATION}",
+               "match.conversation_a", "model"),
+        Column("conversation_b", MESSAGES, f"the second side's {_CONVERSATION}",
+               "match.conversation_b", "model"),
+        Column("turn", WHOLE, "after how many turns of the first side it was judged: all",
+               "match.turn"),
+        DEBATE,
+        REPLACED,
+        Column("order", TEXT, order),
+    )  # fmt: skip
+
+
+ARENA_HUMAN = Table(
+    "arena_human",
+    "a gold vote, in the columns of MT-bench",
+    _human_judgments,
+    _columns(
+        "people",
+        "the voter's pseudonym, as in `votes`",
+        "the sides as people read them, e.g. `AB`: in the order in which they first spoke",
+    ),
+    repeats=True,
+)
+ARENA_JURY = Table(
+    "arena_jury",
+    "a valid ballot, in the columns of MT-bench",
+    _jury_judgments,
+    _columns(
+        "juror",
+        "the juror, as in `verdicts`",
+        "the sides as they were shown to the juror, e.g. `BA`",
+    ),
+    repeats=True,
+)

@@ -8,11 +8,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from textwrap import dedent
+from typing import Any
 
-from engine.dataset.columns import SCHEMA_VERSION, Column
+from engine.dataset.columns import SCHEMA_VERSION, Column, Table
 from engine.dataset.figures import Figures
 from engine.dataset.rowfiles import FileFormat
-from engine.dataset.tables import TABLES, Table
+from engine.dataset.tables import TABLES
 from engine.stats.figure import FEWEST
 
 CARD = "README.md"
@@ -116,7 +117,7 @@ def write_card(
 
 
 def _front_matter(
-    filled: Iterable[Table],
+    filled: Iterable[Table[Any]],
     rows: Mapping[str, Mapping[str, int]],
     figures: Figures,
     file_format: FileFormat,
@@ -158,7 +159,7 @@ def _size(rows: Mapping[str, Mapping[str, int]]) -> str:
     return next((name for bound, name in _SIZES if total < bound), _LARGEST)
 
 
-def _config(table: Table, splits: Iterable[str], file_format: FileFormat) -> Iterator[str]:
+def _config(table: Table[Any], splits: Iterable[str], file_format: FileFormat) -> Iterator[str]:
     yield f"- config_name: {table.name}"
     if table is TABLES[0]:
         yield "  default: true"
@@ -168,7 +169,7 @@ def _config(table: Table, splits: Iterable[str], file_format: FileFormat) -> Ite
         yield f"    path: {file_format.path(table.name, split)}"
 
 
-def _features(table: Table) -> Iterator[str]:
+def _features(table: Table[Any]) -> Iterator[str]:
     """Declare the types: a column that is null throughout a file would have none otherwise."""
     yield f"- config_name: {table.name}"
     yield "  features:"
@@ -176,7 +177,7 @@ def _features(table: Table) -> Iterator[str]:
         yield from _feature(column, "  ")
 
 
-def _feature(column: Column, indent: str) -> Iterator[str]:
+def _feature(column: Column[Any], indent: str) -> Iterator[str]:
     yield f"{indent}- name: {column.name}"
     if isinstance(column.type, str):
         yield f"{indent}  dtype: {column.type}"
@@ -230,7 +231,7 @@ def _rehearsal(figures: Figures) -> str:
     return f"Debates here with a speaker, juror or judge of it: {counted}."
 
 
-def describe_table(table: Table) -> str:
+def describe_table(table: Table[Any]) -> str:
     """Return a section about a table: what a row is, and every column."""
     lines = [
         f"### `{table.name}`",
@@ -249,7 +250,7 @@ def describe_table(table: Table) -> str:
     return "\n".join([*lines, ""])
 
 
-def _describe_column(column: Column, name: str) -> str:
+def _describe_column(column: Column[Any], name: str) -> str:
     kind = column.type if isinstance(column.type, str) else "list"
     cells = (f"`{name}`", kind, column.unit, column.maker, column.meaning, column.null or "never")
     return f"| {' | '.join(cells)} |"

@@ -9,9 +9,10 @@ from typing import NamedTuple
 from engine.blinding.mentions import scrub
 from engine.dataset.voters import Pseudonyms
 from engine.debate import ENDED, Debate, Turn
-from engine.judging import Question, Tally
+from engine.judging import Persuasion, Question, Tally
 from engine.store import Answer, DebateRecord
 from engine.topics import split_of, topic_id
+from engine.votes.labels import persuasion
 from engine.votes.tally import agreement, count
 
 
@@ -26,7 +27,8 @@ class Speech(NamedTuple):
 class Entry:
     """A debate's record, and what is derived from it; `tally` is None without a closed vote.
 
-    `votes` answer the one question of the vote. `mirror` is the same debate with its sides
+    `votes` answer the one question of the vote. `persuasion` says whom the debate moved, and is
+    None where people were not asked for their stance. `mirror` is the same debate with its sides
     exchanged, where an export pairs the two.
     """
 
@@ -40,6 +42,7 @@ class Entry:
     votes: tuple[Answer, ...]
     tally: Tally | None
     agree: bool | None
+    persuasion: Persuasion | None = None
     mirror: Entry | None = None
 
     @property
@@ -73,6 +76,7 @@ def make_entry(record: DebateRecord, voters: Pseudonyms, salt: bytes) -> Entry:
         votes=votes,
         tally=tally,
         agree=agreement(tally, record.verdict) if tally and record.verdict else None,
+        persuasion=_measure(record),
     )
 
 
@@ -91,3 +95,9 @@ def _count(record: DebateRecord, votes: tuple[Answer, ...]) -> Tally | None:
         return None
     request = record.debate.request
     return count(votes, tuple(request.sides), request.quorum)
+
+
+def _measure(record: DebateRecord) -> Persuasion | None:
+    before, after = record.asked(Question.STANCE_BEFORE), record.asked(Question.STANCE_AFTER)
+    sides = tuple(record.debate.request.sides)
+    return persuasion(before, after, sides) if (before or after) and len(sides) == 2 else None

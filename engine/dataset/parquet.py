@@ -13,8 +13,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.json as pa_json  # type: ignore[import-untyped]
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
-from engine.dataset.columns import FLAG, MOMENT, REAL, TEXT, WHOLE, Column
-from engine.dataset.tables import Table
+from engine.dataset.columns import FLAG, MOMENT, REAL, TEXT, WHOLE, Column, Table
 
 # Reading lines takes many times their size for a moment, and each row group some 20 KB until its
 # file is closed: hence small pieces, and several to a group.
@@ -30,7 +29,7 @@ TYPES = {
 }
 
 
-def convert(lines: Path, target: Path, table: Table, go_on: Callable[[int], None]) -> None:
+def convert(lines: Path, target: Path, table: Table[Any], go_on: Callable[[int], None]) -> None:
     """Write a file of lines as Parquet; `go_on` is told each row group's bytes, and may raise."""
     # Dictionaries keep a row group's texts in memory once more, and statistics those of every
     # row group until the file is closed; zstd finds what few texts are repeated without them.
@@ -54,7 +53,7 @@ def convert(lines: Path, target: Path, table: Table, go_on: Callable[[int], None
             go_on(reached - before)
 
 
-def _read_groups(file: BinaryIO, table: Table) -> Iterator[Any]:
+def _read_groups(file: BinaryIO, table: Table[Any]) -> Iterator[Any]:
     """Yield as many rows as make a row group: many, where they repeat themselves."""
     pieces: list[Any] = []
     held = 0
@@ -68,7 +67,7 @@ def _read_groups(file: BinaryIO, table: Table) -> Iterator[Any]:
         yield pa.concat_tables(pieces).unify_dictionaries()
 
 
-def _fold(rows: Any, table: Table) -> Any:
+def _fold(rows: Any, table: Table[Any]) -> Any:
     """Return rows with each text of their chats in memory once, where a table repeats them."""
     for place, field in enumerate(rows.schema):
         if table.repeats and pa.types.is_list(field.type):
@@ -92,12 +91,12 @@ def _encode(texts: Any) -> Any:
     )
 
 
-def schema_of(columns: tuple[Column, ...]) -> Any:
+def schema_of(columns: tuple[Column[Any], ...]) -> Any:
     """Return the columns as an Arrow schema."""
     return pa.schema([pa.field(column.name, _type_of(column)) for column in columns])
 
 
-def read_lines(lines: bytes, table: Table) -> Any:
+def read_lines(lines: bytes, table: Table[Any]) -> Any:
     """Return rows, as lines of JSON, as an Arrow table."""
     # In one block, as a row may not be longer than a block; in one thread, as others work too.
     reading = pa_json.ReadOptions(use_threads=False, block_size=len(lines) + 1)
@@ -107,7 +106,7 @@ def read_lines(lines: bytes, table: Table) -> Any:
     return pa_json.read_json(pa.BufferReader(lines), read_options=reading, parse_options=shape)
 
 
-def _type_of(column: Column) -> Any:
+def _type_of(column: Column[Any]) -> Any:
     if isinstance(column.type, str):
         return TYPES[column.type]
     return pa.list_(pa.struct([pa.field(part.name, _type_of(part)) for part in column.type]))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from math import log
-from typing import Any
+from typing import NamedTuple
 
 from engine.dataset.columns import (
     DEBATE,
@@ -12,150 +13,109 @@ from engine.dataset.columns import (
     MESSAGES,
     REAL,
     REPLACED,
-    SIDE,
     SPLIT,
+    STEP,
     TEXT,
-    TURN_STEP,
     WHOLE,
     Column,
+    Table,
 )
 from engine.dataset.conversation import (
+    ANY_STAND,
     STANDS,
+    Messages,
     describe_task,
     make_conversation,
     message,
     write_case,
 )
-from engine.dataset.entry import Entry, Speech
+from engine.dataset.entry import Entry
+from engine.debate import Turn
 from engine.judging import TIE
 
-_PROMPT = Column("prompt", MESSAGES, "one message, the user's: topic, conditions, language, task")
-_MARGIN = "ln((n + ½)/(m + ½)), n and m being gold votes for the chosen and for the rejected"
-_PAIR = (
-    Column("chosen", MESSAGES, "one message: the better side's turns, headed by round", "model"),
-    Column("rejected", MESSAGES, "one message: the other side's turns, likewise", "model"),
-)
 
-PREFERENCE = (
-    DEBATE,
-    SPLIT,
-    REPLACED,
-    _PROMPT,
-    *_PAIR,
-    Column("margin", REAL, f"{_MARGIN} side", "people", "log-odds"),
-    Column("chosen_side", TEXT, "the side that won by gold votes", "people"),
-    Column("rejected_side", TEXT, "the side that it is compared with"),
-)
-PREFERENCE_SAME_SIDE = (
-    DEBATE._replace(about="the debate that `chosen` was held in, by ULID"),
-    SPLIT,
-    REPLACED,
-    _PROMPT,
-    *_PAIR,
-    Column("margin", REAL, f"{_MARGIN} model in both debates", "people", "log-odds"),
-    SIDE._replace(about="the side that both texts argue: `A` for the topic, `B` against it"),
-    Column("rejected_debate_id", TEXT, "the debate that `rejected` was held in, by ULID"),
-)
-UNPAIRED = (
-    DEBATE,
-    SPLIT,
-    REPLACED,
-    Column("prompt", MESSAGES, "the debate until then; the side's own turns as `assistant`"),
-    Column("completion", MESSAGES, "one message: the turn", "model"),
-    Column("label", FLAG, "whether more thumbs were up than down before the reveal", "people"),
-    Column("step", TEXT, TURN_STEP),
-    Column("thumbs_up", WHOLE, "thumbs up before the reveal", "people", "people"),
-    Column("thumbs_down", WHOLE, "thumbs down before the reveal", "people", "people"),
-)
+class _Case(NamedTuple):
+    """What a side says in a debate."""
+
+    entry: Entry
+    side: str
+
+    @property
+    def messages(self) -> Messages:
+        """The side's turns, as one message."""
+        return [message("assistant", write_case(self.entry, self.side))]
 
 
-def preference_rows(entry: Entry) -> list[dict[str, Any]]:
-    """Return the human winner's case beside that of each other contender, who must have spoken."""
+class _Pair(NamedTuple):
+    """Two cases for the same task, with the gold votes for each."""
+
+    task: str
+    chosen: _Case
+    rejected: _Case
+    more: int
+    fewer: int
+
+    @property
+    def margin(self) -> float:
+        """The log-odds of the votes, half a vote added to each so that 0 is no end."""
+        return log((self.more + 0.5) / (self.fewer + 0.5))
+
+
+class _Liked(NamedTuple):
+    """A turn that had more thumbs of one kind than of the other before the reveal."""
+
+    prompt: Messages
+    turn: Turn
+    text: str
+    thumbs_up: int
+    thumbs_down: int
+
+
+def _pairs(entry: Entry) -> Iterator[_Pair]:
+    """Yield the human winner's case beside that of each other contender, who must have spoken."""
     tally = entry.tally
     if tally is None or tally.winner in (None, TIE):
-        return []
-    winner = tally.winner
-    cases = {side: write_case(entry, side) for side in entry.debate.request.sides}
-    return [
-        {
-            **_pair(describe_task(entry), cases[winner], case),
-            "margin": margin(tally.gold[winner], tally.gold[side]),
-            "chosen_side": winner,
-            "rejected_side": side,
-        }
-        for side, case in cases.items()
-        if side != winner and case and cases[winner]
-    ]
+        return
+    winner, task = tally.winner, describe_task(entry, ANY_STAND)
+    spoken = {speech.turn.side for speech in entry.speeches}
+    for side in entry.debate.request.sides:
+        if side != winner and {side, winner} <= spoken:
+            chosen, rejected = _Case(entry, winner), _Case(entry, side)
+            yield _Pair(task, chosen, rejected, tally.gold[winner], tally.gold[side])
 
 
-def same_side_rows(entry: Entry) -> list[dict[str, Any]]:
-    """Return, for each side of a mirrored pair, both models' cases for that side.
+def _same_side_pairs(entry: Entry) -> Iterator[_Pair]:
+    """Yield, for each side of a mirrored pair, both models' cases for that side.
 
     The better model is the one that got more gold votes in both debates together: as each
     argued both sides, whatever a side is worth cancels out.
     """
     other = entry.mirror
     if other is None or entry.tally is None or other.tally is None:
-        return []
+        return
     if entry.replaced is not None:
-        return []  # of such a pair nobody can say which two models it compares
+        return  # of such a pair nobody can say which two models it compares
     ahead = entry.tally.gold["A"] + other.tally.gold["B"]
     behind = entry.tally.gold["B"] + other.tally.gold["A"]
     if ahead == behind:
-        return []
-    rows = []
+        return
     for side, stand in STANDS.items():
         # The model that argued A here argued B there.
         chosen, rejected = (entry, other) if (side == "A") == (ahead > behind) else (other, entry)
-        row = _pair(
-            describe_task(entry, stand), write_case(chosen, side), write_case(rejected, side)
-        )
-        row |= {
-            "debate_id": chosen.debate.id,
-            "margin": margin(max(ahead, behind), min(ahead, behind)),
-            "side": side,
-            "rejected_debate_id": rejected.debate.id,
-        }
-        rows.append(row)
-    return rows
+        cases = _Case(chosen, side), _Case(rejected, side)
+        yield _Pair(describe_task(entry, stand), *cases, max(ahead, behind), min(ahead, behind))
 
 
-def unpaired_rows(entry: Entry) -> list[dict[str, Any]]:
-    """Return the turns that had more thumbs of one kind than of the other before the reveal."""
+def _liked(entry: Entry) -> Iterator[_Liked]:
     given = Counter((label.step, label.up) for label in entry.record.labels if label.blind)
-    rows = []
-    for number, speech in enumerate(entry.speeches):
-        ups, downs = given[speech.turn.step, True], given[speech.turn.step, False]
+    for number, (turn, text) in enumerate(entry.speeches):
+        ups, downs = given[turn.step, True], given[turn.step, False]
         if ups != downs:
-            rows.append(
-                {
-                    "prompt": _until(entry, number, speech),
-                    "completion": [message("assistant", speech.text)],
-                    "label": ups > downs,
-                    "step": speech.turn.step,
-                    "thumbs_up": ups,
-                    "thumbs_down": downs,
-                }
-            )
-    return rows
+            yield _Liked(_ask_for(entry, number, turn), turn, text, ups, downs)
 
 
-def margin(more: int, fewer: int) -> float:
-    """Return the log-odds of two counts of votes, half a vote added to each so that 0 is no end."""
-    return log((more + 0.5) / (fewer + 0.5))
-
-
-def _pair(task: str, chosen: str, rejected: str) -> dict[str, Any]:
-    return {
-        "prompt": [message("user", task)],
-        "chosen": [message("assistant", chosen)],
-        "rejected": [message("assistant", rejected)],
-    }
-
-
-def _until(entry: Entry, number: int, speech: Speech) -> list[dict[str, str]]:
+def _ask_for(entry: Entry, number: int, turn: Turn) -> Messages:
     """Return the debate before a turn, ending with a user's message that asks for it."""
-    turn = speech.turn
     messages = make_conversation(entry, turn.side, entry.speeches[:number])
     cue = f"It is your turn: {turn.round}."
     if messages[-1]["role"] == "user":
@@ -163,3 +123,65 @@ def _until(entry: Entry, number: int, speech: Speech) -> list[dict[str, str]]:
     else:
         messages.append(message("user", cue))
     return messages
+
+
+_MARGIN = "ln((n + ½)/(m + ½)), n and m being gold votes for the chosen and for the rejected"
+_CASES: tuple[Column[_Pair], ...] = (
+    Column("prompt", MESSAGES, "one message, the user's: topic, conditions, language, task",
+           lambda pair: [message("user", pair.task)]),
+    Column("chosen", MESSAGES, "one message: the better side's turns, headed by round",
+           "chosen.messages", "model"),
+    Column("rejected", MESSAGES, "one message: the other side's turns, likewise",
+           "rejected.messages", "model"),
+)  # fmt: skip
+PREFERENCE = Table(
+    "preference",
+    "the case of a debate's human winner beside another contender's",
+    _pairs,
+    (
+        DEBATE,
+        SPLIT,
+        REPLACED,
+        *_CASES,
+        Column("margin", REAL, f"{_MARGIN} side", maker="people", unit="log-odds"),
+        Column("chosen_side", TEXT, "the side that won by gold votes", "chosen.side", "people"),
+        Column("rejected_side", TEXT, "the side that it is compared with", "rejected.side"),
+    ),
+)
+SAME_SIDE = Table(
+    "preference_same_side",
+    "a side of two debates that mirror each other: both models' cases for it",
+    _same_side_pairs,
+    (
+        Column("debate_id", TEXT, "the debate that `chosen` was held in, by ULID",
+               "chosen.entry.debate.id"),
+        SPLIT,
+        REPLACED,
+        *_CASES,
+        Column("margin", REAL, f"{_MARGIN} model in both debates",
+               maker="people", unit="log-odds"),
+        Column("side", TEXT, "the side that both texts argue: `A` for the topic, `B` against it",
+               "chosen.side"),
+        Column("rejected_debate_id", TEXT, "the debate that `rejected` was held in, by ULID",
+               "rejected.entry.debate.id"),
+    ),
+)  # fmt: skip
+UNPAIRED = Table(
+    "unpaired",
+    "a turn that people gave thumbs before the reveal",
+    _liked,
+    (
+        DEBATE,
+        SPLIT,
+        REPLACED,
+        Column("prompt", MESSAGES, "the debate until then; the side's own turns as `assistant`"),
+        Column("completion", MESSAGES, "one message: the turn",
+               lambda liked: [message("assistant", liked.text)], "model"),
+        Column("label", FLAG, "whether more thumbs were up than down before the reveal",
+               lambda liked: liked.thumbs_up > liked.thumbs_down, "people"),
+        STEP._replace(value="turn.step"),
+        Column("thumbs_up", WHOLE, "thumbs up before the reveal", maker="people", unit="people"),
+        Column("thumbs_down", WHOLE, "thumbs down before the reveal",
+               maker="people", unit="people"),
+    ),
+)  # fmt: skip

@@ -10,8 +10,8 @@ from enum import StrEnum
 from importlib.util import find_spec
 from typing import Any
 
+from engine.dataset.columns import Table
 from engine.dataset.folder import Staging
-from engine.dataset.tables import Table
 from engine.errors import UsageError
 
 
@@ -36,7 +36,7 @@ class FileFormat(StrEnum):
 
 def turn_into_parquet(
     staging: Staging,
-    tables: Iterable[Table],
+    tables: Iterable[Table[Any]],
     splits: Iterable[str],
     report: Callable[[int, int], None],
 ) -> None:

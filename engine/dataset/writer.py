@@ -11,19 +11,20 @@ from datetime import datetime
 from enum import Enum, auto
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import orjson
 
 from engine.dataset.card import CARD, write_card
-from engine.dataset.columns import SCHEMA_VERSION
+from engine.dataset.columns import SCHEMA_VERSION, Table
 from engine.dataset.entry import Entry, make_entry, may_be_read, newest_moment
 from engine.dataset.figures import Figures
 from engine.dataset.folder import Staging, staged
 from engine.dataset.manifest import MANIFEST, Filters, Manifest
 from engine.dataset.mirrors import Mirrors, Pair
+from engine.dataset.preferences import SAME_SIDE
 from engine.dataset.rowfiles import FileFormat, turn_into_parquet
-from engine.dataset.tables import SAME_SIDE, Table, choose_tables
+from engine.dataset.tables import choose_tables
 from engine.dataset.voters import Keys, Pseudonyms
 from engine.errors import StoppedError
 from engine.store import Archive, ExportFilter, Store
@@ -165,7 +166,7 @@ class _Writing:
 
     archive: Archive
     append: Callable[[str, bytes], None]
-    tables: tuple[Table, ...]
+    tables: tuple[Table[Any], ...]
     voters: Pseudonyms
     salt: bytes
     figures: Figures = field(default_factory=Figures)
@@ -215,7 +216,7 @@ class _Writing:
             if first in found and second in found:
                 self._append(replace(found[first], mirror=found[second]), (SAME_SIDE,))
 
-    def _append(self, entry: Entry, tables: Iterable[Table]) -> None:
+    def _append(self, entry: Entry, tables: Iterable[Table[Any]]) -> None:
         for table in tables:
             made = table.rows(entry)
             if made:

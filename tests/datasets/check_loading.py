@@ -13,10 +13,10 @@ from typing import Any
 import orjson
 import pytest
 
-from engine.dataset.columns import MOMENT, Column
+from engine.dataset.columns import MOMENT, Column, Table
 from engine.dataset.manifest import Manifest
 from engine.dataset.rowfiles import FileFormat
-from engine.dataset.tables import TABLES, Table
+from engine.dataset.tables import TABLES
 from engine.dataset.voters import Keys
 from engine.dataset.writer import Wanted, write_export
 from tests.doubles.archive import (
@@ -97,20 +97,20 @@ def tokenizer() -> Any:
     )
 
 
-def feature_of(column: Column) -> Any:
+def feature_of(column: Column[Any]) -> Any:
     """Return what a column is declared as, in the library's words."""
     if isinstance(column.type, str):
         return datasets.Value(column.type)
     return datasets.List({part.name: feature_of(part) for part in column.type})
 
 
-def as_written(row: dict[str, Any], table: Table) -> dict[str, Any]:
+def as_written(row: dict[str, Any], table: Table[Any]) -> dict[str, Any]:
     moments = [column.name for column in table.columns if column.type == MOMENT]
     return row | {name: row[name] and row[name].strftime("%Y-%m-%dT%H:%M:%SZ") for name in moments}
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
-def test_each_table_loads_as_it_is(exported: Exported, table: Table) -> None:
+def test_each_table_loads_as_it_is(exported: Exported, table: Table[Any]) -> None:
     loaded = exported.load(table.name)
     rows = {split: len(loaded[split]) for split in loaded}
     assert rows == exported.manifest.rows[table.name]

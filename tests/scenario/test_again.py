@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from engine.dataset.entry import make_entry
-from engine.dataset.tables import vote_rows
+from engine.dataset.vote_table import VOTES
 from engine.dataset.voters import Pseudonyms
 from engine.debate import BallotKind, Debate
 from engine.judging import Question
@@ -85,7 +85,7 @@ async def test_what_is_answered_after_the_reveal_is_kept_apart(
     assert found == [("A", False, True), ("tie", False, True)]
     assert record.votes == ()
     entry = make_entry(record, Pseudonyms(b"key", ExportFilter(), None), b"salt")
-    assert {row["phase"] for row in vote_rows(entry)} == {"after_reveal"}
+    assert {row["phase"] for row in VOTES.rows(entry)} == {"after_reveal"}
     assert entry.tally is not None
     assert not any(entry.tally.counts.values())
 
@@ -190,7 +190,7 @@ async def test_forgetting_while_it_is_asked_again_leaves_no_trace(
         record = await record_of(session.store, debate.id)
     assert [vote.option for vote in record.asked(Question.AGAIN)] == ["B"]
     entry = make_entry(record, Pseudonyms(b"key", ExportFilter(), None), b"salt")
-    assert vote_rows(entry) == []
+    assert VOTES.rows(entry) == []
     assert traces(hall, ANN) == []
 
 

@@ -14,7 +14,7 @@ from adapters.discord.venue import LIMITS as DISCORD_LIMITS
 from adapters.slack.venue import LIMITS as SLACK_LIMITS
 from bot.app import App
 from engine.dataset.entry import make_entry
-from engine.dataset.tables import turn_rows
+from engine.dataset.turn_table import TURNS
 from engine.dataset.voters import Pseudonyms
 from engine.debate import Status
 from engine.judging import Question
@@ -147,7 +147,7 @@ async def exported(app: App) -> Given:
     def read() -> Given:
         with app.store.archive.reading(ExportFilter()) as records:
             (record,) = records
-        rows = turn_rows(make_entry(record, Pseudonyms(b"key", ExportFilter(), None), b"salt"))
+        rows = TURNS.rows(make_entry(record, Pseudonyms(b"key", ExportFilter(), None), b"salt"))
         return {row["step"]: tuple(row[name] for name in THUMBS) for row in rows}
 
     return {step: given for step, given in (await asyncio.to_thread(read)).items() if any(given)}

@@ -7,7 +7,8 @@ import asyncio
 import pytest
 
 from engine.dataset.entry import make_entry
-from engine.dataset.tables import turn_rows, vote_rows
+from engine.dataset.turn_table import TURNS
+from engine.dataset.vote_table import VOTES
 from engine.dataset.voters import Pseudonyms
 from engine.debate import BallotKind, Debate, Status
 from engine.errors import VenueError
@@ -204,7 +205,7 @@ async def test_a_thumb_on_a_turn_is_a_label_also_after_the_reveal(hall: Hall) ->
         await session.venue.react("eve", place, second.id, "up")
         record = await record_of(session.store, debate_id)
     entry = make_entry(record, Pseudonyms(b"key", ExportFilter(), None), b"salt")
-    rows = turn_rows(entry)
+    rows = TURNS.rows(entry)
     names = ("thumbs_up", "thumbs_down", "thumbs_up_after", "thumbs_down_after")
     assert [[row[name] for name in names] for row in rows[:3]] == [
         [1, 1, 0, 0],
@@ -224,7 +225,7 @@ async def test_an_export_tells_votes_from_stances(hall: Hall) -> None:
         await answer(session, debate_id, Question.STANCE_AFTER, bob="unsure")
         record = await close(session, debate_id)
     entry = make_entry(record, Pseudonyms(b"key", ExportFilter(), None), b"salt")
-    told = {(row["phase"], row["option"], row["gold"]) for row in vote_rows(entry)}
+    told = {(row["phase"], row["option"], row["gold"]) for row in VOTES.rows(entry)}
     assert told == {
         ("stance_before", "for", False),
         ("stance_before", "against", True),

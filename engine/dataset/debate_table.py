@@ -1,0 +1,263 @@
+"""The table of debates: what was asked for, both judgments side by side, and how it ended."""
+
+from __future__ import annotations
+
+import hashlib
+from math import fsum
+from typing import NamedTuple, TypeAlias
+
+import orjson
+
+from engine.dataset.columns import (
+    BALLOT,
+    DEBATE,
+    FLAG,
+    MOMENT,
+    PLATFORM,
+    REAL,
+    REPLACED,
+    RUBRIC,
+    SCHEMA_VERSION,
+    SIDE,
+    SIDE_FIRST,
+    SPLIT,
+    TEXT,
+    WHOLE,
+    Column,
+    OfDebate,
+    Table,
+    by,
+    list_of,
+    moment,
+    part_of,
+)
+from engine.dataset.entry import Entry
+from engine.debate import Model
+from engine.judging import TIE, WEAK, Tally
+
+Columns: TypeAlias = tuple[Column[Entry] | OfDebate, ...]
+
+
+class _Contender(NamedTuple):
+    side: str
+    model: Model
+    drawn: bool
+
+
+def _contenders(entry: Entry) -> list[_Contender]:
+    request = entry.debate.request
+    return [_Contender(side, model, side in request.drawn) for side, model in request.sides.items()]
+
+
+def _count_options(tally: Tally) -> list[tuple[str, int, int]] | None:
+    return [(option, n, tally.gold[option]) for option, n in tally.counts.items()] or None
+
+
+def _count_audits(entry: Entry) -> int | None:
+    return sum(one.audit for one in entry.record.ballots) if entry.record.verdict else None
+
+
+def _total_cost(entry: Entry) -> float | None:
+    costs = [call.cost for call in entry.record.calls]
+    known = [cost for cost in costs if cost is not None]
+    return fsum(known) if len(known) == len(costs) else None
+
+
+def _join_origins(entry: Entry) -> str | None:
+    return "+".join(sorted({call.cost_origin for call in entry.record.calls})) or None
+
+
+def _hash_prompts(entry: Entry) -> str | None:
+    prompts = sorted({(call.step, call.prompt_hash) for call in entry.record.calls})
+    return hashlib.sha256(orjson.dumps(prompts)).hexdigest() if prompts else None
+
+
+_ASKED: Columns = (
+    Column("status", TEXT, "`closed`; or `partial`, `cancelled`, `failed`: ended before a vote",
+           "debate.status"),
+    PLATFORM,
+    Column("topic", TEXT, "what was debated; mentions removed", maker="asker"),
+    Column("topic_id", TEXT, "shared by rewordings of a topic in case, spacing or punctuation"),
+    *by(
+        "asker",
+        Column("conditions", TEXT, "what both sides were told to assume; may be empty"),
+        *part_of(
+            "debate.request",
+            Column("language", TEXT, "BCP-47 code"),
+            Column("format", TEXT, "the debate's format"),
+            Column("rounds", WHOLE, "how many rebuttal rounds were asked for", unit="rounds"),
+            Column("turn_order", TEXT, "`sequential`, or `simultaneous`: nobody replies in a "
+                   "round"),
+            Column("blind", FLAG, "whether the models' names were kept from jurors"),
+            Column("scores", TEXT, "`after_vote`, or `live`: a judge could be read before the "
+                   "vote"),
+            Column("ballot", TEXT, BALLOT.about),
+            Column("vote_minutes", REAL, "how long the vote was to be open", unit="minutes"),
+            Column("quorum", WHOLE, "gold votes that a human winner needs", unit="votes"),
+        ),
+    ),
+    Column("rehearsal", FLAG, "whether a speaker, juror or judge is no language model",
+           lambda entry: bool(entry.debate.setup.rehearsal)),
+    Column("mirror_of", TEXT, "the debate that this one repeats, sides exchanged; null for none",
+           "debate.setup.mirror_of"),
+    list_of(
+        "sides",
+        (
+            SIDE,
+            Column("backend", TEXT, "the endpoint's name in the installation",
+                   "model.backend", "asker"),
+            Column("model", TEXT, "the model's name there", "model.name", "asker"),
+            Column("family", TEXT, "the model's family, by which jurors are recused",
+                   "model.family"),
+            Column("drawn", FLAG, "whether the model was drawn at random"),
+        ),
+        "who argued each side",
+        _contenders,
+    ),
+)  # fmt: skip
+_SPOKEN: Columns = (
+    Column("n_turns", WHOLE, "turns held", lambda entry: len(entry.speeches), unit="turns"),
+    Column("spoke_first", TEXT, "the side whose turn was posted first; null without turns",
+           lambda entry: entry.speeches[0].turn.side if entry.speeches else None),
+    Column("spoke_last", TEXT, "the side whose turn was posted last; null without turns",
+           lambda entry: entry.speeches[-1].turn.side if entry.speeches else None),
+)  # fmt: skip
+_JUDGED: Columns = (
+    *part_of(
+        "record.verdict",
+        Column("jury_winner", TEXT, "a side or `tie`; null without a verdict", "winner", "juror"),
+        Column("jury_problem", TEXT, "why there is no verdict; null with one, or without a panel",
+               lambda verdict: verdict.problem or None),
+        Column("p_a", REAL, "the panel's probability that A won; null without a verdict, or with "
+               "no A", lambda verdict: verdict.p.get("A"), unit="share"),
+        list_of(
+            "p",
+            (
+                SIDE_FIRST,
+                Column("p", REAL, "the panel's probability that it won",
+                       1, unit="share"),
+            ),
+            "the probability of every side; null without a verdict",
+            lambda verdict: verdict.p.items() or None,
+        ),
+        Column("z", REAL, "the panel's signal, balanced over orders; null without a verdict"),
+        Column("n_valid", WHOLE, "valid ballots that could decide; null without a panel",
+               "valid", unit="ballots"),
+        Column("n_invalid", WHOLE, "ballots that could not be read; null without a panel",
+               "invalid", unit="ballots"),
+    ),
+    Column("n_audit", WHOLE, "those of the audit, which decide nothing; null without a panel",
+           _count_audits, unit="ballots"),
+    *part_of(
+        "record.verdict",
+        Column("effective_votes", REAL, "what the panel amounts to; null while unmeasured",
+               unit="independent votes"),
+        Column("order_alone", FLAG, "whether the jury ties as its lead could come from the order "
+               "alone; null without a panel"),
+    ),
+    Column("panel_mode", TEXT, "`adaptive` or `strict`", "debate.setup.panel.mode"),
+    RUBRIC,
+    Column("recusal_failed", FLAG, "whether jurors of a debater's family had to sit",
+           "debate.setup.panel.recusal_failed"),
+)  # fmt: skip
+_VOTED: Columns = (
+    *part_of(
+        "tally",
+        Column("human_winner", TEXT, "a side or `tie`, by gold votes; null below the quorum",
+               "winner", "people"),
+        Column("n_a", WHOLE, "standing votes for A; null without a vote, or with no A",
+               lambda tally: tally.counts.get("A"), "people", "votes"),
+        Column("n_b", WHOLE, "standing votes for B; null without a vote, or with no B",
+               lambda tally: tally.counts.get("B"), "people", "votes"),
+        Column("n_tie", WHOLE, "standing votes for a tie; null without a vote",
+               lambda tally: tally.counts.get(TIE), "people", "votes"),
+        Column("n_weak", WHOLE, "standing votes for “both weak”; null without a vote",
+               lambda tally: tally.counts.get(WEAK), "people", "votes"),
+        Column("gold_a", WHOLE, "gold votes for A; null without a vote, or with no A",
+               lambda tally: tally.gold.get("A"), "people", "votes"),
+        Column("gold_b", WHOLE, "gold votes for B; null without a vote, or with no B",
+               lambda tally: tally.gold.get("B"), "people", "votes"),
+        Column("gold_tie", WHOLE, "gold votes for a tie; null without a vote",
+               lambda tally: tally.gold.get(TIE), "people", "votes"),
+        Column("gold_weak", WHOLE, "gold votes for “both weak”; null without a vote",
+               lambda tally: tally.gold.get(WEAK), "people", "votes"),
+        list_of(
+            "tally",
+            (
+                Column("option", TEXT, "a side, `tie` or `weak`", 0),
+                Column("n", WHOLE, "standing votes", 1, "people", "votes"),
+                Column("gold", WHOLE, "gold votes", 2, "people", "votes"),
+            ),
+            "the count of every option; null without a vote",
+            _count_options,
+        ),
+    ),
+    Column("n_ambiguous", WHOLE, "votes in no count, as none of several stands; "
+           "null without a vote",
+           lambda entry: sum(vote.ambiguous for vote in entry.votes) if entry.tally else None),
+    *part_of(
+        "tally",
+        Column("share_a", REAL, "gold A over gold A and B; null when nobody chose either",
+               "share", unit="share"),
+        Column("share_low", REAL, "lower Wilson 95 % bound of `share_a`; null with it",
+               "low", unit="share"),
+        Column("share_high", REAL, "upper Wilson 95 % bound of `share_a`; null with it",
+               "high", unit="share"),
+        Column("quorum_met", FLAG, "whether the gold votes reached the quorum; null without a "
+               "vote"),
+    ),
+    Column("opted_out", WHOLE, "people who answered but have no row in `votes`",
+           lambda entry: len(entry.record.opted_out), unit="people"),
+    *part_of(
+        "persuasion",
+        list_of(
+            "persuaded",
+            (
+                SIDE_FIRST,
+                Column("moved", WHOLE, "people who moved towards it",
+                       1, "people", "people"),
+            ),
+            "of those who took a stance twice, how many moved towards each side; "
+            "null without stances",
+            lambda persuasion: persuasion.moved.items(),
+        ),
+        Column("n_persuaded", WHOLE, "those who took a stance twice; null without stances",
+               "people", "people", "people"),
+        Column("persuasion_winner", TEXT, "the side that more people moved towards, or `tie`; "
+               "null when nobody took a stance twice", "winner", "people"),
+    ),
+    Column("agree", FLAG, "whether people and panel name the same winner, a tie on both sides "
+           "included; null unless both named a side or a tie, and the panel was blind"),
+)  # fmt: skip
+_ENDED: Columns = (
+    Column("opened_at", MOMENT, "when the thread was opened; null if it never was",
+           lambda entry: moment(entry.debate.opened_at), unit="UTC"),
+    Column("vote_opened_at", MOMENT, "when the vote was opened; null without one",
+           lambda entry: moment(entry.debate.vote_opened_at), unit="UTC"),
+    Column("revealed_at", MOMENT, "when the vote closed and the models were named; null without "
+           "one", lambda entry: moment(entry.debate.revealed_at), unit="UTC"),
+    Column("closed_early", FLAG, "whether a manager closed the vote before its time",
+           "debate.closed_early"),
+    Column("extended", FLAG, "whether the vote was extended, being below its quorum",
+           "debate.vote_extended"),
+    Column("gaps", WHOLE, "messages that voters could not read, or may not have: missing in the "
+           "thread", "debate.gaps", unit="messages"),
+    Column("n_calls", WHOLE, "model calls, jurors' and failed ones included",
+           lambda entry: len(entry.record.calls), unit="tries"),
+    Column("cost_usd", REAL, "all calls; null when the price of one is unknown",
+           _total_cost, "backend", "USD"),
+    Column("cost_origin", TEXT, "where the calls' costs are known from, each once with + between; "
+           "null without a call", _join_origins),
+    Column("schema_version", WHOLE, "the version of these columns", lambda _: SCHEMA_VERSION),
+    Column("format_version", WHOLE, "the version of the format's script",
+           "debate.setup.format_version"),
+    Column("templates", TEXT, "SHA-256 of the prompt templates", "debate.setup.templates"),
+    Column("prompt_hash", TEXT, "SHA-256 over the prompts of every step; null without a call",
+           _hash_prompts),
+)  # fmt: skip
+DEBATES = Table(
+    "debates",
+    "a debate that has ended",
+    lambda entry: (entry,),
+    (DEBATE, SPLIT, REPLACED, *_ASKED, *_SPOKEN, *_JUDGED, *_VOTED, *_ENDED),
+)

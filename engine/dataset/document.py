@@ -1,0 +1,22 @@
+"""docs/dataset.md: what stands before its tables is written by hand, the tables by `make docs`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from engine.dataset.card import describe_table
+from engine.dataset.tables import TABLES
+
+HEADING = "## Tables\n"
+
+
+def renew_tables(document: str) -> str:
+    """Return the document with every table as it is declared now, in place of those it has."""
+    by_hand, _, _ = document.partition(f"\n{HEADING}")
+    return "\n".join([by_hand, HEADING, *map(describe_table, TABLES)])
+
+
+if __name__ == "__main__":
+    path = Path(sys.argv[1])
+    path.write_text(renew_tables(path.read_text(encoding="utf-8")), encoding="utf-8")

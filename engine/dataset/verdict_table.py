@@ -1,0 +1,100 @@
+"""The table of verdicts: every ballot of the panel's jurors, valid or not."""
+
+from __future__ import annotations
+
+from engine.blinding.mentions import scrub
+from engine.dataset.columns import (
+    CALL,
+    DEBATE,
+    FLAG,
+    REAL,
+    REPLACED,
+    RUBRIC,
+    SIDE_FIRST,
+    SPENT,
+    SPLIT,
+    TEXT,
+    WHOLE,
+    Column,
+    OfDebate,
+    Table,
+    list_of,
+)
+from engine.judging import Ballot
+
+
+def _scores(ballot: Ballot) -> list[tuple[str, str, int]] | None:
+    if ballot.scores is None:
+        return None
+    return [
+        (side, criterion, score)
+        for side, sheet in ballot.scores.items()
+        for criterion, score in sheet.items()
+    ]
+
+
+VERDICTS = Table(
+    "verdicts",
+    "a juror's ballot, read in one order of the sides",
+    lambda entry: entry.record.ballots,
+    (
+        DEBATE,
+        SPLIT,
+        REPLACED,
+        Column("juror", TEXT, "`backend/model` as it was asked for"),
+        Column("family", TEXT, "the juror's family"),
+        Column("order", TEXT, "the sides as they were shown, e.g. `BA`",
+               lambda ballot: "".join(ballot.order)),
+        Column("audit", FLAG, "whether it only measures the effect of order and decides nothing"),
+        Column("valid", FLAG,
+               "whether the reply could be read; if not it says nothing of the debate"),
+        Column("problem", TEXT, "what is wrong with the reply; null when nothing is",
+               lambda ballot: scrub(ballot.problem) or None),
+        Column("repaired", FLAG,
+               "whether its JSON had to be repaired, or had characters that no text can hold"),
+        Column("contradictory", FLAG, "whether its verdict contradicts its scores"),
+        list_of(
+            "names",
+            (
+                SIDE_FIRST,
+                Column("name", TEXT, "the neutral name that the juror read", 1),
+            ),
+            "what the sides were called",
+            lambda ballot: ballot.names.items(),
+        ),
+        list_of(
+            "scores",
+            (
+                SIDE_FIRST,
+                Column("criterion", TEXT, "the rubric's criterion", 1),
+                Column("score", WHOLE, "1 to 10", 2, "juror", "points"),
+            ),
+            "every score; null on an invalid ballot",
+            _scores,
+        ),
+        Column("verdict", TEXT, "a side or `tie`; null on an invalid ballot", maker="juror"),
+        Column("confidence", REAL, "the juror's own, 0 to 1; null on an invalid ballot",
+               maker="juror", unit="share"),
+        Column("reasons", TEXT, "the reasons, in neutral names; null on an invalid ballot",
+               lambda ballot: scrub(ballot.reasons) or None, "juror"),
+        Column("raw", TEXT, "the reply as it came, mentions removed; null when none came",
+               lambda ballot: scrub(ballot.raw) or None, "juror"),
+        Column("pos", REAL, "the juror's lean to the side shown first; null where unused",
+               unit="points"),
+        Column("sd", REAL, "the spread of the juror's margins; null where unused", unit="points"),
+        Column("weight", REAL, "the juror's weight, 1 on average; null where unused"),
+        OfDebate("slope", REAL, "what turns the panel's signal into a probability",
+                 "debate.setup.panel.slope"),
+        list_of(
+            "x",
+            (SIDE_FIRST, Column("x", REAL, "its signal", 1)),
+            "what the ballot says for each side, freed of lean and spread; null where unused",
+            lambda ballot: (ballot.signal or {}).items() or None,
+        ),
+        RUBRIC,
+        Column("model_answered", TEXT, "the model that really answered; null when none did",
+               lambda ballot: ballot.model or None, "backend"),
+        *SPENT,
+        *CALL,
+    ),
+)  # fmt: skip
