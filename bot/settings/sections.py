@@ -230,38 +230,20 @@ class RoleSampling(Section):
     max_tokens: int = Field(6000, ge=1, le=10_000_000)
 
 
-class DebaterSampling(RoleSampling):
-    """How a debater samples outside of the closing."""
+class FreeSampling(RoleSampling):
+    """How a debater samples in most rounds."""
 
     temperature: float = Field(0.7, ge=0, le=2)
 
 
-class ClosingSampling(RoleSampling):
-    """How a debater samples in the closing."""
+class PreciseSampling(RoleSampling):
+    """How a debater samples where words are few: in the closing and in cross-examination."""
 
     temperature: float = Field(0.5, ge=0, le=2)
 
 
-class JurorSampling(RoleSampling):
-    """How a juror samples."""
-
-    temperature: float = Field(0.2, ge=0, le=2)
-
-
-class CrossSampling(RoleSampling):
-    """How a debater samples in cross-examination."""
-
-    temperature: float = Field(0.5, ge=0, le=2)
-
-
-class JudgeSampling(RoleSampling):
-    """How a format's own judge samples."""
-
-    temperature: float = Field(0.2, ge=0, le=2)
-
-
-class CaptainSampling(RoleSampling):
-    """How a team's captain samples."""
+class JudgingSampling(RoleSampling):
+    """How a juror, a format's own judge and a team's captain sample."""
 
     temperature: float = Field(0.2, ge=0, le=2)
 
@@ -269,12 +251,12 @@ class CaptainSampling(RoleSampling):
 class SamplingSettings(Section):
     """Temperature and token cap of each role."""
 
-    debater: DebaterSampling = DebaterSampling()
-    closing: ClosingSampling = ClosingSampling()
-    cross: CrossSampling = CrossSampling()
-    juror: JurorSampling = JurorSampling()
-    judge: JudgeSampling = JudgeSampling()
-    captain: CaptainSampling = CaptainSampling()
+    debater: FreeSampling = FreeSampling()
+    closing: PreciseSampling = PreciseSampling()
+    cross: PreciseSampling = PreciseSampling()
+    juror: JudgingSampling = JudgingSampling()
+    judge: JudgingSampling = JudgingSampling()
+    captain: JudgingSampling = JudgingSampling()
 
     def roles(self) -> dict[str, Sampling]:
         """Return the sampling by role, as a debate freezes it."""
