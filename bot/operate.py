@@ -23,12 +23,13 @@ from bot.debate import read_changes
 from bot.reading import read_store
 from bot.settings.settings import Settings, load_settings, load_store_settings
 from engine.chat.privacy import check_no_live, forget, purge
-from engine.debate import Debate, Status, utc_now
+from engine.debate import Debate, Status
 from engine.errors import NotFoundError, StoppedError, UsageError
 from engine.floor.keeper import LEASE_SECONDS
 from engine.judging import Question
 from engine.line.intake import check_prices
 from engine.line.replacing import replace_models, tell_replaced
+from engine.ports import utc_now
 from engine.store import DeliveryState
 from engine.text import headline
 from engine.words.reveal import UNREAD

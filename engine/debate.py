@@ -5,7 +5,7 @@ Every value here can be written as JSON and read back unchanged; nothing here do
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from typing import Literal
 
@@ -195,21 +195,6 @@ class Usage(Value):
     tokens_reasoning: int | None = None
 
 
-class Estimate(Value):
-    """What a debate is expected to take, and at most.
-
-    Money is USD; `usd` is None where a price is unknown.
-    """
-
-    calls: int
-    calls_max: int
-    tokens_in: int
-    tokens_out: int
-    minutes: float
-    usd: float | None
-    usd_max: float | None
-
-
 class Violation(Value):
     """A rule that a turn broke, with what was measured."""
 
@@ -279,10 +264,7 @@ class Request(Value):
 
     `sides` maps a contender to its model; `drawn` names the contenders whose model was drawn
     at random; `seats` gives single seats (`A1`) a model of their own; `judges` are the format's
-    own; `options` are the format's, complete. `quorum` counts gold votes. `stance` asks people
-    what they think of the topic for `stance_seconds` before the first turn, and with the vote.
-    `again` asks once more who debated better, below the reveal and for `again_minutes`.
-    `broadcast` shows the reveal in the channel too, where a platform has that.
+    own. The rest are the options of engine/options.py, and their limits.
     """
 
     topic: str
@@ -334,11 +316,9 @@ class Replacement(Value):
 class Setup(Value):
     """What a resumed debate reads, frozen when it starts.
 
-    `templates` is the hash of the template texts that the store keeps once for all debates
-    that share them; `names` gives each contender the neutral name that jurors read;
-    `cap_usd` is this debate's own cap, None for none; of a model's reply `reply_chars` characters
-    are read, all of it for None. `mirror_of` is the id of the debate that
-    this one repeats with sides exchanged;
+    `templates` is the hash of the template texts, which the store keeps once; `names` are the
+    neutral ones that jurors read. None of `cap_usd` is no cap; of `reply_chars`: a reply is read
+    whole. `mirror_of` is the id of the debate that this one repeats with sides exchanged;
     `replaced` are models that were gone, in the order in which others took their place.
     """
 
@@ -426,8 +406,3 @@ class Debate(Value):
 def short_code(debate_id: str) -> str:
     """Return the last six characters of a debate's ULID, in lower case."""
     return debate_id[-6:].lower()
-
-
-def utc_now() -> datetime:
-    """Return the time in UTC, to the microsecond."""
-    return datetime.now(UTC)

@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
 
-from engine.debate import BallotKind, Estimate, Rehearsal, Value, Violation
+from engine.debate import BallotKind, Rehearsal, Value, Violation
 from engine.judging import Persuasion, Tally, Verdict
 
 Phase = Literal[
@@ -24,6 +24,21 @@ Phase = Literal[
 
 Where = Literal["thread", "channel", "starter", "waiting", "nowhere"]
 """Where a closed debate's models were named; "waiting" while that is still to be posted."""
+
+
+class Estimate(Value):
+    """What a debate is expected to take, and at most.
+
+    Money is USD; `usd` is None where a price is unknown.
+    """
+
+    calls: int
+    calls_max: int
+    tokens_in: int
+    tokens_out: int
+    minutes: float
+    usd: float | None
+    usd_max: float | None
 
 
 class Progress(Value):

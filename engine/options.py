@@ -30,8 +30,11 @@ _YES = {"on": True, "yes": True, "true": True, "off": False, "no": False, "false
 class Options(Value):
     """How a debate is to be held, as far as somebody said it; None leaves it to the others.
 
-    What each means is said of `Request`. `options` are the format's own; `mirror` asks for a second
-    debate with sides exchanged.
+    `options` are the format's own. `quorum` counts gold votes. `stance` asks people what they think
+    of the topic for `stance_seconds` before the first turn, and with the vote. `again` asks once
+    more who debated better, below the reveal and for `again_minutes`. `broadcast` shows the reveal
+    in the channel too, where a platform has that. `mirror` asks for a second debate with sides
+    exchanged.
     """
 
     topic: str | None = None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, Literal, Protocol
 
@@ -19,6 +19,11 @@ from engine.debate import Model, Origin, Price, Sampling, Usage, Value
 from engine.messages import Message
 
 # --- time ------------------------------------------------------------------------------
+
+
+def utc_now() -> datetime:
+    """Return the time in UTC, to the microsecond."""
+    return datetime.now(UTC)
 
 
 class Clock(Protocol):

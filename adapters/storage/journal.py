@@ -29,11 +29,11 @@ from adapters.storage.leases import NEWEST, change_guarded, guard, insert_newest
 from adapters.storage.outbox import IN_CHANNEL, insert_posts
 from adapters.storage.prepared import Prepared
 from adapters.storage.tables import artifacts, ballots, calls, debates, turns, verdicts, votes
-from engine.debate import Setup, Status, Turn, utc_now
+from engine.debate import Setup, Status, Turn
 from engine.findings import UNANSWERED
 from engine.floor.steps import prompt_hash
 from engine.judging import Ballot, Verdict, Vote
-from engine.ports import Attempt, Call, ChatMessage, Reply
+from engine.ports import Attempt, Call, ChatMessage, Reply, utc_now
 from engine.store import AttemptStart, Journaled, Lease, Note, Post, Step, Stop
 from engine.store.journal import PastDebate
 from engine.votes.tally import count

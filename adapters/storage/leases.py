@@ -13,8 +13,8 @@ from adapters.storage.connection import Connection
 from adapters.storage.database import Database
 from adapters.storage.prepared import Prepared
 from adapters.storage.tables import leases
-from engine.debate import utc_now
 from engine.errors import LeaseLostError
+from engine.ports import utc_now
 from engine.store import Lease
 
 EPOCH = Prepared(select(leases.c.epoch).where(leases.c.name == bindparam("lease")))

@@ -16,11 +16,11 @@ from adapters.storage.leases import NEWEST, change_guarded, guard
 from adapters.storage.prepared import Prepared, one_of
 from adapters.storage.tables import Utc, debates, outbox
 from adapters.storage.targets import add_target
-from engine.debate import BallotKind, Status, utc_now
+from engine.debate import BallotKind, Status
 from engine.delivery.ending import CHANNEL_REVEAL, REVEAL, STARTER_REVEAL
 from engine.judging import Question
 from engine.messages import MESSAGE, TurnPost
-from engine.ports import Part
+from engine.ports import Part, utc_now
 from engine.store import DeliveryState, Gap, Intent, Lease, Post, Target
 from engine.votes.questions import THUMBS
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from adapters.finding import Finding
 from bot.app import defaults_of, open_configured_models
 from bot.settings.settings import Settings
-from engine.debate import Estimate, Model, Price
+from engine.debate import Model, Price
 from engine.errors import RostrumError
 from engine.formats import find_format
 from engine.jury.history import Fit
@@ -20,6 +20,7 @@ from engine.jury.roster import seat_panel
 from engine.line.estimate import estimate
 from engine.line.intake import Defaults, Order, check_prices, complete, freeze
 from engine.line.service import models_of, reserve
+from engine.messages import Estimate
 from engine.ports import Models
 from engine.prompts.library import load_prompts
 

@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import Literal
 
 from engine.answers.answers import Answer, Wording
-from engine.debate import Debate, Estimate, Status, Value
-from engine.messages import Reveal, Where
+from engine.debate import Debate, Status, Value
+from engine.messages import Estimate, Reveal, Where
 from engine.text import headline
 from engine.words.phrases import about_minutes, estimated, plural
 from engine.words.reveal import UNREAD, reveal_lines

@@ -11,21 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from engine.debate import (
-    Estimate,
-    Model,
-    PanelMode,
-    PanelSetup,
-    Price,
-    Request,
-    Sampling,
-    Setup,
-    Turn,
-)
+from engine.debate import Model, PanelMode, PanelSetup, Price, Request, Sampling, Setup, Turn
 from engine.floor.example import example
 from engine.floor.floor import Floor
 from engine.formats import Format
 from engine.jury.plan import FIRST_WAVE, MOST_JURORS
+from engine.messages import Estimate
 from engine.ports import AnswerSchema, ChatMessage, Reply
 from engine.prompts.library import Prompts
 from engine.store import Note, Post

@@ -6,9 +6,10 @@ can. When their votes end is in engine/store/pairs.py. Pure.
 
 from __future__ import annotations
 
-from engine.debate import Estimate, Model, Request, side_of
+from engine.debate import Model, Request, side_of
 from engine.errors import UsageError
 from engine.formats.format import Roles
+from engine.messages import Estimate
 
 OTHER = {"A": "B", "B": "A"}
 

@@ -15,7 +15,6 @@ from ulid import ULID
 
 from engine.debate import (
     Debate,
-    Estimate,
     Model,
     Price,
     Replacement,
@@ -33,7 +32,7 @@ from engine.line.estimate import estimate
 from engine.line.intake import Defaults, Order, check_prices, complete, freeze
 from engine.line.mirror import add_up, check_mirrored, exchange
 from engine.line.replacing import replace_models, tell_replaced
-from engine.messages import Announcement
+from engine.messages import Announcement, Estimate
 from engine.ports import Clock, Dispatcher, Inbound, Models
 from engine.prompts.library import Prompts
 from engine.store import Caps, NewDebate, Post, Store

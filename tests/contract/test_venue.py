@@ -26,11 +26,11 @@ from adapters.slack.install.workspaces import OneWorkspace
 from adapters.slack.rest import Rest as SlackRest
 from adapters.slack.venue import SlackVenue
 from adapters.terminal.venue import TerminalVenue
-from engine.debate import Estimate
 from engine.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
 from engine.messages import (
     AgainInvite,
     Announcement,
+    Estimate,
     Message,
     Notice,
     StanceInvite,

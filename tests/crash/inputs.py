@@ -10,10 +10,11 @@ from ulid import ULID
 
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
-from engine.debate import Debate, Model, Price, Sampling, Status, utc_now
+from engine.debate import Debate, Model, Price, Sampling, Status
 from engine.judging import Ballot, Verdict, Vote
 from engine.jury.rubric import find_rubric
 from engine.line.intake import Defaults, Order
+from engine.ports import utc_now
 from engine.prompts.library import Prompts, load_prompts
 from engine.store import Closing, NewDebate, Store
 from tests.contract.sample import create

@@ -26,8 +26,8 @@ from bot.app import App
 from bot.platforms import Discord
 from bot.run import serving
 from bot.settings.settings import Settings
-from engine.debate import Debate, Status, utc_now
-from engine.ports import VenueLimits
+from engine.debate import Debate, Status
+from engine.ports import VenueLimits, utc_now
 from tests.doubles.discord import DiscordServer, Interaction
 from tests.doubles.discord.state import Channel, Message
 

@@ -26,8 +26,9 @@ from engine.chat.lifecycle import result
 from engine.chat.person import Person
 from engine.chat.privacy import forget, purge, tidy
 from engine.dataset.writer import export
-from engine.debate import Status, utc_now
+from engine.debate import Status
 from engine.errors import NotAllowedError, NotFoundError, UsageError
+from engine.ports import utc_now
 from engine.store import ExportFilter
 from tests.contract.sample import cast, create, new_debate, run
 from tests.doubles.hall import DEFAULTS, LOBBY, Hall, Session

@@ -30,9 +30,9 @@ from engine.chat.commands import COMMANDS, help_on
 from engine.chat.context import Context
 from engine.chat.invocation import HelpArguments
 from engine.chat.person import Person
-from engine.debate import Estimate, Status
+from engine.debate import Status
 from engine.judging import Persuasion, Tally, Verdict
-from engine.messages import JurorLine, Reveal
+from engine.messages import Estimate, JurorLine, Reveal
 from engine.store import Traces
 from engine.store.community import SETTING_NAMES
 from engine.topics import Topic

@@ -17,14 +17,14 @@ import engine.delivery.seeds
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from bot.clock import SystemClock
-from engine.debate import Debate, Status, utc_now
+from engine.debate import Debate, Status
 from engine.delivery.outbox import Delivery
 from engine.errors import LeaseLostError, VenueAwayError, VenueError
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
 from engine.judging import Tally, Verdict
 from engine.messages import Arc, ArcPoint, Message, Notice, Reveal, TurnPost, VoteClosed, VoteInvite
-from engine.ports import Attempt, Call, Part, Venue, VenueLimits
+from engine.ports import Attempt, Call, Part, Venue, VenueLimits, utc_now
 from engine.store import AttemptStart, DeliveryState, Intent, Lease, Post
 from tests.contract.sample import BIRCH, MAPLE, create, new_debate
 from tests.doubles.memory.venue import Fault, MemoryVenue

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.debate import Debate, Status, utc_now
+from engine.debate import Debate, Status
 from engine.floor.drafts import TELL_SECONDS, Drafting, read_growing, veil_growing
-from engine.ports import AnswerSchema
+from engine.ports import AnswerSchema, utc_now
 from tests.doubles.audience import Onlooker
 from tests.doubles.desk import setup_of
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from engine.debate import Estimate, Model, PanelMode, PanelSetup, Price, TurnOrder
+from engine.debate import Model, PanelMode, PanelSetup, Price, TurnOrder
 from engine.floor.floor import Floor
 from engine.formats.classic import Classic
 from engine.line import estimate as module
 from engine.line.estimate import estimate
+from engine.messages import Estimate
 from engine.prompts.library import Prompts, load_prompts
 from tests.doubles.desk import setup_of
 

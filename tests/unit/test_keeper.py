@@ -10,10 +10,10 @@ import pytest
 
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
-from engine.debate import utc_now
 from engine.errors import LeaseLostError, PausedError, StoppedError
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
+from engine.ports import utc_now
 from engine.store import Caps, Lease, NewDebate
 from tests.contract.sample import create
 from tests.doubles.desk import setup_of

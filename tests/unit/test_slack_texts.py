@@ -21,12 +21,13 @@ from adapters.slack.payload import Payload, carries
 from adapters.slack.venue import LIMITS, Place
 from adapters.slack.votes import NAMES, by_option, is_whole, option_of
 from engine.answers.management import SettingLine, SettingsAnswer
-from engine.debate import BallotKind, Estimate, Violation
+from engine.debate import BallotKind, Violation
 from engine.delivery.pace import GAP_SECONDS, ChannelPace
 from engine.messages import (
     Announcement,
     Arc,
     ArcPoint,
+    Estimate,
     File,
     Progress,
     Report,

@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.storage.store import SqlStore
-from engine.debate import Debate, Model, Price, Sampling, utc_now
+from engine.debate import Debate, Model, Price, Sampling
 from engine.errors import BudgetError, PausedError, RostrumError
 from engine.floor.keeper import Keeper
 from engine.floor.loop_pace import Pace
 from engine.floor.steps import Steps, Tries, prompt_hash, tokens_in
 from engine.floor.wake import Bell
-from engine.ports import AnswerSchema, Attempt, AttemptLog, Call, ChatMessage, Reply
+from engine.ports import AnswerSchema, Attempt, AttemptLog, Call, ChatMessage, Reply, utc_now
 from engine.store import Caps, NewDebate
 from tests.contract.sample import create
 from tests.doubles.desk import setup_of

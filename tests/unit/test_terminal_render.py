@@ -6,12 +6,13 @@ import pytest
 from rich.console import Console
 
 from adapters.terminal.render import parts, plain, pretty
-from engine.debate import Estimate, Violation
+from engine.debate import Violation
 from engine.judging import Persuasion, Tally, Verdict
 from engine.messages import (
     MESSAGE,
     AgainInvite,
     Announcement,
+    Estimate,
     JurorLine,
     Message,
     Notice,
