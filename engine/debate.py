@@ -24,15 +24,6 @@ class Value(BaseModel):
     )
 
 
-def build_values() -> None:
-    """Build every value that is loaded, so that nothing waits for it later."""
-    waiting: list[type[Value]] = [Value]
-    while waiting:
-        value = waiting.pop()
-        value.model_rebuild()
-        waiting += value.__subclasses__()
-
-
 Rehearsal = Literal["", "speakers", "some speakers", "jury"]
 
 

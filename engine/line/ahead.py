@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.blinding.blinding import blind
 from engine.blinding.vocabulary import draw_names
-from engine.debate import build_values
+from engine.debate import Value
 from engine.prompts.library import Prompts
 
 AHEAD_SECONDS = 0.03  # after a debate's first prompt is begun; its call goes out before
@@ -15,3 +15,12 @@ def warm_up(prompts: Prompts, hidden: frozenset[str]) -> None:
     blind("Side A, the pro side, said", draw_names(("A", "B"), seed=0), hidden)
     build_values()
     prompts.compile()
+
+
+def build_values() -> None:
+    """Build every value that is loaded, so that nothing waits for it later."""
+    waiting: list[type[Value]] = [Value]
+    while waiting:
+        value = waiting.pop()
+        value.model_rebuild()
+        waiting += value.__subclasses__()

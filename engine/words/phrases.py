@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from engine.debate import BallotKind, Estimate, Rehearsal
+from engine.debate import BallotKind, Rehearsal
+from engine.messages import Estimate
 
 REHEARSALS: Mapping[Rehearsal, str] = {
     "speakers": "The speakers are rehearsal models: they recite prepared text and are not language "
