@@ -70,7 +70,7 @@ _LIMITS = """\
     - The split of a debate follows from its topic: no topic, reworded in case, spacing or
       punctuation, is in two splits. Topics that say the same in other words may be.
     - The backend `rehearsal` is no language model: it composes its texts from a script, offline.
-      {rehearsal}
+      Debates here with a speaker, juror or judge of it: {rehearsed} of {debates}.
     """
 
 _PRIVACY = """\
@@ -109,7 +109,7 @@ def write_card(
         "## Tables\n",
         *(describe_table(table) for table in tables),
         dedent(_GOLD),
-        dedent(_LIMITS).format(rehearsal=_rehearsal(figures)),
+        dedent(_LIMITS).format(rehearsed=figures.rehearsed, debates=figures.debates),
         dedent(_PRIVACY),
         dedent(_LICENCE),
     )
@@ -224,11 +224,6 @@ def _share(figures: Figures) -> str:
     interval = f"{share.low:.1%} to {share.high:.1%}"
     counts = f"{figures.agreed} of {figures.compared}"
     return f"{share.value:.1%} ({counts}; Wilson 95 % interval {interval})"
-
-
-def _rehearsal(figures: Figures) -> str:
-    counted = f"{figures.rehearsed} of {figures.debates}"
-    return f"Debates here with a speaker, juror or judge of it: {counted}."
 
 
 def describe_table(table: Table[Any]) -> str:

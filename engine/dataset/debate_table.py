@@ -33,7 +33,7 @@ from engine.dataset.columns import (
 )
 from engine.dataset.entry import Entry
 from engine.debate import Model
-from engine.judging import TIE, WEAK, Tally
+from engine.judging import TIE, WEAK
 
 Columns: TypeAlias = tuple[Column[Entry] | OfDebate, ...]
 
@@ -49,22 +49,10 @@ def _contenders(entry: Entry) -> list[_Contender]:
     return [_Contender(side, model, side in request.drawn) for side, model in request.sides.items()]
 
 
-def _count_options(tally: Tally) -> list[tuple[str, int, int]] | None:
-    return [(option, n, tally.gold[option]) for option, n in tally.counts.items()] or None
-
-
-def _count_audits(entry: Entry) -> int | None:
-    return sum(one.audit for one in entry.record.ballots) if entry.record.verdict else None
-
-
 def _total_cost(entry: Entry) -> float | None:
     costs = [call.cost for call in entry.record.calls]
     known = [cost for cost in costs if cost is not None]
     return fsum(known) if len(known) == len(costs) else None
-
-
-def _join_origins(entry: Entry) -> str | None:
-    return "+".join(sorted({call.cost_origin for call in entry.record.calls})) or None
 
 
 def _hash_prompts(entry: Entry) -> str | None:
@@ -147,7 +135,8 @@ _JUDGED: Columns = (
                "invalid", unit="ballots"),
     ),
     Column("n_audit", WHOLE, "those of the audit, which decide nothing; null without a panel",
-           _count_audits, unit="ballots"),
+           lambda entry: entry.record.verdict and sum(one.audit for one in entry.record.ballots),
+           unit="ballots"),
     *part_of(
         "record.verdict",
         Column("effective_votes", REAL, "what the panel amounts to; null while unmeasured",
@@ -189,7 +178,8 @@ _VOTED: Columns = (
                 Column("gold", WHOLE, "gold votes", 2, "people", "votes"),
             ),
             "the count of every option; null without a vote",
-            _count_options,
+            lambda tally: [(option, n, tally.gold[option]) for option, n in tally.counts.items()]
+            or None,
         ),
     ),
     Column("n_ambiguous", WHOLE, "votes in no count, as none of several stands; "
@@ -247,7 +237,8 @@ _ENDED: Columns = (
     Column("cost_usd", REAL, "all calls; null when the price of one is unknown",
            _total_cost, "backend", "USD"),
     Column("cost_origin", TEXT, "where the calls' costs are known from, each once with + between; "
-           "null without a call", _join_origins),
+           "null without a call",
+           lambda entry: "+".join(sorted({one.cost_origin for one in entry.record.calls})) or None),
     Column("schema_version", WHOLE, "the version of these columns", lambda _: SCHEMA_VERSION),
     Column("format_version", WHOLE, "the version of the format's script",
            "debate.setup.format_version"),

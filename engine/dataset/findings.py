@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import orjson
 
 from engine.blinding.mentions import scrub
@@ -18,44 +16,30 @@ from engine.dataset.columns import (
     WHOLE,
     Column,
     Table,
+    part_of,
 )
-from engine.dataset.entry import Entry
-from engine.findings import Artifact
-from engine.judging import Verdict
-
-
-class _Judged(NamedTuple):
-    judge: str
-    verdict: Verdict
-
-
-def _judged(entry: Entry) -> list[_Judged]:
-    return [_Judged(judge, verdict) for judge, verdict in entry.record.verdicts.items()]
-
-
-def _encode_body(artifact: Artifact) -> str:
-    return scrub(orjson.dumps(artifact.body, option=orjson.OPT_SORT_KEYS).decode())
-
 
 _SUBJECT = "a turn's step, an argument's id, a seat, or `total`"
 JUDGMENTS = Table(
     "judgments",
     "a verdict of a format's own judge",
-    _judged,
+    lambda entry: entry.record.verdicts.items(),
     (
         DEBATE,
         SPLIT,
         REPLACED,
-        Column("judge", TEXT, "the format whose own judge it is: never the panel"),
-        Column("winner", TEXT, "a side or `tie`; null without a verdict",
-               "verdict.winner", "judge"),
-        Column("problem", TEXT, "why there is none; null with one",
-               lambda judged: scrub(judged.verdict.problem) or None),
-        Column("n_valid", WHOLE, "answers that could be read, or people whose stances decided",
-               "verdict.valid"),
-        Column("n_invalid", WHOLE, "answers that could not be read", "verdict.invalid"),
-        Column("rubric", TEXT, "what it went by", "verdict.rubric"),
-        Column("blind", FLAG, "whether it knew neither models nor sides", "verdict.blind"),
+        Column("judge", TEXT, "the format whose own judge it is: never the panel", 0),
+        *part_of(
+            1,
+            Column("winner", TEXT, "a side or `tie`; null without a verdict", maker="judge"),
+            Column("problem", TEXT, "why there is none; null with one",
+                   lambda verdict: scrub(verdict.problem) or None),
+            Column("n_valid", WHOLE, "answers that could be read, or people whose stances decided",
+                   "valid"),
+            Column("n_invalid", WHOLE, "answers that could not be read", "invalid"),
+            Column("rubric", TEXT, "what it went by"),
+            Column("blind", FLAG, "whether it knew neither models nor sides"),
+        ),
     ),
 )  # fmt: skip
 SCORES = Table(
@@ -106,6 +90,7 @@ ARTIFACTS = Table(
         Column("name", TEXT, "unique in its debate"),
         Column("kind", TEXT, "which type of JSON the body is"),
         Column("valid", FLAG, "false for a judge's answer that could not be read"),
-        Column("body", TEXT, "JSON; mentions removed", _encode_body),
+        Column("body", TEXT, "JSON; mentions removed",
+               lambda one: scrub(orjson.dumps(one.body, option=orjson.OPT_SORT_KEYS).decode())),
     ),
-)
+)  # fmt: skip

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import Enum, auto
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -118,12 +117,14 @@ def write_export(
     debates cannot be read; `out` is then unchanged.
     """
     asked = Wanted(wanted) if isinstance(wanted, ExportFilter) else wanted
-    tables, report = choose_tables(asked.tables), report or _say_nothing
+    tables, report = choose_tables(asked.tables), report or (lambda headway: None)
     asked.file_format.check()
     with staged(out) as staging:
         written = _write_lines(archive, staging, asked, keys, report)
         if asked.file_format is FileFormat.PARQUET:
-            turn_into_parquet(staging, tables, SPLITS, partial(_report_parquet, report))
+            turn_into_parquet(
+                staging, tables, SPLITS, lambda *done: report(Headway(Stage.PARQUET, *done))
+            )
         card = write_card(written.rows, written.figures, version, asked.file_format)
         staging.append(CARD, card.encode())
         manifest = Manifest(
@@ -224,14 +225,6 @@ class _Writing:
                 path = FileFormat.JSONL.path(table.name, entry.split)
                 self.append(path, b"".join(lines))
                 self.rows[table.name][entry.split] += len(made)
-
-
-def _say_nothing(headway: Headway) -> None:
-    """Report to nobody."""
-
-
-def _report_parquet(report: Report, done: int, total: int) -> None:
-    report(Headway(Stage.PARQUET, done, total))
 
 
 def _without_empty_splits(rows: Rows) -> Rows:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from engine.blinding.mentions import scrub
 from engine.debate import TurnOrder
-from engine.judging import TIE, WEAK, Ballot, Question, Tally, Verdict
+from engine.judging import TIE, WEAK, Ballot, Question, Tally
 from engine.store import DebateRecord
 from engine.text import headline
 from engine.topics import topic_id
@@ -93,7 +93,7 @@ def row_of(record: DebateRecord) -> Row | None:
         people=tally.winner,
         jury=verdict.winner if verdict else None,
         gold=_count_choices(tally),
-        p_a=_probability(verdict, sides),
+        p_a=verdict.p.get(sides[0]) if verdict and len(sides) == 2 else None,
         closer=_closer(record),
         blind=record.debate.setup.panel.blind,
         readings=tuple(_reading(ballot) for ballot in record.ballots),
@@ -121,10 +121,6 @@ def _count_choices(tally: Tally) -> dict[str, int]:
     for option, number in tally.gold.items():
         choices[_plain(option)] += number
     return {option: number for option, number in choices.items() if number}
-
-
-def _probability(verdict: Verdict | None, sides: tuple[str, ...]) -> float | None:
-    return verdict.p.get(sides[0]) if verdict and len(sides) == 2 else None
 
 
 def _closer(record: DebateRecord) -> str | None:
