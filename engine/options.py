@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from enum import StrEnum
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, JsonValue, field_validator
 
@@ -153,7 +153,7 @@ def read_options(
 
 def read_option(name: str, text: str, spelled: str = "") -> Any:
     """Read one option, which people know as `spelled`. Raises UsageError."""
-    value = _READERS.get(name, _as_it_is)(spelled or name, text)
+    value = _reader_of(name)(spelled or name, text.casefold() if name == "format" else text)
     if name in LIMITS:
         _check_limit(name, value, spelled or name)
     return value
@@ -203,23 +203,19 @@ def parse_choice(kinds: type[E], name: str, text: str) -> E:
     return kinds(word)
 
 
-def _as_it_is(_: str, text: str) -> str:
-    return text
+def _reader_of(name: str) -> Reader:
+    """Return how an option is read, which follows from its type."""
+    kind = get_args(Options.model_fields[name].annotation)[0]
+    if issubclass(kind, StrEnum):
+        return partial(parse_choice, kind)
+    return _BY_TYPE[kind]
 
 
-_READERS: Mapping[str, Reader] = {
-    "format": lambda _, text: text.casefold(),
-    "rounds": parse_number,
-    "turn_order": partial(parse_choice, TurnOrder),
-    "blind": parse_switch,
-    "scores": partial(parse_choice, Scores),
-    "ballot": partial(parse_choice, BallotKind),
-    "vote_minutes": parse_minutes,
-    "quorum": parse_number,
-    "stance": parse_switch,
-    "again": parse_switch,
-    "broadcast": parse_switch,
-    "mirror": parse_switch,
+_BY_TYPE: Mapping[type, Reader] = {
+    str: lambda _, text: text,
+    int: parse_number,
+    float: parse_minutes,
+    bool: parse_switch,
 }
 
 

@@ -51,12 +51,12 @@ from bot.settings.sources import (
     Wrong,
     as_tree,
     describe,
-    nearest,
     read_layers,
     variable,
 )
 from engine.debate import REHEARSAL, Model, Scores, TurnOrder
 from engine.errors import SettingsError
+from engine.options import nearest
 
 REHEARSAL_MODELS = "rehearsal/maple, rehearsal/cedar, rehearsal/oak, rehearsal/larch"
 REHEARSAL_JURORS = (

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from tomllib import TOMLDecodeError
 from typing import Any, NamedTuple, TypeAlias, get_args, get_origin
@@ -24,6 +23,7 @@ from pydantic_settings import (
 
 from engine.debate import Value
 from engine.errors import SettingsError
+from engine.options import nearest
 
 PREFIX = "ROSTRUM_"
 ANY = "*"  # stands for a name that the user chooses
@@ -57,11 +57,6 @@ class Given(NamedTuple):
 def variable(path: Iterable[str]) -> str:
     """Return the variable that a path is written as."""
     return PREFIX + "__".join(path).upper()
-
-
-def nearest(word: str, known: Iterable[str]) -> str | None:
-    """Return the known word that a mistyped one most resembles, if any does."""
-    return next(iter(get_close_matches(word, list(known), n=1, cutoff=0.6)), None)
 
 
 def shape_of(model: type[BaseModel]) -> Shape:

@@ -1,0 +1,105 @@
+"""A debate's options: who says what wins, and how each is read from text."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.settings.settings import Settings
+from engine.debate import BallotKind, Request, TurnOrder
+from engine.errors import UsageError
+from engine.options import BUILT_IN, IN_A_CHAT, LIMITS, Options, check_limits, read_options
+from engine.store.community import SETTING_NAMES, CommunitySettings
+
+SAID = st.builds(
+    Options,
+    topic=st.none() | st.sampled_from(["Tea", "Coffee"]),
+    conditions=st.none() | st.sampled_from(["", "At work."]),
+    quorum=st.none() | st.integers(0, 9),
+    blind=st.none() | st.booleans(),
+    ballot=st.none() | st.sampled_from(BallotKind),
+    options=st.sampled_from([{}, {"agents": "4"}]),
+)
+
+
+@settings(max_examples=100)
+@given(SAID, SAID, SAID)
+def test_who_says_it_last_has_it_and_silence_changes_nothing(
+    operator: Options, community: Options, asked: Options
+) -> None:
+    merged = operator | community | asked
+    assert merged == operator | (community | asked)
+    assert merged.given() == operator.given() | community.given() | asked.given()
+    assert (Options() | asked) == (asked | Options()) == asked
+
+
+def test_every_option_of_a_request_can_be_said_and_has_a_built_in_value() -> None:
+    own = {"sides", "drawn", "seats", "judges"}  # chosen or drawn from what is offered
+    assert set(Options.model_fields) == set(Request.model_fields) - own | {"mirror"}
+    unsaid = set(Options.model_fields) - set(BUILT_IN.given())
+    assert unsaid == {"topic", "options", "rounds", "mirror"}
+
+
+def test_what_is_not_set_is_the_built_in_value() -> None:
+    assert BUILT_IN | Options.of(Settings()) == BUILT_IN
+    assert Options.of(CommunitySettings()) == Options()
+
+
+def test_what_is_set_is_found_by_its_name() -> None:
+    operator = Settings(topic="Tea", default_quorum=0, blind=False, stance_seconds=5)
+    said = Options.of(operator)
+    assert (said.topic, said.quorum, said.blind, said.stance_seconds) == ("Tea", 0, False, 5)
+    community = CommunitySettings(format="team", broadcast=False)
+    assert Options.of(community) == Options(format="team", broadcast=False)
+    assert set(SETTING_NAMES) & set(Options.model_fields) == {
+        *("format", "language", "vote_minutes", "quorum", "ballot", "broadcast", "again")
+    }
+
+
+def test_text_is_read_and_what_is_a_value_already_is_taken() -> None:
+    text = {"format": "Team", "rounds": "3", "turn_order": "Simultaneous", "vote_minutes": "1h30m"}
+    read = read_options(text | {"blind": "off", "quorum": 7, "stance": True})
+    assert (read.format, read.rounds, read.turn_order) == ("team", 3, TurnOrder.SIMULTANEOUS)
+    assert (read.vote_minutes, read.blind, read.quorum, read.stance) == (90, False, 7, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "why"),
+    [
+        ("rounds", "ten", "--rounds is “ten”; write a whole number."),
+        ("rounds", "10", "--rounds is 10; it has to be between 1 and 9."),
+        (
+            "vote_minutes",
+            "8d",
+            "--vote-minutes is 11520 minutes; a vote lasts more than 0, at most",
+        ),
+        ("turn_order", "simultan", "--turn-order is “simultan”; did you mean simultaneous?"),
+        ("ballot", "loud", "--ballot is “loud”; it has to be open or secret or private."),
+        ("mirror", "perhaps", "--mirror is “perhaps”; write on or off."),
+    ],
+)
+def test_a_wrong_value_is_refused_under_the_name_that_people_wrote(
+    name: str, text: str, why: str
+) -> None:
+    with pytest.raises(UsageError) as told:
+        read_options({name: text}, lambda name: f"--{name.replace('_', '-')}")
+    assert str(told.value).startswith(why)
+
+
+def test_limits_are_those_of_a_request() -> None:
+    assert dict(LIMITS) == {
+        "rounds": (1, 9),
+        "vote_minutes": (0.001, 10_080),
+        "quorum": (0, 1_000_000),
+    }
+    for name, (low, high) in LIMITS.items():
+        check_limits(Options(**{name: low}))
+        check_limits(Options(**{name: high}))
+        for beyond in (low - 1, high + 1):
+            with pytest.raises(UsageError, match=f"{name} is "):
+                check_limits(Options(**{name: beyond}))
+
+
+def test_a_chat_asks_for_options_that_there_are() -> None:
+    assert set(IN_A_CHAT) < set(Options.model_fields)
