@@ -47,6 +47,7 @@ class HttpModels:
 
     async def complete(self, call: Call, log: AttemptLog) -> Reply:
         """Ask a model, trying again where that is right. Raises ModelError when it is not."""
+        await self.connection.open()
         reply = await persist(call, log, self.patience, Exchange(self, call))
         self._seconds[call.model.ref] = 0.7 * self.pace(call.model) + 0.3 * reply.latency
         return reply

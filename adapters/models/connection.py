@@ -89,6 +89,17 @@ class Connection:
         self._lines: dict[str, Line | Fault] = {}
         self._opening = asyncio.Lock()
 
+    async def open(self) -> aiohttp.ClientSession:
+        """Open the pool, if that was not done: a call's time should not hold it."""
+        if self._session is None:
+            async with self._opening:
+                if self._session is None:
+                    # In a thread: the import would stop the loop for a while.
+                    trust = await asyncio.to_thread(_trust)
+                    self._session = _open_session(self._pool, trust)
+                    self._loading = asyncio.create_task(self._load_sdk(), name="SDK")
+        return self._session
+
     async def post(self, backend: Backend, path: str, content: bytes) -> Response | Fault:
         """Send a JSON body within the backend's deadline; every failure is a value."""
 
@@ -160,13 +171,8 @@ class Connection:
     async def _line(self, backend: Backend) -> Line | Fault:
         line = self._lines.get(backend.name)
         if line is None:
-            async with self._opening:
-                if self._session is None:
-                    # In a thread: the import would stop the loop for a while.
-                    trust = await asyncio.to_thread(_trust)
-                    self._session = _open_session(self._pool, trust)
-                    self._loading = asyncio.create_task(self._load_sdk(), name="SDK")
-                line = self._lines[backend.name] = _bind(self._root, self._session, backend)
+            session = await self.open()
+            line = self._lines[backend.name] = _bind(self._root, session, backend)
         return line
 
     async def _load_sdk(self) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 
 from adapters.models.backends import Backend
-from adapters.models.bundled import bundled_price
+from adapters.models.bundled import STEP, bundled_price
 from adapters.models.connection import Connection, Response
 from adapters.models.decoding import decode
 from engine.debate import Model, Origin, Price
@@ -34,6 +34,8 @@ class PriceBook:
         self._lists: dict[str, dict[str, Price | None]] = {}
         self._failed_at: dict[str, float] = {}
         self._locks: dict[str, asyncio.Lock] = {}
+        self._bundled: dict[tuple[str, str], Price | None] = {}
+        self._bundled_at = -1e9
 
     async def price(self, model: Model, backend: Backend) -> Price | None:
         """Return the price of a model, or None when nobody knows it."""
@@ -45,7 +47,17 @@ class PriceBook:
         listed = await self._listed(backend) if backend.known.prices else {}
         if model.name in listed:
             return listed[model.name]
-        return await asyncio.to_thread(bundled_price, backend.base_url, model.name)
+        return await self._look_up(backend.base_url, model.name)
+
+    async def _look_up(self, base_url: str, name: str) -> Price | None:
+        """Return a bundled price, read again as often as one may change."""
+        if monotonic() - self._bundled_at > STEP.total_seconds():
+            self._bundled, self._bundled_at = {}, monotonic()
+        known, key = self._bundled, (base_url, name)
+        if key not in known:
+            # In a thread: it imports the data, and reads days of them.
+            known[key] = await asyncio.to_thread(bundled_price, base_url, name)
+        return known[key]
 
     async def _listed(self, backend: Backend) -> dict[str, Price | None]:
         async with self._locks.setdefault(backend.name, asyncio.Lock()):

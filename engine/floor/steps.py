@@ -21,6 +21,7 @@ from engine.ports import AnswerSchema, Attempt, Call, ChatMessage, Models, Reply
 from engine.store import AttemptStart, Journaled, Lease, Store
 
 LINGER_SECONDS = 0.02
+SENT_SECONDS = 0.01  # a try that is journaled is out by then
 BYTES_PER_TOKEN = 2.5  # of letters and spaces; anything else may take a token a byte
 _LETTERS = (ascii_letters + " ").encode()
 
@@ -43,7 +44,10 @@ class Caller(Protocol):
 
 
 class Steps:
-    """The steps of one debate while its lease is held."""
+    """The steps of one debate while its lease is held.
+
+    `when_sent` is called once, when the first try is out and this process has time.
+    """
 
     def __init__(
         self,
@@ -67,6 +71,7 @@ class Steps:
         self._started: list[Awaitable[object]] = []
         self._linger: asyncio.TimerHandle | None = None
         self.spent = journaled.spent
+        self.when_sent: Callable[[], object] | None = None
 
     async def call(
         self,
@@ -126,6 +131,9 @@ class Steps:
         self.spent += start.cost_max
         self.later(partial(self._store.journal.began, self._lease, start, call))
         await self.flush()
+        if self.when_sent is not None:
+            asyncio.get_running_loop().call_later(SENT_SECONDS, self.when_sent)
+            self.when_sent = None
 
     def ended(self, start: AttemptStart, attempt: Attempt, reply: Reply | None) -> None:
         """Journal how a try ended, and settle what it cost."""

@@ -61,7 +61,7 @@ def read_object(text: str, finish: str = "stop") -> Parsed:
     found = [parsed for parsed in found if parsed.value] or found
     if not found:
         raise UnreadableError("the answer holds no JSON object")
-    if len({_canonical(parsed.value) for parsed in found}) > 1:
+    if len(found) > 1 and len({_canonical(parsed.value) for parsed in found}) > 1:
         raise UnreadableError("the answer holds two JSON objects that differ")
     return next((parsed for parsed in found if not parsed.repaired), found[0])
 
@@ -78,7 +78,7 @@ def _after_thinking(text: str) -> str:
         _, closed, text = text[len(_OPENED) :].partition(_CLOSED)
         if not closed:
             raise UnreadableError("the answer ends within its reasoning")
-    return text[_thought(text) :]
+    return text[_thought(text) :] if _CLOSED in text else text
 
 
 def _thought(text: str) -> int:
@@ -136,7 +136,7 @@ def _parse(span: str) -> Parsed | None:
         value = json.loads(span, object_pairs_hook=_unique, parse_constant=_refuse)
     except ValueError:
         return _repair(span)
-    return _parsed(value, repaired=False)
+    return _parsed(value, span, repaired=False)
 
 
 def _repair(span: str) -> Parsed | None:
@@ -147,11 +147,12 @@ def _repair(span: str) -> Parsed | None:
     import json_repair  # only now: most answers need none
 
     value = json_repair.loads(span, skip_json_loads=True)
-    return _parsed(value, repaired=True) if isinstance(value, dict) else None
+    return _parsed(value, span, repaired=True) if isinstance(value, dict) else None
 
 
-def _parsed(value: Any, *, repaired: bool) -> Parsed:
-    replaced = _count_unstorable(value)
+def _parsed(value: Any, span: str, *, repaired: bool) -> Parsed:
+    suspect = "\\" in span or _UNSTORABLE.search(span)  # most answers hold neither
+    replaced = _count_unstorable(value) if suspect else 0
     return Parsed(_clean(value) if replaced else value, repaired or replaced > 0, replaced)
 
 

@@ -7,8 +7,6 @@ from engine.blinding.vocabulary import draw_names
 from engine.debate import Value
 from engine.prompts.library import Prompts
 
-AHEAD_SECONDS = 0.03  # after a debate's first prompt is begun; its call goes out before
-
 
 def warm_up(prompts: Prompts, hidden: frozenset[str]) -> None:
     """Compile what finds names, build the values, compile templates; this is for a thread."""

@@ -30,7 +30,7 @@ from engine.floor.steps import Steps
 from engine.floor.wake import Bell
 from engine.formats import format_of
 from engine.jury.panel import hold_panel
-from engine.line.ahead import AHEAD_SECONDS, warm_up
+from engine.line.ahead import warm_up
 from engine.messages import Notice, StanceInvite, VoteInvite
 from engine.ports import AnswerSchema, Audience, ChatMessage, Models, Reply
 from engine.prompts.library import Prompts
@@ -104,7 +104,7 @@ class Runner:
         The panel begins with the last turn, beside what a script's own judge still has to do.
         """
         script = format_of(debate.request.format, debate.setup.format_version)
-        prompts = await self._load_prompts(debate.setup)
+        prompts = await self._load_prompts(debate.setup, desk.steps)
         total = script.length(debate.request)
         floor = Floor(debate.setup, prompts, desk, total, desk.unanswered)
         async with Beside() as beside:
@@ -168,14 +168,13 @@ class Runner:
         await self.store.outbox.publish(lease, debate.id, posts)
         self.bell.ring(f"outbox/{debate.platform}", debate.id)
 
-    async def _load_prompts(self, setup: Setup) -> Prompts:
+    async def _load_prompts(self, setup: Setup, steps: Steps) -> Prompts:
         """Return a debate's templates; the first that has them also makes ready what follows."""
         digest = setup.templates
         if digest not in self._prompts:
             prompts = Prompts(await self.store.debates.templates(digest))
             self._prompts[digest] = prompts
-            loop, names = asyncio.get_running_loop(), names_of(setup)
-            loop.call_later(AHEAD_SECONDS, BLINDER.submit, warm_up, prompts, names)
+            steps.when_sent = partial(BLINDER.submit, warm_up, prompts, names_of(setup))
         return self._prompts[digest]
 
 

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 import pytest
 from pydantic import SecretStr
 
+from adapters.models import prices
 from adapters.models.backends import PRESETS, Backend
 from adapters.models.bundled import bundled_price
 from adapters.models.connection import Connection
@@ -195,6 +196,21 @@ def test_a_tier_never_makes_a_call_cheaper_and_is_no_free_price() -> None:
     assert price.cost(1_000_000, 0) == 2
     assert not Price(usd_in=0, usd_out=0, tiers=price.tiers).free
     assert FREE.free
+
+
+async def test_a_models_bundled_price_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_up: list[str] = []
+
+    def look_up(base_url: str, name: str) -> Price | None:
+        looked_up.append(name)
+        return bundled_price(base_url, name)
+
+    monkeypatch.setattr(prices, "bundled_price", look_up)
+    book = PriceBook({}, Connection(4))
+    for name in ("gpt-5-mini", "unheard-of", "gpt-5-mini", "unheard-of"):
+        found = await book.price(Model.parse(f"online/{name}"), backend())
+        assert (found is None) == (name == "unheard-of")
+    assert looked_up == ["gpt-5-mini", "unheard-of"]
 
 
 def test_the_bundled_list_is_read_without_a_network_or_a_thread() -> None:
