@@ -116,7 +116,7 @@ async def discord() -> AsyncIterator[Stage]:
 
 @asynccontextmanager
 async def slack() -> AsyncIterator[Stage]:
-    async with SlackServer(rules=Rules(tiered=False, spaced=False)) as server:
+    async with SlackServer(rules=Rules.generous()) as server:
         for name in ("bob", "cy", "ann"):
             server.add_user(name)
         rest = SlackRest(SecretStr(server.bot_token), server.api_url, minute=0.0)

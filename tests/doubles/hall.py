@@ -11,18 +11,15 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from adapters.models.router import open_models
-from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
-from bot.app import Line
 from engine.debate import Debate, Model, Sampling, Status
 from engine.delivery.outbox import Delivery
 from engine.judging import Vote
 from engine.line.intake import Defaults, Order
 from engine.line.service import Service
 from engine.ports import Audience, Clock, Inbound, Listener, Models, Venue, VenueLimits
-from engine.prompts.library import load_prompts
 from engine.store import Caps, DebateRecord, ExportFilter
+from tests.doubles.joined import joined
 from tests.doubles.memory.venue import MemoryVenue, StoredMessage
 
 LOBBY = "lobby"
@@ -117,18 +114,11 @@ class Hall:
         self, models: Models | None = None, audience: Audience | None = None
     ) -> AsyncIterator[Session]:
         """Run a process until the body ends; it stops in order."""
-        store = SqlStore(Database(self.url))
-        models = models or open_models({})
-        line = Line(store, models, load_prompts(), [self.venue], None, audience, self.clock)
-        self.venue.listener = hearing(line.service, self.venue)
-        try:
-            async with line.running():
-                yield Session(
-                    line.service, store, self.venue, line.deliveries["memory"], line.reconcile
-                )
-        finally:
-            await models.aclose()
-            await store.close()
+        process = joined(self.url, self.venue, models=models, audience=audience, clock=self.clock)
+        async with process as (line, store):
+            self.venue.listener = hearing(line.service, self.venue)
+            delivery = line.deliveries["memory"]
+            yield Session(line.service, store, self.venue, delivery, line.reconcile)
 
     def thread(self) -> list[StoredMessage]:
         """Return what stands in the only thread, in the platform's order."""

@@ -38,7 +38,7 @@ async def hold(folder: Path) -> SlackServer:
     database = Database(url)
     await migrate(database)
     await database.close()
-    async with SlackServer(rules=Rules(tiered=False, spaced=False)) as slack:
+    async with SlackServer(rules=Rules.generous()) as slack:
         for name in VOTES.keys() - slack.users.keys():
             slack.add_user(name)
         stage = SlackStage(url, slack, {"classic": SHORT})

@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 import pytest
@@ -18,18 +18,24 @@ import pytest
 from adapters.models.attempts import Patience
 from adapters.models.backends import Backend
 from adapters.models.router import open_models
-from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from bot.app import Line
 from engine.debate import Debate, Model, Price, Sampling
 from engine.line.intake import Defaults, Order
 from engine.line.service import Service, Started
 from engine.ports import VenueLimits
-from engine.prompts.library import Prompts, load_prompts
+from engine.prompts.library import Prompts
 from engine.store import Caps, DebateRecord, ExportFilter
 from tests.doubles.hall import has_ended
+from tests.doubles.joined import joined
 from tests.doubles.memory.venue import MemoryVenue, StoredMessage
 from tests.doubles.model_server import Body, ModelServer
+
+if TYPE_CHECKING:
+    from tests.doubles.discord import DiscordServer
+    from tests.doubles.slack import SlackServer
+    from tests.scenario.discord_stage import DiscordStage
+    from tests.scenario.slack_stage import SlackStage
 
 TOPIC = "Tea beats coffee"
 SIDES = {"A": Model.parse("near/ana"), "B": Model.parse("near/ben")}
@@ -189,19 +195,13 @@ class Stage:
         patience: Patience = QUICK,
     ) -> AsyncIterator[Running]:
         """Run a process until the body ends; it stops in order."""
-        store = SqlStore(Database(self.url))
         backend = Backend.of(
             "near", base_url=self.server.base_url, local=self.local, timeout_s=self.timeout_s
         )
         prices = {model.ref: price for model in self.priced if price is not None}
         models = open_models({"near": backend}, prices, patience)
-        line = Line(store, models, prompts or load_prompts(), [self.venue])
-        try:
-            async with line.running():
-                yield Running(line.service, store, line, self.venue)
-        finally:
-            await models.aclose()
-            await store.close()
+        async with joined(self.url, self.venue, models=models, prompts=prompts) as (line, store):
+            yield Running(line.service, store, line, self.venue)
 
     @property
     def turns_asked(self) -> list[Body]:
@@ -226,6 +226,18 @@ async def line(stage: Stage) -> AsyncIterator[Running]:
     """Offer a process that runs on the stage."""
     async with stage.process() as running:
         yield running
+
+
+@pytest.fixture
+def discord(stage: DiscordStage) -> DiscordServer:
+    """The platform of a stage on Discord."""
+    return stage.discord
+
+
+@pytest.fixture
+def slack(stage: SlackStage) -> SlackServer:
+    """The platform of a stage on Slack."""
+    return stage.slack
 
 
 def in_thread(stage: Stage) -> list[StoredMessage]:

@@ -19,13 +19,10 @@ from typing import NamedTuple
 from adapters.models.attempts import Patience
 from adapters.models.backends import Backend
 from adapters.models.router import open_models
-from adapters.storage.database import Database
-from adapters.storage.store import SqlStore
-from bot.app import Line
 from engine.debate import Debate, Model, Turn
 from engine.judging import Ballot, Verdict
 from engine.ports import VenueLimits
-from engine.prompts.library import load_prompts
+from tests.doubles.joined import joined
 from tests.doubles.memory.venue import MemoryVenue
 from tests.doubles.model_server import Act, Body, ModelServer, answers_in
 from tests.scenario.conftest import DEFAULTS, NO_CAPS, PRICE, Running, judging, play
@@ -190,7 +187,6 @@ class FaultStage:
     @asynccontextmanager
     async def process(self) -> AsyncIterator[Running]:
         """Run a process until the body ends; it stops in order."""
-        store = SqlStore(Database(f"sqlite+aiosqlite:///{self.path}"))
         backends = {
             house.name: Backend.of(
                 house.name, base_url=house.server.base_url, timeout_s=house.timeout_s
@@ -199,13 +195,9 @@ class FaultStage:
         }
         prices = dict.fromkeys(("ana", "ben", *ROSTER), PRICE)
         models = open_models(backends, prices, self.patience)
-        line = Line(store, models, load_prompts(), [self.venue])
-        try:
-            async with line.running():
-                yield Running(line.service, store, line, self.venue)
-        finally:
-            await models.aclose()
-            await store.close()
+        url = f"sqlite+aiosqlite:///{self.path}"
+        async with joined(url, self.venue, models=models) as (line, store):
+            yield Running(line.service, store, line, self.venue)
 
     async def outcomes(self, line: Running) -> dict[str, Held]:
         """Return what every debate came to, by its house."""

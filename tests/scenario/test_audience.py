@@ -29,7 +29,7 @@ def posted(hall: Hall) -> dict[tuple[str, str], str]:
 async def test_every_turn_is_watched_growing_into_its_post_and_no_juror_is(hall: Hall) -> None:
     onlooker = Onlooker()
     async with hall.open(audience=onlooker) as session:
-        debate_id = await session.start(with_sides("maple?latency=0.35", "willow?latency=0.35"))
+        debate_id = await session.start(with_sides("maple?latency=0.15", "willow?latency=0.15"))
         debate = await session.voting(debate_id)
     turns = posted(hall)
     assert len(turns) == 8
@@ -61,7 +61,7 @@ async def test_a_structured_turn_is_watched_as_words_and_not_as_json(hall: Hall)
 async def test_a_turn_that_is_sent_back_begins_anew(hall: Hall) -> None:
     onlooker = Onlooker()
     async with hall.open(audience=onlooker) as session:
-        sides = with_sides("maple?latency=0.35&over=once", "willow")
+        sides = with_sides("maple?latency=0.15&over=once", "willow")
         await session.voting(await session.start(sides))
     counts = [draft.words for draft in onlooker.by_turn()["A", "opening"]]
     assert any(later < earlier for earlier, later in itertools.pairwise(counts))

@@ -17,7 +17,7 @@ from engine.ports import VenueLimits
 from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall, with_sides
 from tests.doubles.memory.venue import Fault, MemoryVenue, StoredMessage
 
-GAP = 0.1
+GAP = 0.05
 BRIEF = DEFAULTS.model_copy(update={"vote_minutes": 0.002})
 LIMITS = VenueLimits(typing_seconds=60, send_seconds=0.2, state_seconds=0.02, edit_seconds=GAP)
 
@@ -44,7 +44,7 @@ async def shown(hall: Hall, what: str, times: int = 1) -> None:
 
 
 async def test_an_announcement_shows_each_state_under_its_own_reference(hall: Hall) -> None:
-    slow = with_sides("maple?latency=0.4", "willow?latency=0.4")
+    slow = with_sides("maple?latency=0.25", "willow?latency=0.25")
     async with hall.open() as session:
         debate_id = await session.start(slow)
         await session.until(debate_id, lambda debate: debate.thread)

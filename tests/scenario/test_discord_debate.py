@@ -45,11 +45,6 @@ async def stage(database_url: str) -> AsyncIterator[DiscordStage]:
         yield DiscordStage(database_url, discord)
 
 
-@pytest.fixture
-def discord(stage: DiscordStage) -> DiscordServer:
-    return stage.discord
-
-
 async def test_a_debate_from_the_command_to_the_reveal(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:

@@ -41,11 +41,6 @@ async def stage(database_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIter
         yield DiscordStage(database_url, discord)
 
 
-@pytest.fixture
-def discord(stage: DiscordStage) -> DiscordServer:
-    return stage.discord
-
-
 def assert_whole(stage: DiscordStage) -> None:
     """Every message of a debate is there once, in order."""
     references = stage.references()

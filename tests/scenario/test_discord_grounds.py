@@ -51,11 +51,6 @@ async def stage(database_url: str, models: ModelServer) -> AsyncIterator[Discord
         yield DiscordStage(database_url, discord, settings)
 
 
-@pytest.fixture
-def discord(stage: DiscordStage) -> DiscordServer:
-    return stage.discord
-
-
 def posted(discord: DiscordServer) -> list[Message]:
     """Return everything that the bot posted, in any channel or thread."""
     every = [m for kept in discord.world.messages.values() for m in kept.values()]

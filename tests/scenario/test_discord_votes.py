@@ -41,11 +41,6 @@ async def stage(database_url: str) -> AsyncIterator[DiscordStage]:
         yield DiscordStage(database_url, discord)
 
 
-@pytest.fixture
-def discord(stage: DiscordStage) -> DiscordServer:
-    return stage.discord
-
-
 def held(discord: DiscordServer, message: Message) -> dict[str, int]:
     """Count what people hold, as the platform has it."""
     return {option: len(discord.holders(message.id, emoji)) for option, emoji in OPTIONS.items()}

@@ -43,7 +43,7 @@ async def discord(database_url: str) -> AsyncIterator[DiscordStage]:
 
 @pytest.fixture
 async def slack(database_url: str) -> AsyncIterator[SlackStage]:
-    async with SlackServer(rules=SlackRules(tiered=False, spaced=False)) as server:
+    async with SlackServer(rules=SlackRules.generous()) as server:
         yield SlackStage(database_url, server)
 
 

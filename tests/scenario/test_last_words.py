@@ -31,11 +31,6 @@ async def stage(database_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIter
         yield DiscordStage(database_url, discord)
 
 
-@pytest.fixture
-def discord(stage: DiscordStage) -> DiscordServer:
-    return stage.discord
-
-
 def reveals(discord: DiscordServer, place: str) -> list[Message]:
     """Return the reveals in a channel or thread."""
     return [m for m in discord.messages(place) if author(m) == "Reveal"]
@@ -223,7 +218,7 @@ async def test_on_slack_a_reveal_goes_to_the_channel_and_then_to_the_starter(
     database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(engine.delivery.outbox, "LOOK_SECONDS", 0.02)
-    async with SlackServer(rules=SlackRules(tiered=False, spaced=False)) as slack:
+    async with SlackServer(rules=SlackRules.generous()) as slack:
         on_slack = SlackStage(database_url, slack)
         async with on_slack.process() as app:
             await on_slack.vote()
@@ -282,7 +277,7 @@ async def test_the_starter_reads_privately_why_a_debate_ended(
 
 async def test_on_slack_the_starter_reads_privately_why_a_debate_ended(database_url: str) -> None:
     models = "rehearsal/maple?latency=0.3, rehearsal/willow?latency=0.3"
-    async with SlackServer(rules=SlackRules(tiered=False, spaced=False)) as slack:
+    async with SlackServer(rules=SlackRules.generous()) as slack:
         on_slack = SlackStage(database_url, slack, {"models": models})
         async with on_slack.process():
             asked = await on_slack.start()

@@ -69,7 +69,7 @@ async def test_on_discord_both_votes_are_labels_and_the_export_pairs_them(
 async def test_on_slack_both_votes_are_labels_and_the_export_pairs_them(
     database_url: str, tmp_path: Path
 ) -> None:
-    async with SlackServer(rules=Rules(tiered=False, spaced=False)) as slack:
+    async with SlackServer(rules=Rules.generous()) as slack:
         stage = SlackStage(database_url, slack)
         async with stage.process() as app:
             await stage.start('"Tea beats coffee" mirror=on', "olga")

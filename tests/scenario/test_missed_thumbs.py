@@ -115,7 +115,7 @@ async def platform(request: pytest.FixtureRequest, database_url: str) -> AsyncIt
         async with DiscordServer(rates=Rates.generous()) as discord:
             yield OnDiscord(DiscordStage(database_url, discord))
     else:
-        async with SlackServer(rules=Rules(tiered=False, spaced=False)) as slack:
+        async with SlackServer(rules=Rules.generous()) as slack:
             yield OnSlack(SlackStage(database_url, slack))
 
 

@@ -32,7 +32,7 @@ async def on_discord(database_url: str) -> AsyncIterator[DiscordStage]:
 
 @pytest.fixture
 async def on_slack(database_url: str) -> AsyncIterator[SlackStage]:
-    rules = Rules(tiered=False, spaced=False, retries=(0.0, 0.1, 0.2))
+    rules = Rules.generous(retries=(0.0, 0.1, 0.2))
     async with SlackServer(rules=rules) as slack:
         yield SlackStage(database_url, slack)
 

@@ -34,7 +34,7 @@ async def on_discord(database_url: str) -> AsyncIterator[DiscordStage]:
 
 @pytest.fixture
 async def on_slack(database_url: str) -> AsyncIterator[SlackStage]:
-    async with SlackServer(rules=Rules(tiered=False, spaced=False)) as slack:
+    async with SlackServer(rules=Rules.generous()) as slack:
         yield SlackStage(database_url, slack)
 
 

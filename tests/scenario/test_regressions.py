@@ -14,29 +14,17 @@ from engine.debate import PanelMode, Price, Status
 from engine.errors import BudgetError, UsageError
 from engine.judging import How
 from engine.line.intake import Defaults
-from engine.messages import Announcement, Message, Reveal
-from engine.ports import Part
+from engine.messages import Announcement, Reveal
 from engine.store import Caps, Intent, Lease
 from tests.doubles import model_server as acts
 from tests.doubles.hall import DEFAULTS as OFFLINE
 from tests.doubles.hall import QUICK, Hall
+from tests.doubles.memory.attentive import AttentiveVenue
 from tests.doubles.memory.venue import Fault, MemoryVenue
 from tests.scenario.conftest import DEFAULTS, NO_CAPS, SWIFT, Running, Stage
 
 DEAR = Price(usd_in=0, usd_out=100)  # with 900 tokens written a call costs 0.09 USD, at most 0.1
 COMMUNITY = NO_CAPS.model_copy(update={"community_daily_usd": 10.0})
-
-
-class RememberingVenue(MemoryVenue):
-    """A platform that also keeps what each message meant."""
-
-    def __init__(self) -> None:
-        super().__init__(limits=SWIFT)
-        self.meant: list[Message] = []
-
-    def render(self, message: Message, stem: str) -> tuple[Part, ...]:
-        self.meant.append(message)
-        return super().render(message, stem)
 
 
 class EagerVenue(MemoryVenue):
@@ -185,7 +173,7 @@ async def test_a_debate_that_is_not_blind_says_so_and_compares_nothing(
     stage: Stage, blind: bool
 ) -> None:
     """It was announced as read blind, and its jury compared with people."""
-    venue = RememberingVenue()
+    venue = AttentiveVenue(limits=SWIFT)
     stage.venue = venue
     async with stage.process() as line:
         debate_id = (await line.start(blind=blind, vote_minutes=10)).debate.id

@@ -56,7 +56,7 @@ async def test_on_discord_a_menu_takes_the_answer(database_url: str) -> None:
 
 
 async def test_on_slack_a_menu_takes_the_answer(database_url: str) -> None:
-    async with SlackServer(rules=Rules(tiered=False, spaced=False)) as slack:
+    async with SlackServer(rules=Rules.generous()) as slack:
         stage = SlackStage(database_url, slack)
         async with stage.process() as app:
             await stage.vote()
@@ -97,7 +97,7 @@ async def test_on_discord_a_server_has_it_asked_below_the_reveal(database_url: s
 async def test_on_slack_a_workspace_has_it_asked_below_the_reveal(
     database_url: str, ballot: str
 ) -> None:
-    async with SlackServer(rules=Rules(tiered=False, spaced=False)) as slack:
+    async with SlackServer(rules=Rules.generous()) as slack:
         stage = SlackStage(database_url, slack)
         async with stage.process() as app:
             changed = await slack.slash("olga", "/debate settings again=on")

@@ -71,7 +71,7 @@ async def test_the_same_request_is_the_same_record(database_url: str) -> None:
     sides = {"model_a": "rehearsal/maple", "model_b": "rehearsal/willow"}
     async with (
         DiscordServer(rates=Rates.generous()) as discord,
-        SlackServer(rules=Rules(tiered=False, spaced=False)) as slack,
+        SlackServer(rules=Rules.generous()) as slack,
     ):
         on_discord, on_slack = (
             DiscordStage(database_url, discord),

@@ -42,13 +42,8 @@ PATIENT = replace(SWIFT, send_seconds=8.0)  # on a slow machine too only what is
 @pytest.fixture
 async def stage(database_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[SlackStage]:
     monkeypatch.setattr(engine.delivery.outbox, "LOOK_SECONDS", 0.02)
-    async with SlackServer(rules=Rules(tiered=False, spaced=False)) as slack:
+    async with SlackServer(rules=Rules.generous()) as slack:
         yield SlackStage(database_url, slack)
-
-
-@pytest.fixture
-def slack(stage: SlackStage) -> SlackServer:
-    return stage.slack
 
 
 def assert_nothing_twice(stage: SlackStage) -> None:

@@ -20,7 +20,7 @@ PAGE = 3
 
 @pytest.fixture
 async def slack() -> AsyncIterator[SlackServer]:
-    async with SlackServer(rules=Rules(tiered=False, spaced=False, page=PAGE)) as server:
+    async with SlackServer(rules=Rules.generous(page=PAGE)) as server:
         yield server
 
 

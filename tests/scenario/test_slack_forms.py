@@ -15,13 +15,8 @@ from tests.scenario.slack_stage import SlackStage
 
 @pytest.fixture
 async def stage(database_url: str) -> AsyncIterator[SlackStage]:
-    async with SlackServer(rules=Rules(tiered=False, spaced=False)) as slack:
+    async with SlackServer(rules=Rules.generous()) as slack:
         yield SlackStage(database_url, slack)
-
-
-@pytest.fixture
-def slack(stage: SlackStage) -> SlackServer:
-    return stage.slack
 
 
 async def opened(slack: SlackServer, user: str, line: str) -> Asked:

@@ -31,13 +31,8 @@ async def stage(database_url: str, models: ModelServer) -> AsyncIterator[SlackSt
         "jurors": ", ".join(f"near/j{number}#kin{number}" for number in range(1, 5)),
         "prices": {f"near/{name}": [0, 0] for name in ("ana", "ben", "j1", "j2", "j3", "j4")},
     }
-    async with SlackServer(rules=Rules(tiered=False, spaced=False)) as slack:
+    async with SlackServer(rules=Rules.generous()) as slack:
         yield SlackStage(database_url, slack, settings)
-
-
-@pytest.fixture
-def slack(stage: SlackStage) -> SlackServer:
-    return stage.slack
 
 
 def without(*scopes: str) -> tuple[str, ...]:

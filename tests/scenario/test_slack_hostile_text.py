@@ -24,13 +24,8 @@ LONG = HOSTILE + "The kettle sings, <@U1> & <!here> hear it.\n" * 350
 
 @pytest.fixture
 async def stage(database_url: str) -> AsyncIterator[SlackStage]:
-    async with SlackServer(rules=Rules(tiered=False, spaced=False)) as slack:
+    async with SlackServer(rules=Rules.generous()) as slack:
         yield SlackStage(database_url, slack)
-
-
-@pytest.fixture
-def slack(stage: SlackStage) -> SlackServer:
-    return stage.slack
 
 
 def words(text: str) -> str:

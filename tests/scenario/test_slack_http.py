@@ -27,7 +27,7 @@ SECRET = b'{"type": "event_callback", "secret": "not-to-be-logged"}'
 
 @pytest.fixture
 async def stage(database_url: str) -> AsyncIterator[SlackStage]:
-    async with SlackServer(rules=Rules(tiered=False, spaced=False)) as slack:
+    async with SlackServer(rules=Rules.generous()) as slack:
         yield SlackStage(database_url, slack, http=True)
 
 

@@ -29,7 +29,7 @@ BAY = "T0BAY"
 
 @pytest.fixture
 async def stage(database_url: str) -> AsyncIterator[OAuthStage]:
-    async with SlackServer(rules=Rules(tiered=False, spaced=False)) as slack:
+    async with SlackServer(rules=Rules.generous()) as slack:
         slack.bot_token = ""
         yield OAuthStage(database_url, slack)
 

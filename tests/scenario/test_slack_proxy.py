@@ -26,7 +26,7 @@ async def test_calls_answers_and_socket_mode_go_by_the_proxy(
     database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(SlackServer, "host", ONLY_BY_PROXY)
-    async with SlackServer(rules=Rules(tiered=False, spaced=False)) as slack, proxying() as proxy:
+    async with SlackServer(rules=Rules.generous()) as slack, proxying() as proxy:
         stage = SlackStage(database_url, slack, proxy=proxy.url)
         async with stage.process() as app:
             await stage.vote()  # all of it came to the double by the proxy, events too
@@ -40,7 +40,7 @@ async def test_calls_answers_and_socket_mode_go_by_the_proxy(
 async def test_no_proxy_is_used_that_the_environment_rules_out(
     database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with SlackServer(rules=Rules(tiered=False, spaced=False)) as slack, proxying() as proxy:
+    async with SlackServer(rules=Rules.generous()) as slack, proxying() as proxy:
         monkeypatch.setenv("HTTP_PROXY", proxy.url)
         monkeypatch.setenv("HTTPS_PROXY", proxy.url)
         stage = SlackStage(database_url, slack)

@@ -20,13 +20,8 @@ from tests.scenario.slack_stage import SlackStage, voting
 
 @pytest.fixture
 async def stage(database_url: str) -> AsyncIterator[SlackStage]:
-    async with SlackServer(rules=Rules(tiered=False, spaced=False)) as slack:
+    async with SlackServer(rules=Rules.generous()) as slack:
         yield SlackStage(database_url, slack, ping=0.2)
-
-
-@pytest.fixture
-def slack(stage: SlackStage) -> SlackServer:
-    return stage.slack
 
 
 async def until_true(look: Callable[[], Awaitable[bool]], seconds: float = 20.0) -> None:

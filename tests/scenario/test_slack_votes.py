@@ -23,15 +23,10 @@ NOBODY = {"A": 0, "B": 0, "tie": 0, "both weak": 0}
 
 @pytest.fixture
 async def stage(database_url: str) -> AsyncIterator[SlackStage]:
-    rules = Rules(tiered=False, spaced=False, retries=(0.0, 0.1, 0.2))
+    rules = Rules.generous(retries=(0.0, 0.1, 0.2))
     async with SlackServer(rules=rules) as slack:
         # Readings are counted and made to fail here: those of thumbs are left for later.
         yield SlackStage(database_url, slack, limits=replace(SWIFT, read_seconds=60))
-
-
-@pytest.fixture
-def slack(stage: SlackStage) -> SlackServer:
-    return stage.slack
 
 
 async def cast(app: App) -> list[tuple[str, bool]]:

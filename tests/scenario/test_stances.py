@@ -18,33 +18,31 @@ from engine.messages import Message, Reveal
 from engine.ports import ButtonPressed, Part
 from engine.store import DebateRecord, ExportFilter
 from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall, Session, record_of
-from tests.doubles.memory.venue import MemoryVenue, StoredMessage
+from tests.doubles.memory.attentive import AttentiveVenue
+from tests.doubles.memory.venue import StoredMessage
 
 REFUSED = VenueError("Nothing may be posted here; grant the right to.")
 
 
-class AttentiveVenue(MemoryVenue):
-    """A platform that keeps what each message meant, and may refuse questions of stance."""
+class RefusingVenue(AttentiveVenue):
+    """A platform that may refuse questions of stance."""
 
-    def __init__(self) -> None:
-        super().__init__(limits=QUICK)
-        self.meant: list[Message] = []
-        self.refusing = False
+    refusing = False
 
     def render(self, message: Message, stem: str) -> tuple[Part, ...]:
-        self.meant.append(message)
+        parts = super().render(message, stem)
         if self.refusing and message.kind == "stance_invite":
             raise REFUSED
-        return super().render(message, stem)
+        return parts
 
 
 @pytest.fixture
-def venue() -> AttentiveVenue:
-    return AttentiveVenue()
+def venue() -> RefusingVenue:
+    return RefusingVenue(limits=QUICK)
 
 
 @pytest.fixture
-def hall(database_url: str, venue: AttentiveVenue) -> Hall:
+def hall(database_url: str, venue: RefusingVenue) -> Hall:
     return Hall(database_url, venue)
 
 
@@ -86,7 +84,7 @@ def turns_posted(hall: Hall) -> list[StoredMessage]:
 
 
 async def test_the_debate_waits_for_stances_and_asks_again_with_the_vote(
-    hall: Hall, venue: AttentiveVenue
+    hall: Hall, venue: RefusingVenue
 ) -> None:
     async with hall.open() as session:
         debate_id = await session.start(asking(0.8))
@@ -109,7 +107,7 @@ async def test_the_debate_waits_for_stances_and_asks_again_with_the_vote(
 
 
 async def test_a_stance_taken_too_late_is_none_and_one_missed_is_recovered(
-    hall: Hall, venue: AttentiveVenue
+    hall: Hall, venue: RefusingVenue
 ) -> None:
     async with hall.open() as session:
         debate_id = await session.start(asking(0.5))
@@ -141,7 +139,7 @@ async def test_a_process_that_ends_while_it_waits_goes_on_waiting(hall: Hall) ->
 
 
 async def test_where_the_question_is_refused_the_debate_begins_without_it(
-    hall: Hall, venue: AttentiveVenue
+    hall: Hall, venue: RefusingVenue
 ) -> None:
     venue.refusing = True
     async with hall.open() as session:
@@ -162,7 +160,7 @@ async def test_a_debate_that_is_stopped_waits_no_longer(hall: Hall) -> None:
     assert turns_posted(hall) == []
 
 
-async def test_without_stances_nobody_is_asked(hall: Hall, venue: AttentiveVenue) -> None:
+async def test_without_stances_nobody_is_asked(hall: Hall, venue: RefusingVenue) -> None:
     async with hall.open() as session:
         debate_id = await session.start(DEFAULTS)
         await session.voting(debate_id)
@@ -173,7 +171,7 @@ async def test_without_stances_nobody_is_asked(hall: Hall, venue: AttentiveVenue
 
 
 async def test_in_a_private_debate_stances_are_pressed_too(
-    hall: Hall, venue: AttentiveVenue
+    hall: Hall, venue: RefusingVenue
 ) -> None:
     async with hall.open() as session:
         debate_id = await session.start(asking(0.5, BallotKind.PRIVATE))

@@ -10,29 +10,17 @@ import pytest
 
 from engine.debate import Status
 from engine.errors import UsageError
-from engine.messages import Message, Reveal
-from engine.ports import Part
+from engine.messages import Reveal
 from tests.doubles.hall import DEFAULTS, QUICK, Hall, Session, with_sides
-from tests.doubles.memory.venue import Fault, MemoryVenue
+from tests.doubles.memory.attentive import AttentiveVenue
+from tests.doubles.memory.venue import Fault
 
 NAMES = [model.name for model in (*DEFAULTS.sides.values(), *DEFAULTS.jurors)]
 
 
-class AttentiveVenue(MemoryVenue):
-    """A platform that also keeps what each message meant."""
-
-    def __init__(self) -> None:
-        super().__init__(limits=QUICK)
-        self.meant: list[Message] = []
-
-    def render(self, message: Message, stem: str) -> tuple[Part, ...]:
-        self.meant.append(message)
-        return super().render(message, stem)
-
-
 @pytest.fixture
 def venue() -> AttentiveVenue:
-    return AttentiveVenue()
+    return AttentiveVenue(limits=QUICK)
 
 
 @pytest.fixture

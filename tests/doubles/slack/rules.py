@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 SCOPES = (
     "commands",
@@ -43,3 +44,8 @@ class Rules:
     messages_tab: bool = True
     scopes: tuple[str, ...] = SCOPES
     events: tuple[str, ...] = EVENTS
+
+    @classmethod
+    def generous(cls, **changes: Any) -> Rules:
+        """Return rules under which nobody has to wait."""
+        return cls(tiered=False, spaced=False, **changes)
