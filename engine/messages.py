@@ -270,18 +270,11 @@ class Arc(Value):
     alt: str
 
 
+Content = TurnPost | Report | ScoreBoard | Arc
+"""What a debate consists of: where one of these is missing, a notice says so."""
+
 Message = Annotated[
-    Announcement
-    | TurnPost
-    | VoteInvite
-    | StanceInvite
-    | AgainInvite
-    | VoteClosed
-    | Reveal
-    | Notice
-    | Report
-    | ScoreBoard
-    | Arc,
+    Announcement | VoteInvite | StanceInvite | AgainInvite | VoteClosed | Reveal | Notice | Content,
     Field(discriminator="kind"),
 ]
 

@@ -9,20 +9,18 @@ from typing import Any
 
 from adapters.slack import texts
 from adapters.slack.buttons import row
-from adapters.slack.markup import escape, markdown, prepare, typed
+from adapters.slack.markup import escape, markdown_block, pieces_of, typed
 from adapters.slack.payload import Payload
 from adapters.slack.votes import SHOWN
 from engine.debate import BallotKind
 from engine.delivery.gaps import numbered
 from engine.messages import Message, Progress
 from engine.ports import Part
-from engine.text import chop, clean, headline, split_markdown
+from engine.text import chop, clean, headline
 from engine.words.card import Card, Piece, by_side, in_pieces, markdown_of
 from engine.words.cards import card_of, progressed
 from engine.words.phrases import FILE_LEFT_OUT
 
-# Slack takes 12,000 characters of Markdown, but refuses about 13,200 of everything together.
-MARKDOWN = 10_000
 PLAIN = 4_000  # characters without blocks; Slack splits what is longer
 LINE = 200  # characters of the line above and of the notification's text, before escaping
 
@@ -59,16 +57,6 @@ def _said(payload: Payload) -> str:
             said.append(block["text"])
     said += [FILE_LEFT_OUT.format(name=escape(file.name)) for file in payload.files]
     return typed("\n".join(said))
-
-
-def pieces_of(text: str) -> tuple[str, ...]:
-    """Cut Markdown into pieces that fit a block once they are escaped."""
-    return split_markdown(prepare(text), MARKDOWN, lambda piece: len(markdown(piece)))
-
-
-def markdown_block(text: str) -> dict[str, Any]:
-    """Return a block that shows Markdown; the text is escaped here."""
-    return {"type": "markdown", "text": markdown(text)}
 
 
 def line_block(*said: str) -> dict[str, Any]:

@@ -17,8 +17,7 @@ import structlog
 
 from adapters.slack.errors import Act
 from adapters.slack.install.workspaces import Workspaces
-from adapters.slack.markup import escape
-from adapters.slack.render import markdown_block, pieces_of
+from adapters.slack.markup import escape, markdown_block, pieces_of
 from adapters.slack.rest import Json
 from engine.errors import VenueAwayError, VenueError
 from engine.text import headline

@@ -10,12 +10,11 @@ from __future__ import annotations
 import structlog
 
 from engine.debate import short_code
-from engine.messages import Arc, Notice, Report, ScoreBoard, TurnPost
+from engine.messages import Content, Notice, TurnPost
 from engine.ports import Venue
 from engine.store import DeliveryState, Intent, Post
 from engine.words.cards import plain_text, turn_title
 
-CONTENT = TurnPost | Report | ScoreBoard | Arc  # what a debate consists of
 SUFFIX = "/gap"
 REFUSED = "{what} is missing here: {platform} refused it. It is kept in the record."
 DOUBTFUL = (
@@ -63,7 +62,7 @@ def notice_of(intent: Intent, state: DeliveryState, platform: str) -> Post | Non
     templates = {DeliveryState.REFUSED: REFUSED, DeliveryState.DOUBTFUL: DOUBTFUL}
     if state not in templates or intent.target is not None:
         return None
-    if not isinstance(intent.message, CONTENT):
+    if not isinstance(intent.message, Content):
         return None
     what = _missing(intent.message, partly=any(intent.refs))
     said = templates[state].format(what=what, platform=platform.title())
@@ -72,7 +71,7 @@ def notice_of(intent: Intent, state: DeliveryState, platform: str) -> Post | Non
     return Post(key=f"{intent.key}{SUFFIX}", message=Notice(level="warning", text=said))
 
 
-def _missing(message: CONTENT, *, partly: bool) -> str:
+def _missing(message: Content, *, partly: bool) -> str:
     title = turn_title(message) if isinstance(message, TurnPost) else message.title
     return f"Part of **{title}**" if partly else f"**{title}**"
 
