@@ -81,6 +81,10 @@ class VenueAwayError(VenueError):
         self.maybe_stored = maybe_stored
 
 
+class NotToldYetError(VenueAwayError):
+    """A platform may still tell which of somebody's choices came last."""
+
+
 class MessageGoneError(VenueError):
     """There is no such message any more; the thread that it was in may still be there."""
 

@@ -103,7 +103,8 @@ class VoteEvent(Value):
     `given_at` is when the person acted, where the platform tells that. Of a choice that a reading
     found, `heard_from` is since when what was heard live may be newer (None: nothing is), and
     `newer_since` since when it certainly is (None: that is not known of anything). Of one that was
-    heard, `heard_from` is since when nothing was missed until then.
+    heard, `heard_from` is since when nothing was missed until then. `read_at` is when the last
+    complete reading before it began, or the one that found it.
     """
 
     number: int
@@ -120,6 +121,7 @@ class VoteEvent(Value):
     given_at: datetime | None = None
     heard_from: datetime | None = None
     newer_since: datetime | None = None
+    read_at: datetime | None = None
 
 
 NotGold = Literal["", "judge", "starter", "ambiguous", "mirror", "gap", "unread"]

@@ -237,6 +237,7 @@ class VenueLimits:
     take, shorter than a deliverer's lease. `state_seconds` is how often it is looked whether an
     announcement has to show another state, None where none shows any; `edit_seconds` lie between
     two such edits, and `read_seconds` between two readings of reactions that nobody waits for.
+    Within `told_seconds` a platform that tells late has told again what it could not tell at first.
     """
 
     typing_seconds: float = 8.0
@@ -244,6 +245,7 @@ class VenueLimits:
     state_seconds: float | None = None
     edit_seconds: float = 0.0
     read_seconds: float = 0.0
+    told_seconds: float = 0.0
 
 
 class Part(Value):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from typing import Protocol
 
 import structlog
@@ -18,9 +19,10 @@ from adapters.slack.site import Site
 from adapters.slack.venue import SlackVenue
 from engine.chat.commands import Commands
 from engine.errors import SettingsError, StoreError, VenueAwayError, VenueGoneError
-from engine.ports import EventsMissed, Listener
+from engine.ports import EventsLost, EventsMissed, Listener
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
+LOOK_SECONDS = 0.1
 log = structlog.get_logger(__name__)
 
 Missed = Callable[[], Awaitable[object]]
@@ -96,6 +98,24 @@ class Connection:
                 await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
 
+    @asynccontextmanager
+    async def _watching(self, listener: Listener) -> AsyncIterator[None]:
+        watch = asyncio.create_task(self._watch(listener))
+        try:
+            yield
+        finally:
+            watch.cancel()
+
+    async def _watch(self, listener: Listener) -> None:
+        """Notice that no events come any more; that they come again is told with them."""
+        came = False
+        while True:
+            comes = self._transport.connected
+            if came and not comes:
+                await listener(EventsLost())
+            came = comes
+            await asyncio.sleep(LOOK_SECONDS)
+
     async def _live(self, desk: Desk, venue: SlackVenue) -> None:
         for team in await self._workspaces.teams():
             await desk.commands.joined(PLATFORM, team)
@@ -104,7 +124,7 @@ class Connection:
             app = client.app(self._transport.signing_secret)
             routes = self._transport.routes(app)
             routes += self._installer.routes() if self._installer else []
-            async with self._site.serving(routes):
+            async with self._site.serving(routes), self._watching(desk.listener):
                 await self._transport.serve(app, lambda: desk.listener(EventsMissed()))
         finally:
             await client.finish()

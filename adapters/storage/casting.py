@@ -17,7 +17,7 @@ from adapters.storage.targets import Found, find_question
 from engine.debate import BallotKind
 from engine.judging import How, Question, VoteEvent
 from engine.store import Cast, Outcome, Press, Pressed, Revision
-from engine.votes.tally import chosen_option
+from engine.votes.hands import chosen_option
 
 # Statements of the hot path are built once: that costs twice what running them does.
 OWN_EVENTS = (
@@ -106,6 +106,7 @@ def _row(cast: Cast, found: Found, person: int) -> dict[str, Any]:
         "received_at": cast.received_at,
         "given_at": cast.given_at,
         "heard_from": cast.heard_from,
+        "read_at": found.read_at,
         "question": found.question,
         "step": found.step,
     }

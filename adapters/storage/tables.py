@@ -305,6 +305,7 @@ vote_events = Table(
     Column("given_at", Utc, comment="when its person acted, where the platform tells"),
     Column("heard_from", Utc, comment="of one recovered: what was heard since may be newer"),
     Column("newer_since", Utc, comment="of one recovered: what was heard since is newer"),
+    Column("read_at", Utc, comment="when the last complete reading before it was told began"),
     Column("late_seen", Boolean, nullable=False, default=False),
     Column("question", String(16), nullable=False, default="vote"),
     Column("step", String(255), nullable=False, default="", comment="of the turn, for a thumb"),

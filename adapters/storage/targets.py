@@ -23,6 +23,7 @@ FIND_TARGET = (
         targets.c.step,
         targets.c.ballot,
         targets.c.closed_at,
+        targets.c.read_at,
         debates.c.revealed_at,
         debates.c.created_at,
     )
@@ -47,7 +48,7 @@ INSERT_TARGET = Prepared(
 class Found(NamedTuple):
     """The question that a message asks, and whether it still takes answers.
 
-    `began` is when its debate was asked for.
+    `began` is when its debate was asked for, `read_at` when the last complete reading began.
     """
 
     debate: str
@@ -56,6 +57,7 @@ class Found(NamedTuple):
     ballot: BallotKind
     closed: bool
     began: datetime
+    read_at: datetime | None
 
 
 def find_question(connection: Connection, platform: str, place: str, message: str) -> Found | None:
@@ -67,7 +69,8 @@ def find_question(connection: Connection, platform: str, place: str, message: st
     question = Question(row.question)
     ended = row.revealed_at is not None and question not in REVEALED
     closed = ended or row.closed_at is not None
-    return Found(row.debate, question, row.step, BallotKind(row.ballot), closed, row.created_at)
+    ballot, began = BallotKind(row.ballot), row.created_at
+    return Found(row.debate, question, row.step, ballot, closed, began, row.read_at)
 
 
 def add_target(connection: Connection, target: Target) -> None:

@@ -362,6 +362,7 @@ class VoteTable:
                     "received_at": now,
                     "heard_from": event.heard_from,
                     "newer_since": event.newer_since,
+                    "read_at": read_at,
                     "late_seen": late and event.added,
                     "question": target.question,
                     "step": target.step,

@@ -9,8 +9,9 @@ from datetime import datetime
 from engine.debate import BallotKind, Debate
 from engine.judging import TIE, Persuasion, Question, Recovery, TurnLabel, Vote, VoteEvent
 from engine.store import Intervention
+from engine.votes.hands import hands_held, standing_option
 from engine.votes.questions import UP, vote_options
-from engine.votes.tally import Standing, hands_held, standing_option, standing_votes
+from engine.votes.tally import Standing, standing_votes
 
 LEANING = {"for": 1, "unsure": 0, "against": -1}
 

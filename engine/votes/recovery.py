@@ -15,7 +15,7 @@ from engine.debate import BallotKind
 from engine.judging import How, VoteEvent
 from engine.ports import Reactions
 from engine.store.votes import NewEvent
-from engine.votes.tally import by_person, hands_held, in_order
+from engine.votes.hands import as_given, hands_held, shortest_delay
 
 Holding = tuple[int, str]
 """A person and an option."""
@@ -72,7 +72,7 @@ def reconcile(
     }
     held = _held(events, ballot)
     fresh = _received_since(events, read_began_at)
-    added = {h for h in seen - held.keys() if not fresh.touches(h)} - _left_there(events)
+    added = {h for h in seen - held.keys() if not fresh.touches(h)} - _left_there(events, ballot)
     gone = {h for h in held.keys() - seen if not fresh.touches(h)}
     if ballot is BallotKind.SECRET or not reactions.complete:
         gone = set()
@@ -110,11 +110,11 @@ def _uncleared(held: Iterable[Holding], seen: Iterable[Holding]) -> set[str]:
     return alone | {option for _, option in seen}
 
 
-def _left_there(events: Sequence[VoteEvent]) -> set[Holding]:
+def _left_there(events: Sequence[VoteEvent], ballot: BallotKind) -> set[Holding]:
     """Return the reactions that were seen and that the bot has not taken away since."""
     seen: dict[Holding, bool] = {}
-    for _, own in by_person(events):
-        for event in in_order(own):
+    for _, own in as_given(events, tally_visible=ballot is BallotKind.OPEN):
+        for event in own:
             if event.how is not How.BUTTON:
                 seen[event.person, event.option] = event.added
     return {holding for holding, there in seen.items() if there}
@@ -128,15 +128,14 @@ def _held(events: Sequence[VoteEvent], ballot: BallotKind) -> dict[Holding, Vote
 
 
 def _received_since(events: Sequence[VoteEvent], moment: datetime) -> _Fresh:
-    """Leave out what was told late: it was given before something that was told before."""
-    before = (e.given_at for e in events if e.given_at and e.received_at < moment)
-    given = max(before, default=None)
+    """Leave out what was told late: the reading has seen what came of it."""
+    delay = shortest_delay(events)
     late = [
         e
         for e in events
         if e.received_at >= moment
         and e.how is not How.RECOVERED
-        and (given is None or e.given_at is None or e.given_at > given)
+        and (e.given_at is None or e.given_at + delay >= moment)
     ]
     return _Fresh(
         holdings=frozenset((e.person, e.option) for e in late if e.how is How.LIVE),

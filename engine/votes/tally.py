@@ -5,19 +5,15 @@ Pure, and the only place that knows what a standing vote is in a debate.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from itertools import groupby
+from datetime import datetime
 from operator import attrgetter
 from typing import Protocol
 
-from engine.judging import TIE, WEAK, How, NotGold, Recovery, Tally, Verdict, Vote, VoteEvent
+from engine.judging import TIE, WEAK, NotGold, Recovery, Tally, Verdict, Vote, VoteEvent
+from engine.votes.hands import Hands, as_given, standing_option, take
 from engine.votes.wilson import wilson
-
-READING = timedelta(seconds=5)  # a reading takes no longer, so that it saw what was then
-Hands = dict[str, VoteEvent]
-"""The options that one person holds, each with the event that says so."""
 
 
 class Standing(Protocol):
@@ -42,48 +38,6 @@ class Standing(Protocol):
     def gold(self) -> bool:
         """Whether it is a label."""
         ...
-
-
-def hands_held(events: Iterable[VoteEvent], *, tally_visible: bool = True) -> dict[int, Hands]:
-    """Return what each person holds after the events, in the order in which they were given.
-
-    `tally_visible` is False where the bot takes reactions away at once (a secret ballot) or
-    there are none (a private one); see `standing_votes`.
-    """
-    held: dict[int, Hands] = {}
-    for person, own in by_person(events):
-        for event in in_order(own):
-            _apply(event, held.setdefault(person, {}), tally_visible)
-    return held
-
-
-def in_order(events: Iterable[VoteEvent]) -> list[VoteEvent]:
-    """Return one person's events as they were given: that of receipt, where no time was told.
-
-    One that was told late, as Slack tells what it could not at first, comes before the first that
-    was given after it.
-    """
-    placed: list[VoteEvent] = []
-    for event in sorted(events, key=_order):
-        at = len(placed)
-        if event.given_at is not None:
-            later = (i for i, other in enumerate(placed) if _given_after(other, event))
-            at = next(later, at)
-        placed.insert(at, event)
-    return placed
-
-
-def _given_after(one: VoteEvent, other: VoteEvent) -> bool:
-    """Whether the platform told of both when they were given, and this one was later."""
-    if one.given_at is None or other.given_at is None:
-        return False
-    return one.given_at > other.given_at
-
-
-def by_person(events: Iterable[VoteEvent]) -> Iterator[tuple[int, Iterator[VoteEvent]]]:
-    """Group events by person, in the order of their ids."""
-    whose = attrgetter("person")
-    return groupby(sorted(events, key=whose), key=whose)
 
 
 def standing_votes(
@@ -115,8 +69,8 @@ def standing_votes(
     all that had been received, and only a button withdraws.
     """
     votes = []
-    for person, own in by_person(events):
-        course = _follow(in_order(own), tally_visible)
+    for person, own in as_given(events, tally_visible=tally_visible):
+        course = _follow(own, tally_visible)
         if course.hands:
             is_starter = person == starter
             unread = recovery == "unread"
@@ -124,42 +78,6 @@ def standing_votes(
             fast = readable_at is not None and vote.last_at < readable_at
             votes.append(vote.model_copy(update={"fast": fast, "recovery": recovery}))
     return tuple(votes)
-
-
-def standing_option(hands: Hands) -> VoteEvent | None:
-    """Return the holding that stands, None when there is none or nobody can say which."""
-    for one in hands.values():
-        if all(_is_newer(one, other) for other in hands.values() if other is not one):
-            return one
-    return None
-
-
-def _is_newer(one: VoteEvent, other: VoteEvent) -> bool:
-    """Whether one holding is known to be newer than another."""
-    if one.given_at is not None and other.given_at is not None:
-        return (one.given_at, one.number) > (other.given_at, other.number)
-    if one.how is not How.RECOVERED:
-        return one.number > other.number or _was_heard_after(one, other)
-    if other.how is How.RECOVERED:
-        return one.received_at > other.received_at  # by a later reading
-    heard_before = one.heard_from is None or other.received_at < one.heard_from
-    return heard_before and one.number > other.number
-
-
-def _was_heard_after(one: VoteEvent, found: VoteEvent) -> bool:
-    """Whether one was given after the last silence in which a recovered one can have been."""
-    if found.how is not How.RECOVERED or found.newer_since is None:
-        return False
-    return min(one.received_at, one.given_at or one.received_at) >= found.newer_since
-
-
-def chosen_option(events: Iterable[VoteEvent], *, tally_visible: bool) -> str | None:
-    """Return what a person's own events leave chosen."""
-    held: Hands = {}
-    for event in in_order(events):
-        _apply(event, held, tally_visible)
-    standing = standing_option(held)
-    return None if standing is None else standing.option
 
 
 def count(votes: Iterable[Standing], contenders: Sequence[str], quorum: int) -> Tally:
@@ -193,81 +111,10 @@ class _Course:
     changes: int = 0
 
 
-def _order(event: VoteEvent) -> int:
-    return event.number
-
-
-def _apply(event: VoteEvent, hands: Hands, tally_visible: bool) -> None:
-    if not event.added:
-        _withdraw(event, hands, tally_visible)
-    elif event.how is How.RECOVERED:
-        _recover(event, hands, tally_visible)
-    elif event.how is How.BUTTON or not tally_visible:
-        hands.clear()
-        hands[event.option] = event
-    elif event.option not in hands:
-        hands[event.option] = event
-    elif hands[event.option].how is How.RECOVERED:
-        hands[event.option] = _tell(hands[event.option], event)
-    elif _given_again(event, hands[event.option]):
-        hands[event.option] = event
-
-
-def _given_again(event: VoteEvent, held: VoteEvent) -> bool:
-    """Whether what is held was taken away, unheard, and given once more; else it is told twice."""
-    silent_between = event.heard_from is not None and event.heard_from > held.received_at
-    return _given_after(event, held) or (event.given_at is None and silent_between)
-
-
-def _tell(found: VoteEvent, told: VoteEvent) -> VoteEvent:
-    """Return a holding that a reading had found when it is told of as well.
-
-    Without a time it is told in its turn. With one it may have waited, so that it is no newer than
-    what the reading found beside it.
-    """
-    if told.given_at is None:
-        return told
-    return found.model_copy(update={"given_at": told.given_at})
-
-
-def _withdraw(event: VoteEvent, hands: Hands, tally_visible: bool) -> None:
-    if event.how is How.BUTTON:
-        hands.clear()
-        return
-    held = hands.get(event.option)
-    if held is None or held.how is How.BUTTON or not tally_visible:
-        return
-    if _was_found_since(held, event):
-        # It was given once more, and of that the time is not known.
-        hands[event.option] = held.model_copy(update={"given_at": None})
-    else:
-        del hands[event.option]
-
-
-def _was_found_since(held: VoteEvent, withdrawn: VoteEvent) -> bool:
-    """Whether a reading found a reaction after it was taken back, which was told late.
-
-    Should two clocks disagree about that, the next reading withdraws what is not there.
-    """
-    if held.how is not How.RECOVERED or withdrawn.given_at is None:
-        return False
-    return withdrawn.given_at < held.received_at - READING
-
-
-def _recover(event: VoteEvent, hands: Hands, tally_visible: bool) -> None:
-    if event.option in hands:
-        return
-    if not tally_visible:
-        heard = [o for o, holding in hands.items() if holding.how is not How.RECOVERED]
-        for option in [o for o in heard if _is_newer(event, hands[o])]:
-            del hands[option]
-    hands[event.option] = event
-
-
 def _follow(events: Iterable[VoteEvent], tally_visible: bool) -> _Course:
     course = _Course()
     for event in events:
-        _apply(event, course.hands, tally_visible)
+        take(event, course.hands, tally_visible=tally_visible)
         if event.added and course.first is None:
             course.first = event
         holding = standing_option(course.hands)
@@ -291,7 +138,7 @@ def _vote(
 ) -> Vote:
     holding = standing_option(course.hands)
     ambiguous = holding is None
-    latest = holding or max(course.hands.values(), key=_order)
+    latest = holding or max(course.hands.values(), key=attrgetter("number"))
     first, turned = course.first or latest, course.turned or latest
     reasons: dict[NotGold, bool] = {
         "judge": judge_visible,

@@ -17,7 +17,7 @@ import structlog
 
 from engine.debate import BallotKind, Debate, Scores, Status
 from engine.delivery.last_word import elsewhere
-from engine.errors import LeaseLostError, RostrumError, VenueAwayError
+from engine.errors import LeaseLostError, NotToldYetError, RostrumError, VenueAwayError
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
 from engine.formats import FORMATS
@@ -27,6 +27,7 @@ from engine.messages import AgainInvite, JurorLine, Notice, Report, Reveal, Vote
 from engine.ports import Clock, Venue
 from engine.store import Closing, Lease, Post, Store
 from engine.store.pairs import closes_with
+from engine.votes.hands import is_undecided
 from engine.votes.hearing import MISSED, Hearing
 from engine.votes.labels import asked, persuasion, seen_by_others
 from engine.votes.questions import options_of, stance_name, vote_options
@@ -113,7 +114,7 @@ class VoteWindow:
         VenueError when the reactions of either cannot be read: then both stay open.
         """
         async with self._hold_pair(debate_id, early) as pair:
-            ready = [await self._make_ready(held) for held in pair]
+            ready = [await self._make_ready(held, early) for held in pair]
             extended = [] if early else [held for held in ready if await self._extend(held)]
             for held in () if extended else ready:
                 await self._conclude(held, early)
@@ -145,9 +146,10 @@ class VoteWindow:
         async with self.keeper.hold(f"debate/{debate_id}") as lease:
             yield Held(await self.store.debates.get(debate_id), lease)
 
-    async def _make_ready(self, held: Held) -> Held:
+    async def _make_ready(self, held: Held, early: bool) -> Held:
         """Read what was missed; nothing is waited for any more then."""
-        unread = await self._read_to_the_end(held, Question.VOTE, Question.STANCE_AFTER)
+        due = None if early else held.debate.vote_deadline
+        unread = await self._read_to_the_end(held, due, Question.VOTE, Question.STANCE_AFTER)
         debate = await self.store.debates.get(held.debate.id)
         if debate.reason and not debate.gone:
             await self.store.debates.set_waiting(debate.id, "")
@@ -155,17 +157,32 @@ class VoteWindow:
         unread |= {target.question for target in before if target.unread}
         return Held(debate, held.lease, unread)
 
-    async def _read_to_the_end(self, held: Held, *questions: Question) -> frozenset[Question]:
+    async def _read_to_the_end(
+        self, held: Held, due: datetime | None, *questions: Question
+    ) -> frozenset[Question]:
         """Read until a reading finds what is known; return what can never be read.
 
         A reading takes several requests, and whoever moves between them is in two places or in
         none. Where that is told, the telling wins; where it was not, the next reading says so.
+
+        Raises NotToldYetError for what was `due` a short while ago, where the platform may still
+        tell which choice is the last.
         """
         for _ in range(MOST_READINGS):
             read = await self._reader.recover(held.debate, held.lease, *questions)
             if not read.found:
                 break
+        if due is not None:
+            await self._hear_out(held.debate.id, due, questions)
         return read.unread
+
+    async def _hear_out(self, debate_id: str, due: datetime, questions: Sequence[Question]) -> None:
+        patience, now = timedelta(seconds=self.venue.limits.told_seconds), self.clock.now()
+        if now >= max(due, self._reader.heard_from) + 2 * patience:
+            return
+        for question in questions:
+            if is_undecided(await self.store.votes.events(debate_id, question), now - patience):
+                raise NotToldYetError("The platform may still report which choice came last.")
 
     async def _note_missed(self) -> None:
         """Have what was missed read: the votes now, the thumbs on turns when there is time."""
@@ -286,7 +303,8 @@ class VoteWindow:
         async with self.keeper.hold(f"stance/{debate_id}", stoppable=False) as lease:
             debate = await self.store.debates.get(debate_id)
             asked = Question.STANCE_BEFORE
-            unread = asked in await self._read_to_the_end(Held(debate, lease), asked)
+            due = debate.stance_deadline
+            unread = asked in await self._read_to_the_end(Held(debate, lease), due, asked)
             await self.store.votes.close_stance(lease, debate_id, self.clock.now(), unread=unread)
             if debate.reason == self._waiting_for(self._close_stance):
                 await self.store.debates.set_waiting(debate_id, "")
@@ -295,12 +313,15 @@ class VoteWindow:
     async def _close_again(self, debate_id: str) -> None:
         """End the question that was asked again after the reveal; its log says what stands."""
         async with self._hold(debate_id) as held:
-            unread = await self._read_to_the_end(held, Question.AGAIN)
+            asking = await self.store.votes.targets(debate_id, Question.AGAIN)
+            due = min((each.deadline for each in asking if each.deadline), default=None)
+            unread = await self._read_to_the_end(held, due, Question.AGAIN)
             now = self.clock.now()
             await self.store.votes.close_again(held.lease, debate_id, now, unread=bool(unread))
 
     async def _say_waiting(self, debate_id: str, work: Work, error: Exception) -> None:
-        if work in (self._catch_up, self._catch_up_turns):  # which hold nothing up
+        holds_up = work not in (self._catch_up, self._catch_up_turns)
+        if not holds_up or isinstance(error, NotToldYetError):  # that is over in a moment
             return
         why = DEFECT
         if isinstance(error, VenueAwayError):

@@ -191,7 +191,8 @@ class Hall(ABC):
             ballot.log.append((at, move, await self.do(ballot, move)))
 
     def _shown(self, at: float, move: Move, event: Event | None) -> Deed:
-        return Deed(at, move.user, move.added, move.option, self.heard(at, event))
+        told_at = None if event is None else event.acknowledged_at
+        return Deed(at, move.user, move.added, move.option, self.heard(at, event), told_at)
 
     def _held(self, ballot: Booth) -> dict[str, list[str]]:
         held: dict[str, list[str]] = {}

@@ -35,13 +35,17 @@ class Telling(StrEnum):
 
 
 class Deed(NamedTuple):
-    """What somebody did to a ballot; `at` is in seconds since 1970."""
+    """What somebody did to a ballot; `at` is in seconds since 1970.
+
+    `told_at` is when the bot had taken note of it, where the platform knows that.
+    """
 
     at: float
     user: str
     added: bool
     option: str
     told: Telling
+    told_at: float | None = None
 
 
 class Due(NamedTuple):
@@ -64,10 +68,19 @@ class Compared(NamedTuple):
 
 
 class Course(NamedTuple):
-    """What the bot could know of a ballot: from when to when it was deaf, when it read it whole."""
+    """What the bot could know of a ballot: from when to when it was deaf, when it read it whole.
+
+    `closed` is when the vote was closed: what was told after that was told to nobody.
+    """
 
     gaps: Sequence[tuple[float, float]] = ()
     readings: Sequence[float] = ()
+    closed: float = math.inf
+
+    def knew(self, act: Deed) -> Deed:
+        """Return an act as the bot knew it at the close."""
+        late = act.told_at is not None and act.told_at > self.closed
+        return act._replace(told=Telling.NEVER) if late else act
 
     def leaves_open(self, missed: float, heard: float) -> bool:
         """Whether nothing says which gap since the last reading an act was missed in.
@@ -118,7 +131,7 @@ def compare(
     """Compare stored votes with what each user of the platform holds in the end."""
     counts = Counter[str]()
     wrong: list[str] = []
-    ordered = sorted(acts, key=attrgetter("user", "at"))
+    ordered = sorted(map(course.knew, acts), key=attrgetter("user", "at"))
     did = {user: tuple(own) for user, own in groupby(ordered, attrgetter("user"))}
     for user in sorted(did.keys() | held.keys() | stored.keys()):
         own = did.get(user, ())

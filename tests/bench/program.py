@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from unittest.mock import patch
 
 from adapters.slack.rest import Rest
+from adapters.slack.venue import LIMITS, SlackVenue
 from bot.cli import main
 from tests.bench import SLACK_MINUTE
 
+MORE = 0.5  # seconds: an event travels as long as in a real minute
+
 if __name__ == "__main__":
-    with patch("bot.platforms.SlackRest", partial(Rest, minute=SLACK_MINUTE)):
+    limits = replace(LIMITS, told_seconds=LIMITS.told_seconds * SLACK_MINUTE / 60 + MORE)
+    with (
+        patch("bot.platforms.SlackRest", partial(Rest, minute=SLACK_MINUTE)),
+        patch("bot.platforms.SlackVenue", partial(SlackVenue, limits=limits)),
+    ):
         main()

@@ -29,6 +29,7 @@ WHERE votes.question = 'vote'
 
 
 READ = "SELECT message, read_at FROM targets WHERE question = 'vote' AND read_at IS NOT NULL"
+CLOSED = "SELECT vote_message, revealed_at FROM debates WHERE revealed_at IS NOT NULL"
 
 
 class Subject:
@@ -91,14 +92,21 @@ class Subject:
 
         Only the bot knows: the double cannot tell what it made of an answer.
         """
+        return self._moments(READ)
+
+    def closed(self) -> dict[str, float]:
+        """Return when each vote was closed."""
+        return self._moments(CLOSED)
+
+    def _moments(self, query: str) -> dict[str, float]:
         database = self._folder / "rostrum.db"
         with (
             suppress(sqlite3.OperationalError),
             closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection,
         ):
             return {
-                message: datetime.fromisoformat(read_at).replace(tzinfo=UTC).timestamp()
-                for message, read_at in connection.execute(READ)
+                message: datetime.fromisoformat(moment).replace(tzinfo=UTC).timestamp()
+                for message, moment in connection.execute(query)
             }
         return {}
 

@@ -9,6 +9,7 @@ the vote closes. What the double holds in the end is the only oracle.
 from __future__ import annotations
 
 import asyncio
+import math
 import shutil
 import tempfile
 import time
@@ -235,14 +236,16 @@ class Run:
 
     def _compare(self, acts: dict[str, list[Deed]], outcome: Json) -> dict[str, Any]:
         names = {user: name for name, user in outcome["users"].items()}
-        stored = self.subject.votes()
+        stored, closed = self.subject.votes(), self.subject.closed()
         return {
             message: compare(
                 done,
                 {user: frozenset(held) for user, held in outcome["held"][message].items()},
                 {names[user]: option for user, option in stored.get(message, {}).items()},
                 Course(
-                    [(lost, back) for lost, back in outcome["gaps"]], [*self._readings[message]]
+                    [(lost, back) for lost, back in outcome["gaps"]],
+                    [*self._readings[message]],
+                    closed.get(message, math.inf),
                 ),
             )
             for message, done in acts.items()
@@ -296,8 +299,8 @@ def _each(found: dict[str, list[Json]]) -> Iterable[Json]:
     return (each for runs in found.values() for each in runs)
 
 
-def _act(at: float, user: str, added: bool, option: str, told: str) -> Deed:
-    return Deed(at, user, added, option, Telling(told))
+def _act(at: float, user: str, added: bool, option: str, told: str, told_at: float | None) -> Deed:
+    return Deed(at, user, added, option, Telling(told), told_at)
 
 
 def count_posts(references: Sequence[str]) -> dict[str, int]:

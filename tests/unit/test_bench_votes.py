@@ -157,6 +157,17 @@ def test_votes_lost_and_limits_met_are_bounds() -> None:
     assert {"differ", "lost", "global_429", "duplicates", "missing_posts"} <= set(BOUNDS)
 
 
+def test_what_was_told_after_the_close_was_not_told_at_all() -> None:
+    acts = [
+        Deed(1.0, "ada", True, "A", Telling.LATE, 9.0),
+        Deed(2.0, "ada", True, "B", Telling.LATE, 4.0),
+    ]
+    held = {"ada": frozenset("AB")}
+    assert not compare(acts, held, {"ada": "B"}, Course(closed=10.0)).wrong
+    assert compare(acts, held, {"ada": AMBIGUOUS}, Course(closed=10.0)).wrong
+    assert not compare(acts, held, {"ada": AMBIGUOUS}, Course(closed=8.0)).wrong
+
+
 @pytest.mark.parametrize(
     ("gaps", "readings", "open_"),
     [

@@ -19,10 +19,10 @@ import engine.votes.window
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from engine.debate import Debate, Status
-from engine.errors import VenueAwayError, VenueError
+from engine.errors import NotToldYetError, VenueAwayError, VenueError
 from engine.judging import Question, Tally, Vote, VoteEvent
 from engine.messages import Notice, Reveal
-from engine.ports import EventsLost, Reactions, ReactionSeen
+from engine.ports import EventsLost, Reactions, ReactionSeen, VenueLimits
 from engine.votes.tally import agreement
 from engine.votes.window import tally_of
 from tests.contract.sample import verdict
@@ -366,6 +366,84 @@ async def test_who_moves_while_a_vote_is_read_at_its_close_is_where_they_went(
     votes = await poll.close()
     assert options_of(votes) == {"ann": right}
     assert votes["ann"].gold
+
+
+class SlowlyToldVenue(MemoryVenue):
+    """A platform that tells again after a minute what it could not tell at first."""
+
+    def __init__(self) -> None:
+        super().__init__(limits=VenueLimits(told_seconds=62))
+
+
+async def told(poll: Poll, user: str, option: str, *, added: bool = True, seconds: float) -> None:
+    """Tell what somebody did so many seconds ago."""
+    when = poll.clock.now() - timedelta(seconds=seconds)
+    await poll.hear(ReactionSeen(THREAD, poll.message, user, option, added, given_at=when))
+
+
+async def test_a_vote_waits_for_what_may_still_be_told_of_its_order(store: SqlStore) -> None:
+    poll = await open_poll(store, SlowlyToldVenue())
+    await told(poll, "bob", "B", seconds=0)  # so that the platform's clock is known
+    for user, option in (("bob", "B"), ("ann", "A"), ("ann", "B")):
+        await miss(poll, user, option)
+    await told(poll, "ann", "B", seconds=0)
+    poll.clock.pass_minutes(30)
+    with pytest.raises(NotToldYetError):
+        await poll.close()
+    assert (await poll.debate()).reason == ""
+    await told(poll, "ann", "A", seconds=1000)
+    votes = await poll.close()
+    assert options_of(votes) == {"ann": "A", "bob": "B"}
+    assert votes["ann"].gold
+
+
+async def test_what_is_not_told_again_holds_no_vote_open(store: SqlStore) -> None:
+    poll = await open_poll(store, SlowlyToldVenue())
+    for option in ("A", "B"):
+        await miss(poll, "ann", option)
+    poll.clock.pass_minutes(30)
+    with pytest.raises(NotToldYetError):
+        await poll.close()
+    poll.clock.pass_minutes(1.1)
+    assert (await poll.close())["ann"].ambiguous
+
+
+async def test_a_vote_that_is_closed_early_waits_for_nothing(store: SqlStore) -> None:
+    poll = await open_poll(store, SlowlyToldVenue())
+    for option in ("A", "B"):
+        await miss(poll, "ann", option)
+    await poll.window.close(poll.debate_id, early=True)
+    assert (await poll.votes())["ann"].ambiguous
+
+
+async def test_a_withdrawal_that_a_reading_has_overtaken_takes_nothing_away(
+    store: SqlStore,
+) -> None:
+    """Given again before the reading, and told of after it, but for the last."""
+    poll = await open_poll(store, SlowlyToldVenue())
+    for user, option in (("bob", "B"), ("ann", "A")):
+        await miss(poll, user, option)
+        await told(poll, user, option, seconds=0)
+    poll.clock.pass_minutes(1)
+    await poll.start_again()  # which reads
+    await told(poll, "ann", "A", added=False, seconds=30)
+    assert (
+        tally_of(await poll.debate(), await poll.store.votes.events(poll.debate_id)).counts["A"]
+        == 1
+    )
+    poll.venue.misbehave("reactions", Fault(READING_REFUSED))  # the close reads no more
+    assert (await poll.close())["ann"].option == "A"
+
+
+async def test_an_addition_that_a_reading_has_overtaken_adds_nothing(store: SqlStore) -> None:
+    poll = await open_poll(store, SlowlyToldVenue())
+    await miss(poll, "bob", "B")
+    await told(poll, "bob", "B", seconds=0)
+    poll.clock.pass_minutes(1)
+    await poll.start_again()
+    await told(poll, "ann", "A", seconds=30)  # and taken back, of which nothing is told
+    poll.venue.misbehave("reactions", Fault(READING_REFUSED))
+    assert options_of(await poll.close()) == {"bob": "B"}
 
 
 # --- when it closes ----------------------------------------------------------------------

@@ -33,7 +33,12 @@ class Told:
     team: Team
     at: int
     tries: int = 0
-    acknowledged: bool = False
+    acknowledged_at: float | None = None
+
+    @property
+    def acknowledged(self) -> bool:
+        """Whether the app has taken it."""
+        return self.acknowledged_at is not None
 
 
 @dataclass
@@ -141,7 +146,7 @@ class Deliveries:
             await self._deliver("events_api", payload, retry)
         except (TimeoutError, ConnectionError, aiohttp.ClientError):
             return False
-        told.acknowledged = True
+        told.acknowledged_at = told.acknowledged_at or self.world.clock.now()
         return True
 
     async def _deliver(self, kind: str, payload: Json, retry: int) -> Json | None:

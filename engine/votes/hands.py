@@ -1,0 +1,260 @@
+"""What each person holds after a log of vote events, and which of it is their choice.
+
+Pure. A platform tells of an event once, twice, late or never; a reading sees what is held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
+from itertools import groupby
+from operator import attrgetter
+
+from engine.judging import How, VoteEvent
+
+NO_DELAY = timedelta()
+_NUMBER = attrgetter("number")
+Hands = dict[str, VoteEvent]
+"""The options that one person holds, each with the event that says so."""
+
+
+def hands_held(events: Iterable[VoteEvent], *, tally_visible: bool = True) -> dict[int, Hands]:
+    """Return what each person holds after the events, in the order in which they were given.
+
+    `tally_visible` is False where the bot takes reactions away at once (a secret ballot) or
+    there are none (a private one); see `standing_votes`.
+    """
+    return {
+        person: hands_of(own, tally_visible=tally_visible)
+        for person, own in as_given(events, tally_visible=tally_visible)
+    }
+
+
+def as_given(
+    events: Iterable[VoteEvent], *, tally_visible: bool
+) -> Iterator[tuple[int, list[VoteEvent]]]:
+    """Yield each person's events in the order in which they were given, in the order of ids.
+
+    Where reactions stay on the message, what was told after a reading agrees with what it saw, and
+    only what a reading has overtaken still has its `read_at`.
+    """
+    log = tuple(events)
+    delay = shortest_delay(log)
+    for person, own in by_person(log):
+        yield person, in_order(_settled(own, delay) if tally_visible else map(_fresh, own))
+
+
+def hands_of(events: Iterable[VoteEvent], *, tally_visible: bool = True) -> Hands:
+    """Return what one person holds after events in the order in which they were given."""
+    hands: Hands = {}
+    for event in events:
+        take(event, hands, tally_visible=tally_visible)
+    return hands
+
+
+def chosen_option(events: Iterable[VoteEvent], *, tally_visible: bool) -> str | None:
+    """Return what a person's own events leave chosen."""
+    for hands in hands_held(events, tally_visible=tally_visible).values():
+        standing = standing_option(hands)
+        return None if standing is None else standing.option
+    return None
+
+
+def standing_option(hands: Hands, told_by: datetime | None = None) -> VoteEvent | None:
+    """Return the holding that stands, None when there is none or nobody can say which.
+
+    What a reading found after `told_by` may still be told, with its time; None: nothing may.
+    """
+    for one in hands.values():
+        if all(_is_newer(one, other, told_by) for other in hands.values() if other is not one):
+            return one
+    return None
+
+
+def is_undecided(events: Iterable[VoteEvent], told_by: datetime) -> bool:
+    """Whether it may still be told which of somebody's choices is the last.
+
+    The events are of one question, those of them that a reading found by `told_by` are told by now.
+    """
+    return any(
+        standing_option(hands, told_by) is None
+        and any(one.given_at is None and _may_be_told(one, told_by) for one in hands.values())
+        for hands in hands_held(events).values()
+    )
+
+
+def in_order(events: Iterable[VoteEvent]) -> list[VoteEvent]:
+    """Return one person's events as they were given: that of receipt, where no time was told.
+
+    One that was told late, as Slack tells what it could not at first, comes before the first that
+    was given after it.
+    """
+    placed: list[VoteEvent] = []
+    for event in sorted(events, key=_NUMBER):
+        at = len(placed)
+        if event.given_at is not None:
+            later = (i for i, other in enumerate(placed) if _given_after(other, event))
+            at = next(later, at)
+        placed.insert(at, event)
+    return placed
+
+
+def by_person(events: Iterable[VoteEvent]) -> Iterator[tuple[int, Iterator[VoteEvent]]]:
+    """Group events by person, in the order of their ids."""
+    whose = attrgetter("person")
+    return groupby(sorted(events, key=whose), key=whose)
+
+
+def shortest_delay(events: Iterable[VoteEvent]) -> timedelta:
+    """Return the shortest time from when something was done to when it was heard.
+
+    The platform's clock says the one and ours the other, so that it may be less than nothing. What
+    was done at a moment of the platform's was done no later than this after it by ours.
+    """
+    delays = (event.received_at - event.given_at for event in events if event.given_at is not None)
+    return min(delays, default=NO_DELAY)
+
+
+def _settled(own: Iterable[VoteEvent], delay: timedelta) -> list[VoteEvent]:
+    """Make what was told after a reading agree with what the reading saw; of one person.
+
+    A reading knows what came of all that was done before it. What is told of that afterwards says
+    when it was done, and no longer what is held.
+    """
+    known: list[VoteEvent] = []
+    forms: list[tuple[VoteEvent, Sequence[VoteEvent]]] = []
+    for event in sorted(own, key=_NUMBER):
+        form = _agreeing(event, known, delay)
+        forms.append((event, form))
+        known.extend(form)
+    return [
+        one for event, form in forms for one in ((event,) if _is_told_again(event, known) else form)
+    ]
+
+
+def _agreeing(
+    event: VoteEvent, before: Sequence[VoteEvent], delay: timedelta
+) -> Sequence[VoteEvent]:
+    """Return what an event says of what is held after all that was known before it."""
+    if event.given_at is None or event.read_at is None:
+        return (_fresh(event),)
+    latest = event.given_at + delay
+    if latest >= event.read_at:
+        return (_fresh(event),)
+    there = event.option in hands_of(in_order(before))
+    if there == (event.option in hands_of(in_order((*before, event)))):
+        return (event,)
+    if event.added:
+        return ()  # it has been taken back since
+    # It has been given again since, but before the reading ended.
+    untimed = event.model_copy(update={"given_at": None})
+    again = {"added": True, "how": How.RECOVERED, "received_at": latest}
+    bounds = {"heard_from": latest, "newer_since": event.read_at}
+    return (untimed, untimed.model_copy(update=again | bounds))
+
+
+def _fresh(event: VoteEvent) -> VoteEvent:
+    """Return an event that no reading has overtaken."""
+    if event.read_at is None or event.how is How.RECOVERED:
+        return event
+    return event.model_copy(update={"read_at": None})
+
+
+def _is_told_again(withdrawn: VoteEvent, known: Iterable[VoteEvent]) -> bool:
+    """Whether it is told as well that what was taken back was given again."""
+    return not withdrawn.added and any(
+        other.added and other.option == withdrawn.option and _given_after(other, withdrawn)
+        for other in known
+    )
+
+
+def _given_after(one: VoteEvent, other: VoteEvent) -> bool:
+    """Whether the platform told of both when they were given, and this one was later."""
+    if one.given_at is None or other.given_at is None:
+        return False
+    return one.given_at > other.given_at
+
+
+def _may_be_told(found: VoteEvent, told_by: datetime | None) -> bool:
+    return found.how is How.RECOVERED and told_by is not None and max(_bounds(found)) > told_by
+
+
+def _is_newer(one: VoteEvent, other: VoteEvent, told_by: datetime | None) -> bool:
+    """Whether one holding is known to be newer than another."""
+    if one.given_at is not None and other.given_at is not None:
+        return (one.given_at, one.number) > (other.given_at, other.number)
+    if one.how is not How.RECOVERED:
+        heard_later = one.number > other.number and one.read_at is None
+        return heard_later or _was_heard_after(one, other, told_by)
+    if other.how is How.RECOVERED:
+        return min(_bounds(one)) > max(_bounds(other))  # by a later reading
+    heard_before = one.heard_from is None or other.received_at < one.heard_from
+    return heard_before and one.number > other.number
+
+
+def _bounds(found: VoteEvent) -> tuple[datetime, datetime]:
+    """Return two moments: it was given no earlier than one reading before the first of them."""
+    return found.received_at, found.read_at or found.received_at
+
+
+def _was_heard_after(one: VoteEvent, found: VoteEvent, told_by: datetime | None) -> bool:
+    """Whether one was given after the last silence in which a recovered one can have been."""
+    if found.how is not How.RECOVERED or found.newer_since is None or _may_be_told(found, told_by):
+        return False
+    return min(one.received_at, one.given_at or one.received_at) >= found.newer_since
+
+
+def take(event: VoteEvent, hands: Hands, *, tally_visible: bool) -> None:
+    """Change what one person holds by the next event."""
+    if not event.added:
+        _withdraw(event, hands, tally_visible)
+    elif event.how is How.RECOVERED:
+        _recover(event, hands, tally_visible)
+    elif event.how is How.BUTTON or not tally_visible:
+        hands.clear()
+        hands[event.option] = event
+    elif event.option not in hands:
+        hands[event.option] = event
+    elif hands[event.option].how is How.RECOVERED:
+        hands[event.option] = _tell(hands[event.option], event)
+    elif _given_again(event, hands[event.option]):
+        hands[event.option] = event
+
+
+def _given_again(event: VoteEvent, held: VoteEvent) -> bool:
+    """Whether what is held was taken away, unheard, and given once more; else it is told twice."""
+    silent_between = event.heard_from is not None and event.heard_from > held.received_at
+    return _given_after(event, held) or (event.given_at is None and silent_between)
+
+
+def _tell(found: VoteEvent, told: VoteEvent) -> VoteEvent:
+    """Return a holding that a reading had found when it is told of as well.
+
+    Without a time it is told in its turn. With one it may have waited, so that it is no newer than
+    what the reading found beside it.
+    """
+    if told.given_at is None:
+        return told
+    return found.model_copy(update={"given_at": told.given_at})
+
+
+def _withdraw(event: VoteEvent, hands: Hands, tally_visible: bool) -> None:
+    if event.how is How.BUTTON:
+        hands.clear()
+        return
+    held = hands.get(event.option)
+    if held is not None and held.how is not How.BUTTON and tally_visible:
+        del hands[event.option]
+
+
+def _recover(event: VoteEvent, hands: Hands, tally_visible: bool) -> None:
+    held = hands.get(event.option)
+    if held is not None:
+        if held.given_at is not None and tally_visible:  # it was told after it had been found
+            hands[event.option] = _tell(event, held)
+        return
+    if not tally_visible:
+        heard = [o for o, holding in hands.items() if holding.how is not How.RECOVERED]
+        for option in [o for o in heard if _is_newer(event, hands[o], None)]:
+            del hands[option]
+    hands[event.option] = event

@@ -1,0 +1,63 @@
+"""Slack's connection, on a transport that a test takes away."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, cast
+
+from aiohttp import web
+from pydantic import SecretStr
+from slack_bolt.async_app import AsyncApp
+
+from adapters.slack.connection import Connection, Missed
+from adapters.slack.install.workspaces import Workspaces
+from adapters.slack.rest import Rest
+from adapters.slack.site import Site
+from adapters.slack.venue import SlackVenue
+from engine.ports import EventsLost, EventsMissed, Inbound
+
+
+class MovedTransport:
+    """Events come as long as a test says so."""
+
+    signing_secret = ""
+
+    def __init__(self) -> None:
+        self.connected = False
+        self.says_hello = asyncio.Event()
+
+    def routes(self, app: AsyncApp) -> list[web.RouteDef]:
+        return []
+
+    async def serve(self, app: AsyncApp, missed: Missed) -> None:
+        while True:
+            await self.says_hello.wait()
+            self.says_hello.clear()
+            self.connected = True
+            await missed()
+
+
+class NoWorkspaces:
+    """No workspace has installed the app."""
+
+    app = Rest(SecretStr("xoxb-1"), "http://127.0.0.1:9/api/")
+
+    async def teams(self) -> list[str]:
+        return []
+
+
+async def test_that_no_events_come_any_more_is_noticed_each_time() -> None:
+    transport, heard = MovedTransport(), asyncio.Queue[Inbound]()
+    nobody = cast(Workspaces, NoWorkspaces())
+    connection = Connection(nobody, transport, Site("127.0.0.1", 0))
+    running = asyncio.ensure_future(connection.run(cast(Any, None), heard.put, SlackVenue(nobody)))
+    try:
+        for _ in range(2):
+            transport.says_hello.set()
+            assert await asyncio.wait_for(heard.get(), 10) == EventsMissed()
+            await asyncio.sleep(0.25)  # it is looked every tenth of a second
+            transport.connected = False
+            assert await asyncio.wait_for(heard.get(), 10) == EventsLost()
+    finally:
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
