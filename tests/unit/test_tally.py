@@ -377,6 +377,7 @@ class Bot:
     platform: Platform = field(default_factory=Platform)
     events: list[VoteEvent] = field(default_factory=list)
     away: bool = False
+    missed: set[tuple[str, str]] = field(default_factory=set)  # what was done since it left
 
     def append(
         self, person: int, option: str, added: bool, how: How, when: int | None = None
@@ -395,12 +396,13 @@ class Bot:
 
     def act(self, user: str, option: str, adds: bool) -> None:
         held = self.platform.held.setdefault(user, set())
-        if adds == (option in held):
-            return
+        if adds == (option in held) or (user, option) in self.missed:
+            return  # nobody can see that something was taken back and given again unheard
         (held.add if adds else held.remove)(option)
         if not adds:
             self.platform.known.pop((user, option), None)
         if self.away:
+            self.missed.add((user, option))
             return
         self.append(USERS[user], option, adds, How.LIVE)
         if adds:
@@ -415,6 +417,7 @@ class Bot:
             self.append(USERS[user], option, heard[-1].added, How.LIVE)
 
     def recover(self) -> None:
+        self.missed.clear()
         held = self.platform.held
         holders = {o: frozenset(u for u in held if o in held[u]) for o in OPTIONS}
         began = at(len(self.events) + 1)
