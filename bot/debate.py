@@ -15,7 +15,7 @@ from bot.terminal import COMMUNITY, PLATFORM, Session
 from engine.debate import Model, Replacement
 from engine.errors import UsageError
 from engine.formats import find_format
-from engine.formats.format import read_options as read_own
+from engine.formats.format import read_own
 from engine.line.intake import Order
 from engine.line.service import Started
 from engine.options import Options, read_options

@@ -104,7 +104,7 @@ class Format(ABC):
 O = TypeVar("O", bound=Value)  # noqa: E741 - O for options
 
 
-def read_options(name: str, shape: type[O], given: Mapping[str, object]) -> O:
+def read_own(name: str, shape: type[O], given: Mapping[str, object]) -> O:
     """Read a format's options, complete with defaults. Raises UsageError naming the wrong one."""
     unknown = sorted(set(given) - set(shape.model_fields))
     if unknown:

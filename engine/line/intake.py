@@ -21,7 +21,7 @@ from engine.debate import (
 )
 from engine.errors import BudgetError, NotAllowedError, UsageError
 from engine.formats import Format, find_format
-from engine.formats.format import Roles, read_options
+from engine.formats.format import Roles, read_own
 from engine.jury.history import Fit
 from engine.jury.roster import seat_panel
 from engine.options import BUILT_IN, Options, check_limits
@@ -96,7 +96,7 @@ def complete(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Form
     options = BUILT_IN | defaults | order
     check_limits(options)
     script = find_format(options.format or "")
-    own = read_options(script.name, script.options, options.options).model_dump(mode="json")
+    own = read_own(script.name, script.options, options.options).model_dump(mode="json")
     if options.rounds is not None and not script.takes_rounds:
         raise UsageError(
             f"The number of rounds cannot be chosen in the format {script.name}: leave rounds out. "
