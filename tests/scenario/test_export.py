@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -226,13 +227,16 @@ async def test_a_cancelled_export_stops_and_leaves_nothing(store: SqlStore, tmp_
         writing.set()
         go_on.wait(5)
 
-    task = asyncio.create_task(
-        export(store, tmp_path / "out", ExportFilter(), None, version="1", report=hold_up)
-    )
-    await asyncio.to_thread(writing.wait, 5)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    go_on.set()
-    await asyncio.get_running_loop().shutdown_default_executor()
+    loop = asyncio.get_running_loop()
+    with ThreadPoolExecutor() as threads:  # whose end is that of the export's thread
+        loop.set_default_executor(threads)
+        task = asyncio.create_task(
+            export(store, tmp_path / "out", ExportFilter(), None, version="1", report=hold_up)
+        )
+        await asyncio.to_thread(writing.wait, 5)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        go_on.set()
+    loop.set_default_executor(ThreadPoolExecutor())
     assert [path for path in contents(tmp_path) if "out" in path] == []
