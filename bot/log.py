@@ -26,7 +26,6 @@ REDACTED = "[redacted]"
 # Libraries that say more at "info" than an operator wants to read.
 _TALKATIVE = (
     "aiohttp.access",
-    "aiosqlite",
     "alembic",
     "asyncio",
     "discord",

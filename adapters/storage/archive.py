@@ -10,25 +10,14 @@ from operator import attrgetter, itemgetter
 from typing import Any
 
 import orjson
-from sqlalchemy import ColumnElement, Row, Select, func, select
 
-from adapters.storage.casting import read_log
 from adapters.storage.connection import Connection
 from adapters.storage.database import Database
-from adapters.storage.debates import ENDED, to_debate
+from adapters.storage.debates import to_debate
 from adapters.storage.findings import read_findings
-from adapters.storage.journal import PANEL, select_ballots, to_ballot
+from adapters.storage.journal import BALLOTS, to_ballot
 from adapters.storage.people import hidden_people
-from adapters.storage.tables import (
-    ballots,
-    calls,
-    debates,
-    targets,
-    turns,
-    verdicts,
-    vote_events,
-    votes,
-)
+from adapters.storage.vote_log import read_log
 from engine.debate import Debate, Turn
 from engine.judging import REVEALED, Question, Verdict, VoteEvent
 from engine.ports import Reply
@@ -36,23 +25,44 @@ from engine.store import Answer, CallRecord, DebateRecord, ExportFilter
 from engine.votes.labels import revised_votes, turn_labels
 from engine.votes.tally import count
 
-CHUNK = 25
 ANSWER = itemgetter(*Answer._fields)
 BY_QUESTION = attrgetter("question", "person")
+# What of a filter SQL can tell; which votes were gold is told by the votes alone.
+ENDED = "status IN ('closed', 'partial', 'cancelled', 'failed')"
+CONDITIONS = {
+    "platform": "platform = :platform",
+    "community": "community = :community",
+    "formats": "format IN :formats",
+    "languages": "language IN :languages",
+    "ids": "id IN :ids",
+    "revealed": "revealed_at IS NOT NULL",
+    "quorum_met": "revealed_at IS NOT NULL",
+    "without_rehearsal": "NOT rehearsal",
+    "since": "coalesce(revealed_at, created_at) > :since",
+    "until": "coalesce(revealed_at, created_at) <= :until",
+}
+UNASKED = (None, False, ())
+NEWEST = """
+SELECT revealed_at, created_at FROM debates WHERE {}
+ORDER BY coalesce(revealed_at, created_at) DESC LIMIT 1
+"""
+SIZE = "SELECT count(*) FROM debates WHERE {}"
+CHUNK = "SELECT * FROM debates WHERE {} AND id > :last ORDER BY id LIMIT 25"
+TURNS = "SELECT debate, body FROM turns WHERE debate IN :debates ORDER BY number"
+VERDICTS = "SELECT debate, body FROM verdicts WHERE debate IN :debates AND judge = 'panel'"
+VOTES = "SELECT debate, body FROM votes WHERE debate IN :debates"
+# The questions whose answers go on being taken after the reveal.
+REVEALED_LOGS = """
+SELECT * FROM vote_events WHERE debate IN :debates AND question IN :questions ORDER BY number
+"""
+UNREAD = """
+SELECT debate FROM targets WHERE debate IN :debates AND question = 'again' AND unread
+"""
 # Without the request: the prompts are most of the database, and nobody here reads them.
-CALL_COLUMNS = (
-    calls.c.debate,
-    calls.c.step,
-    calls.c.model,
-    calls.c.attempt,
-    calls.c.reply,
-    calls.c.error,
-    calls.c.cost,
-    calls.c.cost_max,
-    calls.c.cost_origin,
-    calls.c.prompt_hash,
-)
-MOMENT = func.coalesce(debates.c.revealed_at, debates.c.created_at)
+CALLS = """
+SELECT debate, step, model, attempt, reply, error, cost, cost_max, cost_origin, prompt_hash
+FROM calls WHERE debate IN :debates ORDER BY step, attempt
+"""
 
 
 class ArchiveTable:
@@ -70,53 +80,33 @@ class ArchiveTable:
     def newest(self, where: ExportFilter) -> datetime | None:
         """Return the newest moment in the debates, None without any; cheap, so whatever quorum."""
         with self._database.snapshot() as connection:
-            found: datetime | None = connection.scalar(
-                select(func.max(MOMENT)).where(*_conditions(where))
-            )
-            return found
+            row = connection.first(NEWEST.format(_conditions(where)), **_values(where))
+        moment: datetime | None = row and (row.revealed_at or row.created_at)
+        return moment
 
     def size(self, where: ExportFilter) -> int:
         """Return how many debates there are; cheap, so whatever their quorum."""
-        query = select(func.count()).select_from(debates).where(*_conditions(where))
         with self._database.snapshot() as connection:
-            return int(connection.scalars(query).one())
+            return int(connection.value(SIZE.format(_conditions(where)), **_values(where)))
 
 
 def _records(connection: Connection, where: ExportFilter) -> Iterator[DebateRecord]:
-    chosen, last = select(debates).where(*_conditions(where)).order_by(debates.c.id), ""
+    query, values, last = CHUNK.format(_conditions(where)), _values(where), ""
     hidden = hidden_people(connection)
-    while chunk := connection.execute(chosen.where(debates.c.id > last).limit(CHUNK)).all():
-        for record in _complete(connection, [to_debate(row) for row in chunk], hidden):
+    while chunk := connection.rows(query, last=last, **values):
+        for record in _complete(connection, list(map(to_debate, chunk)), hidden):
             if not where.quorum_met or _meets_quorum(record):
                 yield record
         last = chunk[-1].id
 
 
-def _conditions(where: ExportFilter) -> list[ColumnElement[bool]]:
-    """Return what SQL can tell of a debate; which votes were gold is told by the votes alone."""
-    conditions: list[ColumnElement[bool]] = [debates.c.status.in_(ENDED)]
-    for column, value in (
-        (debates.c.platform, where.platform),
-        (debates.c.community, where.community),
-    ):
-        if value is not None:
-            conditions.append(column == value)
-    for column, values in (
-        (debates.c.format, where.formats),
-        (debates.c.language, where.languages),
-        (debates.c.id, where.ids),
-    ):
-        if values:
-            conditions.append(column.in_(values))
-    if where.revealed or where.quorum_met:
-        conditions.append(debates.c.revealed_at.is_not(None))
-    if where.without_rehearsal:
-        conditions.append(debates.c.rehearsal.is_(False))
-    if where.since is not None:
-        conditions.append(where.since < MOMENT)
-    if where.until is not None:
-        conditions.append(where.until >= MOMENT)
-    return conditions
+def _conditions(where: ExportFilter) -> str:
+    asked = (text for name, text in CONDITIONS.items() if getattr(where, name) not in UNASKED)
+    return " AND ".join((ENDED, *asked))
+
+
+def _values(where: ExportFilter) -> dict[str, Any]:
+    return {name: getattr(where, name) for name in CONDITIONS}
 
 
 def _meets_quorum(record: DebateRecord) -> bool:
@@ -129,36 +119,20 @@ def _complete(
 ) -> Iterator[DebateRecord]:
     ids = [debate.id for debate in chunk]
 
-    def grouped(query: Select[Any]) -> dict[str, list[Row[Any]]]:
-        rows: dict[str, list[Row[Any]]] = defaultdict(list)
-        for row in connection.execute(query):
+    def grouped(query: str, **values: Any) -> dict[str, list[Any]]:
+        rows: dict[str, list[Any]] = defaultdict(list)
+        for row in connection.rows(query, debates=ids, **values):
             rows[row.debate].append(row)
         return rows
 
-    spoken = grouped(select(turns).where(turns.c.debate.in_(ids)).order_by(turns.c.number))
-    read = grouped(select_ballots().where(ballots.c.debate.in_(ids)))
-    judged = grouped(select(verdicts).where(verdicts.c.debate.in_(ids), verdicts.c.judge == PANEL))
-    cast = _read_answers(connection, ids)
-    open_still = grouped(
-        select(vote_events)
-        .where(vote_events.c.debate.in_(ids), vote_events.c.question.in_(REVEALED))
-        .order_by(vote_events.c.number)
-    )
-    unread = set(
-        connection.scalars(
-            select(targets.c.debate).where(
-                targets.c.debate.in_(ids), targets.c.question == Question.AGAIN, targets.c.unread
-            )
-        )
-    )
-    called = grouped(
-        select(*CALL_COLUMNS).where(calls.c.debate.in_(ids)).order_by(calls.c.step, calls.c.attempt)
-    )
-    found = read_findings(grouped, ids)
+    spoken, read, judged, called = map(grouped, (TURNS, BALLOTS, VERDICTS, CALLS))
+    cast, found = grouped(VOTES), read_findings(grouped, ids)
+    open_still = grouped(REVEALED_LOGS, questions=tuple(REVEALED))
+    unread = set(connection.column(UNREAD, debates=ids))
     for debate in chunk:
         verdict = judged[debate.id]
         events = tuple(read_log(open_still[debate.id]))
-        answers = (*cast[debate.id], *_to_revised(events, debate, debate.id in unread))
+        answers = (*_to_answers(cast[debate.id]), *_to_revised(events, debate, debate.id in unread))
         yield DebateRecord(
             debate=debate,
             turns=tuple(Turn.model_validate_json(row.body) for row in spoken[debate.id]),
@@ -172,19 +146,11 @@ def _complete(
         )
 
 
-def _read_answers(connection: Connection, ids: Sequence[str]) -> dict[str, list[Answer]]:
-    """Return the votes and stances that stood at the close, by debate."""
-    # Of a million votes, a row each takes longer to fetch than its text to read.
-    query = (
-        select(votes.c.debate, func.aggregate_strings(votes.c.body, ","))
-        .where(votes.c.debate.in_(ids))
-        .group_by(votes.c.debate)
-    )
-    cast: dict[str, list[Answer]] = defaultdict(list)
-    for debate, bodies in connection.execute(query):
-        answers = map(_to_answer, orjson.loads(f"[{bodies}]"))
-        cast[debate] = sorted(answers, key=BY_QUESTION)
-    return cast
+def _to_answers(rows: Sequence[Any]) -> list[Answer]:
+    """Return the votes and stances that stood at the close."""
+    # As one text: each for itself, a million take longer to read.
+    bodies = orjson.loads(f"[{','.join([row.body for row in rows])}]")
+    return sorted(map(_to_answer, bodies), key=BY_QUESTION)
 
 
 def _to_answer(body: dict[str, Any]) -> Answer:
@@ -199,7 +165,7 @@ def _to_revised(events: Iterable[VoteEvent], debate: Debate, unread: bool) -> It
         yield Answer(**vote.model_dump(mode="json"))
 
 
-def _to_call(row: Row[Any]) -> CallRecord:
+def _to_call(row: Any) -> CallRecord:
     return CallRecord(
         step=row.step,
         model=row.model,

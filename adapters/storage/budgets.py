@@ -2,70 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Float, bindparam, func, or_, select, update
-from sqlalchemy.dialects.sqlite import insert
-
 from adapters.storage.connection import Connection
-from adapters.storage.prepared import Prepared, one_of
-from adapters.storage.tables import calls, debates, usage
-from engine.debate import Debate, Status
+from engine.debate import Debate
 from engine.errors import BudgetError
 from engine.store import Caps, NewDebate
 
-HELD = Prepared(
-    select(
-        debates.c.platform,
-        debates.c.community,
-        debates.c.budget_day,
-        debates.c.reserved_usd,
-        debates.c.settled_usd,
-    ).where(debates.c.id == bindparam("of"))
-)
-_COST = func.coalesce(calls.c.cost, calls.c.cost_max)
-SPENT = Prepared(
-    select(func.coalesce(func.sum(_COST), 0.0).label("usd")).where(
-        calls.c.debate == bindparam("of")
-    )
-)
-SETTLE_USAGE = Prepared(
-    update(usage)
-    .where(usage.c.scope == bindparam("in"), usage.c.day == bindparam("on"))
-    .values(
-        reserved_usd=usage.c.reserved_usd - bindparam("held"),
-        spent_usd=usage.c.spent_usd + bindparam("more"),
-    )
-)
-SETTLE = Prepared(
-    update(debates).where(debates.c.id == bindparam("of")), ("reserved_usd", "settled_usd")
-)
-LIVE = Prepared(
-    select(func.count().label("debates")).where(
-        debates.c.platform == bindparam("on"),
-        debates.c.community == bindparam("in"),
-        one_of(debates.c.status, Status.QUEUED, Status.RUNNING),
-    )
-)
-ENSURE = Prepared(
-    insert(usage).on_conflict_do_nothing(),
-    ("scope", "day", "reserved_usd", "spent_usd", "debates"),
-)
-UNUSED = {"reserved_usd": 0.0, "spent_usd": 0.0, "debates": 0}
-_CAP, _AMOUNT = bindparam("cap", type_=Float), bindparam("amount", type_=Float)
-_ONE_MORE = (
-    update(usage)
-    .where(usage.c.scope == bindparam("in"), usage.c.day == bindparam("at"))
-    .values(debates=usage.c.debates + 1)
-)
-RESERVE_TURN = Prepared(_ONE_MORE.where(or_(_CAP.is_(None), usage.c.debates < _CAP)))
-RESERVE_MONEY = Prepared(
-    _ONE_MORE.where(
-        or_(_CAP.is_(None), usage.c.reserved_usd + usage.c.spent_usd + _AMOUNT <= _CAP + 1e-9)
-    ).values(reserved_usd=usage.c.reserved_usd + _AMOUNT)
-)
+LIVE = """
+SELECT count(*) FROM debates
+WHERE platform = :platform AND community = :community AND status IN ('queued', 'running')
+"""
+# The first debate of a day makes its row.
+ENSURE = """
+INSERT INTO usage (scope, day, reserved_usd, spent_usd, debates) VALUES (:scope, :day, 0, 0, 0)
+ON CONFLICT DO NOTHING
+"""
+RESERVE_TURN = """
+UPDATE usage SET debates = debates + 1
+WHERE scope = :scope AND day = :day AND (debates < :cap) IS NOT FALSE
+"""
+RESERVE_MONEY = """
+UPDATE usage SET debates = debates + 1, reserved_usd = reserved_usd + :usd
+WHERE scope = :scope AND day = :day
+    AND (reserved_usd + spent_usd + :usd <= :cap + 1e-9) IS NOT FALSE
+"""
+RESERVE_REST = "UPDATE debates SET reserved_usd = :usd, budget_day = :day WHERE id = :debate"
+SPENT = "SELECT coalesce(sum(coalesce(cost, cost_max)), 0.0) FROM calls WHERE debate = :debate"
+HELD = """
+SELECT platform, community, budget_day, reserved_usd, settled_usd FROM debates WHERE id = :debate
+"""
+SETTLE_USAGE = """
+UPDATE usage SET reserved_usd = reserved_usd - :held, spent_usd = spent_usd + :more
+WHERE scope = :scope AND day = :day
+"""
+SETTLE = "UPDATE debates SET reserved_usd = 0, settled_usd = :total WHERE id = :debate"
 
 
 def reserve(connection: Connection, new: NewDebate, starter: int | None, caps: Caps) -> None:
@@ -74,13 +46,8 @@ def reserve(connection: Connection, new: NewDebate, starter: int | None, caps: C
     _reserve_place(connection, new.platform, new.community, caps)
     if starter is not None:
         _reserve_turn(connection, f"person:{starter}", day, caps.user_daily_debates)
-    _reserve_money(
-        connection,
-        _scope(new.platform, new.community),
-        day,
-        new.setup.reserved_usd,
-        caps.community_daily_usd,
-    )
+    scope = community_scope(new.platform, new.community)
+    _reserve_money(connection, scope, day, new.setup.reserved_usd, caps.community_daily_usd)
 
 
 def reserve_rest(connection: Connection, debate: Debate, caps: Caps, now: datetime) -> None:
@@ -91,28 +58,32 @@ def reserve_rest(connection: Connection, debate: Debate, caps: Caps, now: dateti
     _reserve_place(connection, debate.platform, debate.community, caps)
     most = debate.setup.reserved_usd if caps.debate_usd is None else caps.debate_usd
     rest = max(0.0, most - spent(connection, debate.id))
-    scope, day = _scope(debate.platform, debate.community), _day(now)
+    scope, day = community_scope(debate.platform, debate.community), _day(now)
     _reserve_money(connection, scope, day, rest, caps.community_daily_usd)
-    row = update(debates).where(debates.c.id == debate.id)
-    connection.execute(row.values(reserved_usd=rest, budget_day=day))
+    connection.run(RESERVE_REST, debate=debate.id, usd=rest, day=day)
 
 
 def settle(connection: Connection, debate_id: str) -> None:
     """Turn what a debate reserved into what it spent; a cost unknown counts at its maximum."""
-    [row] = HELD.rows(connection, {"of": debate_id})
+    row = connection.first(HELD, debate=debate_id)
     total = spent(connection, debate_id)
-    day = {"in": _scope(row.platform, row.community), "on": row.budget_day}
-    moved = {"held": row.reserved_usd, "more": total - row.settled_usd}
-    SETTLE_USAGE.run(connection, day | moved)
-    SETTLE.run(connection, {"of": debate_id, "reserved_usd": 0.0, "settled_usd": total})
+    connection.run(
+        SETTLE_USAGE,
+        scope=community_scope(row.platform, row.community),
+        day=row.budget_day,
+        held=row.reserved_usd,
+        more=total - row.settled_usd,
+    )
+    connection.run(SETTLE, debate=debate_id, total=total)
 
 
 def spent(connection: Connection, debate_id: str) -> float:
     """Return what a debate's tries cost in USD, those of unknown cost at their maximum."""
-    return float(SPENT.rows(connection, {"of": debate_id})[0].usd)
+    return float(connection.value(SPENT, debate=debate_id))
 
 
-def _scope(platform: str, community: str) -> str:
+def community_scope(platform: str, community: str) -> str:
+    """Return under which name a community's money is counted."""
     return f"community:{platform}:{community}"
 
 
@@ -123,7 +94,7 @@ def _day(moment: datetime) -> str:
 def _reserve_place(connection: Connection, platform: str, community: str, caps: Caps) -> None:
     if caps.max_live_per_community is None:
         return
-    live = LIVE.rows(connection, {"on": platform, "in": community})[0].debates
+    live = connection.value(LIVE, platform=platform, community=community)
     if live >= caps.max_live_per_community:
         raise BudgetError(
             f"{live} debates are running here already, and the cap is "
@@ -132,26 +103,23 @@ def _reserve_place(connection: Connection, platform: str, community: str, caps: 
 
 
 def _reserve_turn(connection: Connection, scope: str, day: str, cap: int | None) -> None:
-    if not _count_in(connection, RESERVE_TURN, {"in": scope, "at": day, "cap": cap}):
+    if not _count_in(connection, RESERVE_TURN, scope=scope, day=day, cap=cap):
         raise BudgetError(
             f"You have started {cap} debates today, which is the cap; start again tomorrow (UTC)."
         )
 
 
 def _reserve_money(
-    connection: Connection, scope: str, day: str, amount: float, cap: float | None
+    connection: Connection, scope: str, day: str, usd: float, cap: float | None
 ) -> None:
-    values = {"in": scope, "at": day, "cap": cap, "amount": amount}
-    if not _count_in(connection, RESERVE_MONEY, values):
+    if not _count_in(connection, RESERVE_MONEY, scope=scope, day=day, cap=cap, usd=usd):
         raise BudgetError(
-            f"This debate may cost up to {amount:.2f} USD, more than is left of today's "
+            f"This debate may cost up to {usd:.2f} USD, more than is left of today's "
             f"{cap:.2f} USD here; start again tomorrow (UTC) or choose cheaper models."
         )
 
 
-def _count_in(connection: Connection, change: Prepared, values: Mapping[str, Any]) -> int:
-    """Change a day's row, which the first debate of the day makes; 0 where its cap forbids it."""
-    return change.run(connection, values) or (
-        ENSURE.run(connection, {"scope": values["in"], "day": values["at"], **UNUSED})
-        and change.run(connection, values)
-    )
+def _count_in(connection: Connection, sql: str, *, scope: str, day: str, **values: Any) -> int:
+    """Change a day's row; 0 where its cap forbids it."""
+    connection.run(ENSURE, scope=scope, day=day)
+    return connection.run(sql, scope=scope, day=day, **values)

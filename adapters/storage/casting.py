@@ -1,39 +1,88 @@
-"""Answers within a transaction: which question each answers, and its row."""
+"""Answers that come in: which question each answers, whose it is, and its row in the log."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from threading import Lock
 from typing import Any
 
-from sqlalchemy import Row, bindparam, select
-from sqlalchemy.dialects.sqlite import insert
-
 from adapters.storage.connection import Connection
-from adapters.storage.people import Known, ensure_person, find_key
-from adapters.storage.tables import debates, vote_events
+from adapters.storage.database import Database
+from adapters.storage.people import BEGAN, Known, ensure_person, find_key
 from adapters.storage.targets import Found, find_question
+from adapters.storage.vote_log import append, append_all, read_log
 from engine.debate import BallotKind
 from engine.judging import How, Question, VoteEvent
 from engine.store import Cast, Outcome, Press, Pressed, Revision
 from engine.votes.hands import chosen_option
 
-# Statements of the hot path are built once: that costs twice what running them does.
-OWN_EVENTS = (
-    select(vote_events)
-    .where(
-        vote_events.c.debate == bindparam("of"),
-        vote_events.c.person == bindparam("who"),
-        vote_events.c.question == bindparam("asked"),
-    )
-    .order_by(vote_events.c.number)
-)
-KNOWN_EVENT = select(vote_events.c.number).where(
-    vote_events.c.debate == bindparam("of"), vote_events.c.event == bindparam("same")
-)
-INSERT_EVENT = insert(vote_events).on_conflict_do_nothing()
-EVENT_FIELDS = tuple(set(VoteEvent.model_fields) - {"votes_seen_before", "mirror_revealed"})
+OWN_EVENTS = """
+SELECT * FROM vote_events WHERE debate = :debate AND person = :person AND question = :question
+ORDER BY number
+"""
+KNOWN_EVENT = "SELECT 1 FROM vote_events WHERE debate = :debate AND event = :event"
+
+
+@dataclass(slots=True)
+class Batch:
+    """Reactions that wait for one write; what comes after it has begun waits for the next."""
+
+    casts: list[Cast] = field(default_factory=list)
+    _sealed: bool = False
+    _lock: Lock = field(default_factory=Lock)
+
+    def add(self, cast: Cast) -> int | None:
+        """Take one more and return its place; None when the write has begun."""
+        with self._lock:
+            if self._sealed:
+                return None
+            self.casts.append(cast)
+            return len(self.casts) - 1
+
+    def store(self, connection: Connection) -> list[Outcome]:
+        """Store them all, in the order of receipt."""
+        with self._lock:  # the writer has a thread of its own
+            self._sealed = True
+        return cast_all(connection, self.casts)
+
+
+class Casting:
+    """Where answers are thrown in, as the Votes part of the store knows it.
+
+    Reactions of one moment are collected, so that they are stored together.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._batch = Batch()
+        self._written: asyncio.Future[list[Outcome]] | None = None
+
+    async def cast(self, cast: Cast) -> Outcome:
+        """Append an event to the question of a message, in the order of receipt."""
+        place = self._batch.add(cast) if self._written is not None else None
+        if place is None or self._written is None:
+            self._batch = Batch([cast])
+            place = 0
+            self._written = self._database.enqueue(self._batch.store)
+        batch, written = self._batch, self._written
+        try:
+            outcomes = await asyncio.shield(written)
+        except Exception:
+            if len(batch.casts) == 1:
+                raise
+            # One that cannot be stored must not take the others with it.
+            return await self._database.write(lambda c: cast_all(c, [cast])[0])
+        return outcomes[place]
+
+    async def press(self, press: Press) -> Pressed:
+        """Choose, or withdraw what was chosen when that is pressed again; at once."""
+        return await self._database.write(lambda connection: _press(connection, press))
+
+    async def revise(self, revision: Revision) -> Pressed:
+        """Keep what somebody answers after the reveal, in place of what they answered before."""
+        return await self._database.write(lambda connection: _revise(connection, revision))
 
 
 def cast_all(connection: Connection, casts: Sequence[Cast]) -> list[Outcome]:
@@ -48,7 +97,7 @@ def cast_all(connection: Connection, casts: Sequence[Cast]) -> list[Outcome]:
     people = _people_of(connection, [cast for cast, fits in zip(casts, taken, strict=True) if fits])
     outcomes: list[Outcome] = []
     rows: list[dict[str, Any]] = []
-    known = _Known(connection)
+    known = _KnownEvents(connection)
     for cast, question in zip(casts, found, strict=True):
         if question is None or question.closed:
             outcomes.append("unknown" if question is None else "closed")
@@ -61,12 +110,11 @@ def cast_all(connection: Connection, casts: Sequence[Cast]) -> list[Outcome]:
         else:
             rows.append(_row(cast, question, person.id))
             outcomes.append("stored")
-    if rows:
-        connection.execute(INSERT_EVENT, rows)
+    append_all(connection, rows)
     return outcomes
 
 
-class _Known:
+class _KnownEvents:
     """The platform's ids of events that are stored already, or about to be."""
 
     def __init__(self, connection: Connection) -> None:
@@ -78,21 +126,16 @@ class _Known:
         if (debate, event) in self._seen:
             return True
         self._seen.add((debate, event))
-        same = {"of": debate, "same": event}
-        return self._connection.scalar(KNOWN_EVENT, same) is not None
+        return self._connection.value(KNOWN_EVENT, debate=debate, event=event) is not None
 
 
 def _people_of(
     connection: Connection, casts: Sequence[Cast]
 ) -> dict[tuple[str, str], Known | None]:
     """Return who casts, by platform and user, making those who are new; None: forgotten."""
-    people: dict[tuple[str, str], Known | None] = {}
     key = find_key(connection)
-    for cast in casts:
-        if (cast.platform, cast.user) not in people:
-            person = ensure_person(connection, cast.platform, cast.user, key)
-            people[cast.platform, cast.user] = person
-    return people
+    users = dict.fromkeys((cast.platform, cast.user) for cast in casts)
+    return {user: ensure_person(connection, *user, key) for user in users}
 
 
 def _row(cast: Cast, found: Found, person: int) -> dict[str, Any]:
@@ -112,7 +155,7 @@ def _row(cast: Cast, found: Found, person: int) -> dict[str, Any]:
     }
 
 
-def press_one(connection: Connection, press: Press) -> Pressed:
+def _press(connection: Connection, press: Press) -> Pressed:
     """Choose by button, or withdraw; a repetition changes nothing."""
     found = find_question(connection, press.platform, press.place, press.message)
     if found is None or found.ballot is BallotKind.OPEN:
@@ -120,68 +163,35 @@ def press_one(connection: Connection, press: Press) -> Pressed:
     person = ensure_person(connection, press.platform, press.user, find_key(connection))
     if person is None or not person.may_answer(found.began):
         return Pressed(outcome="forgotten")
-    own = {"of": found.debate, "who": person.id, "asked": found.question}
-    log = read_log(connection.execute(OWN_EVENTS, own))
-    chosen = chosen_option(log, tally_visible=False)
+    own = {"debate": found.debate, "person": person.id, "question": found.question}
+    chosen = chosen_option(_log(connection, own), tally_visible=False)
     if found.closed:
         return Pressed(outcome="closed", option=chosen)
     withdrawn = press.option is None or press.option == chosen
     option = chosen if withdrawn else press.option
     if option is None:
         return Pressed(outcome="stored")
-    row = {
-        "debate": found.debate,
-        "person": person.id,
-        "option": option,
-        "added": not withdrawn,
-        "how": How.BUTTON,
-        "event": press.event,
-        "received_at": press.received_at,
-        "question": found.question,
-    }
-    if append(connection, row) == "duplicate":
+    given = {"option": option, "added": not withdrawn, "how": How.BUTTON, "event": press.event}
+    if append(connection, received_at=press.received_at, **own, **given) == "duplicate":
         return Pressed(outcome="duplicate", option=chosen)
     return Pressed(outcome="stored", option=None if withdrawn else option)
 
 
-def append(connection: Connection, row: dict[str, Any]) -> Outcome:
-    """Append an event; one whose platform's id is known already changes nothing."""
-    return "stored" if connection.execute(INSERT_EVENT, row).rowcount else "duplicate"
-
-
-def revise_one(connection: Connection, revision: Revision) -> Pressed:
+def _revise(connection: Connection, revision: Revision) -> Pressed:
     """Answer after the reveal, or take that back; the same answer again changes nothing."""
-    began = select(debates.c.created_at).where(debates.c.id == revision.debate)
+    began = connection.value(BEGAN, debate=revision.debate)
     person = ensure_person(connection, revision.platform, revision.user, find_key(connection))
-    if person is None or not person.may_answer(connection.scalars(began).one()):
+    if person is None or not person.may_answer(began):
         return Pressed(outcome="forgotten")
-    own = {"of": revision.debate, "who": person.id, "asked": Question.AGAIN}
-    events = read_log(connection.execute(OWN_EVENTS, own))
-    held = chosen_option(events, tally_visible=revision.ballot is BallotKind.OPEN)
+    own = {"debate": revision.debate, "person": person.id, "question": Question.AGAIN}
+    visible = revision.ballot is BallotKind.OPEN
+    held = chosen_option(_log(connection, own), tally_visible=visible)
     if revision.option == held:
         return Pressed(outcome="duplicate", option=held)
-    row = {
-        "debate": revision.debate,
-        "person": person.id,
-        "option": revision.option or held,
-        "added": revision.option is not None,
-        "how": How.BUTTON,
-        "received_at": revision.received_at,
-        "question": Question.AGAIN,
-    }
-    append(connection, row)
+    given = {"option": revision.option or held, "added": revision.option is not None}
+    append(connection, how=How.BUTTON, received_at=revision.received_at, **own, **given)
     return Pressed(outcome="stored", option=revision.option)
 
 
-def read_log(
-    rows: Iterable[Row[Any]], mirror_revealed_at: datetime | None = None
-) -> Iterator[VoteEvent]:
-    """Read a debate's log, with what its voters could know: others' answers, and its mirror."""
-    known: dict[tuple[str, str], set[int]] = defaultdict(set)
-    for row in rows:
-        others = known[row.question, row.step]
-        plain = {name: getattr(row, name) for name in EVENT_FIELDS}
-        told = mirror_revealed_at is not None and row.received_at >= mirror_revealed_at
-        seen = len(others) - (row.person in others)
-        yield VoteEvent(**plain, votes_seen_before=seen, mirror_revealed=told)
-        others.add(row.person)
+def _log(connection: Connection, own: dict[str, Any]) -> list[VoteEvent]:
+    return list(read_log(connection.rows(OWN_EVENTS, **own)))

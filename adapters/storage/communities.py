@@ -5,17 +5,37 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, and_, select, update
-from sqlalchemy.dialects.sqlite import insert
-
 from adapters.storage.connection import Connection
 from adapters.storage.database import Database
 from adapters.storage.purge import count_holdings, find_gone, finish_purge, purge_some
-from adapters.storage.tables import communities, debates
 from engine.store import Holdings, Left
 from engine.store.community import CommunitySettings
 
-NOTHING_SET = "{}"
+SETTINGS = """
+SELECT settings FROM communities WHERE platform = :platform AND community = :community
+"""
+# One that had left is back; one that is known stays as it is.
+JOIN = """
+INSERT INTO communities (platform, community, settings, joined_at)
+VALUES (:platform, :community, '{}', :now)
+ON CONFLICT (platform, community) DO UPDATE SET joined_at = excluded.joined_at, left_at = NULL
+WHERE communities.left_at IS NOT NULL
+"""
+SET = """
+UPDATE communities SET settings = :settings WHERE platform = :platform AND community = :community
+"""
+LEAVE = """
+UPDATE communities SET settings = '{}', left_at = :now
+WHERE platform = :platform AND community = :community
+"""
+KNOWN = """
+SELECT community FROM communities WHERE platform = :platform AND left_at IS NULL
+UNION
+SELECT community FROM debates
+WHERE platform = :platform AND community NOT IN (
+    SELECT community FROM communities WHERE platform = :platform
+)
+"""
 
 
 class CommunityTable:
@@ -40,9 +60,8 @@ class CommunityTable:
         def store(connection: Connection) -> CommunitySettings:
             changed = make(_get(connection, platform, community))
             join(connection, platform, community, now)
-            row = update(communities).where(_is(platform, community))
             settings = changed.model_dump_json(exclude_defaults=True)
-            connection.execute(row.values(settings=settings))
+            connection.run(SET, platform=platform, community=community, settings=settings)
             return changed
 
         return await self._database.write(store)
@@ -53,18 +72,16 @@ class CommunityTable:
 
     async def left(self, platform: str, community: str, now: datetime) -> None:
         """Note that a community removed Rostrum, and delete its settings."""
-        row = update(communities).where(_is(platform, community))
-        gone = row.values(settings=NOTHING_SET, left_at=now)
 
         def store(connection: Connection) -> None:
             join(connection, platform, community, now)  # it may have come while nobody listened
-            connection.execute(gone)
+            connection.run(LEAVE, platform=platform, community=community, now=now)
 
         await self._database.write(store)
 
     async def known(self, platform: str) -> frozenset[str]:
         """Return the communities of a platform that have Rostrum, or held a debate."""
-        return await self._database.read(lambda connection: _known(connection, platform))
+        return frozenset(await self._database.column(KNOWN, platform=platform))
 
     async def gone(self, before: datetime) -> list[Left]:
         """Return those that left before a moment, and where no debate runs any more."""
@@ -85,30 +102,10 @@ class CommunityTable:
 
 
 def _get(connection: Connection, platform: str, community: str) -> CommunitySettings:
-    query = select(communities.c.settings).where(_is(platform, community))
-    return CommunitySettings.model_validate_json(connection.scalar(query) or NOTHING_SET)
-
-
-def _known(connection: Connection, platform: str) -> frozenset[str]:
-    told = select(communities.c.community, communities.c.left_at)
-    rows = connection.execute(told.where(communities.c.platform == platform)).all()
-    held = select(debates.c.community).where(debates.c.platform == platform).distinct()
-    have = {row.community for row in rows if row.left_at is None}
-    return frozenset(have | {*connection.scalars(held)} - {row.community for row in rows})
+    stored = connection.value(SETTINGS, platform=platform, community=community)
+    return CommunitySettings.model_validate_json(stored or "{}")
 
 
 def join(connection: Connection, platform: str, community: str, now: datetime) -> None:
     """Make a community's row, or bring back the one of a community that had left."""
-    row = insert(communities).values(
-        platform=platform, community=community, settings=NOTHING_SET, joined_at=now
-    )
-    back = row.on_conflict_do_update(
-        index_elements=["platform", "community"],
-        set_={"joined_at": now, "left_at": None},
-        where=communities.c.left_at.is_not(None),
-    )
-    connection.execute(back)
-
-
-def _is(platform: str, community: str) -> ColumnElement[bool]:
-    return and_(communities.c.platform == platform, communities.c.community == community)
+    connection.run(JOIN, platform=platform, community=community, now=now)

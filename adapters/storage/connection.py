@@ -1,8 +1,9 @@
 """A connection as statements see it: a text with named parameters, run in one line.
 
 A text is the statement that the database gets, spelled so that SQLite and PostgreSQL both take it:
-parameters are `:name`, upserts `ON CONFLICT (…) DO UPDATE SET x = excluded.x`. What differs stands
-here. A list, as in `id IN :ids`, is written out. Rows are named tuples of our types.
+parameters are `:name`, upserts `ON CONFLICT (…) DO UPDATE SET x = excluded.x`, and a condition that
+holds where its parameter is null, `(place = :channel) IS NOT FALSE`. What differs stands here. A
+list, as in `id IN :ids`, is written out. Rows are named tuples of our types.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections import namedtuple
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -83,23 +84,6 @@ class Connection:
         """Return the first column of every row."""
         return [row[0] for row in self._execute(sql, values).fetchall()]
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.legacy, name)
-
-    @cached_property
-    def legacy(self) -> Any:
-        """The same connection for SQLAlchemy's expressions."""
-        from sqlalchemy import StaticPool, create_engine
-
-        engine = create_engine(
-            "sqlite+pysqlite://",
-            creator=lambda: _Borrowed(self.driver),
-            poolclass=StaticPool,
-            pool_reset_on_return=None,
-            native_datetime=True,
-        )
-        return engine.connect()
-
     def _execute(self, sql: str, values: Mapping[str, Any]) -> sqlite3.Cursor:
         if " IN :" in sql:
             sql, values = _spell_out(sql, values)
@@ -120,21 +104,6 @@ def connect(path: Path, pragmas: Iterable[str] = READER, *, frozen: bool = False
     for pragma in pragmas:
         driver.execute(f"PRAGMA {pragma}")
     return Connection(driver)
-
-
-class _Borrowed:
-    """A driver's connection whose transactions are not SQLAlchemy's."""
-
-    def __init__(self, driver: sqlite3.Connection) -> None:
-        self._driver = driver
-
-    def commit(self) -> None:
-        """Leave the transaction as it is."""
-
-    rollback = close = commit
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._driver, name)
 
 
 def _spell_out(sql: str, values: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 import structlog
-from sqlalchemy.exc import SQLAlchemyError
 
 from adapters.storage.connection import BUSY_MS, WRITER, Connection, connect
 from adapters.storage.file import (
@@ -33,7 +32,7 @@ from engine.private_files import tighten
 
 T = TypeVar("T")
 # What SQLite and its driver raise; a name or a text that is no UTF-8 passes them by.
-FAULTS = (SQLAlchemyError, sqlite3.Error, UnicodeDecodeError)
+FAULTS = (sqlite3.Error, UnicodeDecodeError)
 READERS = 4
 WOKEN_AT_ONCE = 8
 COMPANY_TURNS = 3
@@ -123,10 +122,6 @@ class Database:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._readers, self._read, operation)
 
-    async def fetch(self, query: Any, values: Any) -> list[Any]:
-        """Run a prepared query."""
-        return await self.read(lambda connection: query.rows(connection, values))
-
     async def run(self, sql: str, /, **values: Any) -> int:
         """Run one change in the next group; return how many rows it changed."""
         return await self.enqueue(lambda connection: connection.run(sql, **values))
@@ -207,8 +202,8 @@ class Database:
         self._closed = True
         if self._flushing is not None:
             await self._flushing
-        for threads in (self._thread, self._readers):
-            await asyncio.to_thread(threads.shutdown)
+        self._thread.shutdown()
+        self._readers.shutdown()
         for connection in (self._connection, *self._idle):
             if connection is not None:
                 connection.close()
@@ -286,7 +281,7 @@ class Database:
         """Return the sentence for what SQLite raised, without bytes of what is stored."""
         if isinstance(error, UnicodeDecodeError):
             return self.damage()
-        detail = str(getattr(error, "orig", None) or error)
+        detail = str(error)
         if any(word in detail for word in DAMAGE):
             return self.damage()
         return StoreError(

@@ -7,19 +7,6 @@ from datetime import datetime
 from typing import Any
 
 import orjson
-from sqlalchemy import (
-    Integer,
-    Text,
-    and_,
-    bindparam,
-    case,
-    cast,
-    func,
-    or_,
-    select,
-    update,
-)
-from sqlalchemy.dialects.sqlite import insert
 
 from adapters.storage import budgets
 from adapters.storage.connection import Connection
@@ -28,8 +15,6 @@ from adapters.storage.installation import find_secret, make_secret
 from adapters.storage.leases import guard
 from adapters.storage.outbox import insert_posts, reopen
 from adapters.storage.people import ensure_starter
-from adapters.storage.prepared import Prepared, one_of
-from adapters.storage.tables import debates, installation, people, templates
 from engine.debate import TRANSITIONS, Debate, Setup, Status
 from engine.errors import NotFoundError, StoreError
 from engine.store import Caps, Lease, NewDebate, Post, Stop
@@ -37,64 +22,73 @@ from engine.store import Caps, Lease, NewDebate, Post, Stop
 ENDED = (Status.CLOSED, Status.PARTIAL, Status.CANCELLED, Status.FAILED)
 SETTLED = (*ENDED, Status.VOTING)
 ID_LENGTH, CODE_LENGTH = 26, 6
+NEXT_NUMBER = """
+INSERT INTO installation (name, value) VALUES ('debates', '1')
+ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(installation.value AS INTEGER) + 1 AS TEXT)
+RETURNING value
+"""
+INSERT = """
+INSERT INTO debates (
+    id, number, platform, community, place, starter, status, reason, gone, format, language, setup,
+    rehearsal, reserved_usd, settled_usd, budget_day, created_at, vote_extended, closed_early,
+    mirror
+) VALUES (
+    :id, :number, :platform, :community, :place, :starter, :status, '', FALSE, :format, :language,
+    :setup, :rehearsal, :reserved_usd, 0, :budget_day, :created_at, FALSE, FALSE, :mirror
+)
+"""
+SET_MIRROR = "UPDATE debates SET mirror = :mirror WHERE id = :debate"
+BY_ID = "SELECT * FROM debates WHERE id = :id"
+# By how an id, which has 26 characters, ends.
+BY_CODE = """
+SELECT * FROM debates WHERE lower(substr(id, 27 - :length)) = :code ORDER BY number DESC LIMIT 1
+"""
+RECENT = "SELECT * FROM debates ORDER BY number DESC LIMIT :limit"
+RECENT_AT = """
+SELECT * FROM debates WHERE status IN :statuses ORDER BY number DESC LIMIT :limit
+"""
+OF_COMMUNITY = """
+SELECT * FROM debates
+WHERE platform = :platform AND community = :community AND (:every OR status IN :statuses)
+ORDER BY created_at DESC, number DESC LIMIT :limit
+"""
+IS_STARTER = """
+SELECT debates.id FROM debates JOIN people ON people.id = debates.starter
+WHERE debates.id = :debate AND people."user" = :user
+"""
+UNFINISHED = "SELECT id FROM debates WHERE status IN ('queued', 'running') ORDER BY number"
 # Why its thread is gone is told once, and what a debate goes through afterwards must not hide it.
-KEPT_REASON = and_(debates.c.gone, bindparam("why") == "")
+MOVE = """
+UPDATE debates SET status = :status,
+    reason = CASE WHEN gone AND :reason = '' THEN reason ELSE :reason END
+WHERE id = :debate AND status IN :before
+"""
+GO_ON = """
+UPDATE debates SET stop = NULL, gone = FALSE, reason = '', setup = :setup, rehearsal = :rehearsal
+WHERE id = :debate
+"""
+ASK_NOTHING = """
+UPDATE debates SET vote_deadline = NULL, vote_opened_at = NULL, vote_message = NULL
+WHERE id = :debate
+"""
+ASK_STOP = """
+UPDATE debates SET stop = :reason WHERE id = :debate AND status IN ('queued', 'running')
+"""
+STOPS = """
+SELECT id, stop, gone FROM debates WHERE status IN ('queued', 'running') AND stop IS NOT NULL
+"""
+SET_WAITING = """
+UPDATE debates SET reason = :reason
+WHERE id = :debate AND status IN ('queued', 'running', 'voting') AND NOT gone
+"""
+KEEP_TEMPLATES = """
+INSERT INTO templates (digest, texts) VALUES (:digest, :texts) ON CONFLICT DO NOTHING
+"""
+TEMPLATES = "SELECT texts FROM templates WHERE digest = :digest"
 # To each status from those that it may follow, and from itself.
-MOVES = {
-    status: Prepared(
-        update(debates)
-        .where(
-            debates.c.id == bindparam("of"),
-            or_(
-                debates.c.status == status,
-                *(debates.c.status == old for old in Status if status in TRANSITIONS[old]),
-            ),
-        )
-        .values(reason=case((KEPT_REASON, debates.c.reason), else_=bindparam("why"))),
-        ("status",),
-    )
-    for status in Status
+BEFORE = {
+    status: (status, *(old for old in Status if status in TRANSITIONS[old])) for status in Status
 }
-BY_ID = Prepared(select(debates).where(debates.c.id == bindparam("of")))
-BY_CODE = Prepared(
-    select(debates)
-    .where(func.lower(func.substr(debates.c.id, bindparam("from"))) == bindparam("code"))
-    .order_by(debates.c.number.desc())
-    .limit(1)
-)
-INSERT = Prepared(
-    insert(debates),
-    (
-        *("id", "number", "platform", "community", "place", "starter", "status", "reason", "gone"),
-        *(
-            "format",
-            "language",
-            "setup",
-            "rehearsal",
-            "reserved_usd",
-            "settled_usd",
-            "budget_day",
-            "created_at",
-        ),
-        *("vote_extended", "closed_early", "mirror"),
-    ),
-)
-STOPS = Prepared(
-    select(debates.c.id, debates.c.stop, debates.c.gone).where(
-        one_of(debates.c.status, *(status for status in Status if status.live)),
-        debates.c.stop.is_not(None),
-    )
-)
-COUNT = Prepared(
-    insert(installation)
-    .values(name="debates", value="1")
-    .on_conflict_do_update(
-        index_elements=["name"],
-        set_={"value": cast(cast(installation.c.value, Integer) + 1, Text)},
-    )
-    .returning(installation.c.value)
-)
-TEMPLATES = Prepared(insert(templates).on_conflict_do_nothing(), ("digest", "texts"))
 DEBATE_FIELDS = tuple(name for name in Debate.model_fields if name != "setup")
 NEW_FIELDS = tuple(name for name in NewDebate.model_fields if name in DEBATE_FIELDS)
 
@@ -114,7 +108,7 @@ class DebateTable:
 
     async def next_number(self) -> int:
         """Count one more debate and return its number, from 1."""
-        return await self._database.write(_count_debate)
+        return int(await self._database.write(lambda c: c.value(NEXT_NUMBER)))
 
     async def create(
         self, queued: Sequence[tuple[NewDebate, Sequence[Post]]], caps: Caps
@@ -126,51 +120,38 @@ class DebateTable:
 
     async def get(self, debate_id: str) -> Debate:
         """Return a debate by its id or its short code. Raises NotFoundError."""
-        query, values = _named(debate_id)
-        return _only(await self._database.fetch(query, values), debate_id)
+        return await self._database.read(lambda connection: _get(connection, debate_id))
 
     async def mirror_of(self, debate: Debate) -> Debate | None:
         """Return the same debate with sides exchanged; None where there is none, or no more."""
         if debate.mirror is None:
             return None
-        rows = await self._database.fetch(BY_ID, {"of": debate.mirror})
-        return to_debate(rows[0]) if rows else None
+        row = await self._database.first(BY_ID, id=debate.mirror)
+        return row and to_debate(row)
 
     async def recent(self, statuses: Sequence[Status] = (), limit: int = 100) -> list[Debate]:
         """Return debates, newest first."""
-        query = select(debates).order_by(debates.c.number.desc()).limit(limit)
-        if statuses:
-            query = query.where(debates.c.status.in_(statuses))
-        return await self._database.read(lambda c: [to_debate(row) for row in c.execute(query)])
+        query = RECENT_AT if statuses else RECENT
+        return list(
+            map(to_debate, await self._database.rows(query, statuses=statuses, limit=limit))
+        )
 
     async def of_community(
         self, platform: str, community: str, statuses: Sequence[Status] = (), limit: int = 100
     ) -> list[Debate]:
         """Return a community's own debates, newest first."""
-        query = (
-            select(debates)
-            .where(debates.c.platform == platform, debates.c.community == community)
-            .order_by(debates.c.created_at.desc(), debates.c.number.desc())
-            .limit(limit)
-        )
-        if statuses:
-            query = query.where(debates.c.status.in_(statuses))
-        return await self._database.read(lambda c: [to_debate(row) for row in c.execute(query)])
+        which = {"platform": platform, "community": community}
+        at = {"statuses": statuses, "every": not statuses}
+        rows = await self._database.rows(OF_COMMUNITY, limit=limit, **which, **at)
+        return list(map(to_debate, rows))
 
     async def is_starter(self, debate_id: str, user: str) -> bool:
         """Tell whether a user of the debate's platform started it."""
-        query = (
-            select(debates.c.id)
-            .join(people, debates.c.starter == people.c.id)
-            .where(debates.c.id == debate_id, people.c.user == user)
-        )
-        return await self._database.read(lambda connection: connection.scalar(query) is not None)
+        return await self._database.value(IS_STARTER, debate=debate_id, user=user) is not None
 
     async def unfinished(self) -> list[str]:
         """Return the ids of debates that somebody has to think for, oldest first."""
-        live = [status for status in Status if status.live]
-        query = select(debates.c.id).where(debates.c.status.in_(live)).order_by(debates.c.number)
-        return await self._database.read(lambda connection: list(connection.scalars(query)))
+        return await self._database.column(UNFINISHED)
 
     async def advance(self, lease: Lease, debate_id: str, status: Status, reason: str = "") -> None:
         """Move a debate to a status that may follow its own; an end settles its budget."""
@@ -204,12 +185,11 @@ class DebateTable:
             if cap is None and caps.community_daily_usd is not None:
                 cap = debate.setup.reserved_usd
             going = (setup or debate.setup).model_copy(update={"cap_usd": cap})
-            fresh: dict[str, Any] = {"stop": None, "gone": False, "reason": ""}
-            fresh |= {"setup": going.model_dump_json(), "rehearsal": bool(going.rehearsal)}
+            frozen = {"setup": going.model_dump_json(), "rehearsal": bool(going.rehearsal)}
+            connection.run(GO_ON, debate=debate.id, **frozen)
             if debate.gone:
-                fresh |= dict.fromkeys(("vote_deadline", "vote_opened_at", "vote_message"))
+                connection.run(ASK_NOTHING, debate=debate.id)
                 reopen(connection, debate.id)
-            connection.execute(update(debates).where(debates.c.id == debate.id).values(fresh))
             insert_posts(connection, debate.id, posts)
             return _get(connection, debate.id)
 
@@ -217,17 +197,11 @@ class DebateTable:
 
     async def ask_stop(self, debate_id: str, reason: str) -> None:
         """Leave the wish, to be read between steps, that a debate stops."""
-        live = [status for status in Status if status.live]
-        statement = (
-            update(debates)
-            .where(debates.c.id == debate_id, debates.c.status.in_(live))
-            .values(stop=reason)
-        )
-        await self._database.write(lambda connection: connection.execute(statement))
+        await self._database.run(ASK_STOP, debate=debate_id, reason=reason)
 
     async def stops(self) -> dict[str, Stop]:
         """Return the live debates that were asked to stop."""
-        rows = await self._database.fetch(STOPS, {})
+        rows = await self._database.rows(STOPS)
         return {row.id: Stop(reason=row.stop, gone=row.gone) for row in rows}
 
     async def set_waiting(self, debate_id: str, reason: str) -> None:
@@ -235,28 +209,19 @@ class DebateTable:
 
         One whose thread is gone waits for nothing: why it is gone is what is shown of it.
         """
-        going = [Status.QUEUED, Status.RUNNING, Status.VOTING]
-        statement = (
-            update(debates)
-            .where(debates.c.id == debate_id, debates.c.status.in_(going))
-            .where(debates.c.gone.is_(False))
-            .values(reason=reason)
-        )
-        await self._database.write(lambda connection: connection.execute(statement))
+        await self._database.run(SET_WAITING, debate=debate_id, reason=reason)
 
     async def keep_templates(self, digest: str, texts: Mapping[str, str]) -> None:
         """Keep a set of template texts under its hash."""
         if digest in self._kept:
             return
         body = orjson.dumps(dict(texts), option=orjson.OPT_SORT_KEYS).decode()
-        row = {"digest": digest, "texts": body}
-        await self._database.write(lambda connection: TEMPLATES.run(connection, row))
+        await self._database.run(KEEP_TEMPLATES, digest=digest, texts=body)
         self._kept.add(digest)
 
     async def templates(self, digest: str) -> dict[str, str]:
         """Return the template texts that were kept under a hash."""
-        query = select(templates.c.texts).where(templates.c.digest == digest)
-        body = await self._database.read(lambda connection: connection.scalar(query))
+        body = await self._database.value(TEMPLATES, digest=digest)
         if body is None:
             raise StoreError(f"The templates {digest[:12]}… are not in the database; restore it.")
         texts: dict[str, str] = orjson.loads(body)
@@ -276,54 +241,37 @@ def _create(connection: Connection, new: NewDebate, caps: Caps, posts: Sequence[
     budgets.reserve(connection, new, starter or None, caps)
     known = {name: getattr(new, name) for name in NEW_FIELDS}
     known |= {"starter": starter or None, "status": Status.QUEUED}
-    request = new.setup.request
-    row = {
+    connection.run(
+        INSERT,
         **known,
-        "reason": "",
-        "format": request.format,
-        "language": request.language,
-        "setup": new.setup.model_dump_json(),
-        "rehearsal": bool(new.setup.rehearsal),
-        "reserved_usd": new.setup.reserved_usd,
-        "settled_usd": 0.0,
-        "budget_day": new.created_at.date().isoformat(),
-        "mirror": new.setup.mirror_of,
-        **dict.fromkeys(("gone", "vote_extended", "closed_early"), False),
-    }
-    INSERT.run(connection, row)
+        format=new.setup.request.format,
+        language=new.setup.request.language,
+        setup=new.setup.model_dump_json(),
+        rehearsal=bool(new.setup.rehearsal),
+        reserved_usd=new.setup.reserved_usd,
+        budget_day=new.created_at.date().isoformat(),
+        mirror=new.setup.mirror_of,
+    )
     if new.setup.mirror_of is not None:
-        mirrored = update(debates).where(debates.c.id == new.setup.mirror_of)
-        connection.execute(mirrored.values(mirror=new.id))
+        connection.run(SET_MIRROR, debate=new.setup.mirror_of, mirror=new.id)
     insert_posts(connection, new.id, posts)
     return Debate(setup=new.setup, mirror=new.setup.mirror_of, **known)
 
 
-def _count_debate(connection: Connection) -> int:
-    [row] = COUNT.rows(connection, {})
-    return int(row.value)
-
-
 def _get(connection: Connection, debate_id: str) -> Debate:
-    query, values = _named(debate_id)
-    return _only(query.rows(connection, values), debate_id)
-
-
-def _named(debate_id: str) -> tuple[Prepared, dict[str, Any]]:
     if len(debate_id) == ID_LENGTH:
-        return BY_ID, {"of": debate_id.upper()}
-    return BY_CODE, {"code": debate_id.lower(), "from": -len(debate_id)}
-
-
-def _only(rows: Sequence[Any], debate_id: str) -> Debate:
-    if not rows or len(debate_id) < CODE_LENGTH:
+        row = connection.first(BY_ID, id=debate_id.upper())
+    else:
+        row = connection.first(BY_CODE, code=debate_id.lower(), length=len(debate_id))
+    if row is None or len(debate_id) < CODE_LENGTH:
         raise NotFoundError(f"There is no debate {debate_id!r}; take an id from the list.")
-    return to_debate(rows[0])
+    return to_debate(row)
 
 
 def move(connection: Connection, debate_id: str, status: Status, reason: str = "") -> None:
     """Change the status in one statement that also checks the one before; an end settles."""
-    values = {"of": debate_id, "status": status, "why": reason}
-    if not MOVES[status].run(connection, values):
+    moved = {"status": status, "before": BEFORE[status], "reason": reason}
+    if not connection.run(MOVE, debate=debate_id, **moved):
         now = _get(connection, debate_id).status
         raise StoreError(f"Debate {debate_id} is {now} and cannot become {status}.")
     if status in SETTLED:

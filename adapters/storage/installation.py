@@ -4,25 +4,51 @@ from __future__ import annotations
 
 import secrets
 
-from sqlalchemy import bindparam, select
-from sqlalchemy.dialects.sqlite import insert
-
 from adapters.storage.connection import Connection
-from adapters.storage.tables import installation
+from adapters.storage.database import Database
 
-# Built once, as votes ask for one: that costs twice what running it does.
-FIND = select(installation.c.value).where(installation.c.name == bindparam("of"))
+FIND = "SELECT value FROM installation WHERE name = :name"
+ADD = "INSERT INTO installation (name, value) VALUES (:name, :value) ON CONFLICT DO NOTHING"
+PUT = """
+INSERT INTO installation (name, value) VALUES (:name, :value)
+ON CONFLICT (name) DO UPDATE SET value = excluded.value
+"""
+REMOVE = "DELETE FROM installation WHERE name = :name AND value = :value"
+SCRATCH, ROOM = "scratch", "0" * 100_000
+UNWIPED = "unwiped"
 
 
 def find_secret(connection: Connection, name: str) -> bytes | None:
     """Return this installation's own random 32 bytes of that name, None before they are made."""
-    known = connection.scalar(FIND, {"of": name})
+    known = connection.value(FIND, name=name)
     return None if known is None else bytes.fromhex(known)
 
 
 def make_secret(connection: Connection, name: str) -> bytes:
     """Return this installation's own random 32 bytes of that name, made when first asked."""
     drawn = secrets.token_bytes(32)
-    row = insert(installation).values(name=name, value=drawn.hex())
-    connection.execute(row.on_conflict_do_nothing())
+    connection.run(ADD, name=name, value=drawn.hex())
     return find_secret(connection, name) or drawn
+
+
+def mark_unwiped(connection: Connection) -> None:
+    """Note that something was deleted whose older state is still in the write-ahead log."""
+    connection.run(PUT, name=UNWIPED, value=secrets.token_hex(8))
+
+
+async def wipe(database: Database) -> bool:
+    """Empty the write-ahead log of what was deleted; False: somebody reads it, try again."""
+    seen = await database.value(FIND, name=UNWIPED)
+    if seen is None:
+        return True
+    if not await database.checkpoint():
+        return False
+    # What was deleted since has a mark of its own.
+    await database.run(REMOVE, name=UNWIPED, value=seen)
+    return True
+
+
+async def write_scratch(database: Database) -> None:
+    """Commit a row and take it away again. Raises StoreError when the database takes no write."""
+    await database.run(ADD, name=SCRATCH, value=ROOM)
+    await database.run(REMOVE, name=SCRATCH, value=ROOM)

@@ -8,14 +8,11 @@ from datetime import datetime
 from typing import Any
 
 from pydantic import SecretStr
-from sqlalchemy import ColumnElement, and_, delete, select, update
-from sqlalchemy.dialects.sqlite import insert
 
 from adapters.storage.communities import join
 from adapters.storage.connection import Connection
 from adapters.storage.database import Database
-from adapters.storage.people import mark_unwiped
-from adapters.storage.tables import install_states, installs
+from adapters.storage.installation import mark_unwiped
 from adapters.storage.vault import Vault
 from engine.errors import SettingsError
 from engine.store.installs import Install
@@ -24,6 +21,23 @@ UNOPENED = (
     "ROSTRUM_SECRET_KEY does not open what is stored of {who}; add the key that encrypted it after "
     "a comma, or delete that with rostrum disconnect and have Rostrum installed again."
 )
+KEEP = """
+INSERT INTO installs (platform, community, name, account, token, installed_at)
+VALUES (:platform, :community, :name, :account, :token, :installed_at)
+ON CONFLICT (platform, community) DO UPDATE
+SET name = excluded.name, account = excluded.account, token = excluded.token,
+    installed_at = excluded.installed_at
+"""
+OF_PLATFORM = "SELECT * FROM installs WHERE platform = :platform ORDER BY community"
+OF_COMMUNITY = "SELECT * FROM installs WHERE platform = :platform AND community = :community"
+EVERY = "SELECT * FROM installs"
+SEAL = """
+UPDATE installs SET token = :token WHERE platform = :platform AND community = :community
+"""
+DROP = "DELETE FROM installs WHERE platform = :platform AND community = :community"
+BEGIN = "INSERT INTO install_states (digest, until) VALUES (:digest, :until) ON CONFLICT DO NOTHING"
+EXPIRE = "DELETE FROM install_states WHERE until <= :now"
+REDEEM = "DELETE FROM install_states WHERE digest = :digest AND until > :now"
 
 
 class InstallTable:
@@ -35,32 +49,29 @@ class InstallTable:
     async def keep(self, install: Install) -> None:
         """Store a token in place of an earlier one; from then on the community has Rostrum."""
         given = install.model_dump(exclude={"token"})
-        values = given | {"token": self._vault.seal(install.token.get_secret_value())}
-        row = insert(installs).values(values)
-        row = row.on_conflict_do_update(index_elements=["platform", "community"], set_=values)
+        token = self._vault.seal(install.token.get_secret_value())
 
         def store(connection: Connection) -> None:
-            connection.execute(row)
+            connection.run(KEEP, token=token, **given)
             join(connection, install.platform, install.community, install.installed_at)
 
         await self._database.write(store)
 
     async def find(self, platform: str, community: str) -> Install | None:
         """Return what a community gave. Raises SettingsError where no key opens it."""
-        found = await self._read(_is(platform, community))
-        return found[0] if found else None
+        rows = await self._database.rows(OF_COMMUNITY, platform=platform, community=community)
+        return next(iter(self._opened(rows)), None)
 
     async def every(self, platform: str) -> list[Install]:
         """Return all of a platform. Raises SettingsError that names those that no key opens."""
-        return await self._read(installs.c.platform == platform)
+        return self._opened(await self._database.rows(OF_PLATFORM, platform=platform))
 
     async def drop(self, platform: str, community: str) -> bool:
         """Delete a community's token; False: there was none."""
 
         def remove(connection: Connection) -> bool:
-            gone = connection.execute(delete(installs).where(_is(platform, community)))
             mark_unwiped(connection)
-            return bool(gone.rowcount > 0)
+            return connection.run(DROP, platform=platform, community=community) > 0
 
         return await self._database.write(remove)
 
@@ -68,11 +79,11 @@ class InstallTable:
         """Encrypt with the first key what another key encrypted, and leave what none opens."""
 
         def renew(connection: Connection) -> None:
-            for row in connection.execute(select(installs)).all():
+            for row in connection.rows(EVERY):
                 token = None if self._vault.is_newest(row.token) else self._vault.open(row.token)
                 if token is not None:
-                    mine = update(installs).where(_is(row.platform, row.community))
-                    connection.execute(mine.values(token=self._vault.seal(token)))
+                    sealed = {"token": self._vault.seal(token)}
+                    connection.run(SEAL, platform=row.platform, community=row.community, **sealed)
                     mark_unwiped(connection)
 
         await self._database.write(renew)
@@ -81,21 +92,14 @@ class InstallTable:
         """Note that somebody began to install; those whose time is over are forgotten."""
 
         def store(connection: Connection) -> None:
-            connection.execute(delete(install_states).where(install_states.c.until <= now))
-            row = insert(install_states).values(digest=_digest(state), until=until)
-            connection.execute(row.on_conflict_do_nothing())
+            connection.run(EXPIRE, now=now)
+            connection.run(BEGIN, digest=_digest(state), until=until)
 
         await self._database.write(store)
 
     async def redeem(self, state: str, now: datetime) -> bool:
         """Take a state that comes back, once and in time; False for any other."""
-        mine = and_(install_states.c.digest == _digest(state), install_states.c.until > now)
-        taken = delete(install_states).where(mine)
-        return await self._database.write(lambda c: c.execute(taken).rowcount > 0)
-
-    async def _read(self, which: ColumnElement[bool]) -> list[Install]:
-        query = select(installs).where(which).order_by(installs.c.platform, installs.c.community)
-        return self._opened(await self._database.read(lambda c: c.execute(query).all()))
+        return await self._database.run(REDEEM, digest=_digest(state), now=now) > 0
 
     def _opened(self, rows: Iterable[Any]) -> list[Install]:
         tokens = [(row, self._vault.open(row.token)) for row in rows]
@@ -106,10 +110,6 @@ class InstallTable:
             Install.model_validate(row._asdict() | {"token": SecretStr(token or "")})
             for row, token in tokens
         ]
-
-
-def _is(platform: str, community: str) -> ColumnElement[bool]:
-    return and_(installs.c.platform == platform, installs.c.community == community)
 
 
 def _digest(state: str) -> str:

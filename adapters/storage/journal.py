@@ -9,28 +9,14 @@ from typing import Any
 
 import orjson
 from pydantic import TypeAdapter
-from sqlalchemy import (
-    Row,
-    and_,
-    bindparam,
-    exists,
-    func,
-    literal_column,
-    select,
-    update,
-)
-from sqlalchemy.dialects.sqlite import insert
 
 from adapters.storage.connection import Connection
 from adapters.storage.database import Database
 from adapters.storage.debates import move
-from adapters.storage.findings import insert_note, to_unanswered
-from adapters.storage.leases import NEWEST, change_guarded, guard, insert_newest
-from adapters.storage.outbox import IN_CHANNEL, insert_posts
-from adapters.storage.prepared import Prepared
-from adapters.storage.tables import artifacts, ballots, calls, debates, turns, verdicts, votes
+from adapters.storage.findings import PANEL, insert_note, insert_verdict, to_unanswered
+from adapters.storage.leases import guard, run_guarded
+from adapters.storage.outbox import insert_posts
 from engine.debate import Setup, Status, Turn
-from engine.findings import UNANSWERED
 from engine.floor.steps import prompt_hash
 from engine.judging import Ballot, Verdict, Vote
 from engine.ports import Attempt, Call, ChatMessage, Reply, utc_now
@@ -38,60 +24,84 @@ from engine.store import AttemptStart, Journaled, Lease, Note, Post, Step, Stop
 from engine.store.journal import PastDebate
 from engine.votes.tally import count
 
-PANEL = "panel"
 MESSAGES = TypeAdapter(tuple[ChatMessage, ...])
-IS_OUT = calls.c.state == literal_column("'out'")
-BEGUN = (
-    *("debate", "step", "attempt", "state", "model", "request", "prompt_hash", "error"),
-    *("cost_max", "cost", "cost_origin", "started_at"),
+STOP = "SELECT stop, gone FROM debates WHERE id = :debate"
+INSERT_CALL = """
+INSERT INTO calls (
+    debate, step, attempt, state, model, request, prompt_hash, error, cost_max, cost, cost_origin,
+    started_at
 )
-STOP = Prepared(select(debates.c.stop, debates.c.gone).where(debates.c.id == bindparam("of")))
-_GOES_ON = exists().where(debates.c.id == bindparam("debate"), debates.c.stop.is_(None))
-INSERT_CALL = insert_newest(calls, BEGUN, _GOES_ON)
-OUTCOME = ("state", "reply", "error", "tokens_in", "tokens_out", "cost", "cost_origin", "latency")
-END_CALL = Prepared(
-    update(calls).where(
-        calls.c.debate == bindparam("of"),
-        calls.c.step == bindparam("at"),
-        calls.c.attempt == bindparam("try"),
-        NEWEST,
-    ),
-    OUTCOME,
-)
+SELECT
+    id, :step, :attempt, 'out', :model, :request, :prompt_hash, '', :cost_max, :cost, :cost_origin,
+    :started_at
+FROM debates
+WHERE id = :debate AND stop IS NULL
+    AND EXISTS (SELECT 1 FROM leases WHERE name = :lease AND epoch = :epoch)
+"""
+END_CALL = """
+UPDATE calls SET
+    state = :state, reply = :reply, error = :error, tokens_in = :tokens_in,
+    tokens_out = :tokens_out, cost = :cost, cost_origin = :cost_origin, latency = :latency
+WHERE debate = :debate AND step = :step AND attempt = :attempt
+    AND EXISTS (SELECT 1 FROM leases WHERE name = :lease AND epoch = :epoch)
+"""
 # A try that is still out when the next one begins went down with its process.
-LOSE_CALLS = Prepared(
-    update(calls)
-    .where(calls.c.debate == bindparam("of"), calls.c.step == bindparam("at"))
-    .where(calls.c.state == "out")
-    .values(state="failed", error="its process ended before the answer came")
-)
-CALLS = Prepared(
-    select(calls).where(calls.c.debate == bindparam("of")).order_by(calls.c.started_at)
-)
-MISSING = Prepared(
-    select(artifacts.c.name, artifacts.c.body).where(
-        artifacts.c.debate == bindparam("of"), artifacts.c.kind == UNANSWERED
-    )
-)
-THINKING = Prepared(
-    select(debates.c.id, debates.c.thread, calls.c.step)
-    .join_from(calls, debates, calls.c.debate == debates.c.id)
-    .where(IS_OUT, debates.c.status == Status.RUNNING)
-    .where(debates.c.platform == bindparam("on"), debates.c.thread.is_not(None), IN_CHANNEL)
-)
-INSERT_TURN = insert_newest(turns, ("debate", "step", "number", "body"), repeatable=True)
-ANSWERED = Prepared(
-    select(calls.c.step).where(calls.c.debate == bindparam("of"), calls.c.state == "done")
-)
-INSERT_BALLOT = Prepared(
-    insert(ballots).on_conflict_do_nothing(), ("debate", "step", "juror", "valid", "body")
-)
-INSERT_VERDICT = Prepared(insert(verdicts).on_conflict_do_nothing(), ("debate", "judge", "body"))
+LOSE_CALLS = """
+UPDATE calls SET state = 'failed', error = 'its process ended before the answer came'
+WHERE debate = :debate AND step = :step AND state = 'out'
+"""
+CALLS = "SELECT * FROM calls WHERE debate = :debate ORDER BY started_at"
+MISSING = "SELECT name, body FROM artifacts WHERE debate = :debate AND kind = 'unanswered'"
+THINKING = """
+SELECT debates.id, debates.thread, calls.step
+FROM calls JOIN debates ON debates.id = calls.debate
+WHERE calls.state = 'out' AND debates.status = 'running' AND debates.platform = :platform
+    AND debates.thread IS NOT NULL AND (debates.place = :channel) IS NOT FALSE
+"""
+INSERT_TURN = """
+INSERT INTO turns (debate, step, number, body)
+SELECT :debate, :step, :number, :body
+WHERE EXISTS (SELECT 1 FROM leases WHERE name = :lease AND epoch = :epoch)
+ON CONFLICT DO NOTHING
+"""
+ANSWERED = "SELECT step FROM calls WHERE debate = :debate AND state = 'done'"
+INSERT_BALLOT = """
+INSERT INTO ballots (debate, step, juror, valid, body)
+VALUES (:debate, :step, :juror, :valid, :body)
+ON CONFLICT DO NOTHING
+"""
+# By the reply, not the state: SQLite would go through all calls that are done, by its index.
+BALLOTS = """
+SELECT ballots.debate, ballots.body, calls.reply, calls.prompt_hash, calls.cost_origin
+FROM ballots LEFT JOIN calls ON calls.debate = ballots.debate AND calls.step = ballots.step
+    AND calls.reply IS NOT NULL
+WHERE ballots.debate IN :debates
+ORDER BY ballots.debate, ballots.step
+"""
+VERDICT = "SELECT body FROM verdicts WHERE debate = :debate AND judge = 'panel'"
+TURNS = "SELECT body FROM turns WHERE debate = :debate"
+TURNS_HELD = "SELECT count(*) FROM turns WHERE debate = :debate"
+NEWEST_TURN = "SELECT body FROM turns WHERE debate = :debate ORDER BY number DESC LIMIT 1"
+SPENDING = """
+SELECT count(*) AS tries, count(cost) AS known, coalesce(sum(cost), 0.0) AS cost
+FROM calls WHERE debate = :debate
+"""
+COST_ORIGINS = """
+SELECT cost_origin, count(*) AS tries FROM calls WHERE debate = :debate
+GROUP BY cost_origin ORDER BY cost_origin
+"""
+PAST = """
+SELECT debates.id, debates.setup, verdicts.body
+FROM debates JOIN verdicts ON verdicts.debate = debates.id
+WHERE debates.status = 'closed' AND debates.rehearsal = :rehearsal AND verdicts.judge = 'panel'
+ORDER BY debates.number DESC LIMIT :limit
+"""
+VOTES = "SELECT debate, body FROM votes WHERE debate IN :debates"
 # What a ballot shares with the call that gave it is kept once, in the journal.
 FROM_CALL = {"raw", "prompt_hash", "model", "usage", "cost", "cost_origin", "latency"}
 
 
-def to_ballot(row: Row[Any]) -> Ballot:
+def to_ballot(row: Any) -> Ballot:
     """Join a ballot with the journal's record of its call."""
     fields = orjson.loads(row.body)
     if row.reply is not None:
@@ -102,27 +112,6 @@ def to_ballot(row: Row[Any]) -> Ballot:
     return Ballot.model_validate(fields)
 
 
-def select_ballots() -> Any:
-    """Return the query of ballots beside their calls, for `to_ballot`."""
-    # By the reply, not the state: SQLite would go through all calls that are done, by its index.
-    of_call = and_(
-        calls.c.debate == ballots.c.debate,
-        calls.c.step == ballots.c.step,
-        calls.c.reply.is_not(None),
-    )
-    return (
-        select(
-            ballots.c.debate,
-            ballots.c.body,
-            calls.c.reply,
-            calls.c.prompt_hash,
-            calls.c.cost_origin,
-        )
-        .join_from(ballots, calls, of_call, isouter=True)
-        .order_by(ballots.c.debate, ballots.c.step)
-    )
-
-
 class JournalTable:
     """The Journal part of the store."""
 
@@ -131,7 +120,7 @@ class JournalTable:
 
     async def load(self, debate_id: str) -> Journaled:
         """Return what a debate has so far, its steps in the order in which they were begun."""
-        rows = await self._database.fetch(CALLS, {"of": debate_id})
+        rows = await self._database.rows(CALLS, debate=debate_id)
         attempts: dict[str, int] = {}
         for row in rows:
             attempts[row.step] = max(row.attempt, attempts.get(row.step, 0))
@@ -141,7 +130,7 @@ class JournalTable:
             if row.state == "done"
         }
         spent = sum(row.cost_max if row.cost is None else row.cost for row in rows)
-        missing = await self._database.fetch(MISSING, {"of": debate_id}) if rows else []
+        missing = await self._database.rows(MISSING, debate=debate_id) if rows else []
         return Journaled(
             steps=steps,
             attempts=attempts,
@@ -154,11 +143,11 @@ class JournalTable:
         now = utc_now()
 
         def store(connection: Connection) -> None:
-            row = _begun(start, call) | {"started_at": now}
             if start.number > 1:
-                LOSE_CALLS.run(connection, {"of": start.debate, "at": start.step})
-            if not change_guarded(connection, lease, INSERT_CALL, row):
-                [asked] = STOP.rows(connection, {"of": start.debate})
+                connection.run(LOSE_CALLS, debate=start.debate, step=start.step)
+            row = _begun(start, call)
+            if not run_guarded(connection, lease, INSERT_CALL, started_at=now, **row):
+                asked = connection.first(STOP, debate=start.debate)
                 raise Stop(reason=asked.stop, gone=asked.gone).error()
 
         return self._database.enqueue(store)
@@ -169,20 +158,22 @@ class JournalTable:
         """Write down how a try ended, and the step's result with the one that succeeded."""
 
         def store(connection: Connection) -> None:
-            values = {
-                "of": start.debate,
-                "at": start.step,
-                "try": start.number,
-                "state": "failed" if reply is None else "done",
-                "reply": reply and reply.model_dump_json(),
-                "error": attempt.error,
-                "tokens_in": attempt.usage.tokens_in,
-                "tokens_out": attempt.usage.tokens_out,
-                "cost": attempt.cost,
-                "cost_origin": attempt.origin or start.origin,
-                "latency": attempt.latency,
-            }
-            change_guarded(connection, lease, END_CALL, values)
+            run_guarded(
+                connection,
+                lease,
+                END_CALL,
+                debate=start.debate,
+                step=start.step,
+                attempt=start.number,
+                state="failed" if reply is None else "done",
+                reply=reply and reply.model_dump_json(),
+                error=attempt.error,
+                tokens_in=attempt.usage.tokens_in,
+                tokens_out=attempt.usage.tokens_out,
+                cost=attempt.cost,
+                cost_origin=attempt.origin or start.origin,
+                latency=attempt.latency,
+            )
 
         return self._database.enqueue(store)
 
@@ -193,7 +184,7 @@ class JournalTable:
 
         def store(connection: Connection) -> None:
             row = {"debate": debate_id, "step": turn.step, "number": turn.number}
-            change_guarded(connection, lease, INSERT_TURN, row | {"body": turn.model_dump_json()})
+            run_guarded(connection, lease, INSERT_TURN, body=turn.model_dump_json(), **row)
             insert_posts(connection, debate_id, [post])
 
         return self._database.enqueue(store)
@@ -219,14 +210,13 @@ class JournalTable:
 
         def store(connection: Connection) -> None:
             guard(connection, lease)
-            answered = {row.step for row in ANSWERED.rows(connection, {"of": debate_id})}
+            answered = set(connection.column(ANSWERED, debate=debate_id))
             for step, ballot in ballots_by_step.items():
                 # A juror that failed when asked again has a ballot without a call of its own.
                 body = ballot.model_dump_json(exclude=FROM_CALL if step in answered else None)
                 row = {"debate": debate_id, "step": step, "juror": ballot.juror}
-                INSERT_BALLOT.run(connection, row | {"valid": ballot.valid, "body": body})
-            sealed = {"debate": debate_id, "judge": PANEL, "body": verdict.model_dump_json()}
-            INSERT_VERDICT.run(connection, sealed)
+                connection.run(INSERT_BALLOT, valid=ballot.valid, body=body, **row)
+            insert_verdict(connection, debate_id, PANEL, verdict)
             if invitation:
                 insert_posts(connection, debate_id, invitation)
                 move(connection, debate_id, Status.VOTING)
@@ -235,60 +225,39 @@ class JournalTable:
 
     async def judged(self, debate_id: str) -> tuple[Verdict | None, tuple[Ballot, ...]]:
         """Return a debate's verdict and ballots, for the reveal."""
-        verdict = select(verdicts.c.body).where(
-            verdicts.c.debate == debate_id, verdicts.c.judge == PANEL
-        )
-        readings = select_ballots().where(ballots.c.debate == debate_id)
-
-        def load(connection: Connection) -> tuple[Verdict | None, tuple[Ballot, ...]]:
-            body = connection.scalar(verdict)
-            found = tuple(to_ballot(row) for row in connection.execute(readings))
-            return (Verdict.model_validate_json(body) if body else None), found
-
-        return await self._database.read(load)
+        body = await self._database.value(VERDICT, debate=debate_id)
+        found = await self._database.rows(BALLOTS, debates=[debate_id])
+        return body and Verdict.model_validate_json(body), tuple(map(to_ballot, found))
 
     async def words_spoken(self, debate_id: str) -> int:
         """Return how many words the turns of a debate have so far."""
-        query = select(turns.c.body).where(turns.c.debate == debate_id)
-        bodies = await self._database.read(lambda connection: connection.scalars(query).all())
+        bodies = await self._database.column(TURNS, debate=debate_id)
         return sum(Turn.model_validate_json(body).words for body in bodies)
 
     async def turns_held(self, debate_id: str) -> int:
         """Return how many turns a debate has so far."""
-        query = select(func.count()).select_from(turns).where(turns.c.debate == debate_id)
-        return await self._database.read(lambda connection: connection.scalars(query).one())
+        return int(await self._database.value(TURNS_HELD, debate=debate_id))
 
     async def newest_turn(self, debate_id: str) -> Turn | None:
         """Return a debate's turn with the highest number, None before the first."""
-        query = select(turns.c.body).where(turns.c.debate == debate_id)
-        newest = query.order_by(turns.c.number.desc()).limit(1)
-        body = await self._database.read(lambda connection: connection.scalar(newest))
+        body = await self._database.value(NEWEST_TURN, debate=debate_id)
         return Turn.model_validate_json(body) if body else None
 
     async def spending(self, debate_id: str) -> tuple[int, float | None]:
         """Return how many tries a debate took and their cost in USD, None if unknown."""
-        query = select(
-            func.count(), func.count(calls.c.cost), func.coalesce(func.sum(calls.c.cost), 0.0)
-        ).where(calls.c.debate == debate_id)
-        tries, known, cost = await self._database.read(lambda c: c.execute(query).one())
+        tries, known, cost = await self._database.first(SPENDING, debate=debate_id)
         return tries, (cost if known == tries else None)
 
     async def cost_origins(self, debate_id: str) -> dict[str, int]:
         """Return from where the cost of a debate's tries is known, and of how many."""
-        query = (
-            select(calls.c.cost_origin, func.count().label("tries"))
-            .where(calls.c.debate == debate_id)
-            .group_by(calls.c.cost_origin)
-            .order_by(calls.c.cost_origin)
-        )
-        rows = await self._database.read(lambda connection: connection.execute(query).all())
+        rows = await self._database.rows(COST_ORIGINS, debate=debate_id)
         return {row.cost_origin: row.tries for row in rows}
 
     async def thinking(
         self, platform: str, channel: str | None = None
     ) -> list[tuple[str, str, str]]:
         """Return (debate, thread, step) of every call that is out now on open threads."""
-        rows = await self._database.fetch(THINKING, {"on": platform, "channel": channel})
+        rows = await self._database.rows(THINKING, platform=platform, channel=channel)
         return [(row.id, row.thread, row.step) for row in rows]
 
     async def past(self, limit: int, *, rehearsal: bool) -> list[PastDebate]:
@@ -316,8 +285,6 @@ def _begun(start: AttemptStart, call: Call) -> dict[str, Any]:
         "cost_max": start.cost_max,
         "cost": start.cost,
         "cost_origin": start.origin,
-        "state": "out",
-        "error": "",
         "model": call.model.ref,
         "request": orjson.dumps(request).decode(),
         "prompt_hash": prompt_hash(call.messages),
@@ -325,30 +292,18 @@ def _begun(start: AttemptStart, call: Call) -> dict[str, Any]:
 
 
 def _past(connection: Connection, limit: int, rehearsal: bool) -> list[PastDebate]:
-    newest = (
-        select(debates.c.id, debates.c.setup, verdicts.c.body)
-        .join_from(debates, verdicts, debates.c.id == verdicts.c.debate)
-        .where(
-            debates.c.status == Status.CLOSED,
-            debates.c.rehearsal.is_(rehearsal),
-            verdicts.c.judge == PANEL,
-        )
-        .order_by(debates.c.number.desc())
-        .limit(limit)
-    )
-    closed = connection.execute(newest).all()
-    chosen = select(newest.subquery().c.id)
+    closed = connection.rows(PAST, limit=limit, rehearsal=rehearsal)
+    chosen = [row.id for row in closed]
     readings: defaultdict[str, list[Ballot]] = defaultdict(list)
-    for row in connection.execute(select_ballots().where(ballots.c.debate.in_(chosen))):
+    for row in connection.rows(BALLOTS, debates=chosen):
         readings[row.debate].append(to_ballot(row))
     cast: defaultdict[str, list[Vote]] = defaultdict(list)
-    stood = select(votes.c.debate, votes.c.body).where(votes.c.debate.in_(chosen))
-    for row in connection.execute(stood):
+    for row in connection.rows(VOTES, debates=chosen):
         cast[row.debate].append(Vote.model_validate_json(row.body))
     return [_to_past(row, readings[row.id], cast[row.id]) for row in reversed(closed)]
 
 
-def _to_past(row: Row[Any], readings: Sequence[Ballot], cast: Sequence[Vote]) -> PastDebate:
+def _to_past(row: Any, readings: Sequence[Ballot], cast: Sequence[Vote]) -> PastDebate:
     setup, verdict = Setup.model_validate_json(row.setup), Verdict.model_validate_json(row.body)
     request = setup.request
     tally = count(cast, tuple(request.sides), request.quorum)

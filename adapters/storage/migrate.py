@@ -56,7 +56,7 @@ async def migrate(database: Database) -> str:
         database.withdraw()
         raise
     database.keep_private()
-    current = await database.read(revision)
+    current = await database.write(revision)  # by the writer, which sets the WAL mode
     _refuse_newer(database, current)
     if current != newest():
         await asyncio.to_thread(upgrade, database)
@@ -106,7 +106,7 @@ def upgrade(database: Database, to: str = "head") -> None:
             config.attributes["connection"] = connection
             command.upgrade(config, to)
     except (*FAULTS, SQLAlchemyError) as error:
-        raise database.explain(error) from error
+        raise database.explain(getattr(error, "orig", None) or error) from error
 
 
 async def require_newest(database: Database) -> None:

@@ -7,103 +7,119 @@ from datetime import datetime
 from typing import Any
 
 import orjson
-from sqlalchemy import ColumnElement, bindparam, case, func, or_, select, update
-from sqlalchemy.dialects.sqlite import insert
 
 from adapters.storage.connection import Connection
 from adapters.storage.database import Database
-from adapters.storage.leases import NEWEST, change_guarded, guard
-from adapters.storage.prepared import Prepared, one_of
-from adapters.storage.tables import Utc, debates, outbox
+from adapters.storage.leases import guard, run_guarded
 from adapters.storage.targets import add_target
-from engine.debate import BallotKind, Status
-from engine.delivery.ending import CHANNEL_REVEAL, REVEAL, STARTER_REVEAL
+from engine.debate import BallotKind
 from engine.judging import Question
 from engine.messages import MESSAGE, TurnPost
 from engine.ports import Part, utc_now
 from engine.store import DeliveryState, Gap, Intent, Lease, Post, Target
 from engine.votes.questions import THUMBS
 
-IS_OPEN = one_of(outbox.c.state, DeliveryState.PENDING, DeliveryState.SENDING)
-
-_earlier = outbox.alias()
-INSERT_POST = Prepared(
-    insert(outbox)
-    .values(
-        platform=select(debates.c.platform)
-        .where(debates.c.id == bindparam("of"))
-        .scalar_subquery(),
-        number=select(func.coalesce(func.max(_earlier.c.number), 0) + 1)
-        .where(_earlier.c.debate == bindparam("of"))
-        .scalar_subquery(),
-    )
-    .on_conflict_do_nothing(),
-    ("debate", "key", "kind", "target", "message", "refs", "error", "state"),
-)
-_OF_DEBATE = (
-    select(outbox, debates.c.place, debates.c.thread)
-    .join_from(outbox, debates, outbox.c.debate == debates.c.id)
-    .where(outbox.c.debate == bindparam("of"))
-)
+# Behind all that the debate has, once for each key.
+INSERT_POST = """
+INSERT INTO outbox (debate, platform, number, key, kind, target, message, refs, error, state)
+SELECT
+    id, platform, (SELECT coalesce(max(number), 0) + 1 FROM outbox WHERE debate = :debate),
+    :key, :kind, :target, :message, '[]', '', :state
+FROM debates WHERE id = :debate
+ON CONFLICT DO NOTHING
+"""
+INSERT_INSTEAD = """
+INSERT INTO outbox (debate, platform, number, key, kind, message, refs, error, state)
+VALUES (:debate, :platform, :number, :key, :kind, :message, '[]', '', 'pending')
+ON CONFLICT DO NOTHING
+"""
 # What stands in for a message has its number, and came after it.
-NEXT = Prepared(_OF_DEBATE.where(IS_OPEN).order_by(outbox.c.number, outbox.c.id).limit(1))
-FIND = Prepared(_OF_DEBATE.where(outbox.c.key == bindparam("named")))
-UNDELIVERED = Prepared(
-    select(func.count().label("turns"))
-    .select_from(outbox)
-    .where(outbox.c.debate == bindparam("of"), IS_OPEN, outbox.c.kind == "turn")
-)
-_CHANGE = update(outbox).where(outbox.c.id == bindparam("intent"), NEWEST)
-SENDING = Prepared(_CHANGE, ("parts", "state", "deadline"))
-POSTED = Prepared(_CHANGE, ("refs", "state", "deadline"))
-SETTLED = Prepared(_CHANGE, ("refs", "state", "deadline", "error"))
-
-
-CONTENT = ("turn", "report", "scoreboard", "arc")
-_vote_asked = outbox.alias()
-_missing = outbox.alias()
+NEXT = """
+SELECT outbox.*, debates.place, debates.thread
+FROM outbox JOIN debates ON debates.id = outbox.debate
+WHERE outbox.debate = :debate AND outbox.state IN ('pending', 'sending')
+ORDER BY outbox.number, outbox.id
+LIMIT 1
+"""
+FIND = """
+SELECT outbox.*, debates.place, debates.thread
+FROM outbox JOIN debates ON debates.id = outbox.debate
+WHERE outbox.debate = :debate AND outbox.key = :key
+"""
+WAITING = """
+SELECT DISTINCT outbox.debate
+FROM outbox JOIN debates ON debates.id = outbox.debate
+WHERE outbox.state IN ('pending', 'sending') AND outbox.platform = :platform
+    AND (debates.place = :channel) IS NOT FALSE
+"""
+UNDELIVERED_TURNS = """
+SELECT count(*) FROM outbox
+WHERE debate = :debate AND state IN ('pending', 'sending') AND kind = 'turn'
+"""
+SENDING = """
+UPDATE outbox SET parts = :parts, state = 'sending', deadline = :deadline
+WHERE id = :id AND EXISTS (SELECT 1 FROM leases WHERE name = :lease AND epoch = :epoch)
+"""
+NO_LONGER_SENDING = """
+UPDATE outbox SET refs = :refs, state = 'pending', deadline = NULL
+WHERE id = :id AND EXISTS (SELECT 1 FROM leases WHERE name = :lease AND epoch = :epoch)
+"""
+SETTLE = """
+UPDATE outbox SET refs = :refs, state = :state, error = :error, deadline = NULL
+WHERE id = :id AND EXISTS (SELECT 1 FROM leases WHERE name = :lease AND epoch = :epoch)
+"""
 # What people could not read before they were asked to vote, or may not have.
-GAPS = Prepared(
-    select(_missing.c.key, _missing.c.state, _missing.c.error)
-    .where(_missing.c.debate == bindparam("of"), one_of(_missing.c.kind, *CONTENT))
-    .where(one_of(_missing.c.state, DeliveryState.REFUSED, DeliveryState.DOUBTFUL))
-    .where(
-        _missing.c.target.is_(None),
-        _missing.c.number
-        < func.coalesce(
-            select(_vote_asked.c.number)
-            .where(_vote_asked.c.debate == bindparam("of"), _vote_asked.c.key == "vote")
-            .scalar_subquery(),
-            2**31 - 1,
-        ),
+GAPS = """
+SELECT key, state, error FROM outbox
+WHERE debate = :debate AND kind IN ('turn', 'report', 'scoreboard', 'arc')
+    AND state IN ('refused', 'doubtful') AND target IS NULL
+    AND NOT EXISTS (
+        SELECT 1 FROM outbox AS asked
+        WHERE asked.debate = :debate AND asked.key = 'vote' AND asked.number <= outbox.number
     )
-    .order_by(_missing.c.number)
-)
-COUNT_GAPS = Prepared(update(debates).where(debates.c.id == bindparam("of")), ("gaps",))
-INSERT_INSTEAD = Prepared(
-    insert(outbox).on_conflict_do_nothing(),
-    (
-        *("debate", "platform", "number", "key", "kind", "target"),
-        *("message", "refs", "error", "state"),
-    ),
-)
-
-
-_CHANNEL = bindparam("channel", type_=debates.c.place.type)
-# That a debate is held in the channel given; None: in any.
-IN_CHANNEL = or_(_CHANNEL.is_(None), debates.c.place == _CHANNEL)
-WAITING = Prepared(
-    select(outbox.c.debate)
-    .join_from(outbox, debates, outbox.c.debate == debates.c.id)
-    .where(IS_OPEN, outbox.c.platform == bindparam("on"), IN_CHANNEL)
-    .distinct()
-)
-SET_THREAD = Prepared(
-    update(debates)
-    .where(debates.c.id == bindparam("of"))
-    .values(opened_at=func.coalesce(debates.c.opened_at, bindparam("now", type_=Utc))),
-    ("thread",),
-)
+ORDER BY number
+"""
+COUNT_GAPS = "UPDATE debates SET gaps = :gaps WHERE id = :debate"
+HELD = "SELECT id FROM outbox WHERE debate = :debate AND state = 'held' ORDER BY number"
+RELEASE = """
+UPDATE outbox SET state = 'pending',
+    number = (SELECT max(number) + 1 FROM outbox WHERE debate = :debate)
+WHERE id = :id
+"""
+# What may have been sent is in doubt again.
+REOPEN = """
+UPDATE outbox
+SET state = CASE WHEN deadline IS NULL THEN 'pending' ELSE 'sending' END, error = ''
+WHERE debate = :debate AND state = 'refused'
+"""
+REOPEN_REVEAL = """
+UPDATE outbox
+SET state = CASE WHEN deadline IS NULL THEN 'pending' ELSE 'sending' END, error = ''
+WHERE debate = :debate AND state = 'refused' AND key NOT IN ('reveal/channel', 'reveal/starter')
+    AND number >= (SELECT number FROM outbox WHERE debate = :debate AND key = 'reveal')
+"""
+ABANDON = """
+UPDATE outbox SET state = 'refused', error = :error
+WHERE debate = :debate AND state IN ('pending', 'sending')
+    AND key NOT IN ('reveal/channel', 'reveal/starter')
+"""
+# Its reveal is given elsewhere, and would name the models of a mirror that is voted on.
+LOSE = """
+UPDATE debates SET stop = :reason, reason = :reason, gone = TRUE, vote_deadline = coalesce(
+    (SELECT mirror.vote_deadline FROM debates AS mirror
+    WHERE mirror.id = debates.mirror AND mirror.status = 'voting'), :now)
+WHERE id = :debate AND status IN ('queued', 'running', 'voting')
+"""
+UNREVEALED = """
+SELECT debates.id FROM debates JOIN outbox ON outbox.debate = debates.id
+WHERE debates.platform = :platform AND debates.revealed_at > :since
+    AND debates.status = 'closed' AND NOT debates.gone
+    AND outbox.key = 'reveal' AND outbox.state = 'refused'
+    AND (coalesce(debates.thread, '') = :thread) IS NOT FALSE
+"""
+SET_THREAD = """
+UPDATE debates SET thread = :thread, opened_at = coalesce(opened_at, :now) WHERE id = :debate
+"""
 
 
 def insert_posts(
@@ -114,41 +130,35 @@ def insert_posts(
 ) -> None:
     """Queue messages in their order, once for each key."""
     for post in posts:
-        row = {
-            "of": debate_id,
-            "debate": debate_id,
-            "key": post.key,
-            "kind": post.message.kind,
-            "target": post.target,
-            "message": MESSAGE.dump_json(post.message).decode(),
-            "refs": "[]",
-            "error": "",
-            "state": state,
-        }
-        INSERT_POST.run(connection, row)
+        connection.run(
+            INSERT_POST,
+            debate=debate_id,
+            key=post.key,
+            kind=post.message.kind,
+            target=post.target,
+            message=MESSAGE.dump_json(post.message).decode(),
+            state=state,
+        )
 
 
-def insert_instead(connection: Connection, intent: Intent, post: Post) -> None:
+def _insert_instead(connection: Connection, intent: Intent, post: Post) -> None:
     """Queue what stands in a message's place, before all that follows it."""
-    row = {
-        "debate": intent.debate,
-        "platform": intent.platform,
-        "number": intent.number,
-        "key": post.key,
-        "kind": post.message.kind,
-        "target": None,
-        "message": MESSAGE.dump_json(post.message).decode(),
-        "refs": "[]",
-        "error": "",
-        "state": DeliveryState.PENDING,
-    }
-    INSERT_INSTEAD.run(connection, row)
+    connection.run(
+        INSERT_INSTEAD,
+        debate=intent.debate,
+        platform=intent.platform,
+        number=intent.number,
+        key=post.key,
+        kind=post.message.kind,
+        message=MESSAGE.dump_json(post.message).decode(),
+    )
+    _count_gaps(connection, intent.debate)
 
 
-def count_gaps(connection: Connection, debate_id: str) -> None:
+def _count_gaps(connection: Connection, debate_id: str) -> None:
     """Write down how much of a debate is missing in its thread, or may be."""
-    gaps = len(GAPS.rows(connection, {"of": debate_id}))
-    COUNT_GAPS.run(connection, {"of": debate_id, "gaps": gaps})
+    gaps = len(connection.rows(GAPS, debate=debate_id))
+    connection.run(COUNT_GAPS, debate=debate_id, gaps=gaps)
 
 
 def insert_held(connection: Connection, debate_id: str, posts: Sequence[Post]) -> None:
@@ -158,30 +168,14 @@ def insert_held(connection: Connection, debate_id: str, posts: Sequence[Post]) -
 
 def release(connection: Connection, debate_id: str) -> None:
     """Queue what was held back, behind everything else and in the order it was kept."""
-    held = select(outbox.c.id).where(
-        outbox.c.debate == debate_id, outbox.c.state == DeliveryState.HELD
-    )
-    for intent in connection.scalars(held.order_by(outbox.c.number)).all():
-        last = select(func.max(_earlier.c.number)).where(_earlier.c.debate == debate_id)
-        number = (connection.scalar(last) or 0) + 1
-        connection.execute(
-            update(outbox)
-            .where(outbox.c.id == intent)
-            .values(number=number, state=DeliveryState.PENDING)
-        )
+    for intent in connection.column(HELD, debate=debate_id):
+        connection.run(RELEASE, debate=debate_id, id=intent)
 
 
-def reopen(connection: Connection, debate_id: str, *among: ColumnElement[bool]) -> None:
-    """Queue again what was given up with a thread; what may have been sent is in doubt again."""
-    doubtful = outbox.c.deadline.is_not(None)
-    state = case((doubtful, DeliveryState.SENDING), else_=DeliveryState.PENDING)
-    refused = outbox.c.state == DeliveryState.REFUSED
-    connection.execute(
-        update(outbox)
-        .where(outbox.c.debate == debate_id, refused, *among)
-        .values(state=state, error="")
-    )
-    count_gaps(connection, debate_id)
+def reopen(connection: Connection, debate_id: str) -> None:
+    """Queue again what was given up with a thread."""
+    connection.run(REOPEN, debate=debate_id)
+    _count_gaps(connection, debate_id)
 
 
 def _to_intent(row: Any) -> Intent:
@@ -218,8 +212,9 @@ def _thumbs_on(intent: Intent, ref: str) -> Target:
     )
 
 
-def _first(rows: Sequence[Any]) -> Intent | None:
-    return _to_intent(rows[0]) if rows else None
+def _next(connection: Connection, debate_id: str) -> Intent | None:
+    row = connection.first(NEXT, debate=debate_id)
+    return row and _to_intent(row)
 
 
 class OutboxTable:
@@ -239,31 +234,25 @@ class OutboxTable:
 
     async def waiting(self, platform: str, channel: str | None = None) -> list[str]:
         """Return the debates with something to deliver on a platform, or one channel of it."""
-        rows = await self._database.fetch(WAITING, {"on": platform, "channel": channel})
-        return [row.debate for row in rows]
+        return await self._database.column(WAITING, platform=platform, channel=channel)
 
     async def next(self, debate_id: str) -> Intent | None:
         """Return the first message of a debate that is not settled yet."""
         # A read among the writes shares their trip to the thread, which is most of what it costs.
-        return await self._database.write(
-            lambda connection: _first(NEXT.rows(connection, {"of": debate_id}))
-        )
+        return await self._database.write(lambda connection: _next(connection, debate_id))
 
     async def undelivered_turns(self, debate_id: str) -> int:
         """Return how many turns are not settled yet."""
-        [row] = await self._database.fetch(UNDELIVERED, {"of": debate_id})
-        return int(row.turns)
+        return int(await self._database.value(UNDELIVERED_TURNS, debate=debate_id))
 
     async def sending(
         self, lease: Lease, intent: Intent, parts: Sequence[Part], deadline: datetime
     ) -> Intent:
         """Freeze the parts, and note that the next one is about to be sent."""
         body = orjson.dumps([part.model_dump() for part in parts]).decode()
-        state = DeliveryState.SENDING
-        await self._change(lease, intent, SENDING, parts=body, state=state, deadline=deadline)
-        return intent.model_copy(
-            update={"parts": tuple(parts), "state": state, "deadline": deadline}
-        )
+        await self._change(lease, intent, SENDING, parts=body, deadline=deadline)
+        frozen = {"parts": tuple(parts), "state": DeliveryState.SENDING, "deadline": deadline}
+        return intent.model_copy(update=frozen)
 
     async def unsent(self, lease: Lease, intent: Intent) -> Intent:
         """Note that the part that was about to be sent surely was not."""
@@ -276,10 +265,9 @@ class OutboxTable:
     async def _no_longer_sending(
         self, lease: Lease, intent: Intent, refs: tuple[str, ...]
     ) -> Intent:
-        state = DeliveryState.PENDING
-        known = orjson.dumps(refs).decode()
-        await self._change(lease, intent, POSTED, refs=known, state=state, deadline=None)
-        return intent.model_copy(update={"refs": refs, "state": state, "deadline": None})
+        await self._change(lease, intent, NO_LONGER_SENDING, refs=orjson.dumps(refs).decode())
+        pending = {"refs": refs, "state": DeliveryState.PENDING, "deadline": None}
+        return intent.model_copy(update=pending)
 
     async def settle(
         self,
@@ -293,44 +281,40 @@ class OutboxTable:
 
         `instead` takes its place, before all that follows; then the debate has one more gap.
         """
-        values = {
-            "intent": intent.id,
-            "state": state,
-            "error": error,
-            "refs": orjson.dumps(intent.refs).decode(),
-            "deadline": None,
-        }
+        refs = orjson.dumps(intent.refs).decode()
 
         def store(connection: Connection) -> Intent | None:
-            change_guarded(connection, lease, SETTLED, values)
+            run_guarded(
+                connection, lease, SETTLE, id=intent.id, refs=refs, state=state, error=error
+            )
             if isinstance(intent.message, TurnPost):
                 for ref in filter(None, intent.refs):
                     add_target(connection, _thumbs_on(intent, ref))
             if instead is not None:
-                insert_instead(connection, intent, instead)
-                count_gaps(connection, intent.debate)
-            return _first(NEXT.rows(connection, {"of": intent.debate}))
+                _insert_instead(connection, intent, instead)
+            return _next(connection, intent.debate)
 
         return await self._database.write(store)
 
     async def find(self, debate_id: str, key: str) -> Intent | None:
         """Return a debate's message, whatever has become of it."""
-        return _first(await self._database.fetch(FIND, {"of": debate_id, "named": key}))
+        row = await self._database.first(FIND, debate=debate_id, key=key)
+        return row and _to_intent(row)
 
     async def gaps(self, debate_id: str) -> tuple[Gap, ...]:
         """Return what is missing of a debate in its thread, or may be, in order."""
-        rows = await self._database.fetch(GAPS, {"of": debate_id})
+        rows = await self._database.rows(GAPS, debate=debate_id)
         return tuple(Gap(key=row.key, state=row.state, error=row.error) for row in rows)
 
     async def set_thread(
         self, lease: Lease, debate_id: str, thread: str, now: datetime | None = None
     ) -> None:
         """Note the thread that a debate is held in, and since when; None: the machine's time."""
-        values = {"of": debate_id, "thread": thread, "now": now or utc_now()}
+        values = {"thread": thread, "now": now or utc_now()}
 
         def store(connection: Connection) -> None:
             guard(connection, lease)
-            SET_THREAD.run(connection, values)
+            connection.run(SET_THREAD, debate=debate_id, **values)
 
         await self._database.write(store)
 
@@ -338,69 +322,30 @@ class OutboxTable:
         self, platform: str, since: datetime, thread: str | None = None
     ) -> list[str]:
         """Return the debates closed since then whose reveal its thread did not take."""
-        query = (
-            select(debates.c.id)
-            .join(outbox, outbox.c.debate == debates.c.id)
-            .where(debates.c.platform == platform, debates.c.revealed_at > since)
-            .where(outbox.c.key == REVEAL, outbox.c.state == DeliveryState.REFUSED)
-            .where(debates.c.status == Status.CLOSED, debates.c.gone.is_(False))
+        return await self._database.column(
+            UNREVEALED, platform=platform, since=since, thread=thread
         )
-        if thread is not None:
-            query = query.where(debates.c.thread == thread)
-        return await self._database.read(lambda connection: list(connection.scalars(query)))
 
     async def retry(self, lease: Lease, debate_id: str) -> None:
         """Queue again what a closed debate's thread did not take: its reveal and what follows."""
-        first = (
-            select(_earlier.c.number)
-            .where(_earlier.c.debate == debate_id, _earlier.c.key == REVEAL)
-            .scalar_subquery()
-        )
-        kept = (
-            outbox.c.debate == debate_id,
-            outbox.c.number >= first,
-            outbox.c.key.not_in((CHANNEL_REVEAL, STARTER_REVEAL)),
-        )
 
         def store(connection: Connection) -> None:
             guard(connection, lease)
-            reopen(connection, debate_id, *kept)
+            connection.run(REOPEN_REVEAL, debate=debate_id)
+            _count_gaps(connection, debate_id)
 
         await self._database.write(store)
 
     async def abandon(self, lease: Lease, debate_id: str, reason: str) -> None:
         """Give up everything undelivered, as the thread is gone, but what goes elsewhere."""
-        undelivered = (
-            update(outbox)
-            .where(outbox.c.debate == debate_id, IS_OPEN)
-            .where(outbox.c.key.not_in((CHANNEL_REVEAL, STARTER_REVEAL)))
-            .values(state=DeliveryState.REFUSED, error=reason)
-        )
-        going = [Status.QUEUED, Status.RUNNING, Status.VOTING]
-        lost = update(debates).where(debates.c.id == debate_id, debates.c.status.in_(going))
-        mirror = debates.alias()
-        # Its reveal is given elsewhere, and would name the models of a mirror that is voted on.
-        open_still = (
-            select(mirror.c.vote_deadline)
-            .where(mirror.c.id == debates.c.mirror, mirror.c.status == Status.VOTING)
-            .scalar_subquery()
-        )
-        due = func.coalesce(open_still, bindparam("now", utc_now(), Utc))
 
         def store(connection: Connection) -> None:
             guard(connection, lease)
-            connection.execute(undelivered)
-            connection.execute(
-                lost.values(stop=reason, reason=reason, gone=True, vote_deadline=due)
-            )
-            count_gaps(connection, debate_id)
+            connection.run(ABANDON, debate=debate_id, error=reason)
+            connection.run(LOSE, debate=debate_id, reason=reason, now=utc_now())
+            _count_gaps(connection, debate_id)
 
         await self._database.write(store)
 
-    async def _change(
-        self, lease: Lease, intent: Intent, statement: Prepared, **values: Any
-    ) -> None:
-        def store(connection: Connection) -> None:
-            change_guarded(connection, lease, statement, {"intent": intent.id} | values)
-
-        await self._database.write(store)
+    async def _change(self, lease: Lease, intent: Intent, sql: str, **values: Any) -> None:
+        await self._database.write(lambda c: run_guarded(c, lease, sql, id=intent.id, **values))

@@ -7,44 +7,57 @@ keyed hash of the id, which no row refers to. While it stands, nothing of that p
 from __future__ import annotations
 
 import hmac
-import secrets
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from itertools import product
 from typing import NamedTuple
 
-from sqlalchemy import Text, bindparam, delete, distinct, func, or_, select, update
-from sqlalchemy.dialects.sqlite import insert
-
 from adapters.storage.connection import Connection
 from adapters.storage.database import Database
-from adapters.storage.installation import find_secret, make_secret
-from adapters.storage.tables import (
-    OF_DEBATES,
-    debates,
-    installation,
-    people,
-    tombstones,
-    usage,
-    vote_events,
-)
+from adapters.storage.installation import find_secret, make_secret, mark_unwiped, wipe
 from engine.errors import NotAllowedError
 from engine.judging import Question
 from engine.store import Traces
 
 KEY = "forget"
-UNWIPED = "unwiped"
 NOBODY = "@somebody"
-# Built once, as each vote runs them: that costs twice what running them does.
-FIND_PERSON = select(people.c.id, people.c.since).where(
-    people.c.platform == bindparam("on"), people.c.user == bindparam("who")
+FIND = 'SELECT id, since, opted_out FROM people WHERE platform = :platform AND "user" = :user'
+ADD = (
+    'INSERT INTO people (platform, "user", opted_out) VALUES (:platform, :user, FALSE) RETURNING id'
 )
-FIND_TOMBSTONE = select(tombstones.c.digest).where(tombstones.c.digest == bindparam("same"))
-FIND_BARRED = select(people.c.id).where(
-    people.c.id == bindparam("who"),
-    or_(people.c.user.is_(None), people.c.since > bindparam("began")),
-)
-INSERT_PERSON = insert(people)
+ADD_AGAIN = """
+INSERT INTO people (platform, "user", opted_out, since) VALUES (:platform, :user, FALSE, :now)
+"""
+OPT = 'UPDATE people SET opted_out = :out WHERE platform = :platform AND "user" = :user'
+CUT_OFF = 'UPDATE people SET "user" = NULL, opted_out = FALSE, since = NULL WHERE id = :person'
+# Some platforms make an event's id of its user's.
+CUT_EVENTS = "UPDATE vote_events SET event = NULL WHERE person = :person"
+CUT_USAGE = "DELETE FROM usage WHERE scope = :scope"
+IS_FORGOTTEN = "SELECT 1 FROM tombstones WHERE digest = :digest"
+BURY = "INSERT INTO tombstones (digest) VALUES (:digest) ON CONFLICT DO NOTHING"
+UNBURY = "DELETE FROM tombstones WHERE digest = :digest"
+BEGAN = "SELECT created_at FROM debates WHERE id = :debate"
+BARRED = 'SELECT id FROM people WHERE id = :person AND ("user" IS NULL OR since > :began)'
+HIDDEN = 'SELECT id FROM people WHERE "user" IS NULL OR opted_out'
+STARTER = """
+SELECT people."user" FROM people JOIN debates ON debates.starter = people.id
+WHERE debates.id = :debate
+"""
+MENTIONS = """
+SELECT count(*) FROM debates
+WHERE replace(setup, :plain, '') <> setup OR replace(setup, :nick, '') <> setup
+    OR replace(setup, :named, '') <> setup
+"""
+ANSWERED = """
+SELECT question, count(DISTINCT debate || step) AS answers, count(*) AS entries FROM vote_events
+WHERE person = :person GROUP BY question
+"""
+MENTIONING = """
+SELECT id FROM debates
+WHERE replace(setup, :plain, '') <> setup OR replace(setup, :nick, '') <> setup
+"""
+STARTED = "SELECT count(*) FROM debates WHERE starter = :person"
 
 
 class Known(NamedTuple):
@@ -73,10 +86,9 @@ def ensure_person(
     known = _find(connection, platform, user)
     if known is not None:
         return known
-    if key is not None and _is_forgotten(connection, _digest(key, platform, user)):
+    if _is_forgotten(connection, key, platform, user):
         return None
-    made = connection.execute(INSERT_PERSON, {"platform": platform, "user": user})
-    return Known(int(made.inserted_primary_key[0]))
+    return Known(connection.value(ADD, platform=platform, user=user))
 
 
 def ensure_starter(connection: Connection, platform: str, user: str, now: datetime) -> int:
@@ -97,22 +109,14 @@ def ensure_starter(connection: Connection, platform: str, user: str, now: dateti
 
 def barred(connection: Connection, debate_id: str, persons: Iterable[int]) -> set[int]:
     """Return those of whom nothing is to be appended to a debate's log."""
-    began = connection.scalar(select(debates.c.created_at).where(debates.c.id == debate_id))
-    found = (connection.scalar(FIND_BARRED, {"who": one, "began": began}) for one in persons)
+    began = connection.value(BEGAN, debate=debate_id)
+    found = (connection.value(BARRED, person=one, began=began) for one in persons)
     return {person for person in found if person is not None}
 
 
 def hidden_people(connection: Connection) -> frozenset[int]:
     """Return those of whom an export shows nothing: who opted out, and who was forgotten."""
-    query = select(people.c.id).where(or_(people.c.user.is_(None), people.c.opted_out))
-    return frozenset(connection.scalars(query))
-
-
-def mark_unwiped(connection: Connection) -> None:
-    """Note that something was deleted whose older state is still in the write-ahead log."""
-    row = insert(installation).values(name=UNWIPED, value=secrets.token_hex(8))
-    fresh = {"value": row.excluded.value}
-    connection.execute(row.on_conflict_do_update(index_elements=["name"], set_=fresh))
+    return frozenset(connection.column(HIDDEN))
 
 
 class PeopleTable:
@@ -127,27 +131,20 @@ class PeopleTable:
 
     async def starter_of(self, debate_id: str) -> str | None:
         """Return who started a debate, None where nobody is known or they were forgotten."""
-        query = (
-            select(people.c.user)
-            .join(debates, debates.c.starter == people.c.id)
-            .where(debates.c.id == debate_id)
-        )
-        return await self._database.read(lambda connection: connection.scalar(query))
+        known: str | None = await self._database.value(STARTER, debate=debate_id)
+        return known
 
     async def mentions(self, user: str) -> int:
         """Return how many debates have a topic or conditions that mention a user."""
-        forms = (f"<@{user}>", f"<@!{user}>", f"<@{user}|")
-        named = or_(*(debates.c.setup.contains(form, autoescape=True) for form in forms))
-        query = select(func.count()).select_from(debates).where(named)
-        return await self._database.read(lambda connection: connection.scalars(query).one())
+        forms = {"plain": f"<@{user}>", "nick": f"<@!{user}>", "named": f"<@{user}|"}
+        return int(await self._database.value(MENTIONS, **forms))
 
     async def forget(self, platform: str, user: str) -> None:
         """Delete who is behind a surrogate id, for good, and store nothing of them any more."""
 
         def store(connection: Connection) -> None:
             digest = _digest(make_secret(connection, KEY), platform, user)
-            stone = insert(tombstones).values(digest=digest)
-            connection.execute(stone.on_conflict_do_nothing())
+            connection.run(BURY, digest=digest)
             person = _find(connection, platform, user)
             if person is not None:
                 _cut_off(connection, person.id)
@@ -160,10 +157,8 @@ class PeopleTable:
         """Leave a person out of exports; whoever was forgotten is in none anyway."""
 
         def store(connection: Connection) -> None:
-            person = ensure_person(connection, platform, user, find_key(connection))
-            if person is not None:
-                row = update(people).where(people.c.id == person.id)
-                connection.execute(row.values(opted_out=True))
+            ensure_person(connection, platform, user, find_key(connection))
+            connection.run(OPT, platform=platform, user=user, out=True)
 
         await self._database.write(store)
 
@@ -172,8 +167,7 @@ class PeopleTable:
 
         def store(connection: Connection) -> None:
             _let_return(connection, platform, user, now)
-            row = update(people).where(people.c.platform == platform, people.c.user == user)
-            connection.execute(row.values(opted_out=False))
+            connection.run(OPT, platform=platform, user=user, out=False)
 
         await self._database.write(store)
 
@@ -183,51 +177,43 @@ class PeopleTable:
 
     async def wipe(self) -> bool:
         """Empty the write-ahead log of what was deleted; False: somebody reads it, try again."""
-        mark = installation.c.name == UNWIPED
-        query = select(installation.c.value).where(mark)
-        seen = await self._database.read(lambda connection: connection.scalar(query))
-        if seen is None:
-            return True
-        if not await self._database.checkpoint():
-            return False
-        # What was deleted since has a mark of its own.
-        done = delete(installation).where(mark, installation.c.value == seen)
-        await self._database.write(lambda connection: connection.execute(done))
-        return True
+        return await wipe(self._database)
 
 
 def _cut_off(connection: Connection, person: int) -> None:
     """Take away what leads from a surrogate id to its person."""
-    connection.execute(delete(usage).where(usage.c.scope == f"person:{person}"))
-    row = update(people).where(people.c.id == person)
-    connection.execute(row.values(user=None, opted_out=False, since=None))
-    # Some platforms make an event's id of its user's.
-    connection.execute(update(vote_events).where(vote_events.c.person == person).values(event=None))
+    connection.run(CUT_USAGE, scope=f"person:{person}")
+    connection.run(CUT_OFF, person=person)
+    connection.run(CUT_EVENTS, person=person)
 
 
 def _let_return(connection: Connection, platform: str, user: str, now: datetime) -> bool:
     """Take a tombstone away and make a new number; False where there is none."""
     key = find_key(connection)
-    if key is None:
+    if key is None or not connection.run(UNBURY, digest=_digest(key, platform, user)):
         return False
-    stone = tombstones.c.digest == _digest(key, platform, user)
-    if not connection.execute(delete(tombstones).where(stone)).rowcount:
-        return False
-    connection.execute(insert(people).values(platform=platform, user=user, since=now))
+    connection.run(ADD_AGAIN, platform=platform, user=user, now=now)
     return True
 
 
 def _erase_mentions(connection: Connection, user: str) -> None:
     """Take a user's id out of the debates whose topic or conditions mention them."""
-    forms = (f"@{user}", f"@!{user}")
-    named = or_(*(debates.c.setup.contains(form, autoescape=True) for form in forms))
-    ids = connection.scalars(select(debates.c.id).where(named)).all()
-    for table in (debates, *OF_DEBATES) if ids else ():
-        texts = [column for column in table.c if isinstance(column.type, Text)]
-        for column, form in product(texts, forms):
-            of = table.c.id if table is debates else table.c.debate
-            row = update(table).where(of.in_(ids), column.contains(form, autoescape=True))
-            connection.execute(row.values({column: func.replace(column, form, NOBODY)}))
+    forms = {"plain": f"@{user}", "nick": f"@!{user}"}
+    ids = connection.column(MENTIONING, **forms)
+    for erase, form in product(_erasures() if ids else (), forms.values()):
+        connection.run(erase, debates=ids, form=form, nobody=NOBODY)
+
+
+def _erasures() -> Iterator[str]:
+    """Yield the change of each column that holds texts of debates."""
+    # Only here: SQLAlchemy, which describes the tables, takes a third of a second to import.
+    from adapters.storage.tables import TEXTS_OF_DEBATES
+
+    for table, key, column in TEXTS_OF_DEBATES:
+        yield (
+            f"UPDATE {table} SET {column} = replace({column}, :form, :nobody) "  # noqa: S608
+            f"WHERE {key} IN :debates AND replace({column}, :form, '') <> {column}"
+        )
 
 
 def _digest(key: bytes, platform: str, user: str) -> str:
@@ -235,38 +221,30 @@ def _digest(key: bytes, platform: str, user: str) -> str:
 
 
 def _find(connection: Connection, platform: str, user: str) -> Known | None:
-    row = connection.execute(FIND_PERSON, {"on": platform, "who": user}).first()
-    return None if row is None else Known(row.id, row.since)
+    row = connection.first(FIND, platform=platform, user=user)
+    return row and Known(row.id, row.since)
 
 
-def _is_forgotten(connection: Connection, digest: str) -> bool:
-    return connection.scalar(FIND_TOMBSTONE, {"same": digest}) is not None
+def _is_forgotten(connection: Connection, key: bytes | None, platform: str, user: str) -> bool:
+    if key is None:
+        return False
+    return connection.value(IS_FORGOTTEN, digest=_digest(key, platform, user)) is not None
 
 
 def _traces(connection: Connection, platform: str, user: str) -> Traces:
-    query = select(people).where(people.c.platform == platform, people.c.user == user)
-    row = connection.execute(query).first()
+    row = connection.first(FIND, platform=platform, user=user)
     if row is None:
-        key = find_key(connection)
-        stone = key is not None and _is_forgotten(connection, _digest(key, platform, user))
-        return Traces(forgotten=stone)
-    asked = vote_events.c.debate.concat(vote_events.c.step)
-    answered = (
-        select(vote_events.c.question, func.count(distinct(asked)), func.count())
-        .where(vote_events.c.person == row.id)
-        .group_by(vote_events.c.question)
-    )
-    counts = {row[0]: (row[1], row[2]) for row in connection.execute(answered)}
-    held = select(func.count()).select_from(debates).where(debates.c.starter == row.id)
-    stances = (Question.STANCE_BEFORE, Question.STANCE_AFTER)
+        return Traces(forgotten=_is_forgotten(connection, find_key(connection), platform, user))
+    found = connection.rows(ANSWERED, person=row.id)
+    answers = defaultdict(int, {of.question: of.answers for of in found})
     return Traces(
         known=True,
-        votes=counts.get(Question.VOTE, (0, 0))[0],
-        stances=sum(counts.get(question, (0, 0))[0] for question in stances),
-        revisions=counts.get(Question.AGAIN, (0, 0))[0],
-        thumbs=counts.get(Question.TURN, (0, 0))[0],
-        entries=sum(entries for _, entries in counts.values()),
-        started=connection.scalars(held).one(),
+        votes=answers[Question.VOTE],
+        stances=answers[Question.STANCE_BEFORE] + answers[Question.STANCE_AFTER],
+        revisions=answers[Question.AGAIN],
+        thumbs=answers[Question.TURN],
+        entries=sum(of.entries for of in found),
+        started=connection.value(STARTED, person=row.id),
         opted_out=row.opted_out,
         since=row.since,
     )

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from typing import Any
-
 from sqlalchemy import (
     Boolean,
     Column,
     DateTime,
-    Dialect,
     Float,
     ForeignKey,
     Index,
@@ -18,7 +14,6 @@ from sqlalchemy import (
     String,
     Table,
     Text,
-    TypeDecorator,
     UniqueConstraint,
     false,
     text,
@@ -32,23 +27,8 @@ NAMING = {
 }
 
 
-class Utc(TypeDecorator[datetime]):
-    """A moment in UTC; SQLite, which knows no zones, keeps it without one."""
-
-    impl = DateTime(timezone=True)
-    cache_ok = True
-
-    def bind_processor(self, dialect: Dialect) -> Any:
-        """The driver converts."""
-        return None
-
-    def result_processor(self, dialect: Dialect, coltype: Any) -> Any:
-        """The driver converts, but what is no column's own."""
-        return _moment
-
-
-def _moment(value: Any) -> Any:
-    return datetime.fromisoformat(value).replace(tzinfo=UTC) if isinstance(value, str) else value
+Utc = DateTime(timezone=True)
+"""A moment; SQLite, which knows no zones, keeps it in UTC without one."""
 
 
 def partial_index(name: str, *columns: str, where: str) -> Index:
@@ -394,3 +374,11 @@ OF_DEBATES = tuple(
     if any(key.column is debates.c.id for key in table.foreign_keys)
 )
 """The tables whose rows belong to a debate, which their column `debate` names."""
+
+TEXTS_OF_DEBATES = tuple(
+    (table.name, "id" if table is debates else "debate", column.name)
+    for table in (debates, *OF_DEBATES)
+    for column in table.c
+    if isinstance(column.type, Text)
+)
+"""The columns that hold texts of debates: their table, what names the debate there, and they."""

@@ -5,44 +5,49 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import Row, bindparam, func, select
-from sqlalchemy.dialects.sqlite import insert
+import orjson
 
 from adapters.storage.connection import Connection
-from adapters.storage.prepared import Prepared
-from adapters.storage.tables import debates, silences, targets
+from adapters.storage.database import Database
 from engine.debate import BallotKind
 from engine.judging import REVEALED, Question
 from engine.store import Target
+from engine.votes.questions import options_of
 
-# Built once, as each vote runs them: that costs twice what running them does.
-FIND_TARGET = (
-    select(
-        targets.c.debate,
-        targets.c.question,
-        targets.c.step,
-        targets.c.ballot,
-        targets.c.closed_at,
-        targets.c.read_at,
-        debates.c.revealed_at,
-        debates.c.created_at,
-    )
-    .join_from(targets, debates, targets.c.debate == debates.c.id)
-    .where(
-        targets.c.platform == bindparam("on"),
-        targets.c.place == bindparam("where"),
-        targets.c.message == bindparam("message"),
-    )
-)
-PLAIN = tuple(set(Target.model_fields) - {"closed", "options", "unread"})
+FIND_QUESTION = """
+SELECT targets.debate, targets.question, targets.step, targets.ballot, targets.closed_at,
+    targets.read_at, debates.revealed_at, debates.created_at
+FROM targets JOIN debates ON debates.id = targets.debate
+WHERE targets.platform = :platform AND targets.place = :place AND targets.message = :message
+"""
 # What is asked now was not missed in a silence that is over.
-LAST_SILENCE = select(func.max(silences.c.ended_at)).where(
-    silences.c.platform == bindparam("told_by")
+ADD = """
+INSERT INTO targets (
+    platform, place, message, debate, question, step, ballot, options, deadline, read_at
 )
-INSERT_TARGET = Prepared(
-    insert(targets).values(read_at=LAST_SILENCE.scalar_subquery()).on_conflict_do_nothing(),
-    (*PLAIN, "options"),
+SELECT
+    platform, :place, :message, id, :question, :step, :ballot, :options, :deadline,
+    (SELECT max(ended_at) FROM silences WHERE silences.platform = debates.platform)
+FROM debates WHERE id = :debate
+ON CONFLICT DO NOTHING
+"""
+LISTEN = """
+UPDATE targets SET closed_at = NULL
+WHERE platform = :platform AND place = :place AND message = :message AND debate = :debate
+"""
+FIND = """
+SELECT * FROM targets WHERE platform = :platform AND place = :place AND message = :message
+"""
+PLACES = (
+    "SELECT place FROM targets WHERE platform = :platform AND message = :message ORDER BY place"
 )
+OF_DEBATE = """
+SELECT * FROM targets WHERE debate = :debate AND question IN :questions
+ORDER BY question DESC, step
+"""
+DEBATE = "SELECT platform, place, thread, setup FROM debates WHERE id = :debate"
+ASKED = tuple(question for question in Question if question is not Question.TURN)
+PLAIN = tuple(set(Target.model_fields) - {"closed", "options", "unread"})
 
 
 class Found(NamedTuple):
@@ -62,8 +67,7 @@ class Found(NamedTuple):
 
 def find_question(connection: Connection, platform: str, place: str, message: str) -> Found | None:
     """Return the question that a message asks."""
-    key = {"on": platform, "where": place, "message": message}
-    row = connection.execute(FIND_TARGET, key).first()
+    row = connection.first(FIND_QUESTION, platform=platform, place=place, message=message)
     if row is None:
         return None
     question = Question(row.question)
@@ -75,14 +79,52 @@ def find_question(connection: Connection, platform: str, place: str, message: st
 
 def add_target(connection: Connection, target: Target) -> None:
     """Take answers on a message from now on; one that takes them already stays as it is."""
-    row = target.model_dump(exclude={"closed", "options", "unread"})
-    row |= {"options": " ".join(target.options), "told_by": target.platform}
-    INSERT_TARGET.run(connection, row)
+    plain = {name: getattr(target, name) for name in PLAIN}
+    connection.run(ADD, options=" ".join(target.options), **plain)
 
 
-def to_target(row: Row[Any]) -> Target:
-    """Read a row of the table."""
+def accept(
+    connection: Connection, debate_id: str, message: str, question: Question = Question.VOTE
+) -> None:
+    """Take answers of a debate on a message, also on one that was lost with its thread."""
+    row = connection.first(DEBATE, debate=debate_id)
+    request = orjson.loads(row.setup)["request"]
+    where = {"platform": row.platform, "place": row.thread or row.place, "message": message}
+    options = options_of(question, tuple(request["sides"]))
+    asks = {"question": question, "ballot": BallotKind(request["ballot"]), "options": options}
+    add_target(connection, Target(debate=debate_id, **where, **asks))
+    if question is Question.VOTE:
+        connection.run(LISTEN, debate=debate_id, **where)
+
+
+def _to_target(row: Any) -> Target:
     plain = {name: getattr(row, name) for name in PLAIN}
     options = tuple(row.options.split(" "))
     closed, unread = row.closed_at is not None, bool(row.unread)
     return Target(**plain, options=options, closed=closed, unread=unread)
+
+
+class Targets:
+    """The messages that ask something, as the Votes part of the store knows them."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def target(self, platform: str, place: str, message: str) -> Target | None:
+        """Return what a message asks, None for one that asks nothing."""
+        where = {"platform": platform, "place": place, "message": message}
+        row = await self._database.first(FIND, **where)
+        return row and _to_target(row)
+
+    async def places(self, platform: str, message: str) -> tuple[str, ...]:
+        """Return where messages of this reference ask something."""
+        return tuple(await self._database.column(PLACES, platform=platform, message=message))
+
+    async def targets(self, debate_id: str, *questions: Question) -> tuple[Target, ...]:
+        """Return the messages that ask one of these questions, those of a turn one after another.
+
+        Without questions: all of the debate that ask something, which its turns do not.
+        """
+        asked = questions or ASKED
+        rows = await self._database.rows(OF_DEBATE, debate=debate_id, questions=asked)
+        return tuple(map(_to_target, rows))

@@ -8,12 +8,11 @@ from random import Random
 from typing import Any, NamedTuple
 
 import orjson
-from sqlalchemy import Table, insert
 
 from adapters.storage.connection import Connection
 from adapters.storage.database import Database
-from adapters.storage.journal import FROM_CALL, PANEL
-from adapters.storage.tables import ballots, calls, debates, people, turns, verdicts, votes
+from adapters.storage.findings import PANEL
+from adapters.storage.journal import FROM_CALL
 from engine.debate import Model, PanelSetup, Request, Setup, Status, Turn, Usage
 from engine.judging import Ballot, Question, Verdict, Vote
 from engine.ports import Reply
@@ -31,7 +30,7 @@ ROSTER = tuple(Model.parse(f"bench/juror-{n}#j{n}") for n in range(JURORS))
 SHEET = {"logic": 7, "evidence": 6, "responsiveness": 8, "honesty": 7}
 SYLLABLES = ("re", "mo", "te", "wor", "ker", "pro", "duc", "tiv", "i", "ty", "of", "fice", "and")
 
-Rows = list[tuple[Table, list[dict[str, Any]]]]
+Rows = list[tuple[str, list[dict[str, Any]]]]  # by table
 
 
 class Scale(NamedTuple):
@@ -45,8 +44,9 @@ async def fill(database: Database, scale: Scale) -> None:
     """Write debates that have ended; the same ones every time."""
     rng = Random("past debates")
     vocabulary = ["".join(rng.choices(SYLLABLES, k=rng.randint(1, 4))) for _ in range(4000)]
-    everybody = [{"id": n, "platform": "bench", "user": f"user-{n}"} for n in range(1, PEOPLE + 1)]
-    await _write(database, [(people, everybody)])
+    known = {"platform": "bench", "opted_out": False}
+    everybody = [{"id": n, "user": f"user-{n}", **known} for n in range(1, PEOPLE + 1)]
+    await _write(database, [("people", everybody)])
     for first in range(0, scale.debates, AT_ONCE):
         rows: Rows = []
         for number in range(first, min(first + AT_ONCE, scale.debates)):
@@ -57,8 +57,9 @@ async def fill(database: Database, scale: Scale) -> None:
 async def _write(database: Database, rows: Rows) -> None:
     def store(connection: Connection) -> None:
         for table, made in rows:
-            if made:
-                connection.execute(insert(table), made)
+            for row in made:
+                columns, values = (", ".join(map(form.format, row)) for form in ('"{}"', ":{}"))
+                connection.run(f"INSERT INTO {table} ({columns}) VALUES ({values})", **row)  # noqa: S608
 
     await database.write(store)
 
@@ -80,13 +81,13 @@ class _Made:
         verdict = Verdict(winner="A", p={"A": 0.7, "B": 0.3}, z=0.9, valid=JURORS, invalid=0)
         judged = {"debate": self.id, "judge": PANEL, "body": verdict.model_dump_json()}
         return [
-            (debates, [self._debate()]),
-            (turns, [self._turn_row(turn) for turn in spoken]),
-            (calls, [self._call(turn.step, turn.text) for turn in spoken]),
-            (calls, [self._call(step, ballot.raw) for step, ballot in read]),
-            (ballots, [self._ballot_row(step, ballot) for step, ballot in read]),
-            (verdicts, [judged]),
-            (votes, list(self._votes())),
+            ("debates", [self._debate()]),
+            ("turns", [self._turn_row(turn) for turn in spoken]),
+            ("calls", [self._call(turn.step, turn.text) for turn in spoken]),
+            ("calls", [self._call(step, ballot.raw) for step, ballot in read]),
+            ("ballots", [self._ballot_row(step, ballot) for step, ballot in read]),
+            ("verdicts", [judged]),
+            ("votes", list(self._votes())),
         ]
 
     def _debate(self) -> dict[str, Any]:
@@ -110,6 +111,8 @@ class _Made:
             "community": f"community-{self.number % 20}",
             "place": "place",
             "status": Status.CLOSED,
+            **dict.fromkeys(("gone", "vote_extended", "closed_early"), False),
+            **{"reason": "", "reserved_usd": 0.0, "settled_usd": 0.0},
             "format": setup.request.format,
             "language": setup.request.language,
             "setup": setup.model_dump_json(),
@@ -180,6 +183,7 @@ class _Made:
             "step": step,
             "attempt": 1,
             "state": "done",
+            "error": "",
             "model": "bench/acme-1",
             "request": orjson.dumps({"messages": [{"role": "user", "content": text}]}).decode(),
             "prompt_hash": "cd" * 32,

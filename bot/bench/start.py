@@ -31,7 +31,7 @@ from engine.errors import RostrumError
 
 TOPIC = "Remote work is more productive than working from an office"
 COMMAND = "from bot.cli import main; main()"
-REFERENCE = "import pydantic, sqlalchemy.ext.asyncio, aiohttp, openai"
+REFERENCE = "import pydantic, sqlalchemy, aiohttp, openai"
 MODELS = "bench/maple#maple, bench/cedar#cedar"
 JURORS = "bench/birch#birch, bench/elm#elm, bench/rowan#rowan"
 LATENCIES = (

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from adapters.finding import Finding
 from adapters.storage.database import Database
+from adapters.storage.installation import write_scratch
 from adapters.storage.migrate import require_newest
-from adapters.storage.scratch import write_scratch
 from bot.settings.settings import Settings
 from engine.errors import StoreError
 

@@ -152,18 +152,22 @@ def test_migrations_follow_one_another_by_number() -> None:
     assert sorted(script.revision for script in scripts.walk_revisions()) == revisions()
 
 
-def test_a_database_that_is_up_to_date_does_not_wait_for_alembic(database: Database) -> None:
+def test_a_database_that_is_up_to_date_does_not_wait_for_sqlalchemy(
+    database: Database,
+) -> None:
     script = (
         "import asyncio, sys\n"
         "from adapters.storage.database import Database\n"
         "from adapters.storage.migrate import migrate, require_newest\n"
+        "from adapters.storage.store import SqlStore\n"
         "async def look():\n"
         "    database = Database(sys.argv[1], writable=False)\n"
         "    await migrate(database)\n"
         "    await require_newest(database)\n"
+        "    await SqlStore(database).debates.recent()\n"
         "    await database.close()\n"
         "asyncio.run(look())\n"
-        "sys.exit('alembic' in sys.modules)\n"
+        "sys.exit(bool({'alembic', 'sqlalchemy'} & set(sys.modules)))\n"
     )
     url = f"sqlite+aiosqlite:///{database.path}"
     root = Path(migrations.__file__).parents[1]

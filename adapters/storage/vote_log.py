@@ -1,0 +1,203 @@
+"""The append-only log of what people answer, in the order of receipt, and what may be missing."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from adapters.storage.connection import Connection
+from adapters.storage.database import Database
+from adapters.storage.leases import guard
+from adapters.storage.people import barred, ensure_person, find_key
+from adapters.storage.targets import ASKED
+from engine.judging import Question, VoteEvent
+from engine.store import Intervention, Lease, Outcome, Target
+from engine.store.votes import NewEvent, Silences
+
+INSERT_EVENT = """
+INSERT INTO vote_events (
+    debate, person, option, added, how, event, received_at, given_at, heard_from, newer_since,
+    read_at, late_seen, question, step
+) VALUES (
+    :debate, :person, :option, :added, :how, :event, :received_at, :given_at, :heard_from,
+    :newer_since, :read_at, :late_seen, :question, :step
+)
+ON CONFLICT DO NOTHING
+"""
+LOG = """
+SELECT * FROM vote_events
+WHERE debate = :debate AND question IN :questions AND (:step = '' OR step = :step)
+ORDER BY number
+"""
+MIRROR_REVEALED_AT = "SELECT mirror_revealed_at FROM debates WHERE id = :debate"
+REVISED_BY = """
+SELECT vote_events.debate FROM vote_events JOIN people ON people.id = vote_events.person
+WHERE people.platform = :platform AND people."user" = :user AND vote_events.question = 'again'
+    AND vote_events.debate IN :debates
+"""
+SET_READ = """
+UPDATE targets SET read_at = :read_at
+WHERE debate = :debate AND question = :question AND step = :step
+"""
+READ_AT = """
+SELECT read_at FROM targets WHERE debate = :debate AND question = :question AND step = :step
+    AND read_at IS NOT NULL
+ORDER BY read_at LIMIT 1
+"""
+HEAR_AGAIN = "INSERT INTO silences (platform, ended_at) VALUES (:platform, :now)"
+FIRST_SILENCE = """
+SELECT ended_at FROM silences
+WHERE platform = :platform AND (ended_at > :read_at) IS NOT FALSE
+ORDER BY ended_at LIMIT 1
+"""
+LAST_SILENCE = """
+SELECT ended_at FROM silences
+WHERE platform = :platform AND (ended_at > :read_at) IS NOT FALSE
+ORDER BY ended_at DESC LIMIT 1
+"""
+INTERVENE = """
+INSERT INTO interventions (debate, question, step, act, option, at)
+VALUES (:debate, :question, :step, :act, :option, :at)
+"""
+FREEZE = """
+UPDATE targets SET closed_at = :now
+WHERE platform = :platform AND place = :place AND message = :message AND closed_at IS NULL
+"""
+INTERVENTIONS = """
+SELECT debate, question, step, act, option, at FROM interventions
+WHERE debate = :debate ORDER BY number
+"""
+UNSAID = {
+    **dict.fromkeys(("event", "given_at", "heard_from", "newer_since", "read_at")),
+    **{"late_seen": False, "step": ""},
+}
+EVENT_FIELDS = tuple(set(VoteEvent.model_fields) - {"votes_seen_before", "mirror_revealed"})
+
+
+def append(connection: Connection, **row: Any) -> Outcome:
+    """Append an event; one whose platform's id is known already changes nothing."""
+    return "stored" if connection.run(INSERT_EVENT, **UNSAID | row) else "duplicate"
+
+
+def append_all(connection: Connection, rows: Iterable[dict[str, Any]]) -> None:
+    """Append events at once."""
+    connection.run_each(INSERT_EVENT, (UNSAID | row for row in rows))
+
+
+def read_log(
+    rows: Iterable[Any], mirror_revealed_at: datetime | None = None
+) -> Iterator[VoteEvent]:
+    """Read a debate's log, with what its voters could know: others' answers, and its mirror."""
+    known: dict[tuple[str, str], set[int]] = defaultdict(set)
+    for row in rows:
+        others = known[row.question, row.step]
+        plain = {name: getattr(row, name) for name in EVENT_FIELDS}
+        told = mirror_revealed_at is not None and row.received_at >= mirror_revealed_at
+        seen = len(others) - (row.person in others)
+        yield VoteEvent(**plain, votes_seen_before=seen, mirror_revealed=told)
+        others.add(row.person)
+
+
+def find_log(
+    connection: Connection, debate_id: str, question: Question | None = None, step: str = ""
+) -> tuple[VoteEvent, ...]:
+    """Return the log of a question or turn; without a question, those of all but thumbs."""
+    asked = ASKED if question is None else (question,)
+    rows = connection.rows(LOG, debate=debate_id, questions=asked, step=step)
+    return tuple(read_log(rows, connection.value(MIRROR_REVEALED_AT, debate=debate_id)))
+
+
+def _of(target: Target) -> dict[str, str]:
+    return {"debate": target.debate, "question": target.question, "step": target.step}
+
+
+class VoteLog:
+    """The logs, as the Votes part of the store knows them."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def events(
+        self, debate_id: str, question: Question | None = None
+    ) -> tuple[VoteEvent, ...]:
+        """Return a question's log, or those of all but thumbs, in the order of receipt."""
+        return await self._database.read(lambda c: find_log(c, debate_id, question))
+
+    async def revised_by(self, platform: str, user: str, among: Sequence[str]) -> frozenset[str]:
+        """Return those of some debates that somebody has answered after the reveal."""
+        whose = {"platform": platform, "user": user}
+        return frozenset(await self._database.column(REVISED_BY, debates=among, **whose))
+
+    async def people(self, platform: str, users: Sequence[str]) -> dict[str, int]:
+        """Return surrogate ids of platform users, making those that are new.
+
+        Whoever was forgotten is left out.
+        """
+
+        def ensure(connection: Connection) -> dict[str, int]:
+            key = find_key(connection)
+            found = {user: ensure_person(connection, platform, user, key) for user in users}
+            return {user: person.id for user, person in found.items() if person is not None}
+
+        return await self._database.write(ensure)
+
+    async def recover(
+        self,
+        lease: Lease,
+        target: Target,
+        find: Callable[[tuple[VoteEvent, ...]], Sequence[NewEvent]],
+        now: datetime,
+        late: bool,
+        *,
+        read_at: datetime | None = None,
+    ) -> int:
+        """Append what `find` makes of the log and a reading, at once; return how many events.
+
+        Nothing is appended of somebody who was forgotten, nor taken back.
+        """
+
+        def store(connection: Connection) -> int:
+            guard(connection, lease)
+            events = find(find_log(connection, target.debate, target.question, target.step))
+            out = barred(connection, target.debate, {event.person for event in events})
+            found = [event for event in events if event.person not in out]
+            common = _of(target) | {"received_at": now, "read_at": read_at}
+            rows = (asdict(event) | {"late_seen": late and event.added} for event in found)
+            append_all(connection, (row | common for row in rows))
+            if read_at is not None:
+                connection.run(SET_READ, read_at=read_at, **_of(target))
+            return len(found)
+
+        return await self._database.write(store)
+
+    async def hear_again(self, platform: str, now: datetime) -> None:
+        """Note that what happened until now may not have been told, and is told from now on."""
+        await self._database.run(HEAR_AGAIN, platform=platform, now=now)
+
+    async def silences(self, target: Target) -> Silences:
+        """Return when answers to a target's question, or its turn, can have been missed."""
+        read_at = await self._database.value(READ_AT, **_of(target))
+        since = {"platform": target.platform, "read_at": read_at}
+        first = await self._database.value(FIRST_SILENCE, **since)
+        last = await self._database.value(LAST_SILENCE, **since)
+        return Silences(read_at=read_at, first_ended=first, last_ended=last)
+
+    async def intervene(self, target: Target, intervention: Intervention) -> None:
+        """Note what a moderator did; a message that was deleted takes no more answers."""
+        where = {"platform": target.platform, "place": target.place, "message": target.message}
+
+        def store(connection: Connection) -> None:
+            if intervention.act != "deleted" or connection.run(
+                FREEZE, now=intervention.at, **where
+            ):
+                connection.run(INTERVENE, **intervention.model_dump())
+
+        await self._database.write(store)
+
+    async def interventions(self, debate_id: str) -> tuple[Intervention, ...]:
+        """Return what moderators did to a debate's messages, the first first."""
+        rows = await self._database.rows(INTERVENTIONS, debate=debate_id)
+        return tuple(Intervention(**row._asdict()) for row in rows)
