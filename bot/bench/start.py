@@ -90,6 +90,11 @@ class Noting(Answering):
         super().answer(body)
         self._traffic.answered.append(time.perf_counter())
 
+    def _reply(self, body: bytes) -> bytes:
+        """Name the model that was asked, as backends do."""
+        asked: bytes = orjson.dumps(orjson.loads(body)["model"])
+        return super()._reply(body).replace(b'"model":"bench"', b'"model":' + asked, 1)
+
 
 class Run(NamedTuple):
     """What one process took; each figure's name ends in its unit."""

@@ -191,7 +191,8 @@ def _participants(hidden: frozenset[str]) -> regex.Pattern[str] | None:
     return regex.compile(rf"{_START}(?:{names})(?:s{_END})?(?i:{_tail()}){_END}", regex.IGNORECASE)
 
 
-def _spellings(reference: str) -> set[str]:
+@lru_cache(maxsize=512)
+def _spellings(reference: str) -> frozenset[str]:
     """Return patterns for a model's reference: whole, by segment, and by leading words."""
     plain = reference.partition("?")[0].partition("#")[0]
     found = {_spell(plain)} if len(squash(plain)) > 3 else set()
@@ -200,7 +201,7 @@ def _spellings(reference: str) -> set[str]:
         found |= {_GAP.join(map(_spell, parts[:size])) for size in range(2, len(parts) + 1)}
         for name in (segment, *parts[:1]):
             found |= _names_of(name)
-    return found
+    return frozenset(found)
 
 
 def _names_of(name: str) -> set[str]:
