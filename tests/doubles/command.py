@@ -55,17 +55,21 @@ class Ended:
 
 def rostrum(folder: Path, *arguments: str, **settings: str) -> Ended:
     """Run a command in a folder, without a terminal and with nothing set but what is given."""
-    environment = environment_of({"COLUMNS": "80"} | settings)
+    return run_to_end(folder, arguments, environment_of({"COLUMNS": "80"} | settings))
+
+
+def run_to_end(folder: Path, arguments: Sequence[str], environment: Mapping[str, str]) -> Ended:
+    """Run a command in a folder without a terminal, in just this environment."""
     with (
         open(os.devnull, "rb") as nothing,
         tempfile.TemporaryFile() as out,
         tempfile.TemporaryFile() as err,
     ):
         streams = (nothing.fileno(), out.fileno(), err.fileno())
-        if any(name.startswith(BY_PYTHON_ITSELF) for name in settings):
-            code = _run_alone(folder, arguments, environment, streams)
-        else:
-            code = run_forked(folder, arguments, environment, streams)
+        own = {name for name, value in environment.items() if os.environ.get(name) != value}
+        alone = any(name.startswith(BY_PYTHON_ITSELF) for name in own - {"PYTHONPATH"})
+        run = _run_alone if alone else run_forked
+        code = run(folder, arguments, environment, streams)
         for stream in (out, err):
             stream.seek(0)
         return Ended(code, *(_text(stream.read()) for stream in (out, err)))

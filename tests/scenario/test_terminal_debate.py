@@ -20,6 +20,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.doubles.command import run_to_end
+
 TOPIC = "Tea is better than coffee"
 SLOW = ("--a", "rehearsal/maple?latency=0.5", "--b", "rehearsal/willow?latency=0.5")
 QUICK = ("--a", "rehearsal/maple", "--b", "rehearsal/willow")
@@ -42,23 +44,22 @@ class Desk:
             stderr=streams,
             text=True,
             cwd=self.folder,
-            env=self.environment(),
+            env=self.environment() | {"PYTHONUNBUFFERED": "1"},
             start_new_session=terminal is None,
             preexec_fn=None if terminal is None else own_terminal,
         )
 
     def run(self, *arguments: str) -> tuple[int, str, str]:
         """Run a command to its end and return its exit code, output and errors."""
-        with ended(self.open(*arguments)) as process:
-            out, err = process.communicate(timeout=40)
-        return process.returncode, out, err
+        done = run_to_end(self.folder, arguments, self.environment())
+        return done.code, done.out, done.err
 
     def environment(self) -> dict[str, str]:
         """Return an environment that sets nothing but where the database is."""
         kept = {name: value for name, value in os.environ.items() if "ROSTRUM" not in name}
         root = str(Path(__file__).parents[2])
         address = f"sqlite+aiosqlite:///{self.database}"
-        terminal = {"TERM": "xterm-256color", "COLUMNS": "100", "PYTHONUNBUFFERED": "1"}
+        terminal = {"TERM": "xterm-256color", "COLUMNS": "100"}
         return kept | terminal | {"PYTHONPATH": root, "ROSTRUM_DATABASE_URL": address}
 
     @property
