@@ -74,7 +74,8 @@ def standing_option(hands: Hands, told_by: datetime | None = None) -> VoteEvent 
 def is_undecided(events: Iterable[VoteEvent], told_by: datetime) -> bool:
     """Whether it may still be told which of somebody's choices is the last.
 
-    The events are of one question, those of them that a reading found by `told_by` are told by now.
+    The events are of one question of an open ballot; what a reading found by `told_by` is told by
+    now, if ever.
     """
     return any(
         standing_option(hands, told_by) is None

@@ -173,15 +173,16 @@ class VoteWindow:
             if not read.found:
                 break
         if due is not None:
-            await self._hear_out(held.debate.id, due, questions)
+            await self._hear_out(held.debate, due, questions)
         return read.unread
 
-    async def _hear_out(self, debate_id: str, due: datetime, questions: Sequence[Question]) -> None:
+    async def _hear_out(self, debate: Debate, due: datetime, questions: Sequence[Question]) -> None:
         patience, now = timedelta(seconds=self.venue.limits.told_seconds), self.clock.now()
-        if now >= max(due, self._reader.heard_from) + 2 * patience:
+        in_time = now < max(due, self._reader.heard_from) + 2 * patience
+        if not in_time or debate.request.ballot is not BallotKind.OPEN:
             return
         for question in questions:
-            if is_undecided(await self.store.votes.events(debate_id, question), now - patience):
+            if is_undecided(await self.store.votes.events(debate.id, question), now - patience):
                 raise NotToldYetError("The platform may still report which choice came last.")
 
     async def _note_missed(self) -> None:
