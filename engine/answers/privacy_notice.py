@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import ClassVar
 
 from engine.answers.answers import Answer, Wording
 from engine.store import Traces
@@ -74,6 +75,7 @@ Debates are kept until whoever runs Rostrum deletes them."""
 class PrivacyAnswer(Answer):
     """What is stored of people, and of the one who asks."""
 
+    private: ClassVar[bool] = True
     traces: Traces
 
     def say(self, chat: Wording) -> Iterator[str]:
@@ -108,6 +110,7 @@ class ForgottenAnswer(Answer):
     `rest` says that an older state of the database is still read, and then overwritten.
     """
 
+    private: ClassVar[bool] = True
     done: bool
     traces: Traces
     rest: bool = False
@@ -130,6 +133,7 @@ class ForgottenAnswer(Answer):
 class OptedAnswer(Answer):
     """Whether somebody is in exports now; `back` when they came back after being forgotten."""
 
+    private: ClassVar[bool] = True
     out: bool
     forgotten: bool = False
     back: bool = False

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from engine.answers.answers import to_markdown
-from engine.answers.privacy_notice import ForgottenAnswer, PrivacyAnswer
+from engine.answers.answers import Answer, to_markdown
+from engine.answers.privacy_notice import ForgottenAnswer, OptedAnswer, PrivacyAnswer
 from engine.chat.commands import parse_command
 from engine.chat.invocation import ForgetArguments, Invocation
 from engine.errors import UsageError
@@ -53,6 +53,20 @@ def test_a_person_asks_in_one_line(text: str, command: Invocation) -> None:
 def test_nobody_is_forgotten_by_mistake(text: str, why: str) -> None:
     with pytest.raises(UsageError, match=why):
         parse_command(text)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        PrivacyAnswer(traces=MUCH),
+        ForgottenAnswer(done=False, traces=MUCH),
+        OptedAnswer(out=True),
+    ],
+    ids=lambda answer: type(answer).__name__,
+)
+def test_a_channel_never_reads_what_is_said_of_one_person(answer: Answer) -> None:
+    """Discord drops private answers after a while; what is for all is said in the channel then."""
+    assert answer.public() is None
 
 
 def test_privacy_counts_what_is_stored_of_who_asks() -> None:
