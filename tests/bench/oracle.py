@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 AMBIGUOUS = "ambiguous"
 LAG_SECONDS = 0.5  # what is told as a session begins may be stored before that it began
-READING_SECONDS = 5.0  # a reading may find what was done after it began
 Vote = str | None
 """An option, `AMBIGUOUS`, or None for none."""
 
@@ -68,13 +67,13 @@ class Compared(NamedTuple):
 
 
 class Course(NamedTuple):
-    """What the bot could know of a ballot: from when to when it was deaf, when it read it whole.
+    """What the bot could know of a ballot: from when to when it was deaf, and read it whole.
 
     `closed` is when the vote was closed: what was told after that was told to nobody.
     """
 
     gaps: Sequence[tuple[float, float]] = ()
-    readings: Sequence[float] = ()
+    readings: Sequence[tuple[float, float]] = ()
     closed: float = math.inf
 
     def knew(self, act: Deed) -> Deed:
@@ -87,10 +86,10 @@ class Course(NamedTuple):
 
         Then one that was heard between two of them is newer or older.
         """
-        before = max((r for r in self.readings if r < missed - READING_SECONDS), default=0.0)
-        after = min((r for r in self.readings if r >= missed), default=math.inf)
+        before = max((began for began, ended in self.readings if ended < missed), default=0.0)
+        after = min((ended for began, ended in self.readings if began >= missed), default=math.inf)
         return any(before < back <= heard + LAG_SECONDS for _, back in self.gaps) and any(
-            heard <= lost < after + READING_SECONDS for lost, _ in self.gaps
+            heard <= lost < after for lost, _ in self.gaps
         )
 
 

@@ -74,7 +74,8 @@ class Run:
     _troubles: Counter[str] = field(default_factory=Counter)
     _seen: Json = field(default_factory=dict)
     _resting: bool = False
-    _readings: dict[str, set[float]] = field(default_factory=lambda: defaultdict(set))
+    # Of each ballot, when its readings began and when they were seen to have ended.
+    _readings: dict[str, dict[float, float]] = field(default_factory=lambda: defaultdict(dict))
 
     async def hold(self) -> Json:
         """Hold all debates to their reveals, and return what came of them."""
@@ -161,7 +162,7 @@ class Run:
                 if message not in self._deadlines:
                     await self._open(message, created)
             for message, moment in self.subject.readings().items():
-                self._readings[message].add(moment)
+                self._readings[message].setdefault(moment, time.time())
             if len(self._deadlines) >= self.size.debates:
                 self._resting = time.time() > self._deadline(1.0) + 15.0
             await self.subject.revive()
@@ -244,7 +245,7 @@ class Run:
                 {names[user]: option for user, option in stored.get(message, {}).items()},
                 Course(
                     [(lost, back) for lost, back in outcome["gaps"]],
-                    [*self._readings[message]],
+                    [*self._readings[message].items()],
                     closed.get(message, math.inf),
                 ),
             )

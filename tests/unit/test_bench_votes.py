@@ -173,12 +173,16 @@ def test_what_was_told_after_the_close_was_not_told_at_all() -> None:
     [
         ([(0.5, 1.5)], [], False),  # one gap, and B heard after it
         ([(0.5, 1.5), (20.0, 21.0)], [], True),  # A may be of either
-        ([(0.5, 1.5), (20.0, 21.0)], [10.0], False),  # A was found by a reading between them
-        ([(0.5, 1.5), (20.0, 21.0)], [30.0], True),
+        (
+            [(0.5, 1.5), (20.0, 21.0)],
+            [(10.0, 11.0)],
+            False,
+        ),  # A was found by a reading between them
+        ([(0.5, 1.5), (20.0, 21.0)], [(30.0, 31.0)], True),
     ],
 )
 def test_what_was_heard_between_two_gaps_without_a_reading_may_be_newer_or_older(
-    gaps: list[tuple[float, float]], readings: list[float], open_: bool
+    gaps: list[tuple[float, float]], readings: list[tuple[float, float]], open_: bool
 ) -> None:
     acts = [Deed(1.0, "ada", True, "A", Telling.NEVER), Deed(3.0, "ada", True, "B", LIVE)]
     assert due(acts, Course(gaps, readings)).accepted == (("B", AMBIGUOUS) if open_ else ("B",))
