@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,9 +16,10 @@ from bot.settings.settings import Settings
 from bot.settings.sources import known_paths, shape_of, variable
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`([^`\n]+)`")
+STEP = re.compile(r"^\| `([\w/]+\.py)` \| (`[^|]+`) \|", re.MULTILINE)
 LINK = re.compile(r"\[[^\]]+\]\(([^)]+)\)")
 FOLDERS = ("adapters/", "bot/", "docs/", "engine/", "migrations/", "tests/", ".ci/")
 FILES = (".env.example", "Makefile", "pyproject.toml")
@@ -85,6 +86,34 @@ def leads_somewhere(path: Named) -> bool:
         return False
     defined = rf"^ *(async )?def {test}\("
     return not test or bool(re.search(defined, read(ROOT / file), re.MULTILINE))
+
+
+def test_every_name_of_the_walk_is_in_the_file_beside_it() -> None:
+    steps = STEP.findall(read(ROOT / "docs" / "architecture" / "walk.md"))
+    assert len(steps) > 40
+    unknown = [
+        Named(file, name)
+        for file, names in steps
+        for name in INLINE.findall(names)
+        if not is_defined(name.split("."), ast.parse(read(ROOT / file)).body)
+    ]
+    expect_no(unknown)
+
+
+def is_defined(parts: Sequence[str], body: Sequence[ast.stmt]) -> bool:
+    """Return whether a name, such as `Floor.speak`, is defined in a file or class."""
+    first, *rest = parts
+    for node in body:
+        match node:
+            case ast.ClassDef(name=name, body=inner) if name == first:
+                return not rest or is_defined(rest, inner)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) if name == first:
+                return not rest
+            case ast.Assign(targets=[ast.Name(id=name)]) if name == first:
+                return not rest
+            case ast.AnnAssign(target=ast.Name(id=name)) if name == first:
+                return not rest
+    return False
 
 
 def test_every_link_within_the_project_leads_somewhere() -> None:
