@@ -18,31 +18,29 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-bench = typer.Typer(help="Measure Rostrum; each benchmark prints JSON.", no_args_is_help=True)
+bench = typer.Typer(help="Run a benchmark; each prints JSON.", no_args_is_help=True)
 app.add_typer(bench, name="bench")
 
 # typer reads annotations at run time, where Optional is what it knows in every version.
 Text = Optional[str]  # noqa: UP045
 Names = Optional[list[str]]  # noqa: UP045
-SEAT = typer.Option(help="A seat's or contender's own model, e.g. A2=online/x; repeatable.")
-MIRROR = typer.Option("--mirror", help="Hold it a second time, with sides exchanged.")
-OPTION = typer.Option(help="An option of the format, e.g. agents=5 or turns=6; repeatable.")
-FORMATS = typer.Option(help="Only these formats of debate, e.g. classic,team.")
+SEAT = typer.Option(help="Model of one seat or contender, e.g. A2=online/x; repeatable.")
+MIRROR = typer.Option("--mirror", help="Hold it a second time with sides exchanged.")
+OPTION = typer.Option(help="Option of the format, e.g. agents=5 or turns=6; repeatable.")
+FORMATS = typer.Option(help="Only these debate formats, e.g. classic,team.")
 LANGUAGES = typer.Option(help="Only these languages, e.g. en,tr.")
 REHEARSAL = typer.Option(
-    "--include-rehearsal", help="Include rehearsal debates, which are left out otherwise."
+    "--include-rehearsal", help="Include rehearsal debates, which are excluded by default."
 )
-REPLACE = typer.Option(
-    help="Put a model in the place of one that is gone, e.g. online/x=online/y; repeatable."
-)
+REPLACE = typer.Option(help="Replace a model that is gone, e.g. online/x=online/y; repeatable.")
 MOST = 1_000_000
-SECONDS = typer.Option(min=0.001, max=60, help="How long each model call takes.")
+SECONDS = typer.Option(min=0.001, max=60, help="Seconds that each model call takes.")
 VOTES = typer.Option(
-    help="Votes to cast, e.g. A=3,B=2,tie=1; in a mirror they go to the same models "
-    "(default: keys, in a terminal)."
+    help="Votes to cast, e.g. A=3,B=2,tie=1 (default: by keys, in a terminal). "
+    "In a mirror they go to the same models."
 )
 STANCES = typer.Option(
-    help="Where people stand before and after, e.g. against>for=2,for=1; asks them to say."
+    help="Stances before and after, e.g. against>for=2,for=1. Also asks people for theirs."
 )
 
 
@@ -67,15 +65,15 @@ def options(
 @app.command()
 def demo(
     given: typer.Context,
-    out: Annotated[Path, typer.Option(help="Folder of the export.")] = Path("demo-export"),
+    out: Annotated[Path, typer.Option(help="Folder for the export.")] = Path("demo-export"),
     votes: Annotated[Text, VOTES] = None,
     stances: Annotated[Text, STANCES] = None,
-    format: Annotated[str, typer.Option(help="Format of the debate.")] = "classic",
+    format: Annotated[str, typer.Option(help="Debate format.")] = "classic",
     language: Annotated[str, typer.Option(help="Language code, e.g. en, tr, zh.")] = "en",
-    topic: Annotated[Text, typer.Option(help="The motion (default: one that is built in).")] = None,
+    topic: Annotated[Text, typer.Option(help="The topic (default: a built-in one).")] = None,
     option: Annotated[Names, OPTION] = None,
 ) -> None:
-    """Hold a whole debate offline, on the built-in rehearsal model, and export it."""
+    """Hold a debate offline and export it. The speakers are the built-in rehearsal model."""
     from bot.demo import run_demo
     from bot.exits import run
 
@@ -85,32 +83,34 @@ def demo(
 @app.command()
 def debate(
     given: typer.Context,
-    topic: Annotated[Text, typer.Argument(help="The motion (default: ROSTRUM_TOPIC).")] = None,
-    a: Annotated[Text, typer.Option("--a", help="Side A's model, backend/model.")] = None,
-    b: Annotated[Text, typer.Option("--b", help="Side B's model, backend/model.")] = None,
-    jurors: Annotated[Text, typer.Option(help="Jurors, comma-separated backend/model.")] = None,
-    conditions: Annotated[Text, typer.Option(help="Conditions both sides accept.")] = None,
-    format: Annotated[Text, typer.Option(help="Format of the debate.")] = None,
+    topic: Annotated[Text, typer.Argument(help="The topic (default: ROSTRUM_TOPIC).")] = None,
+    a: Annotated[Text, typer.Option("--a", help="Model of side A, as backend/model.")] = None,
+    b: Annotated[Text, typer.Option("--b", help="Model of side B, as backend/model.")] = None,
+    jurors: Annotated[Text, typer.Option(help="Jurors as backend/model, comma-separated.")] = None,
+    conditions: Annotated[Text, typer.Option(help="Conditions that both sides accept.")] = None,
+    format: Annotated[Text, typer.Option(help="Debate format.")] = None,
     language: Annotated[Text, typer.Option(help="Language code, e.g. en, tr, zh.")] = None,
-    rounds: Annotated[Optional[int], typer.Option(help="Rebuttal rounds.")] = None,  # noqa: UP045
-    turn_order: Annotated[Text, typer.Option(help="sequential or simultaneous.")] = None,
-    blind: Annotated[Text, typer.Option(help="on or off: may jurors see models' names?")] = None,
-    scores: Annotated[Text, typer.Option(help="after_vote or live.")] = None,
-    vote_minutes: Annotated[Optional[float], typer.Option(help="Length of the vote.")] = None,  # noqa: UP045
-    quorum: Annotated[Optional[int], typer.Option(help="Votes that make it count.")] = None,  # noqa: UP045
-    seed: Annotated[Optional[int], typer.Option(help="Seed of the debate's draws.")] = None,  # noqa: UP045
+    rounds: Annotated[Optional[int], typer.Option(help="Number of rebuttals.")] = None,  # noqa: UP045
+    turn_order: Annotated[Text, typer.Option(help="sequential or simultaneous turns.")] = None,
+    blind: Annotated[Text, typer.Option(help="on or off: hide model names from jurors.")] = None,
+    scores: Annotated[
+        Text, typer.Option(help="When a format's own scores show: after_vote or live.")
+    ] = None,
+    vote_minutes: Annotated[Optional[float], typer.Option(help="Minutes of the vote.")] = None,  # noqa: UP045
+    quorum: Annotated[Optional[int], typer.Option(help="Votes needed for a human winner.")] = None,  # noqa: UP045
+    seed: Annotated[Optional[int], typer.Option(help="Random seed of the debate.")] = None,  # noqa: UP045
     mirror: Annotated[bool, MIRROR] = False,
     votes: Annotated[Text, VOTES] = None,
     stances: Annotated[Text, STANCES] = None,
-    out: Annotated[Optional[Path], typer.Option(help="Export all debates here after.")] = None,  # noqa: UP045
+    out: Annotated[Optional[Path], typer.Option(help="Export to this folder afterwards.")] = None,  # noqa: UP045
     include_rehearsal: Annotated[bool, REHEARSAL] = False,
     option: Annotated[Names, OPTION] = None,
     seat: Annotated[Names, SEAT] = None,
     judges: Annotated[Text, typer.Option(help="The format's own judges, comma-separated.")] = None,
-    resume: Annotated[Text, typer.Option(help="Go on with this debate.")] = None,
+    resume: Annotated[Text, typer.Option(help="Resume this debate.")] = None,
     replace_model: Annotated[Names, REPLACE] = None,
 ) -> None:
-    """Hold one debate in the terminal, on the backends that are set."""
+    """Hold one debate in the terminal, on your backends."""
     from bot.debate import run_debate
     from bot.exits import run
 
@@ -129,20 +129,24 @@ def debate(
 
 @app.command()
 def export(
-    out: Annotated[Path, typer.Option(help="Folder to write; an earlier export is replaced.")],
+    out: Annotated[Path, typer.Option(help="Folder to write; replaces an earlier export there.")],
     community: Annotated[Text, typer.Option(help="Only debates of this community.")] = None,
     format: Annotated[str, typer.Option(help="File format: jsonl or parquet.")] = "jsonl",
-    tables: Annotated[Text, typer.Option(help="Only these, comma-separated.")] = None,
+    tables: Annotated[Text, typer.Option(help="Only these tables, comma-separated.")] = None,
     debate_format: Annotated[Text, FORMATS] = None,
     language: Annotated[Text, LANGUAGES] = None,
-    since: Annotated[Text, typer.Option(help="Only revealed later: a date, or an instant.")] = None,
-    until: Annotated[Text, typer.Option(help="Only revealed until then, all of a date.")] = None,
+    since: Annotated[
+        Text, typer.Option(help="Only debates revealed since this date or time.")
+    ] = None,
+    until: Annotated[
+        Text, typer.Option(help="Only debates revealed until this date, inclusive, or time.")
+    ] = None,
     quorum_met: Annotated[
-        bool, typer.Option("--quorum-met", help="Only debates that people decided.")
+        bool, typer.Option("--quorum-met", help="Only debates that reached their quorum.")
     ] = False,
     include_rehearsal: Annotated[bool, REHEARSAL] = False,
 ) -> None:
-    """Export ended debates with every ballot and vote, as a dataset."""
+    """Export ended debates as a dataset, with every ballot and vote."""
     from bot.exits import run
     from bot.exporting import Chosen, run_export
 
@@ -166,10 +170,10 @@ def stats(
     debate_format: Annotated[Text, FORMATS] = None,
     language: Annotated[Text, LANGUAGES] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    out: Annotated[Optional[Path], typer.Option(help="Draw pictures (SVG) into here.")] = None,  # noqa: UP045
+    out: Annotated[Optional[Path], typer.Option(help="Folder for pictures (SVG).")] = None,  # noqa: UP045
     include_rehearsal: Annotated[bool, REHEARSAL] = False,
 ) -> None:
-    """Tell how far jury and people agree, and how they rate the models."""
+    """Compare jury and people, and rate the models."""
     from bot.exits import run
     from bot.stats import run_stats
 
@@ -187,7 +191,7 @@ def stats(
 
 @app.command("run")
 def run_() -> None:
-    """Serve the chat platforms that are set, until stopped."""
+    """Serve the configured chat platforms until stopped."""
     from bot.exits import run
     from bot.run import run_rostrum
 
@@ -197,13 +201,14 @@ def run_() -> None:
 @app.command()
 def invite(
     secret_ballots: Annotated[
-        bool, typer.Option("--secret-ballots", help="Also ask for what secret ballots need.")
+        bool,
+        typer.Option("--secret-ballots", help="Also request the permission for secret ballots."),
     ] = False,
-    slack: Annotated[bool, typer.Option("--slack", help="Print a Slack app's manifest.")] = False,
-    name: Annotated[Text, typer.Option(help="With --slack: what the app is called.")] = None,
-    url: Annotated[Text, typer.Option(help="With --slack: the https address from outside.")] = None,
+    slack: Annotated[bool, typer.Option("--slack", help="Print a Slack app manifest.")] = False,
+    name: Annotated[Text, typer.Option(help="With --slack: name of the app.")] = None,
+    url: Annotated[Text, typer.Option(help="With --slack: public https address.")] = None,
 ) -> None:
-    """Print the link that adds Rostrum to a Discord server, or the manifest of a Slack app."""
+    """Print a Discord invite link, or a Slack app manifest."""
     from bot.exits import run
     from bot.invite import print_invite, print_manifest
 
@@ -215,7 +220,7 @@ def invite(
 
 @app.command()
 def check() -> None:
-    """Check settings, database, backends and platforms, and say what to do about each failure."""
+    """Check your setup: settings, database, backends, platforms. Says what to fix."""
     from bot.doctor.doctor import run_check
     from bot.exits import run
 
@@ -224,7 +229,7 @@ def check() -> None:
 
 @app.command()
 def migrate() -> None:
-    """Bring the database to this version's tables."""
+    """Upgrade the database to this version."""
     from bot.exits import run
     from bot.exporting import run_migrate
 
@@ -234,21 +239,21 @@ def migrate() -> None:
 @app.command("list")
 def list_(
     state: Annotated[Text, typer.Option(help="Only debates in this state, e.g. failed.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=MOST, help="How many, the newest first.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, max=MOST, help="Number of debates.")] = 20,
 ) -> None:
-    """List debates, the newest first."""
+    """List debates, newest first."""
     from bot.exits import run
     from bot.operate import list_debates
 
     run(lambda: list_debates(state, limit))
 
 
-DEBATE = typer.Argument(help="A debate's id, or its short one.")
+DEBATE = typer.Argument(help="A debate's id or short code.")
 
 
 @app.command()
 def show(debate_id: Annotated[str, DEBATE]) -> None:
-    """Show a debate: its state, steps and money, and what it waits for."""
+    """Show a debate: state, steps, costs, and what it waits for."""
     from bot.exits import run
     from bot.operate import show_debate
 
@@ -257,7 +262,7 @@ def show(debate_id: Annotated[str, DEBATE]) -> None:
 
 @app.command()
 def cancel(debate_id: Annotated[str, DEBATE]) -> None:
-    """Ask a running debate to stop, from beside its process."""
+    """Cancel a debate, even if another process runs it."""
     from bot.exits import run
     from bot.operate import cancel_debate
 
@@ -277,9 +282,9 @@ def resume(
 
 @app.command()
 def backup(
-    file: Annotated[Path, typer.Argument(help="The new file.")],
+    file: Annotated[Path, typer.Argument(help="File to create.")],
 ) -> None:
-    """Copy the database, consistent also while Rostrum runs on it."""
+    """Copy the database, even while Rostrum runs; verifies the copy."""
     from bot.exits import run
     from bot.operate import back_up
 
@@ -287,17 +292,17 @@ def backup(
 
 
 Platform = Annotated[
-    Literal["discord", "slack", "terminal"], typer.Argument(help="Which platform.")
+    Literal["discord", "slack", "terminal"], typer.Argument(help="Platform of the id.")
 ]
 
 
-User = Annotated[str, typer.Argument(help="The platform's id of the user.")]
-YES = typer.Option("--yes", help="Do not ask first; required without a terminal.")
+User = Annotated[str, typer.Argument(help="User id on the platform.")]
+YES = typer.Option("--yes", help="Skip the confirmation; required without a terminal.")
 
 
 @app.command()
 def forget(platform: Platform, user: User, yes: Annotated[bool, YES] = False) -> None:
-    """Forget a person: no record identifies them any more; their votes still count."""
+    """Forget a person; their votes still count. No record identifies them any more."""
     from bot.exits import run
     from bot.operate import forget_person
 
@@ -306,7 +311,7 @@ def forget(platform: Platform, user: User, yes: Annotated[bool, YES] = False) ->
 
 @app.command()
 def unforget(platform: Platform, user: User) -> None:
-    """Let a person who was forgotten be stored again, from now on."""
+    """Let a forgotten person be stored again."""
     from bot.exits import run
     from bot.operate import unforget_person
 
@@ -316,10 +321,12 @@ def unforget(platform: Platform, user: User) -> None:
 @app.command()
 def purge(
     platform: Platform,
-    community: Annotated[str, typer.Argument(help="The platform's id of the community.")],
+    community: Annotated[
+        str, typer.Argument(help="Id of the server or workspace on the platform.")
+    ],
     yes: Annotated[bool, YES] = False,
 ) -> None:
-    """Delete every debate of a community, and all else that is stored for it."""
+    """Delete every debate of a community, and all its other data."""
     from bot.exits import run
     from bot.operate import purge_community
 
@@ -329,9 +336,11 @@ def purge(
 @app.command()
 def disconnect(
     platform: Platform,
-    community: Annotated[str, typer.Argument(help="The platform's id of the community.")],
+    community: Annotated[
+        str, typer.Argument(help="Id of the server or workspace on the platform.")
+    ],
 ) -> None:
-    """Delete the token of a community that installed Rostrum by OAuth; its debates stay."""
+    """Delete the token of a workspace installed by OAuth. Its debates stay."""
     from bot.exits import run
     from bot.operate import disconnect_community
 
@@ -344,10 +353,10 @@ def overhead(
     seconds: Annotated[float, SECONDS] = 0.25,
     crowd: Annotated[
         int,
-        typer.Option(min=0, max=MOST, help="Debates at once in the second part; 0 leaves it out."),
+        typer.Option(min=0, max=MOST, help="Concurrent debates in the second part; 0 skips it."),
     ] = 200,
 ) -> None:
-    """Compare a debate's wall time with the critical path of its model calls."""
+    """Compare a debate's time with that of its model calls."""
     from bot.bench.overhead import run_overhead
     from bot.exits import run
 
@@ -356,13 +365,13 @@ def overhead(
 
 @bench.command()
 def live(
-    debates: Annotated[int, typer.Option(min=1, help="How many debates are held.")] = 1000,
+    debates: Annotated[int, typer.Option(min=1, help="Number of debates.")] = 1000,
     over: Annotated[
-        float, typer.Option(min=0, max=3600, help="Seconds in which they are started.")
+        float, typer.Option(min=0, max=3600, help="Seconds over which they start.")
     ] = 18.0,
     seconds: Annotated[float, SECONDS] = 2.0,
 ) -> None:
-    """Hold many debates at once over HTTP, beside the same calls without Rostrum."""
+    """Hold many debates at once, beside the same bare calls."""
     from bot.bench.live import run_live
     from bot.exits import run
 
@@ -372,11 +381,11 @@ def live(
 @bench.command("start")
 def bench_start(
     runs: Annotated[
-        int, typer.Option(min=1, max=1000, help="How many debates, a process each.")
+        int, typer.Option(min=1, max=1000, help="Number of debates, one process each.")
     ] = 5,
     seconds: Annotated[float, SECONDS] = 0.2,
 ) -> None:
-    """Hold debates as whole processes, and time them from the command to the exit."""
+    """Time whole debate processes, from command to exit."""
     from bot.bench.start import run_start
     from bot.exits import run
 
@@ -385,12 +394,14 @@ def bench_start(
 
 @bench.command()
 def jury(
-    debates: Annotated[int, typer.Option(min=1, help="Debates that count, a seed.")] = 600,
-    seeds: Annotated[int, typer.Option(min=1, help="Installations, in each world.")] = 48,
-    first_seed: Annotated[int, typer.Option(min=0, help="Below 5000 are those to tune on.")] = 5000,
-    learning: Annotated[int, typer.Option(help="Debates that the jury held before.")] = 600,
+    debates: Annotated[int, typer.Option(min=1, help="Debates that count, per seed.")] = 600,
+    seeds: Annotated[int, typer.Option(min=1, help="Installations per world.")] = 48,
+    first_seed: Annotated[
+        int, typer.Option(min=0, help="First seed; those below 5000 are for tuning.")
+    ] = 5000,
+    learning: Annotated[int, typer.Option(help="Past debates to learn from.")] = 600,
 ) -> None:
-    """Compare the panel with other ways to ask jurors, where the truth is known: simulated."""
+    """Compare the panel with other methods, on simulated jurors."""
     from bot.bench.jury import run_jury
     from bot.exits import run
 
@@ -399,13 +410,14 @@ def jury(
 
 @bench.command("export")
 def bench_export(
-    debates: Annotated[int, typer.Option(help="How many debates, of 14 calls each.")] = 10_000,
-    votes: Annotated[int, typer.Option(help="How many votes, in all debates.")] = 1_000_000,
+    debates: Annotated[int, typer.Option(help="Number of debates, 14 calls each.")] = 10_000,
+    votes: Annotated[int, typer.Option(help="Number of votes in all debates.")] = 1_000_000,
     tables: Annotated[
-        Text, typer.Option(help="Only these, comma-separated (default: all but arena_human).")
+        Text,
+        typer.Option(help="Only these tables, comma-separated (default: all but arena_human)."),
     ] = None,
 ) -> None:
-    """Export made-up debates as JSON lines and as Parquet, beside pyarrow alone."""
+    """Time exports, beside pyarrow alone. Debates are synthetic."""
     from bot.bench.export import run_bench_export
     from bot.exits import run
 
@@ -415,21 +427,20 @@ def bench_export(
 @bench.command("votes")
 def bench_votes(
     platform: Annotated[
-        Literal["discord", "slack", "both"], typer.Option(help="Whose double people vote on.")
+        Literal["discord", "slack", "both"],
+        typer.Option(help="Platform whose double people vote on."),
     ] = "both",
-    debates: Annotated[int, typer.Option(min=1, max=200, help="How many debates.")] = 30,
-    voters: Annotated[
-        int, typer.Option(min=1, max=2000, help="How many people vote on each.")
-    ] = 200,
-    kills: Annotated[int, typer.Option(min=0, max=100, help="How often it is killed.")] = 10,
+    debates: Annotated[int, typer.Option(min=1, max=200, help="Number of debates.")] = 30,
+    voters: Annotated[int, typer.Option(min=1, max=2000, help="Voters per debate.")] = 200,
+    kills: Annotated[int, typer.Option(min=0, max=100, help="Number of kills.")] = 10,
     minutes: Annotated[
-        float, typer.Option(min=0.1, max=60, help="How long each vote is open.")
+        float, typer.Option(min=0.1, max=60, help="Minutes that each vote is open.")
     ] = 1.25,
     seed: Annotated[int, typer.Option(min=0, max=MOST, help="Seed of the first run.")] = 1,
-    runs: Annotated[int, typer.Option(min=1, max=100, help="How many runs, a seed each.")] = 3,
-    keep: Annotated[Optional[Path], typer.Option(help="Leave databases and logs here.")] = None,  # noqa: UP045
+    runs: Annotated[int, typer.Option(min=1, max=100, help="Number of runs, one seed each.")] = 3,
+    keep: Annotated[Optional[Path], typer.Option(help="Keep databases and logs here.")] = None,  # noqa: UP045
 ) -> None:
-    """Let crowds vote while Rostrum is killed, cut off and refused, and compare every vote."""
+    """Check every vote through kills, outages and refusals."""
     from bot.bench.votes import run_bench_votes
     from bot.exits import run
 
