@@ -1,1 +1,1 @@
-"""What a chat command answers: values that say themselves."""
+"""Answers to chat commands: values that render themselves as Markdown."""

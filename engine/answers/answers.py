@@ -1,7 +1,7 @@
-"""A command's answer: a frozen value that says itself, as canonical Markdown.
+"""A command's answer: a frozen value that renders itself as canonical Markdown.
 
-Each is worded where it is declared, in a file of its subject, ready for translation; an adapter
-need only show it. Errors carry their own sentence.
+The wording of each stands beside its class, ready for translation; adapters only display it.
+Errors carry their own message.
 """
 
 from __future__ import annotations
@@ -13,29 +13,29 @@ from engine.debate import Value
 
 
 class Wording(NamedTuple):
-    """How a chat writes: what its commands begin with, and a link to a thread."""
+    """How a platform writes its command prefix and links to threads."""
 
     prefix: str
     link: Callable[[str], str]
 
 
 class Answer(Value):
-    """What a command answers; what is `private` is for nobody but the person who asked."""
+    """A command's answer; only the person who asked may see a `private` one."""
 
     private: ClassVar[bool] = False
 
     def say(self, chat: Wording) -> Iterator[str]:
-        """Yield it line by line."""
+        """Yield the answer line by line."""
         raise NotImplementedError
 
     def public(self) -> Answer | None:
-        """Return what everybody in the channel may read of it; None for nothing."""
+        """Return the part that everyone in the channel may read; None for nothing."""
         return None if self.private else self
 
 
 def to_markdown(answer: Answer, prefix: str = "/debate", link: Callable[[str], str] = str) -> str:
-    """Write an answer as Markdown; `prefix` is how this platform's commands begin.
+    """Write an answer as Markdown; `prefix` starts this platform's commands.
 
-    `link` returns a thread as this platform shows a link to it.
+    `link` turns a thread into a link as this platform shows it.
     """
     return "\n".join(answer.say(Wording(prefix, link)))

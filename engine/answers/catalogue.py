@@ -1,4 +1,4 @@
-"""What there is to choose from and how commands are written, as answers; Markdown for any chat."""
+"""Answers that list models, topics, formats and commands; Markdown for any chat."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from engine.debate import Value
 from engine.topics import Topic
 from engine.words.phrases import plural
 
-DEBATERS = "**May debate here**"
-JURORS = "**Judge here**"
+DEBATERS = "**Debaters**"
+JURORS = "**Jurors**"
 NONE = "none"
 FORMAT = ("- `{name}`: {n} contender", "- `{name}`: {n} contenders")
 FORMAT_OPTIONS = "{format}; options {options}"
 HELP = (
     "Rostrum holds debates between AI models: a blind jury scores them and people vote. "
-    "The models are named when the vote has closed.",
-    "A debate is named by its code; without one, the debate of this channel or thread is meant.",
+    "The models are named when the vote closes.",
+    "Refer to a debate by its code, or leave the code out for the debate in this channel or "
+    "thread.",
 )
 
 
@@ -69,14 +70,14 @@ class FormatsAnswer(Answer):
 
 
 class HelpLine(Value):
-    """A command as it is written, and what it does."""
+    """A command's usage and description."""
 
     written: str
     about: str
 
 
 class HelpAnswer(Answer):
-    """All commands by name, or with `command` that one as it is written in full."""
+    """All commands by name, or the full usage of `command`."""
 
     commands: tuple[HelpLine, ...]
     command: str | None = None

@@ -1,4 +1,4 @@
-"""What commands answer on debates: queued, how far, how it ended; Markdown for any chat."""
+"""Answers about debates: started, status, result, list; Markdown for any chat."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from engine.text import headline
 from engine.words.phrases import about_minutes, estimated, plural
 from engine.words.reveal import UNREAD, reveal_lines
 
-TOPIC_LENGTH = 200  # characters, of the debate that is spoken of
-LINE_LENGTH = 100  # and of each in a list
+TOPIC_LENGTH = 200  # characters, in an answer about one debate
+LINE_LENGTH = 100  # in a list
 
 STARTED = "Debate `{code}` is queued: **{topic}**"
-MIRRORED = "Debate `{code}` is its mirror: the same with sides exchanged, in a thread of its own."
-CHOSEN = "You chose {what}. Nobody else is told before the reveal."
+MIRRORED = "Debate `{code}` is its mirror: the same debate with sides swapped, in its own thread."
+CHOSEN = "You chose {what}. No one else sees this before the reveal."
 WARNING = "⚠ {warning}"
 STOPPED = {
-    "debate": "Debate `{code}` is asked to stop; what was said so far is kept.",
+    "debate": "Debate `{code}` is stopping; the turns so far are kept.",
     "vote": "The vote on debate `{code}` is closed; the reveal follows in its thread.",
 }
 STOPPED_PAIR = (
@@ -31,41 +31,42 @@ STOPPED_PAIR = (
 
 ABOUT = "Debate `{code}`: **{topic}**"
 STATUSES = {
-    Status.QUEUED: "It waits for its turn.",
-    Status.RUNNING: "It runs: {turns} of {total} turns are held.",
-    Status.VOTING: "All turns are held; the vote opens when they are posted.",
-    Status.CLOSED: "It is over, and the models are named in its thread.",
-    Status.PARTIAL: "It stopped before its end.",
+    Status.QUEUED: "It is queued.",
+    Status.RUNNING: "It is running: {turns} of {total} turns done.",
+    Status.VOTING: "All turns are done; the vote opens once they are posted.",
+    Status.CLOSED: "It is finished; the models are named in its thread.",
+    Status.PARTIAL: "It stopped early.",
     Status.CANCELLED: "It was stopped.",
-    Status.FAILED: "It could not go on.",
+    Status.FAILED: "It failed.",
 }
 OVER: Mapping[Where, str] = {
     "thread": STATUSES[Status.CLOSED],
-    "channel": "It is over. Its thread takes no messages, so the models are named in its channel.",
-    "starter": "It is over. No message can be posted where it was held, so the result went to the "
-    "one who started it.",
-    "waiting": "It is over, and the result is being posted.",
-    "nowhere": "It is over, but the result could not be posted. The command result shows it.",
+    "channel": "It is finished. Its thread takes no messages, so the models are named in its "
+    "channel.",
+    "starter": "It is finished. Nothing can be posted where it ran, so the starter got the result "
+    "privately.",
+    "waiting": "It is finished; the result is being posted.",
+    "nowhere": "It is finished, but the result could not be posted. The command result shows it.",
 }
-RUNS_BY_THE_CLOCK = "It runs: {turns} turns are held."
-JUDGING = "All {total} turns are held; the jury reads them."
-VOTE_LEFT = "The vote is open for {minutes}."
-VOTE_DUE = "The vote is being closed."
+RUNS_BY_THE_CLOCK = "It is running: {turns} turns done."
+JUDGING = "All {total} turns are done; the jury is reading."
+VOTE_LEFT = "Voting is open for {minutes}."
+VOTE_DUE = "The vote is closing."
 VOTE_TIED = "It closes together with the vote on its mirror, debate `{code}`."
 GAPS = (
-    "⚠ {n} message is missing in its thread, or may be; votes are counted, but decide nothing.",
-    "⚠ {n} messages are missing in its thread, or may be; votes are counted, but decide nothing.",
+    "⚠ {n} message may be missing from its thread; votes are counted, but there is no winner.",
+    "⚠ {n} messages may be missing from its thread; votes are counted, but there is no winner.",
 )
-VOTE_WAITS = "The vote stays open until people can vote on its mirror, debate `{code}`, too."
-SEALED = "Nothing is told before the vote has closed."
+VOTE_WAITS = "The vote stays open until the vote on its mirror, debate `{code}`, opens too."
+SEALED = "Results stay sealed until the vote closes."
 NO_RESULT = "It has no result."
 
-NO_DEBATES = "No debate was held here yet; start one."
+NO_DEBATES = "No debates here yet. Start one."
 STATES = {
-    Status.QUEUED: "waits",
-    Status.RUNNING: "runs",
+    Status.QUEUED: "queued",
+    Status.RUNNING: "running",
     Status.VOTING: "vote open",
-    Status.CLOSED: "over",
+    Status.CLOSED: "finished",
     Status.PARTIAL: "incomplete",
     Status.CANCELLED: "stopped",
     Status.FAILED: "failed",
@@ -75,7 +76,7 @@ DEBATE = "- `{code}` {state}, {when:%Y-%m-%d %H:%M} UTC, {format}: {topic}"
 
 
 class DebateLine(Value):
-    """What a channel may know of a debate at any time; `thread` is None until there is one."""
+    """The public facts of a debate, safe to show at any time; `thread` is None before it opens."""
 
     id: str
     code: str
@@ -90,7 +91,7 @@ class DebateLine(Value):
 
     @classmethod
     def of(cls, debate: Debate) -> DebateLine:
-        """Take from a debate what gives nothing away."""
+        """Take a debate's public facts."""
         return cls(
             id=debate.id,
             code=debate.code,
@@ -106,9 +107,9 @@ class DebateLine(Value):
 
 
 class StartedAnswer(Answer):
-    """A debate is queued; `models` (by contender) and `jurors` are those that were asked for.
+    """A debate was queued; `models` (by contender) and `jurors` are the requested ones.
 
-    `mirror` is its mirror's, where one was asked for; `estimate` is for both then.
+    `mirror` is set for a mirrored debate; `estimate` then covers both.
     """
 
     debate: DebateLine
@@ -119,7 +120,7 @@ class StartedAnswer(Answer):
     jurors: tuple[str, ...] = ()
 
     def say(self, chat: Wording) -> Iterator[str]:
-        """Say that a debate is queued, and what it will take."""
+        """Confirm the debate, with its estimate."""
         yield STARTED.format(code=self.debate.code, topic=headline(self.debate.topic, TOPIC_LENGTH))
         if self.mirror:
             yield MIRRORED.format(code=self.mirror.code)
@@ -132,19 +133,19 @@ class StartedAnswer(Answer):
         yield from (WARNING.format(warning=warning) for warning in self.warnings)
 
     def public(self) -> StartedAnswer:
-        """Return it without what was chosen."""
+        """Return it without the chosen models."""
         return self.model_copy(update={"models": {}, "jurors": ()})
 
 
 class StoppedAnswer(Answer):
-    """A debate is asked to stop, or its vote was closed early; that on its `mirror` with it."""
+    """A debate is stopping, or its vote was closed early, together with that on its `mirror`."""
 
     what: Literal["debate", "vote"]
     debate: DebateLine
     mirror: DebateLine | None = None
 
     def say(self, chat: Wording) -> Iterator[str]:
-        """Say that a debate is stopped, or its vote closed."""
+        """Confirm the stop, or the early close."""
         if self.mirror is not None:
             yield STOPPED_PAIR.format(code=self.debate.code, mirror=self.mirror.code)
         else:
@@ -152,12 +153,13 @@ class StoppedAnswer(Answer):
 
 
 class StatusAnswer(Answer):
-    """How far a debate is: `turns` of `turns_total` are held, 0 where nobody knows yet.
+    """A debate's progress: `turns` of `turns_total` are done; a total of 0 is unknown.
 
-    `why` says why it ended early, `revealed` where the models were named.
-    `minutes_left` are those of an open vote; `mirror` is the debate whose vote closes with it.
-    `gaps` counts what is missing in its thread, or may be.
-    `waits` says what it waits for, if it does. `unread`: its vote closed without its reactions.
+    `why` is the reason for an early end, `revealed` the place where the models were named.
+    `minutes_left` is for an open vote; `mirror` is the debate whose vote closes with it.
+    `gaps` counts messages that may be missing from its thread.
+    `waits` explains what it is waiting for, if anything. `unread`: the vote closed although its
+    reactions could not be read.
     """
 
     debate: DebateLine
@@ -172,7 +174,7 @@ class StatusAnswer(Answer):
     unread: bool = False
 
     def say(self, chat: Wording) -> Iterator[str]:
-        """Say how far a debate is."""
+        """Report a debate's progress."""
         debate = self.debate
         yield ABOUT.format(code=debate.code, topic=headline(debate.topic, TOPIC_LENGTH))
         if debate.status is Status.VOTING and self.minutes_left is not None:
@@ -209,14 +211,14 @@ def _vote_left(minutes: float) -> str:
 
 
 class ResultAnswer(Answer):
-    """How a debate ended; `reveal` is None while nothing may be told."""
+    """A debate's result; `reveal` is None while it is sealed."""
 
     debate: DebateLine
     reveal: Reveal | None
     minutes_left: float | None = None
 
     def say(self, chat: Wording) -> Iterator[str]:
-        """Say how a debate ended, or that nothing is told yet."""
+        """Report the result, or that it is still sealed."""
         debate = self.debate
         yield ABOUT.format(code=debate.code, topic=headline(debate.topic, TOPIC_LENGTH))
         if self.reveal is not None:
@@ -236,7 +238,7 @@ class DebatesAnswer(Answer):
     debates: tuple[DebateLine, ...]
 
     def say(self, chat: Wording) -> Iterator[str]:
-        """List debates, one a line."""
+        """List debates, one per line."""
         if not self.debates:
             yield NO_DEBATES
         for debate in self.debates:
@@ -250,7 +252,7 @@ class DebatesAnswer(Answer):
 
 
 def _state(debate: DebateLine) -> str:
-    """Say what `status` says of it, in a word or two."""
+    """Return its state in a word or two."""
     if debate.status is Status.VOTING and debate.vote_deadline is None:
         return VOTE_SOON
     return STATES[debate.status]

@@ -1,4 +1,4 @@
-"""What managers are answered: a community's settings, and its data; Markdown for any chat."""
+"""Answers to managers: a community's settings and exports; Markdown for any chat."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ SETTING_OWN = "- `{name}`: {value} (set here)"
 NONE = "none"
 UNSET = {"models": NONE, "jurors": NONE, "channels": "all channels", "manager_role": NONE}
 NO_CAP = "no cap"
-SETTINGS_HOW = "Change one with name=value; the value `default` undoes it."
+SETTINGS_HOW = "Change a setting with name=value; the value `default` resets it."
 
 EXPORTED = ("`{name}` has {n} revealed debate.", "`{name}` has {n} revealed debates.")
 NOTHING_TO_EXPORT = (
-    "No debate was revealed here yet, so there is nothing to export. Hold one, and export it once "
-    "its vote has closed."
+    "There is nothing to export: no debate was revealed here yet. Hold one, and export it after "
+    "its vote closes."
 )
 REHEARSALS_TO_EXPORT = (
     "Only rehearsal debates were revealed here. Their speakers or jurors are not language models, "
-    "so exports leave them out. The operator can write them with: "
+    "so exports leave them out. The operator can include them: "
     "`rostrum export --out FOLDER --include-rehearsal --community {community}`"
 )
 TOO_LARGE = (
-    "The export has {size:.1f} MiB, more than the {most:.1f} MiB that can be sent here. Whoever "
-    "runs Rostrum writes it with: `rostrum export --out FOLDER --community {community}`"
+    "The export is {size:.1f} MiB; at most {most:.1f} MiB can be sent here. The operator can write "
+    "it with: `rostrum export --out FOLDER --community {community}`"
 )
 
 
 class SettingLine(Value):
-    """A setting as it applies here; `own` when the community has set it itself.
+    """A setting's effective value; `own` when the community has set it.
 
-    `value` is written as the setting takes it; empty: no list, no cap, nobody.
+    `value` is in the form that the setting accepts; empty means no list, no cap, no role.
     """
 
     name: str
@@ -46,19 +46,19 @@ class SettingLine(Value):
 
 
 class SettingsAnswer(Answer):
-    """Every setting of a community; `changed` names those that have just been changed."""
+    """Every setting of a community; `changed` names those just changed."""
 
     private: ClassVar[bool] = True
     settings: tuple[SettingLine, ...]
     changed: tuple[str, ...] = ()
 
     def without(self, names: Collection[str]) -> SettingsAnswer:
-        """Return the same without settings that a platform has nothing for."""
+        """Return the answer without settings that a platform does not support."""
         kept = tuple(line for line in self.settings if line.name not in names)
         return self.model_copy(update={"settings": kept})
 
     def say(self, chat: Wording) -> Iterator[str]:
-        """Name those that were changed, then list them all."""
+        """Name the changed settings, then list all."""
         if self.changed:
             yield CHANGED.format(names=", ".join(self.changed))
         for setting in self.settings:
@@ -68,12 +68,12 @@ class SettingsAnswer(Answer):
 
 
 def unset(name: str) -> str:
-    """Say what applies while nobody has set a setting."""
+    """Return the wording for a setting without a value."""
     return UNSET.get(name, NO_CAP)
 
 
 class FileAnswer(Answer):
-    """A file to hand over, with how many debates are in it; `rehearsals` were left out."""
+    """An export file and its number of debates; `rehearsals` counts those left out."""
 
     private: ClassVar[bool] = True
     name: str
@@ -82,15 +82,15 @@ class FileAnswer(Answer):
     rehearsals: int = 0
 
     def say(self, chat: Wording) -> Iterator[str]:
-        """Say what is in the file."""
+        """Describe the file."""
         yield plural(EXPORTED, self.debates, name=self.name)
         yield from left_out(self.rehearsals)
 
 
 class NoFileAnswer(Answer):
-    """Why there is no file: no debate is revealed, or it has more `bytes` than `bytes_max`.
+    """Why there is no file: no debate is revealed, or its `bytes` exceed `bytes_max`.
 
-    `rehearsals` are debates of rehearsal models, which are left out.
+    `rehearsals` counts rehearsal debates, which are left out.
     """
 
     private: ClassVar[bool] = True
@@ -100,7 +100,7 @@ class NoFileAnswer(Answer):
     rehearsals: int = 0
 
     def say(self, chat: Wording) -> Iterator[str]:
-        """Say why, and how to get one."""
+        """Explain why, and how to get the file."""
         if self.bytes:
             size, most = self.bytes / 2**20, self.bytes_max / 2**20
             yield TOO_LARGE.format(size=size, most=most, community=self.community)

@@ -1,22 +1,22 @@
-"""What a press of a vote's button answers, as canonical Markdown."""
+"""Answers to a press of a vote button, as canonical Markdown."""
 
 from __future__ import annotations
 
 from engine.votes.hearing import Heard
 from engine.words.phrases import option_name
 
-VOTED = "Your vote is recorded: {option}. Press it again, or another, to change it."
-WITHDRAWN = "Your vote is taken back."
-CLOSED = "This vote is closed; your press changed nothing."
+VOTED = "Vote recorded: {option}. Press another option to change it, or the same one to withdraw."
+WITHDRAWN = "Your vote is withdrawn."
+CLOSED = "This vote is closed; nothing was changed."
 FORGOTTEN = (
-    "You asked to be forgotten, so nothing is stored of you in this debate. With /debate optin you "
-    "can vote on debates that begin from then on."
+    "You asked to be forgotten, so your vote is not stored. Use /debate optin to vote on debates "
+    "that start after it."
 )
-UNKNOWN = "There is no vote at this message, or not yet; try again in a moment."
+UNKNOWN = "This message has no open vote yet; try again in a moment."
 
 
 def vote_answer(heard: object) -> str:
-    """Say what became of a button of a vote."""
+    """Return the answer to a press, by its outcome."""
     match heard:
         case Heard(outcome="stored" | "duplicate", option=None):
             return WITHDRAWN

@@ -1,4 +1,4 @@
-"""What people are told of themselves and what is stored of them; Markdown for any chat."""
+"""Answers about a person's own data; Markdown for any chat."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from engine.answers.answers import Answer, Wording
 from engine.store import Traces
 from engine.words.phrases import plural
 
-OF_YOU = "**Of you**"
-NOTHING_OF_YOU = "Nothing is stored of you."
+OF_YOU = "**Your data**"
+NOTHING_OF_YOU = "Nothing is stored about you."
 YOU_ARE_FORGOTTEN = (
-    "You asked to be forgotten: nothing says any more what you did, and nothing new is stored. "
-    "What remains is a keyed hash of your id, by which you are known as somebody not to store. "
+    "You asked to be forgotten: no record identifies you, and nothing new is stored. Only a keyed "
+    "hash of your id remains, so that Rostrum knows not to store you again. "
     "`{prefix} optin` brings you back."
 )
 TRACES = {
@@ -23,63 +23,65 @@ TRACES = {
     "thumbs": ("thumbs on {n} turn", "thumbs on {n} turns"),
     "started": ("{n} debate that you started", "{n} debates that you started"),
 }
-YOUR_TRACES = "Your user id, under which there are: {what}."
+YOUR_TRACES = "Stored with your user id: {what}."
 YOUR_ENTRIES = (
-    "With its time, {n} choice that you made or took back.",
-    "With their times, {n} choices that you made or took back.",
+    "{n} choice that you made or withdrew, with its time.",
+    "{n} choices that you made or withdrew, with their times.",
 )
-ONLY_YOUR_ID = "Your user id, and nothing that you did."
-YOU_OPTED_OUT = "You are left out of exports; `{prefix} optin` undoes it."
-YOU_MAY_OPT_OUT = "You are in exports, under a pseudonym; `{prefix} optout` leaves you out."
-YOU_CAME_BACK = "You came back on {since:%Y-%m-%d}; debates begun before take no answers of yours."
-YOU_MAY_BE_FORGOTTEN = "`{prefix} forget` deletes who you are from all of it."
+ONLY_YOUR_ID = "Your user id and nothing else."
+YOU_OPTED_OUT = "Exports leave you out; `{prefix} optin` undoes it."
+YOU_MAY_OPT_OUT = "Exports include you under a pseudonym; `{prefix} optout` leaves you out."
+YOU_CAME_BACK = (
+    "You came back on {since:%Y-%m-%d}; you cannot vote on debates that started before then."
+)
+YOU_MAY_BE_FORGOTTEN = "`{prefix} forget` removes your identity from all of it."
 FORGET_WHAT = (
-    "Your user id is deleted everywhere, at once and for good: nobody can tell any more what you "
-    "chose or started. Your votes still count; exports do not show them. Nothing that you do from "
-    "then on is stored, so you cannot vote or start debates, and debates of yours that still run "
-    "can be stopped by a manager only. A keyed hash of your id stays, so that you are not stored "
-    "again. What you wrote into a topic stays."
+    "Your user id is deleted everywhere, at once and for good: no one can trace your votes and "
+    "debates back to you. Your votes still count, but exports leave them out. Nothing you do "
+    "afterwards is stored, so you cannot vote or start debates, and only a manager can stop your "
+    "running debates. A keyed hash of your id remains, so that you are not stored again. The "
+    "topics you wrote remain too."
 )
-FORGET_HOW = "If that is what you want: `{prefix} forget confirm=yes`"
-FORGOTTEN = "You are forgotten. Your votes count on, and nobody can tell that they were yours."
+FORGET_HOW = "To confirm: `{prefix} forget confirm=yes`"
+FORGOTTEN = "You are forgotten. Your votes still count, but no record links them to you."
 FORGOTTEN_SOON = (
-    "An export is being made of an older state of the database; your id is overwritten in it as "
-    "soon as that is done."
+    "An export that is running still reads an older state of the database. Your id is overwritten "
+    "there as soon as the export is done."
 )
-BACK_HOW = "Should you want to take part again: `{prefix} optin`"
-ALREADY_FORGOTTEN = "You are forgotten, and so in no export anyway."
+BACK_HOW = "To take part again: `{prefix} optin`"
+ALREADY_FORGOTTEN = "You are forgotten, so exports leave you out anyway."
 OPTED_OUT = (
-    "From now on, exports show nothing of you; what you chose still counts. Exports made before "
-    "are with those who have them. `{prefix} optin` undoes it."
+    "From now on, exports leave you out; your votes still count. Exports made earlier cannot be "
+    "recalled. `{prefix} optin` undoes it."
 )
-OPTED_IN = "Exports show what you chose, under a pseudonym."
+OPTED_IN = "Exports include your choices under a pseudonym."
 CAME_BACK = (
-    "Welcome back. You can vote on debates that begin from now on, and start debates from tomorrow "
-    "(UTC): what you did before you were forgotten stays unknown."
+    "Welcome back. You can vote on debates that start from now on, and start debates from tomorrow "
+    "(UTC). Your earlier activity stays unlinked from you."
 )
 PRIVACY = """**What is stored**
-- Of a debate: its topic and conditions, who started it and in which channel, every request to a \
-model and its reply, the jury's ballots.
-- Of a vote: what was chosen and taken back, by whom, and when.
-- Of people: the platform's user id, in one table, which gives it a number; everything else knows \
-the number only. No name, no picture, and no message but what a command was given.
-- Of this community: its id and its settings; the settings are deleted when Rostrum is removed, \
-and its debates some weeks later.
+- Per debate: its topic and conditions, its starter and channel, every model request and reply, \
+and the jury's ballots.
+- Per vote: every choice and withdrawal, with voter and time.
+- Per person: the platform's user id, in a single table that maps it to a number; all other \
+records hold only that number. No names, no pictures, and no messages except the text of commands.
+- For this community: its id and its settings. The settings are deleted when Rostrum is removed, \
+the debates some weeks later.
 **Who gets it**
-- The models of a debate get its topic, conditions and speeches; of people they learn nothing.
-- Exports are made by managers (this community's debates) and by whoever runs Rostrum. Voters are \
-in them under pseudonyms that differ from export to export.
-Debates are kept until whoever runs Rostrum deletes them."""
+- A debate's models get its topic, conditions and speeches, and nothing about people.
+- Managers can export this community's debates, and the operator of Rostrum can export all. Voters \
+appear under pseudonyms that differ from export to export.
+Debates are kept until the operator deletes them."""
 
 
 class PrivacyAnswer(Answer):
-    """What is stored of people, and of the one who asks."""
+    """What is stored about people in general and about the person who asked."""
 
     private: ClassVar[bool] = True
     traces: Traces
 
     def say(self, chat: Wording) -> Iterator[str]:
-        """Say what is stored, first of who asks."""
+        """Describe the stored data, the person's own first."""
         yield OF_YOU
         if self.traces.forgotten:
             yield YOU_ARE_FORGOTTEN.format(prefix=chat.prefix)
@@ -105,9 +107,9 @@ def _own(traces: Traces) -> Iterator[str]:
 
 
 class ForgottenAnswer(Answer):
-    """What forgetting would delete, or that it is done.
+    """A preview of being forgotten, or its confirmation (`done`).
 
-    `rest` says that an older state of the database is still read, and then overwritten.
+    `rest`: a reader still holds an older state of the database, which is overwritten afterwards.
     """
 
     private: ClassVar[bool] = True
@@ -116,7 +118,7 @@ class ForgottenAnswer(Answer):
     rest: bool = False
 
     def say(self, chat: Wording) -> Iterator[str]:
-        """Say what forgetting means, or that it is done."""
+        """Explain what is deleted, or confirm it."""
         if self.done:
             yield FORGOTTEN
             if self.rest:
@@ -131,7 +133,7 @@ class ForgottenAnswer(Answer):
 
 
 class OptedAnswer(Answer):
-    """Whether somebody is in exports now; `back` when they came back after being forgotten."""
+    """Whether exports include a person; `back` when they return after being forgotten."""
 
     private: ClassVar[bool] = True
     out: bool
@@ -139,7 +141,7 @@ class OptedAnswer(Answer):
     back: bool = False
 
     def say(self, chat: Wording) -> Iterator[str]:
-        """Say what became of being in exports."""
+        """Confirm the choice."""
         if self.out:
             yield ALREADY_FORGOTTEN if self.forgotten else OPTED_OUT.format(prefix=chat.prefix)
         else:

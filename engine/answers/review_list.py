@@ -1,4 +1,4 @@
-"""What `review` answers in a chat, as canonical Markdown."""
+"""Answers to `review`, as canonical Markdown."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from engine.words.phrases import option_name
 TOPIC_LENGTH = 100  # characters
 
 REVIEW = (
-    "**Who debated better?** These revealed debates want more answers. Read one, then choose "
-    "below, or by its code: `{prefix} review {code} A`."
+    "**Who debated better?** These revealed debates need more answers. Read one, then choose "
+    "below or use its code: `{prefix} review {code} A`."
 )
 REVIEW_ONE = "- `{code}` {thread}: {topic} ({options})"
 REVIEW_WHY = "- `{code}` {thread}: {topic} ({options}; {why})"
@@ -26,18 +26,18 @@ WHYS: Mapping[Why, str] = {
     "drawn": "drawn at random today",
 }
 REVIEW_APART = (
-    "You may know by now who debated and what others said, so these answers are kept apart: they "
-    "change no result, are never gold, and show in exports as given after the reveal."
+    "You may already know the models and the result, so these answers are kept separate: they "
+    "change no result, and exports mark them as given after the reveal."
 )
 NOTHING_TO_REVIEW = (
-    "No revealed debate wants an answer of yours: none was held here yet, or you have answered all."
+    "There is nothing to review: no debate was revealed here yet, or you have answered them all."
 )
-REVISED = "Your answer on debate `{code}` is kept: {option}."
-REVISED_BACK = "Your answer on debate `{code}` is taken back."
+REVISED = "Answer on debate `{code}` recorded: {option}."
+REVISED_BACK = "Your answer on debate `{code}` is withdrawn."
 
 
 class ReviewLine(Value):
-    """A revealed debate to answer by one of `options`, and why; None: it was asked for."""
+    """A revealed debate to review, its `options`, and why it is offered (None: requested)."""
 
     debate: DebateLine
     options: tuple[str, ...]
@@ -45,13 +45,13 @@ class ReviewLine(Value):
 
 
 class ReviewAnswer(Answer):
-    """The revealed debates that want more answers; none that whoever asks has answered."""
+    """The revealed debates that need more answers, without those the person has answered."""
 
     private: ClassVar[bool] = True
     lines: tuple[ReviewLine, ...]
 
     def say(self, chat: Wording) -> Iterator[str]:
-        """List the debates that are offered."""
+        """List the debates on offer."""
         if not self.lines:
             yield NOTHING_TO_REVIEW
             return
@@ -69,14 +69,14 @@ class ReviewAnswer(Answer):
 
 
 class RevisedAnswer(Answer):
-    """What somebody answered after the reveal is kept; None: it was taken back."""
+    """An answer given after the reveal was stored; `option` None: it was withdrawn."""
 
     private: ClassVar[bool] = True
     debate: DebateLine
     option: str | None
 
     def say(self, chat: Wording) -> Iterator[str]:
-        """Say what became of an self."""
+        """Confirm the answer."""
         if self.option is None:
             yield REVISED_BACK.format(code=self.debate.code)
             return

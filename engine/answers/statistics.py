@@ -1,4 +1,4 @@
-"""What `agreement` and `leaderboard` answer in a chat, as canonical Markdown."""
+"""Answers to `agreement` and `leaderboard`, as canonical Markdown."""
 
 from __future__ import annotations
 
@@ -21,45 +21,45 @@ from engine.words.phrases import plural
 STANDINGS = 20
 
 NOTHING_COMPARED = (
-    "No debate was revealed here yet, so there is nothing to compare. Hold one, vote on it, and "
-    "ask again once its vote has closed."
+    "There is nothing to compare: no debate was revealed here yet. Hold one, vote on it, and try "
+    "again after its vote closes."
 )
 ONLY_REHEARSALS = (
-    "Only rehearsal debates were revealed here. They do not count, as their speakers or jurors are "
-    "not language models; ask again when debates are held by real ones."
+    "Only rehearsal debates were revealed here. They do not count because their speakers or jurors "
+    "are not language models. Try again after a debate between real models."
 )
 LEFT_OUT = (
     "{n} rehearsal debate is left out: its speakers or jurors are not language models.",
     "{n} rehearsal debates are left out: their speakers or jurors are not language models.",
 )
-COMPARED = "Debates revealed here: {n}; judged by people and jury both: {compared}."
+COMPARED = "Debates revealed here: {n}; judged by both people and jury: {compared}."
 AGREEMENT = (
-    "- Jury and people agree: {agreement}; where neither said tie: {decided}",
+    "- Jury and people agree: {agreement}; without ties: {decided}",
     "- Beyond chance: Cohen's κ {kappa}; Krippendorff's α among people {people}, among jurors "
     "{jurors}, people with the panel {all}",
     "- Two people choose the same: {pairs}; a person and the jury: {with_jury}",
-    "- The jury's p(A): Brier score {brier} (0 is perfect, 0.25 is knowing nothing)",
-    "- Of decided debates A wins {a_people} by people and {a_jury} by the jury; the last to speak "
-    "{last_people} and {last_jury}",
+    "- The jury's p(A): Brier score {brier} (0 is perfect, 0.25 is a coin flip)",
+    "- In decided debates A wins {a_people} with people and {a_jury} with the jury; the last "
+    "speaker wins {last_people} and {last_jury}",
 )
 ANCHORING = (
-    "- Asked again after the reveal: of people who had chosen otherwise than the jury, {toward} "
-    "came round to its choice; of those who had chosen as it did, {away} left it"
+    "- Asked again after the reveal: of people who had disagreed with the jury, {toward} moved to "
+    "its choice; of those who had agreed, {away} moved away"
 )
-BIASES = "**What the jury gives a model beyond people, in points of its win rate**"
+BIASES = "**Jury bias: win rate with the jury minus win rate with people, in points**"
 BIAS = "- `{model}`: {bias}"
 JUROR_FIGURES = "**Jurors**"
 JUROR_FIGURE = "- `{juror}`: {figures}"
 AGREES = "agrees with people {value}"
-CONSISTENT = "chooses the same in both orders {value}"
+CONSISTENT = "same choice in both orders {value}"
 OWN = "favours its own family by {value} points"
 INVALID = "invalid ballots {value}"
 INTERVALS = (
-    "In brackets: 95 % intervals, resampled by topic. Fewer than {fewest} debates are too few."
+    "In brackets: 95 % intervals, resampled by topic. “Too few” is fewer than {fewest} debates."
 )
 RATED = (
-    "**Ratings by people and by the jury**, of {people} and {jury} debates (1000 is the mean, 400 "
-    "more are odds of ten to one; in brackets 95 % intervals, then won–lost–tied)"
+    "**Ratings by people and by the jury**, from {people} and {jury} debates (1000 is the mean; "
+    "400 points mean odds of ten to one; in brackets 95 % intervals, then won–lost–tied)"
 )
 STANDING = "{place}. `{model}`: people {people}; jury {jury}"
 RATING = "{rating}, {record}"
@@ -67,16 +67,16 @@ UNLISTED = "Models not shown: {n}."
 
 
 class AgreementAnswer(Answer):
-    """How far jury and people agree, in the debates revealed in this community.
+    """Agreement between jury and people over this community's revealed debates.
 
-    `rehearsals` of them have rehearsal models, and are left out.
+    `rehearsals` counts rehearsal debates, which are left out.
     """
 
     agreement: Agreement
     rehearsals: int = 0
 
     def say(self, chat: Wording) -> Iterator[str]:
-        """Say how far jury and people agree, a line at a time."""
+        """Report the agreement."""
         found = self.agreement
         if not found.debates:
             yield ONLY_REHEARSALS if self.rehearsals else NOTHING_COMPARED
@@ -108,13 +108,13 @@ class AgreementAnswer(Answer):
 
 
 def left_out(rehearsals: int) -> Iterator[str]:
-    """Say how many debates do not count, if any, as rehearsal models took part."""
+    """Report how many rehearsal debates were left out, if any."""
     if rehearsals:
         yield plural(LEFT_OUT, rehearsals)
 
 
 def _biases(found: Agreement) -> Iterator[str]:
-    """Tell of models and jurors as far as there is anything but “too few” to tell."""
+    """Report the models and jurors that have enough debates."""
     models = [one for one in found.models if not one.bias.few]
     if models:
         yield BIASES
@@ -136,16 +136,16 @@ def _juror(one: JurorFigures) -> str:
 
 
 class LeaderboardAnswer(Answer):
-    """How people and jury rate the models, in the debates revealed in this community.
+    """Ratings by people and jury over this community's revealed debates.
 
-    `rehearsals` of them have rehearsal models, and are left out.
+    `rehearsals` counts rehearsal debates, which are left out.
     """
 
     leaderboard: Leaderboard
     rehearsals: int = 0
 
     def say(self, chat: Wording) -> Iterator[str]:
-        """List the models, the best rated first, a line at a time."""
+        """List the models, best rated first."""
         found = self.leaderboard
         if not found.standings:
             yield ONLY_REHEARSALS if self.rehearsals else NOTHING_COMPARED

@@ -11,10 +11,10 @@ TOO_FEW = "too few ({n})"
 UNDEFINED = "undefined (always the same)"
 RANGE = "{value} ({low} to {high})"
 MISSING = {
-    Missing.NEVER_LOST: "lost to none of those rated, even indirectly",
-    Missing.NEVER_WON: "won against none of those rated, even indirectly",
-    Missing.APART: "no debates link it to those rated",
-    Missing.NO_CYCLE: "no two models have won against each other, even indirectly",
+    Missing.NEVER_LOST: "never lost to a rated model, even indirectly",
+    Missing.NEVER_WON: "never beat a rated model, even indirectly",
+    Missing.APART: "no debates link it to the rated models",
+    Missing.NO_CYCLE: "no two models have beaten each other, even indirectly",
     Missing.ONLY_TIES: "all debates were ties",
 }
 NOT_JUDGED = "not judged"

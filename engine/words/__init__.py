@@ -1,1 +1,1 @@
-"""What people read in a thread, as Markdown for every platform."""
+"""The wording of messages in a thread, as Markdown for every platform."""

@@ -1,9 +1,9 @@
 """The arc of an audited debate as a picture: one bar a turn, in the colour of its side.
 
-Below a bar stands whose turn it is, above it its score; what later turns docked is its yellow top,
-a turn without a score a short grey one. The lines are at 50 and 100 points. The ground is the
-picture's own, so that it reads alike in dark and in light. Only letters of sides and numbers are
-written in it: the font within Pillow has ASCII alone. Its words are the alternative text.
+The label below a bar names the turn, the one above gives its score. A yellow top shows points that
+were docked later; a short grey bar is a turn without a score. Lines mark 50 and 100 points. The
+background is opaque, so the picture reads the same in dark and light themes. It contains only side
+letters and numbers, because Pillow's font covers ASCII only; the words are in the alt text.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LETTERS = 14  # pixels; smaller where bars are narrow
 
 
 class Pen(NamedTuple):
-    """What is drawn on, and in which letters."""
+    """A canvas and a font."""
 
     draw: ImageDraw.ImageDraw
     font: Font
@@ -41,7 +41,7 @@ class Pen(NamedTuple):
             self.draw.rectangle((left, top, right - 1, bottom - 1), colour)
 
     def write(self, x: float, y: float, text: str, anchor: str) -> None:
-        """Write on plain ground; the anchor is Pillow's, as `ms`: middle of the base line."""
+        """Write on a cleared background; `anchor` is Pillow's, such as `ms` (middle, baseline)."""
         self.draw.rectangle(self.draw.textbbox((x, y), text, self.font, anchor), GROUND)
         self.draw.text((x, y), text, TEXT, self.font, anchor)
 
@@ -53,7 +53,7 @@ def picture_of(arc: Arc) -> File:
 
 
 def draw_arc(arc: Arc) -> bytes:
-    """Return the picture as a PNG of indexed colours, 720 × 240; in some 10 ms for 40 turns."""
+    """Return the picture as an indexed PNG, 720 × 240; about 10 ms for 40 turns."""
     image = Image.new("RGB", (WIDTH, HEIGHT), GROUND)
     slot = (WIDTH - 2 * MARGIN) / max(1, len(arc.points))
     pen = Pen(ImageDraw.Draw(image), _font(slot, f"B{len(arc.points)}"))
@@ -75,7 +75,7 @@ def _bar(pen: Pen, left: int, right: int, point: ArcPoint) -> None:
     if point.score is None:
         pen.fill(left, right, floor - NO_SCORE_HEIGHT, floor, UNSCORED)
         return
-    # Docking is stored as points added, below 0; before it the bar was that much higher.
+    # `docked` is negative or 0; the bar's full height is the score before it.
     top, kept = _y(point.score - point.docked), _y(point.score)
     pen.fill(left, right, top, kept, DOCKED)
     pen.fill(left, right, kept, floor, SIDES["B" if point.side == "B" else "A"])
@@ -88,14 +88,14 @@ def _y(points: float) -> int:
 
 
 def _font(room: float, longest: str) -> Font:
-    """Return Pillow's own letters, so large that a text leaves two pixels of its room free."""
+    """Return Pillow's built-in font, sized so that `longest` leaves two pixels free."""
     largest = ImageFont.load_default(LETTERS)
     size = min(LETTERS, LETTERS * (room - 2) / largest.getlength(longest))
     return ImageFont.load_default(size)
 
 
 def _palette() -> Image.Image:
-    """Return the picture's colours: those above, and shades for the edges of letters."""
+    """Return the palette: the colours above plus shades for anti-aliased letters."""
     edges = (
         tuple(round(a + (b - a) * step / SHADES) for a, b in zip(GROUND, TEXT, strict=True))
         for step in range(1, SHADES)

@@ -1,4 +1,4 @@
-"""Buttons and menus of a chat, which work after any restart: what one does is all in its id."""
+"""Buttons and menus of a chat. The id holds the whole action, so they survive restarts."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from engine.words.phrases import option_name
 PREFIX = "rostrum"
 STOP = "Stop"
 STATUS = "Status"
-WITHDRAW = "Take my vote back"
+WITHDRAW = "Withdraw my vote"
 
 
 class Button(NamedTuple):
-    """A button; one that votes has the `option` that it stands for."""
+    """A button; `option` is the vote that it casts, if any."""
 
     id: str
     label: str
@@ -22,7 +22,7 @@ class Button(NamedTuple):
 
 
 class Pressed(NamedTuple):
-    """What a button or menu asks for, and `of` which debate or option."""
+    """The action of a button or menu, and the debate or option it applies to (`of`)."""
 
     what: str
     of: str
@@ -35,18 +35,18 @@ def debate_buttons(code: str, *, stoppable: bool) -> tuple[Button, ...]:
 
 
 def ballot_buttons(options: tuple[str, ...]) -> tuple[Button, ...]:
-    """Return a button for each option, then the one that takes a vote back."""
+    """Return a button per option, then the one that withdraws a vote."""
     named = (Button(f"{PREFIX}:vote:{option}", option_name(option), option) for option in options)
     return (*named, Button(f"{PREFIX}:withdraw", WITHDRAW))
 
 
 def review_menu(code: str) -> str:
-    """Return the id of the menu that answers on a revealed debate."""
+    """Return the id of the review menu of a revealed debate."""
     return f"{PREFIX}:review:{code}"
 
 
 def read_button(button_id: str) -> Pressed | None:
-    """Read the id of a button or menu, None for one that no version of Rostrum knows."""
+    """Parse the id of a button or menu; None for an unknown one."""
     match button_id.split(":"):
         case [prefix, ("stop" | "status" | "vote" | "review") as what, of] if (
             prefix == PREFIX and of

@@ -1,6 +1,6 @@
-"""The card: all that a message shows, before a chat gives it its looks.
+"""The card: everything a message shows, before a platform styles it.
 
-A chat has colours, marks and room of its own; what it has no use for, it leaves out.
+A platform adds its own colours, marks and limits, and skips fields it cannot show.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class BallotPaper(NamedTuple):
-    """What people are asked, and the options; `inline` where they end the question's own line."""
+    """A question and its options; `inline` puts the options on the question's line."""
 
     asks: str
     options: tuple[str, ...]
@@ -29,12 +29,12 @@ class BallotPaper(NamedTuple):
 
 
 class Card(NamedTuple):
-    """What a message shows, from top to bottom.
+    """The contents of a message, from top to bottom.
 
-    `side` colours it: a contender, "judge", "vote" for what is about people's votes, the level of
-    a notice, or empty for nobody's. `text` is any Markdown, a model's too; `lines` and `warnings`
-    are sentences with nothing but bold and code. `small` ends the text in small print, `footer`
-    stands beside the reference. `picture` is drawn where there are pictures.
+    `side` picks the colour: a contender, "judge", "vote", the level of a notice, or empty for
+    neutral. `text` is arbitrary Markdown, including a model's; `lines` and `warnings` use only
+    bold and code. `small` ends the text in small print; `footer` stands beside the reference.
+    `picture` is drawn on platforms that show pictures.
     """
 
     title: str
@@ -53,20 +53,20 @@ class Card(NamedTuple):
     broadcast: bool = False
 
     def attached(self) -> tuple[File, ...]:
-        """Return the files to post with it; a picture is drawn now, which takes a while."""
+        """Return the files to post with it; draws the picture, which is slow."""
         if self.picture is None:
             return self.files
-        # Pillow takes a while to be imported; few processes draw.
+        # Pillow is slow to import, and few processes draw.
         from engine.words.arc_picture import picture_of
 
         return (*self.files, picture_of(self.picture))
 
 
 def markdown_of(card: Card, marks: Mapping[str, str]) -> str:
-    """Return what stands between title and small print; `marks` has an emoji for each option."""
+    """Return everything between title and small print; `marks` maps options to emoji."""
     text = card.text
     if card.warnings:
-        # A fence that a turn leaves open would swallow what follows it.
+        # A turn may leave a code fence open, which would swallow the warnings.
         warned = "".join(f"\n\n{WARNING.format(said=said)}" for said in card.warnings)
         text += closing_fence(text) + warned
     asked = _asked(card.ballot, marks) if card.ballot else ()
@@ -75,7 +75,7 @@ def markdown_of(card: Card, marks: Mapping[str, str]) -> str:
 
 
 def heading(topic: str) -> str:
-    """Return a topic as a heading, as it is where bold would change it."""
+    """Return a topic as a bold heading, unchanged where bold markup would break it."""
     return topic if "\n" in topic or "**" in topic else f"**{topic}**"
 
 
@@ -90,14 +90,14 @@ def _asked(paper: BallotPaper, marks: Mapping[str, str]) -> Iterator[str]:
 
 
 def by_side(side: str, named: Mapping[str, T], numbered: Sequence[T], other: T) -> T:
-    """Return a side's colour or mark: by its name, or of 1 to 9 in turn."""
+    """Return a side's colour or mark: by name, or by number for sides 1 to 9."""
     if side.isascii() and side.isdigit():
         return numbered[(int(side) - 1) % len(numbered)]
     return named.get(side, other)
 
 
 class Piece(NamedTuple):
-    """A part of a message whose text is too long for one, with the reference that it carries."""
+    """One part of a message that was split for length, with its reference."""
 
     text: str
     reference: str
@@ -106,12 +106,12 @@ class Piece(NamedTuple):
 
     @property
     def last(self) -> bool:
-        """Tell whether what belongs to the whole message goes with it."""
+        """Tell whether this is the last piece, which carries buttons and files."""
         return self.number == self.of
 
 
 def in_pieces(texts: Sequence[str], stem: str) -> tuple[Piece, ...]:
-    """Number what a text was cut into: `k7·3·1/2`, `k7·3·2/2`; no text is one piece."""
+    """Number the pieces of a text: `k7·3·1/2`, `k7·3·2/2`; an empty text is one piece."""
     of = max(1, len(texts))
     return tuple(
         Piece(text, f"{stem}·{i}/{of}", i, of) for i, text in enumerate(texts or ("",), start=1)

@@ -1,7 +1,7 @@
-"""What each kind of message says, and how it is laid out: one card a message.
+"""The wording and layout of each kind of message: one card per message.
 
-Templates are filled with `str.format`; what is filled in is data and never read as one. What a
-chat puts around it (colours, marks, small print) is its adapter's.
+Templates are filled with `str.format`; values are data and are never parsed as templates. Colours,
+marks and small print belong to the adapters.
 """
 
 from __future__ import annotations
@@ -45,47 +45,47 @@ VOTE_LASTS = ("the vote lasts {n} minute", "the vote lasts {n} minutes")
 WORDS = "{words} words"
 WORDS_OF = "{words} of {limit} words"
 TIME_OF = "{used} of {given}"
-VIOLATION = "**Against the rules:** {rule}"
+VIOLATION = "**Rule broken:** {rule}"
 VIOLATIONS = {
-    "too_many_words": "{measured:g} words where {limit:g} are allowed",
-    "too_many_arguments": "{measured:g} arguments where {limit:g} are allowed",
-    "long_synthesis": "a synthesis of {measured:g} characters where {limit:g} are allowed",
-    "long_decision": "a decision of {measured:g} words where {limit:g} are allowed",
-    "missing_synthesis": "not in two parts with a line of hyphens between them",
-    "long_reply": "a reply of {measured:,.0f} characters, cut after {limit:,.0f}",
-    "overtime": "{measured:g} words where the time allows {limit:g}",
+    "too_many_words": "{measured:g} words; the limit is {limit:g}",
+    "too_many_arguments": "{measured:g} arguments; the limit is {limit:g}",
+    "long_synthesis": "a synthesis of {measured:g} characters; the limit is {limit:g}",
+    "long_decision": "a decision of {measured:g} words; the limit is {limit:g}",
+    "missing_synthesis": "no line of hyphens between the two parts",
+    "long_reply": "a reply of {measured:,.0f} characters, cut to {limit:,.0f}",
+    "overtime": "{measured:g} words; the time allows {limit:g}",
     "replaced_characters": "characters that cannot be shown ({measured:g})",
-    "unreadable": "not in the form that was asked for",
-    "too_few_arguments": "{measured:g} arguments where {limit:g} are needed",
-    "short_claim": "a claim of {measured:g} characters where {limit:g} are needed",
-    "short_reasoning": "reasoning of {measured:g} characters where {limit:g} are needed",
-    "short_evidence": "evidence of {measured:g} characters where {limit:g} are needed",
+    "unreadable": "not in the requested form",
+    "too_few_arguments": "{measured:g} arguments; at least {limit:g} are needed",
+    "short_claim": "a claim of {measured:g} characters; at least {limit:g} are needed",
+    "short_reasoning": "reasoning of {measured:g} characters; at least {limit:g} are needed",
+    "short_evidence": "evidence of {measured:g} characters; at least {limit:g} are needed",
 }
 OTHER_VIOLATION = "{kind} ({measured:g}, at most {limit:g})"
 COUNTED_VIOLATION = "{kind} ({measured:g})"
 STATE = "State"
 STATES: Mapping[Phase, str] = {
-    "queued": "⏳ waits for its turn",
-    "running": "🗣️ {round}{turns} of {total} turns held in {thread}",
-    "judging": "⚖️ all {total} turns held, the jury reads, in {thread}",
-    "voting": "🗳️ the vote is open in {thread} until {until}",
-    "closed": "✅ over, the models are named in {thread}",
-    "partial": "🟠 stopped before its end. {reason}",
+    "queued": "⏳ queued",
+    "running": "🗣️ {round}{turns} of {total} turns posted in {thread}",
+    "judging": "⚖️ all {total} turns posted in {thread}; the jury is reading",
+    "voting": "🗳️ voting is open in {thread} until {until}",
+    "closed": "✅ finished; the models are named in {thread}",
+    "partial": "🟠 stopped early. {reason}",
     "cancelled": "⏹️ stopped. {reason}",
-    "failed": "❌ it could not go on. {reason}",
+    "failed": "❌ failed. {reason}",
     "gone": "❌ ended: its thread is gone, or Rostrum may not post there. {reason}",
 }
 OVER: Mapping[Where, str] = {
     "thread": STATES["closed"],
-    "channel": "✅ over, the models are named in this channel: {thread} takes no messages",
-    "starter": "✅ over; no message can be posted, so the result went to the one who started it",
-    "waiting": "✅ over, the result is being posted in {thread}",
-    "nowhere": "✅ over, but the result could not be posted; the command result shows it",
+    "channel": "✅ finished; the models are named in this channel, as {thread} takes no messages",
+    "starter": "✅ finished; nothing can be posted here, so the starter got the result privately",
+    "waiting": "✅ finished; the result is being posted in {thread}",
+    "nowhere": "✅ finished, but the result could not be posted; the command result shows it",
 }
-VOTE_TIED = "🗳️ the vote is open in {thread} until {until}, with that on its mirror {mirror}"
-VOTE_WAITS = "🗳️ the vote is open in {thread} and closes together with that on its mirror {mirror}"
-VOTE_HELD_UP = "⏳ {reason} It is held in {thread}."
-RUNS_BY_THE_CLOCK = "🗣️ {round}{turns} turns held in {thread}"
+VOTE_TIED = "🗳️ voting is open in {thread} until {until}, as on its mirror {mirror}"
+VOTE_WAITS = "🗳️ voting is open in {thread} and closes together with the vote on mirror {mirror}"
+VOTE_HELD_UP = "⏳ {reason} See {thread}."
+RUNS_BY_THE_CLOCK = "🗣️ {round}{turns} turns posted in {thread}"
 IN_ROUND = "{round}: "
 TURN = "{seat} · {round} · turn {number} of {total}"
 TURN_OF_UNKNOWN = "{seat} · {round} · turn {number}"
@@ -99,12 +99,12 @@ ANY_QUORUM = "any number of votes counts"
 STANCE_BEFORE = "Before the debate"
 STANCE_AFTER = "After the debate"
 STANCE_ASKS = "Where do you stand?"
-AGAIN = "And now that you know?"
+AGAIN = "Now that you know the models"
 AGAIN_ASKS = (
-    "**Who debated better?** You have read who they were and what others said. Answer again, "
-    "whether or not you change your mind: your vote above stays as it is."
+    "**Who debated better?** You now know the models and the result. Answer again, even if you "
+    "have not changed your mind. Your vote above stays unchanged."
 )
-AGAIN_LASTS = "Answers are taken for {lasts}."
+AGAIN_LASTS = "You can answer for {lasts}."
 HOURS = ("{n} hour", "{n} hours")
 MINUTES_LEFT = ("{n} minute", "{n} minutes")
 CLOSED = "The vote is closed"
@@ -144,7 +144,10 @@ def card_of(message: Message) -> Card:  # noqa: C901 - one case a message
 
 
 def plain_text(message: Message) -> str:
-    """Return what a message says, for when rendering it failed. Raises ValueError if it is more."""
+    """Return a message as plain text, the fallback for a failed rendering.
+
+    Raises ValueError for a message with a ballot or buttons.
+    """
     match message:
         case TurnPost():  # in as few steps as that takes
             return f"{turn_title(message)}\n{message.text}"
@@ -186,13 +189,13 @@ def _terms(debate: Announcement) -> Iterator[str]:
 
 
 def _stoppable(debate: Announcement) -> bool:
-    """Tell whether an announced debate can still be stopped, by what is known of it."""
+    """Tell whether an announced debate can still be stopped."""
     progress = debate.progress
     return progress is None or progress.phase in ("queued", "running", "judging")
 
 
 def progressed(progress: Progress, *, thread: str, until: str = "") -> str:
-    """Return how far a debate is; `thread` and `until` are written as the chat shows them."""
+    """Return a debate's progress; `thread` and `until` are already in the chat's own format."""
     return _state(progress).format(
         turns=progress.turns,
         total=progress.total or progress.turns,
@@ -225,13 +228,13 @@ def _turn(turn: TurnPost) -> Card:
 
 
 def turn_title(turn: TurnPost) -> str:
-    """Return whose turn it is, and which."""
+    """Return the title of a turn: speaker, round and number."""
     template = TURN if turn.total else TURN_OF_UNKNOWN
     return template.format(seat=turn.seat, round=turn.round, number=turn.number, total=turn.total)
 
 
 def _used(turn: TurnPost) -> str:
-    """Return the words and the time that a turn took."""
+    """Return a turn's words and time."""
     used = words_used(turn.words, turn.limit)
     if turn.seconds is None:
         return used
@@ -242,7 +245,7 @@ def _used(turn: TurnPost) -> str:
 
 
 def words_used(words: int, limit: int) -> str:
-    """Return how many words there are, of how many; of any number for a limit of 0."""
+    """Return a word count and its limit; a limit of 0 is none."""
     return (WORDS_OF if limit else WORDS).format(words=words, limit=limit)
 
 
@@ -251,7 +254,7 @@ def _clock(seconds: int) -> str:
 
 
 def broken_rule(broken: Violation) -> str:
-    """Return which rule a turn broke, and by how much."""
+    """Return the rule that a turn broke, with the measured value and the limit."""
     other = OTHER_VIOLATION if broken.limit else COUNTED_VIOLATION
     kind = broken.kind.replace("_", " ")
     template = VIOLATIONS.get(broken.kind, other)
@@ -268,7 +271,7 @@ def _invite(invite: VoteInvite) -> Card:
 
 
 def invite_terms(invite: VoteInvite) -> str:
-    """Return how long a vote lasts, and what makes it count."""
+    """Return a vote's length and quorum."""
     lasts = plural(VOTE_LASTS, invite.minutes)
     quorum = plural(QUORUM, invite.quorum) if invite.quorum else ANY_QUORUM
     terms = INVITE_TERMS.format(lasts=lasts[0].upper() + lasts[1:], quorum=quorum)
@@ -290,7 +293,7 @@ def _again(invite: AgainInvite) -> Card:
 
 
 def _buttons(paper: BallotPaper) -> tuple[Button, ...]:
-    """Return a ballot's buttons: a private one's options, and a secret one's to take it back."""
+    """Return a ballot's buttons: options for a private one, withdraw alone for a secret one."""
     if paper.kind is BallotKind.OPEN:
         return ()
     return ballot_buttons(paper.options if paper.kind is BallotKind.PRIVATE else ())

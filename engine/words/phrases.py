@@ -12,15 +12,15 @@ REHEARSALS: Mapping[Rehearsal, str] = {
     "models.",
     "some speakers": "A speaker here is a rehearsal model: it recites prepared text and is not a "
     "language model.",
-    "jury": "The jury has rehearsal models, which are not language models: its verdict is a "
-    "stand-in.",
+    "jury": "Rehearsal models sit on the jury. They are not language models, so its verdict is a "
+    "placeholder.",
 }
 REHEARSAL = "🎭 **Rehearsal:** {who}"
 ESTIMATE = "It takes about {calls} model calls (at most {most}), {minutes}, {cost}"
 SOON = "less than a minute"
 MINUTES = ("about {n} minute", "about {n} minutes")
 COST = "{usd:.2f} USD (at most {most:.2f})"
-COST_UNKNOWN = "at a cost that nobody knows"
+COST_UNKNOWN = "cost unknown"
 OPTIONS = {
     "tie": "tie",
     "weak": "both weak",
@@ -29,14 +29,16 @@ OPTIONS = {
     "unsure": "unsure",
 }
 HOW_TO_VOTE: Mapping[BallotKind, str] = {
-    BallotKind.OPEN: "React below; of several reactions the last one counts.",
-    BallotKind.SECRET: "React below: your vote is recorded and its reaction taken away at once.",
-    BallotKind.PRIVATE: "Press a button; nobody else sees what you chose.",
+    BallotKind.OPEN: "React below. Only your last reaction counts.",
+    BallotKind.SECRET: "React below. Your vote is recorded and your reaction removed at once.",
+    BallotKind.PRIVATE: "Press a button. No one else sees your choice.",
 }
-FILE_LEFT_OUT = "(The file {name} is left out.)"
+FILE_LEFT_OUT = "(File not shown: {name})"
 TOPIC_HINT = "A motion to argue for and against"
 REVIEW_HINT = "{code}: who debated better?"
-DEFECT = "Rostrum itself failed at this; its log says where. Please tell whoever runs it."
+DEFECT = (
+    "That is a bug in Rostrum; the details are in its log. Please let the people who run it know."
+)
 
 
 def plural(forms: tuple[str, str], n: float, **more: object) -> str:
@@ -45,17 +47,17 @@ def plural(forms: tuple[str, str], n: float, **more: object) -> str:
 
 
 def option_name(option: str) -> str:
-    """Return how people read an option of a ballot."""
+    """Return the display name of a ballot option."""
     return OPTIONS.get(option, option)
 
 
 def rehearsed(who: Rehearsal) -> str:
-    """Say who of a debate are rehearsal models."""
+    """Return a note on which participants are rehearsal models."""
     return REHEARSAL.format(who=REHEARSALS[who])
 
 
 def estimated(estimate: Estimate) -> str:
-    """Say what a debate is expected to take."""
+    """Return the expected calls, time and cost of a debate."""
     cost = COST_UNKNOWN
     if estimate.usd is not None and estimate.usd_max is not None:
         cost = COST.format(usd=estimate.usd, most=estimate.usd_max)
@@ -66,5 +68,5 @@ def estimated(estimate: Estimate) -> str:
 
 
 def about_minutes(minutes: float) -> str:
-    """Say how long something takes, to the minute."""
+    """Return a duration, rounded to the minute."""
     return SOON if minutes < 1 else plural(MINUTES, round(minutes))

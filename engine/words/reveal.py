@@ -1,4 +1,4 @@
-"""How a reveal reads: who it was, what people say, what the jury says; Markdown for any chat."""
+"""The wording of a reveal: models, people's vote, jury; Markdown for any chat."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from engine.messages import JurorLine, Reveal
 from engine.words.phrases import COST_UNKNOWN, option_name, plural, rehearsed
 
 ASIDE = {
-    "channel": "The thread of this debate takes no messages, so its result is shown here.",
-    "starter": "Where this debate was held no message can be posted, so you, who started it, get "
-    "its result here.",
+    "channel": "This debate's thread takes no messages, so the result is shown here.",
+    "starter": "The result cannot be posted where this debate ran. You started it, so you get the "
+    "result here.",
 }
 MODEL = "**{side}** was `{model}`"
 DRAWN = "**{side}** was `{model}`, drawn at random"
-REPLACED = "`{was}` was gone after a while; `{now}` took its place."
+REPLACED = "`{was}` became unavailable; `{now}` took its place."
 SEAT = "{seat} `{model}`"
-JUDGES = "Judged beside the jury by {judges}"
+JUDGES = "Also judged by {judges}"
 PEOPLE = "**People:** {counts}"
 SHARE = "{side}'s share {share:.0f} % ({low:.0f}–{high:.0f} %)"
 GOLD = "Independent votes: {counts}"
 PEOPLE_CHOSE = "People chose **{winner}**."
 PEOPLE_TIED = "People call it a tie."
 NO_QUORUM = "Too few votes for a human winner."
-NO_VOTES = "Nobody voted."
+NO_VOTES = "No one voted."
 GAPS = (
-    "{n} message is missing in the debate's thread, or may be, so the votes decide nothing.",
-    "{n} messages are missing in the debate's thread, or may be, so the votes decide nothing.",
+    "{n} message may be missing from the debate's thread, so the vote has no winner.",
+    "{n} messages may be missing from the debate's thread, so the vote has no winner.",
 )
 UNREAD = (
-    "The reactions could not be read before the close. The votes are as last known, and none "
-    "counts as a label."
+    "The reactions could not be read before the vote closed. The counts are the last known ones, "
+    "and no vote counts as a label."
 )
 JURY_CHOSE = "**Jury: {winner}** ({detail})"
 JURY_TIED = "**Jury: a tie** ({detail})"
@@ -40,26 +40,26 @@ CHANCE = "p({side}) {p:.2f}"
 VALID = ("{n} valid ballot", "{n} valid ballots")
 INVALID = "{n} invalid"
 EFFECTIVE = "worth {n:.1f} independent votes"
-ORDER_ALONE = "nobody led in every order of reading"
+ORDER_ALONE = "no side led in every order of reading"
 NOT_BLIND = "jurors saw the models' names"
 JUROR = "- `{juror}`: {verdict} (read {order})"
 JUROR_INVALID = "- `{juror}`: invalid, {problem} (read {order})"
-CONTRADICTORY = "against its own scores"
+CONTRADICTORY = "contradicts its own scores"
 AGREE = {
     True: "People and jury **agree**.",
     False: "People and jury **disagree**.",
-    None: "People and jury cannot be compared: not both decided.",
+    None: "People and jury cannot be compared: at least one of them did not decide.",
 }
 MOVED = (
-    "{moved} of {n} person was moved: {counts} (by stances before and after).",
-    "{moved} of {n} people were moved: {counts} (by stances before and after).",
+    "{moved} of {n} person changed sides: {counts} (stances before and after).",
+    "{moved} of {n} people changed sides: {counts} (stances before and after).",
 )
 SPENT = ("{n} model call, {cost}", "{n} model calls, {cost}")
 SPENT_USD = "{usd:.4f} USD"
 
 
 def reveal_lines(reveal: Reveal) -> Iterator[str]:
-    """Return a reveal as lines; the last says what it took."""
+    """Yield the lines of a reveal; the last has calls and cost."""
     for side, model in reveal.models.items():
         yield (DRAWN if side in reveal.drawn else MODEL).format(side=side, model=model)
     yield from (REPLACED.format(was=was, now=now) for was, now in reveal.replaced)
@@ -124,7 +124,7 @@ def _jury(verdict: Verdict) -> str:
 
 def _details(verdict: Verdict) -> Iterator[str]:
     chances = [CHANCE.format(side=side, p=p) for side, p in verdict.p.items()]
-    # Of two the second is what is missing to 1.
+    # With two sides the second chance is 1 minus the first.
     yield from chances[:1] if len(chances) == 2 else chances
     yield plural(VALID, verdict.valid)
     if verdict.invalid:

@@ -90,7 +90,7 @@ async def test_the_announcement_shows_how_far_the_debate_is(
         discord.react("ben", ballot.id, OPTIONS["B"])
         await voting(app)
         await stage.close()
-        await until(lambda: "over, the models are named" in announcement.text)
+        await until(lambda: "finished; the models are named" in announcement.text)
         assert [id.split(":")[1] for id in custom_ids(announcement)] == ["status"]
     assert announcement.embeds[0]["footer"]["text"].endswith("·1·1/1")
 

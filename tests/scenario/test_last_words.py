@@ -118,11 +118,11 @@ async def test_where_the_channel_is_closed_too_the_starter_is_told_privately(
         await close(app, debate)
         (told,) = private(discord)
         assert "rehearsal/" in told.text
-        assert "you, who started it" in told.text
+        assert "You started it" in told.text
         place = discord.world.channels[told.channel_id]
         assert discord.users["ada"].id in place.members
         text = stage.discord.press("ben", discord.messages()[0], f"rostrum:status:{debate.code}")
-        assert "went to the one who started it" in (await text.finished()).text
+        assert "the starter got the result privately" in (await text.finished()).text
 
 
 async def test_status_claims_no_reveal_that_nobody_saw(
@@ -237,7 +237,7 @@ async def test_on_slack_a_reveal_goes_to_the_channel_and_then_to_the_starter(
             assert "rehearsal/" in told.text
             await ended_on_slack(app)
             asked = await slack.slash("ben", f"/debate status {debate.code}")
-            await asked.said("went to the one who started it")
+            await asked.said("the starter got the result privately")
 
 
 # --- early ends ------------------------------------------------------------------------------

@@ -174,7 +174,7 @@ async def test_forgetting_while_an_export_is_made(hall: Hall, file: Path, tmp_pa
         reading = asyncio.create_task(asyncio.to_thread(read))
         await asyncio.to_thread(opened.wait, 10)
         answer = await commands_of(session).run(person(ANN), parse_command("forget confirm=yes"))
-        assert "as soon as that is done" in to_markdown(answer)
+        assert "as soon as the export is done" in to_markdown(answer)
         may_end.set()
         assert await reading == 1
         await tidy(session.store, SystemClock(), timedelta(days=30))
@@ -221,7 +221,7 @@ async def test_a_person_reads_forgets_and_comes_back(hall: Hall) -> None:
         await voted(hall, session, ANN)
         said = await say(session, ANN, "privacy")
         assert "a vote on 1 debate, 1 debate that you started" in said
-        assert "Nothing is stored of you." in await say(session, BOB, "privacy")
+        assert "Nothing is stored about you." in await say(session, BOB, "privacy")
         asked = await say(session, ANN, "forget")
         assert "`/debate forget confirm=yes`" in asked
         assert "a vote on 1 debate" in asked
@@ -230,17 +230,17 @@ async def test_a_person_reads_forgets_and_comes_back(hall: Hall) -> None:
         assert "You asked to be forgotten" in await say(session, ANN, "forget")
         with pytest.raises(NotAllowedError, match="asked to be forgotten"):
             await say(session, ANN, 'start "Tea beats coffee"')
-        assert "in no export anyway" in await say(session, ANN, "optout")
+        assert "exports leave you out anyway" in await say(session, ANN, "optout")
         assert "Welcome back." in await say(session, ANN, "optin")
         assert "You came back on " in await say(session, ANN, "privacy")
 
 
 async def test_a_person_opts_out_and_in_again(hall: Hall) -> None:
     async with hall.open() as session:
-        assert "exports show nothing of you" in await say(session, ANN, "optout")
-        assert "You are left out of exports" in await say(session, ANN, "privacy")
+        assert "exports leave you out" in await say(session, ANN, "optout")
+        assert "Exports leave you out" in await say(session, ANN, "privacy")
         assert "under a pseudonym" in await say(session, ANN, "optin")
-        assert "You are in exports" in await say(session, ANN, "privacy")
+        assert "Exports include you" in await say(session, ANN, "privacy")
 
 
 async def test_forgetting_is_for_whoever_asks_alone(hall: Hall) -> None:

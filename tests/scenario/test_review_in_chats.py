@@ -16,7 +16,7 @@ from tests.scenario.discord_stage import ended as ended_on_discord
 from tests.scenario.discord_stage import until as until_seen
 from tests.scenario.slack_stage import SlackStage, ended, voting
 
-AGAIN = "And now that you know?"
+AGAIN = "Now that you know the models"
 
 
 async def answers(app: App) -> list[str]:
@@ -90,7 +90,7 @@ async def test_on_discord_a_server_has_it_asked_below_the_reveal(database_url: s
             await until_seen(lambda: len(asked.reactions) == 4 or None)
             discord.react("ada", asked.id, "🅱️")
             await until_answered(app, "B")
-            assert "Answers are taken for 24 hours." in asked.text
+            assert "You can answer for 24 hours." in asked.text
 
 
 @pytest.mark.parametrize("ballot", ["open", "private"])
@@ -110,7 +110,7 @@ async def test_on_slack_a_workspace_has_it_asked_below_the_reveal(
                 await asyncio.sleep(0.02)
             if ballot == "private":
                 pressed = await slack.press("ada", asked.ts, ":b: B")
-                await pressed.said("Your vote is recorded: B.")
+                await pressed.said("Vote recorded: B.")
             else:
                 await slack.react("ada", asked.ts, "b")
             await until_answered(app, "B")

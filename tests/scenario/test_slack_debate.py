@@ -86,7 +86,7 @@ async def test_the_announcement_shows_how_far_the_debate_is(
         until_when = f"<!date^{int(debate.vote_deadline.timestamp())}^{{time}}|"
         await until(lambda: f"the vote is open in its thread until {until_when}" in stage.root.text)
         await stage.close()
-        await until(lambda: "over, the models are named" in stage.root.text)
+        await until(lambda: "finished; the models are named" in stage.root.text)
         assert buttons(stage.root) == ["Status"]
     assert stage.references().count(f"{debate.code}·1·1/1") == 1
     assert len(slack.messages()) == 1
@@ -203,7 +203,7 @@ async def test_private_ballots_are_cast_by_buttons(stage: SlackStage, slack: Sla
         assert "recorded: B" in await pressed.said()
         pressed = await slack.press("cleo", ballot.ts, ":a: A")
         assert "recorded: A" in await pressed.said()
-        back = await slack.press("cleo", ballot.ts, "Take my vote back")
+        back = await slack.press("cleo", ballot.ts, "Withdraw my vote")
         assert "taken back" in await back.said()
         private = [sent.text for sent in slack.sent if sent.method == "response_url"]
         assert all('"replace_original": false' in text for text in private)  # the ballot stays

@@ -25,8 +25,8 @@ OPEN = DEFAULTS.model_copy(update={"vote_minutes": 60.0, "quorum": 1})
 ANA = Person(platform="memory", community="club", place="lobby", user="ana")
 STRANGER = ANA.model_copy(update={"community": "guild"})
 NOTHING = (
-    "No debate was revealed here yet, so there is nothing to compare. Hold one, vote on it, and "
-    "ask again once its vote has closed."
+    "There is nothing to compare: no debate was revealed here yet. Hold one, vote on it, and try "
+    "again after its vote closes."
 )
 COPIED = {"debates": "id", "turns": "debate", "ballots": "debate", "verdicts": "debate"}
 COPIES = 39
@@ -64,14 +64,14 @@ async def test_a_chat_knows_only_what_was_revealed_in_it(line: Running) -> None:
     for command in ("agreement", "leaderboard"):
         assert await ask(line, STRANGER, command) == NOTHING, "it was held elsewhere"
     said = await ask(line, ANA, "agreement")
-    assert said.startswith("Debates revealed here: 1; judged by people and jury both: 1.")
+    assert said.startswith("Debates revealed here: 1; judged by both people and jury: 1.")
     assert "Jury and people agree: too few (1)" in said
 
 
 async def test_a_leaderboard_rates_whoever_won_and_lost(line: Running) -> None:
     await hold(line, bob="A", cem="A", dee="B")
     first = await ask(line, ANA, "leaderboard")
-    assert "`near/ana`: people no two models have won against each other, even indirectly" in first
+    assert "`near/ana`: people no two models have beaten each other, even indirectly" in first
     await hold(line, bob="B")
     second = await ask(line, ANA, "leaderboard")
     assert "1. `near/ana`: people 1000 (" in second

@@ -204,7 +204,7 @@ def test_given_stances_decide_the_format_that_goes_by_them(desk: Desk) -> None:
     assert (code, err) == (0, "")
     assert out.index("guest-1 is against it") < out.index("A1 · opening")
     assert out.index("[After the debate]") < out.index("guest-1 is for it")
-    assert "4 of 5 people were moved: A 2 · B 2" in out
+    assert "4 of 5 people changed sides: A 2 · B 2" in out
     assert "[The room chooses A]" in out
     assert "A 20% → 60%, B 40% → 40%. People who answered both times: 5." in out
 

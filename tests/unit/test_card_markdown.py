@@ -40,10 +40,10 @@ def everywhere(message: Message) -> tuple[str, str, str]:
 @pytest.mark.parametrize(
     ("kind", "said"),
     [
-        ("overtime", "80 words where the time allows 50"),
-        ("unreadable", "not in the form that was asked for"),
+        ("overtime", "80 words; the time allows 50"),
+        ("unreadable", "not in the requested form"),
         ("counter_question", "counter question (80, at most 50)"),
-        ("short_claim", "a claim of 80 characters where 50 are needed"),
+        ("short_claim", "a claim of 80 characters; at least 50 are needed"),
     ],
 )
 def test_a_broken_rule_is_told_in_the_same_words_everywhere(kind: str, said: str) -> None:
@@ -72,7 +72,7 @@ def test_a_speech_has_its_time_as_a_clock_shows_it(
 
 @pytest.mark.parametrize(
     ("people", "said"),
-    [(4, "3 of 4 people were moved"), (1, "1 of 1 person was moved"), (0, None)],
+    [(4, "3 of 4 people changed sides"), (1, "1 of 1 person changed sides"), (0, None)],
 )
 def test_whom_a_debate_moved_is_told_where_somebody_was_asked_twice(
     people: int, said: str | None

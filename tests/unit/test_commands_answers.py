@@ -73,8 +73,8 @@ def test_a_start_shows_what_it_takes_and_only_what_was_chosen() -> None:
     assert to_markdown(answer).splitlines() == [
         f"Debate `{answer.debate.code}` is queued: **Tea or coffee**",
         "It takes about 13 model calls (at most 30), about 2 minutes, 0.12 USD (at most 0.50).",
-        "You chose `near/ana` for A and the jury `near/j1`, `near/j2`. Nobody else is told "
-        "before the reveal.",
+        "You chose `near/ana` for A and the jury `near/j1`, `near/j2`. No one else sees "
+        "this before the reveal.",
         "⚠ One juror only.",
     ]
 
@@ -83,21 +83,21 @@ def test_a_start_without_choices_or_prices_says_neither() -> None:
     estimate = ESTIMATE.model_copy(update={"usd": None, "minutes": 0.2})
     said = to_markdown(StartedAnswer(debate=line(), estimate=estimate))
     assert "You chose" not in said
-    assert "less than a minute, at a cost that nobody knows." in said
+    assert "less than a minute, cost unknown." in said
 
 
 @pytest.mark.parametrize(
     ("status", "turns", "left", "said"),
     [
-        (Status.QUEUED, 0, None, "It waits for its turn."),
-        (Status.RUNNING, 3, None, "It runs: 3 of 8 turns are held."),
-        (Status.RUNNING, 8, None, "All 8 turns are held; the jury reads them."),
-        (Status.VOTING, 8, 12.2, "The vote is open for about 12 minutes."),
-        (Status.VOTING, 8, 1.1, "The vote is open for about 1 minute."),
-        (Status.VOTING, 8, 0.0, "The vote is being closed."),
-        (Status.VOTING, 8, None, "the vote opens when they are posted."),
-        (Status.FAILED, 3, None, "It could not go on."),
-        (Status.PARTIAL, 3, None, "It stopped before its end."),
+        (Status.QUEUED, 0, None, "It is queued."),
+        (Status.RUNNING, 3, None, "It is running: 3 of 8 turns done."),
+        (Status.RUNNING, 8, None, "All 8 turns are done; the jury is reading."),
+        (Status.VOTING, 8, 12.2, "Voting is open for about 12 minutes."),
+        (Status.VOTING, 8, 1.1, "Voting is open for about 1 minute."),
+        (Status.VOTING, 8, 0.0, "The vote is closing."),
+        (Status.VOTING, 8, None, "the vote opens once they are posted."),
+        (Status.FAILED, 3, None, "It failed."),
+        (Status.PARTIAL, 3, None, "It stopped early."),
     ],
 )
 def test_a_status_says_how_far_it_is(
@@ -123,7 +123,7 @@ def test_a_status_says_that_the_votes_could_not_be_read(unread: bool) -> None:
 def test_a_debate_by_the_clock_has_no_number_of_turns_to_reach() -> None:
     running = line(Status.RUNNING)
     answer = StatusAnswer(debate=running, turns=34, turns_total=0, minutes_left=None)
-    assert "It runs: 34 turns are held." in to_markdown(answer)
+    assert "It is running: 34 turns done." in to_markdown(answer)
 
 
 def test_every_status_has_its_words() -> None:
@@ -160,17 +160,17 @@ def test_a_result_without_votes_or_verdict_says_so() -> None:
         }
     )
     said = to_markdown(ResultAnswer(debate=line(Status.CLOSED), reveal=reveal))
-    assert "Nobody voted." in said
+    assert "No one voted." in said
     assert "**Jury:** no verdict, too few ballots (1 valid" in said
     assert "cannot be compared" in said
-    assert "3 of 4 people were moved: A 2 · B 1 (by stances before and after)." in said
-    assert "at a cost that nobody knows" in said
+    assert "3 of 4 people changed sides: A 2 · B 1 (stances before and after)." in said
+    assert "cost unknown" in said
 
 
 def test_a_result_that_is_sealed_says_when_it_is_told() -> None:
     voting = ResultAnswer(debate=line(Status.VOTING), reveal=None, minutes_left=9)
     assert to_markdown(voting).endswith(
-        "open for about 9 minutes.\nNothing is told before the vote has closed."
+        "open for about 9 minutes.\nResults stay sealed until the vote closes."
     )
     failed = ResultAnswer(debate=line(Status.FAILED), reveal=None)
     assert to_markdown(failed).endswith("It has no result.")
@@ -185,9 +185,9 @@ def test_lists_show_what_there_is() -> None:
         f"- `{held[0].code}` vote opens soon, 2026-03-01 12:00 UTC, classic: Tea"
     )
     assert len(said[0]) < 180
-    assert to_markdown(DebatesAnswer(debates=())) == "No debate was held here yet; start one."
+    assert to_markdown(DebatesAnswer(debates=())) == "No debates here yet. Start one."
     models = to_markdown(ModelsAnswer(models=("near/ana",), jurors=()))
-    assert models == "**May debate here**\n- `near/ana`\n**Judge here**\n- `none`"
+    assert models == "**Debaters**\n- `near/ana`\n**Jurors**\n- `none`"
     topics = TopicsAnswer(topics=(Topic(text="Tea", conditions="Now"), Topic(text="Coffee")))
     assert to_markdown(topics) == "- Tea (Now)\n- Coffee"
     formats = FormatsAnswer(
@@ -216,7 +216,7 @@ def test_settings_say_what_applies_and_who_set_it() -> None:
 
 def test_an_export_too_large_says_how_to_get_it() -> None:
     said = to_markdown(NoFileAnswer(community="c7", bytes=15 * 2**20, bytes_max=10 * 2**20))
-    assert "15.0 MiB, more than the 10.0 MiB" in said
+    assert "15.0 MiB; at most 10.0 MiB" in said
     assert "`rostrum export --out FOLDER --community c7`" in said
     assert "nothing to export" in to_markdown(NoFileAnswer(community="c7", bytes=0, bytes_max=1))
     file = FileAnswer(name="x.zip", content=b"", debates=1)

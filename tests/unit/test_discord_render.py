@@ -111,7 +111,7 @@ def test_a_violation_stands_outside_of_code_that_was_left_open() -> None:
     broken = Violation(kind="too_many_words", measured=600, limit=500)
     shown = embed(turn("```\nopen", violations=(broken,)))["description"]
     assert "```\nopen\n```\n\n" in shown
-    assert "600 words where 500 are allowed" in shown
+    assert "600 words; the limit is 500" in shown
 
 
 @pytest.mark.parametrize(

@@ -72,19 +72,19 @@ def test_a_channel_never_reads_what_is_said_of_one_person(answer: Answer) -> Non
 def test_privacy_counts_what_is_stored_of_who_asks() -> None:
     said = to_markdown(PrivacyAnswer(traces=MUCH), "/rostrum")
     assert (
-        "Your user id, under which there are: votes on 3 debates, 1 stance on a topic, thumbs on "
+        "Stored with your user id: votes on 3 debates, 1 stance on a topic, thumbs on "
         "2 turns, 1 debate that you started." in said
     )
-    assert "9 choices that you made or took back" in said
+    assert "9 choices that you made or withdrew" in said
     assert "You came back on 2026-03-01" in said
     assert "`/rostrum forget`" in said
     assert "`/rostrum optout`" in said
 
 
 def test_privacy_says_it_when_there_is_nothing() -> None:
-    assert "Nothing is stored of you." in to_markdown(PrivacyAnswer(traces=Traces()))
+    assert "Nothing is stored about you." in to_markdown(PrivacyAnswer(traces=Traces()))
     known = to_markdown(PrivacyAnswer(traces=Traces(known=True, opted_out=True)))
-    assert "Your user id, and nothing that you did." in known
+    assert "Your user id and nothing else." in known
     assert "`/debate optin` undoes it" in known
 
 
@@ -92,7 +92,7 @@ def test_the_forgotten_are_told_what_remains() -> None:
     said = to_markdown(PrivacyAnswer(traces=Traces(forgotten=True)))
     assert "a keyed hash of your id" in said
     assert "`/debate optin` brings you back" in said
-    assert "Nothing is stored of you." not in said
+    assert "Nothing is stored about you." not in said
 
 
 def test_forgetting_is_explained_before_it_is_done() -> None:
@@ -101,4 +101,4 @@ def test_forgetting_is_explained_before_it_is_done() -> None:
     assert said.endswith("`/debate forget confirm=yes`")
     done = to_markdown(ForgottenAnswer(done=True, traces=MUCH))
     assert done.startswith("You are forgotten.")
-    assert "export is being made" not in done
+    assert "export that is running" not in done

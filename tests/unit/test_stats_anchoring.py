@@ -29,7 +29,7 @@ def test_below_thirty_people_there_are_too_few() -> None:
     rows = [make_row(n, jury="A", revised=(("B", "A"),)) for n in range(29)]
     assert measure_anchoring(rows).toward.value is None
     told = to_markdown(AgreementAnswer(agreement=measure_agreement(rows)))
-    assert "otherwise than the jury, too few (29) came round" in told
+    assert "disagreed with the jury, too few (29) moved to" in told
 
 
 def test_where_nobody_was_asked_again_nothing_is_told_of_it() -> None:

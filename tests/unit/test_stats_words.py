@@ -76,7 +76,7 @@ def test_a_rating_has_its_interval_or_says_why_there_is_none() -> None:
 def test_an_agreement_is_told_with_people_beside_people() -> None:
     answer = AgreementAnswer(agreement=measure_agreement(FORTY))
     said = to_markdown(answer)
-    assert "Debates revealed here: 40; judged by people and jury both: 40." in said
+    assert "Debates revealed here: 40; judged by both people and jury: 40." in said
     assert re.search(r"Jury and people agree: 68 % \(\d+ % to \d+ %\)", said)
     assert re.search(r"Two people choose the same: 100 % \(.+\); a person and the jury: 68 %", said)
     assert re.search(r"- `near/ana`: −32\.5 \(−\d+\.\d to −\d+\.\d\)", said)
@@ -86,10 +86,10 @@ def test_an_agreement_is_told_with_people_beside_people() -> None:
 
 def test_few_debates_are_called_few_and_nobody_is_judged_by_them() -> None:
     said = to_markdown(AgreementAnswer(agreement=measure_agreement(FORTY[:3])))
-    assert "Jury and people agree: too few (3); where neither said tie: too few (3)" in said
+    assert "Jury and people agree: too few (3); without ties: too few (3)" in said
     assert "near/" not in said
     empty = to_markdown(AgreementAnswer(agreement=measure_agreement([])))
-    assert empty.startswith("No debate was revealed here yet, so there is nothing to compare. Hold")
+    assert empty.startswith("There is nothing to compare: no debate was revealed here yet. Hold")
     rehearsed = to_markdown(AgreementAnswer(agreement=measure_agreement([]), rehearsals=2))
     assert rehearsed.startswith("Only rehearsal debates were revealed here. They do not count")
     some = to_markdown(LeaderboardAnswer(leaderboard=rank_models(FORTY), rehearsals=2))
@@ -100,12 +100,12 @@ def test_few_debates_are_called_few_and_nobody_is_judged_by_them() -> None:
 
 def test_a_leaderboard_is_told_with_both_judges_side_by_side() -> None:
     said = to_markdown(LeaderboardAnswer(leaderboard=rank_models(FORTY))).splitlines()
-    assert said[0].startswith("**Ratings by people and by the jury**, of 40 and 40 debates")
+    assert said[0].startswith("**Ratings by people and by the jury**, from 40 and 40 debates")
     assert re.fullmatch(
         r"1\. `near/ana`: people 10\d\d \(.+\), 27–13–0; jury 9\d\d \(.+\), 14–26–0", said[1]
     )
     few = to_markdown(LeaderboardAnswer(leaderboard=rank_models([make_row(1)])))
-    assert "people no two models have won against each other, even indirectly, 1–0–0" in few
+    assert "people no two models have beaten each other, even indirectly, 1–0–0" in few
     empty = LeaderboardAnswer(leaderboard=rank_models([]))
     assert "nothing to compare" in to_markdown(empty)
 
@@ -173,4 +173,4 @@ def test_names_are_data_in_a_picture() -> None:
     assert "near/<script>&'\"" in texts
     assert max(map(len, texts)) < 70
     [missing] = {text for text in texts if text.startswith("people: ")}
-    assert missing == "people: no two models have won against each other, even indirectly"
+    assert missing == "people: no two models have beaten each other, even indirectly"

@@ -162,7 +162,7 @@ async def test_nobody_is_told_of_a_last_turn_before_the_clock_has_decided() -> N
     assert turn_title(turns[0]) == "A1 · opening · turn 1"
     assert {turn.total for turn in turns} == {0}
     running = Progress(phase="running", turns=34, total=0)
-    assert progressed(running, thread="#tea") == "🗣️ 34 turns held in #tea"
+    assert progressed(running, thread="#tea") == "🗣️ 34 turns posted in #tea"
 
 
 async def test_cross_examination_and_closing_are_cooler_than_debate_and_judges_coldest() -> None:

@@ -125,16 +125,16 @@ def test_a_turn_without_limit_tells_its_words_alone() -> None:
 @pytest.mark.parametrize(
     ("kind", "sentence"),
     [
-        ("too_many_words", "512 words where 500 are allowed"),
-        ("missing_synthesis", "not in two parts with a line of hyphens between them"),
+        ("too_many_words", "512 words; the limit is 500"),
+        ("missing_synthesis", "no line of hyphens between the two parts"),
         ("shouting", "shouting (512, at most 500)"),
     ],
 )
 def test_a_broken_rule_is_told(kind: str, sentence: str) -> None:
     broken = (Violation(kind=kind, measured=512, limit=500),)
     turn = TURN.model_copy(update={"violations": broken})
-    assert f"Against the rules: {sentence}" in said(turn)
-    assert f"Against the rules: {sentence}" in drawn(turn, colour=False)
+    assert f"Rule broken: {sentence}" in said(turn)
+    assert f"Rule broken: {sentence}" in drawn(turn, colour=False)
 
 
 def test_the_announcement_tells_the_terms() -> None:
@@ -173,7 +173,7 @@ def test_stars_and_strokes_that_mark_nothing_stay() -> None:
 def test_an_unknown_cost_is_not_nothing() -> None:
     estimate = ANNOUNCEMENT.estimate.model_copy(update={"usd": None})
     text = said(ANNOUNCEMENT.model_copy(update={"estimate": estimate}))
-    assert "a cost that nobody knows" in text
+    assert "cost unknown" in text
     assert "USD" not in text
 
 
@@ -199,23 +199,23 @@ def test_a_stance_is_asked_for_before_and_after() -> None:
 def test_it_is_asked_again_in_full_after_the_reveal() -> None:
     invite = AgainInvite(options=("A", "B", "tie", "weak"), minutes=1440)
     text = said(invite)
-    assert text.startswith("[And now that you know?] (k7f2qz")
-    assert "Who debated better? You have read who they were" in text
-    assert "your vote above stays as it is.\nA · B · tie · both weak\n" in text
-    assert "Answers are taken for 24 hours." in text
+    assert text.startswith("[Now that you know the models] (k7f2qz")
+    assert "Who debated better? You now know the models" in text
+    assert "Your vote above stays unchanged.\nA · B · tie · both weak\n" in text
+    assert "You can answer for 24 hours." in text
 
 
 def test_the_reveal_names_who_sat_where_and_the_formats_own_judges() -> None:
     seated = {"seats": {"A1": "online/x", "A2": "online/y"}, "judges": ("online/z",)}
     text = said(REVEAL.model_copy(update=seated))
     assert "A1 online/x · A2 online/y" in text
-    assert "Judged beside the jury by online/z" in text
+    assert "Also judged by online/z" in text
 
 
 def test_the_reveal_tells_whom_the_debate_moved() -> None:
     moved = Persuasion(moved={"A": 2, "B": 1}, people=4, winner="A")
     told = said(REVEAL.model_copy(update={"persuasion": moved}))
-    assert "3 of 4 people were moved: A 2 · B 1" in told
+    assert "3 of 4 people changed sides: A 2 · B 1" in told
     nobody = Persuasion(moved={"A": 0, "B": 0}, people=0, winner=None)
     assert "moved" not in said(REVEAL.model_copy(update={"persuasion": nobody}))
 
@@ -228,10 +228,10 @@ def test_the_reveal_tells_everything() -> None:
         assert "People chose A" in text
         assert "Jury: A (p(A) 0.73, 3 valid ballots, 1 invalid, worth 2.0 independent" in text
         assert "rehearsal/elm: A (read A, B)" in text
-        assert "rehearsal/fir: tie (read B, A), against its own scores" in text
+        assert "rehearsal/fir: tie (read B, A), contradicts its own scores" in text
         assert "rehearsal/ash: invalid, no JSON" in text
         assert "People and jury agree" in text
-        assert "11 model calls, at a cost that nobody knows" in text
+        assert "11 model calls, cost unknown" in text
 
 
 @pytest.mark.parametrize(
