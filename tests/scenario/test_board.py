@@ -49,7 +49,7 @@ async def test_an_announcement_shows_each_state_under_its_own_reference(hall: Ha
         debate_id = await session.start(slow)
         await session.until(debate_id, lambda debate: debate.thread)
         await shown(hall, "rebuttal: ")
-        await shown(hall, "the vote is open")
+        await shown(hall, "voting is open")
         await session.service.close_vote(debate_id)
         await shown(hall, "finished; the models are named")
     assert announcement(hall).body.endswith(announcement(hall).reference)
@@ -61,14 +61,14 @@ async def test_several_debates_share_one_distance_between_edits(hall: Hall) -> N
         ids = [await session.start() for _ in range(4)]
         for debate_id in ids:
             await session.voting(debate_id)
-        await shown(hall, "the vote is open", times=4)
+        await shown(hall, "voting is open", times=4)
     assert all(later - earlier >= GAP for earlier, later in pairwise(edits(hall)))
 
 
 async def test_a_state_that_stays_is_shown_once(hall: Hall) -> None:
     async with hall.open() as session:
         await session.voting(await session.start())
-        await shown(hall, "the vote is open")
+        await shown(hall, "voting is open")
         before = len(edits(hall))
         await asyncio.sleep(10 * LIMITS.edit_seconds)
         assert len(edits(hall)) == before
@@ -104,7 +104,7 @@ async def test_a_platform_that_is_away_gets_the_newest_state_later(hall: Hall) -
     hall.venue.misbehave("edit", *[Fault(away)] * 3)
     async with hall.open() as session:
         await session.voting(await session.start())
-        await shown(hall, "the vote is open")
+        await shown(hall, "voting is open")
 
 
 async def test_a_deleted_announcement_ends_no_debate(hall: Hall) -> None:
@@ -136,7 +136,7 @@ async def test_a_debate_whose_format_is_gone_keeps_no_other_from_being_shown(
         await session.voting(await session.start())
     monkeypatch.setattr(engine.formats, "FORMATS", {})
     async with hall.open() as session:
-        await shown(hall, "the vote is open")
+        await shown(hall, "voting is open")
         (debate_id,) = await session.store.votes.deadlines("memory")
         await session.service.close_vote(debate_id)
         await shown(hall, "finished; the models are named")

@@ -86,7 +86,7 @@ async def test_the_announcement_shows_how_far_the_debate_is(
     async with stage.process() as app:
         ballot = await stage.vote()
         announcement = discord.messages()[0]
-        await until(lambda: "the vote is open" in announcement.text)
+        await until(lambda: "voting is open" in announcement.text)
         discord.react("ben", ballot.id, OPTIONS["B"])
         await voting(app)
         await stage.close()
@@ -301,11 +301,11 @@ async def test_buttons_work_after_a_restart_for_those_who_may(
         stop, status = custom_ids(announcement)
         asked = await discord.press("cleo", announcement, status).finished()
         assert asked.ephemeral
-        assert "turns are held" in asked.text or "waits" in asked.text
+        assert "turns done" in asked.text or "queued" in asked.text
         asked = await discord.press("cleo", announcement, stop).finished()
         assert "Only whoever started" in asked.text
         asked = await discord.press("ada", announcement, stop).finished()
-        assert "is asked to stop" in asked.text
+        assert "is stopping" in asked.text
         await ended(app)
         await until(lambda: "stopped" in announcement.text)
 

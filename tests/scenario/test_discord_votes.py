@@ -346,7 +346,7 @@ async def test_a_secret_vote_is_taken_away_and_counted(
         discord.react("eve", ballot.id, B)
         await until(lambda: not any(held(discord, ballot).values()))
         asked = await discord.press("eve", ballot, "rostrum:withdraw").finished()
-        assert "taken back" in asked.text
+        assert "withdrawn" in asked.text
         await voting(app)
     discord.react("dan", ballot.id, TIE)
     async with stage.process():
@@ -380,7 +380,7 @@ async def test_a_private_vote_is_by_button_and_for_the_voters_eyes(
         await discord.press("ben", ballot, b).finished()
         await discord.press("cleo", ballot, a).finished()
         asked = await discord.press("cleo", ballot, withdraw).finished()
-        assert "taken back" in asked.text
+        assert "withdrawn" in asked.text
         await voting(app)
     async with stage.process():
         await discord.press("dan", ballot, tie).finished()

@@ -67,13 +67,13 @@ async def test_what_is_answered_is_kept_apart_and_offered_no_more(hall: Hall) ->
         assert await offered(session, ANN) == [debate.code]
         listed = await say(session, ANN, "review")
         assert f"- `{debate.code}` {debate.thread}: Tea is better than coffee (A, B, " in listed
-        assert "kept apart" in listed
+        assert "kept separate" in listed
         said = await say(session, ANN, f"review {debate.code} b")
         assert said.startswith(f"Your answer on debate `{debate.code}` is kept: B.")
         assert "never gold" in said
         assert await offered(session, ANN) == []
         assert await offered(session, BOB) == [debate.code]
-        assert "you have answered all" in await say(session, ANN, "review")
+        assert "you have answered them all" in await say(session, ANN, "review")
         assert await answers(session, debate) == ["B"]
         result = await say(session, ANN, f"result {debate.code}")
     assert "**People:** A 1 · B 0" in result
@@ -88,7 +88,7 @@ async def test_another_answer_takes_its_place_and_none_takes_it_back(
         for choice, kept in (("A", ["A"]), ("A", ["A"]), ("tie", ["tie"]), ("none", [])):
             await say(session, BOB, f"review {debate.code} {choice}")
             assert await answers(session, debate) == kept
-        assert "is taken back" in await say(session, BOB, f"review {debate.code} none")
+        assert "is withdrawn" in await say(session, BOB, f"review {debate.code} none")
         told = await say(session, BOB, "privacy")
     assert "an answer after 1 reveal" in told
 

@@ -47,12 +47,12 @@ async def test_on_discord_a_menu_takes_the_answer(database_url: str) -> None:
             menu = f"rostrum:review:{debate.code}"
             chosen = await discord.press("ada", asked.messages[0], menu, values=["B"]).finished()
             assert chosen.ephemeral
-            assert "is kept: B." in chosen.text
+            assert "recorded: B." in chosen.text
             given = {"debate": debate.code, "vote": "tie"}
             await discord.slash("ben", "debate review", given).finished()
             assert sorted(await answers(app)) == ["B", "tie"]
             nothing = await discord.slash("ada", "debate review").finished()
-            assert "you have answered all" in nothing.text
+            assert "you have answered them all" in nothing.text
 
 
 async def test_on_slack_a_menu_takes_the_answer(database_url: str) -> None:
@@ -67,14 +67,14 @@ async def test_on_slack_a_menu_takes_the_answer(database_url: str) -> None:
             await asked.said(f"`{debate.code}` [in its thread](")
             menu = f"rostrum:review:{debate.code}"
             chosen = await slack.choose("ben", asked.messages[-1], menu, "B")
-            await chosen.said("is kept: B.")
+            await chosen.said("recorded: B.")
             other = await slack.slash("cleo", f"/debate review {debate.code} tie")
             await other.said("is kept: tie.")
             assert sorted(await answers(app)) == ["B", "tie"]
             nothing = await slack.slash("ben", "/debate review")
-            await nothing.said("you have answered all")
+            await nothing.said("you have answered them all")
             # Nobody else reads any of it.
-            assert not any("kept apart" in message.text for message in slack.messages())
+            assert not any("kept separate" in message.text for message in slack.messages())
 
 
 async def test_on_discord_a_server_has_it_asked_below_the_reveal(database_url: str) -> None:

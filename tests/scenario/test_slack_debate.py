@@ -78,13 +78,13 @@ async def test_the_announcement_shows_how_far_the_debate_is(
     stage.settings["models"] = "rehearsal/maple?latency=0.2, rehearsal/willow?latency=0.2"
     async with stage.process() as app:
         await stage.start()
-        await until(lambda: slack.messages() and "of 8 turns held" in stage.root.text)
+        await until(lambda: slack.messages() and "of 8 turns posted" in stage.root.text)
         assert buttons(stage.root) == ["Stop", "Status"]
         await stage.ballot()
         debate = await voting(app)
         assert debate.vote_deadline is not None
         until_when = f"<!date^{int(debate.vote_deadline.timestamp())}^{{time}}|"
-        await until(lambda: f"the vote is open in its thread until {until_when}" in stage.root.text)
+        await until(lambda: f"voting is open in its thread until {until_when}" in stage.root.text)
         await stage.close()
         await until(lambda: "finished; the models are named" in stage.root.text)
         assert buttons(stage.root) == ["Status"]
@@ -204,7 +204,7 @@ async def test_private_ballots_are_cast_by_buttons(stage: SlackStage, slack: Sla
         pressed = await slack.press("cleo", ballot.ts, ":a: A")
         assert "recorded: A" in await pressed.said()
         back = await slack.press("cleo", ballot.ts, "Withdraw my vote")
-        assert "taken back" in await back.said()
+        assert "withdrawn" in await back.said()
         private = [sent.text for sent in slack.sent if sent.method == "response_url"]
         assert all('"replace_original": false' in text for text in private)  # the ballot stays
         assert counted(await stage.close()) == {"A": 0, "B": 1, "tie": 0, "both weak": 0}

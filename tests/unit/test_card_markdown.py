@@ -81,8 +81,8 @@ def test_whom_a_debate_moved_is_told_where_somebody_was_asked_twice(
     told = Persuasion(moved=moved, people=people, winner=None)
     reveal = REVEAL.model_copy(update={"persuasion": told})
     for shown in everywhere(reveal):
-        assert (said or "Nobody voted") in shown
-        assert ("moved" in shown) == (said is not None)
+        assert (said or "No one voted") in shown
+        assert ("changed sides" in shown) == (said is not None)
 
 
 def test_a_result_shows_the_lines_of_the_reveal() -> None:

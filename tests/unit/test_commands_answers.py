@@ -249,11 +249,11 @@ async def test_help_says_who_may(name: str, who: str) -> None:
 
 
 def test_stopping_says_what_stops() -> None:
-    assert "asked to stop" in to_markdown(StoppedAnswer(what="debate", debate=line()))
+    assert "is stopping" in to_markdown(StoppedAnswer(what="debate", debate=line()))
     assert "the reveal follows" in to_markdown(StoppedAnswer(what="vote", debate=line()))
 
 
 def test_privacy_says_what_is_stored_and_who_gets_it() -> None:
     said = to_markdown(PrivacyAnswer(traces=Traces()))
-    assert "in one table" in said
+    assert "in a single table" in said
     assert "pseudonyms" in said

@@ -251,7 +251,7 @@ def test_the_reveal_in_other_cases(change: dict[str, object], expected: str) -> 
     [
         ({"winner": "tie"}, "People call it a tie"),
         ({"winner": None, "quorum_met": False}, "Too few votes"),
-        ({"counts": {"A": 0}, "gold": {"A": 0}, "winner": None, "share": None}, "Nobody voted"),
+        ({"counts": {"A": 0}, "gold": {"A": 0}, "winner": None, "share": None}, "No one voted"),
         ({"gold": {"A": 1, "B": 2}}, "Independent votes: A 1 · B 2"),
     ],
 )
