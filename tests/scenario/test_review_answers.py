@@ -69,7 +69,7 @@ async def test_what_is_answered_is_kept_apart_and_offered_no_more(hall: Hall) ->
         assert f"- `{debate.code}` {debate.thread}: Tea is better than coffee (A, B, " in listed
         assert "kept separate" in listed
         said = await say(session, ANN, f"review {debate.code} b")
-        assert said.startswith(f"Your answer on debate `{debate.code}` is kept: B.")
+        assert said.startswith(f"Answer on debate `{debate.code}` recorded: B.")
         assert "never gold" in said
         assert await offered(session, ANN) == []
         assert await offered(session, BOB) == [debate.code]

@@ -69,7 +69,7 @@ async def test_on_slack_a_menu_takes_the_answer(database_url: str) -> None:
             chosen = await slack.choose("ben", asked.messages[-1], menu, "B")
             await chosen.said("recorded: B.")
             other = await slack.slash("cleo", f"/debate review {debate.code} tie")
-            await other.said("is kept: tie.")
+            await other.said("recorded: tie.")
             assert sorted(await answers(app)) == ["B", "tie"]
             nothing = await slack.slash("ben", "/debate review")
             await nothing.said("you have answered them all")
