@@ -163,8 +163,9 @@ class Run:
                     await self._open(message, created)
             for message, moment in self.subject.readings().items():
                 self._readings[message].setdefault(moment, time.time())
-            if len(self._deadlines) >= self.size.debates:
-                self._resting = time.time() > self._deadline(1.0) + 15.0
+            if not self._resting and self._is_over():
+                self._resting = True
+                await self.hall.calm()
             await self.subject.revive()
             await asyncio.sleep(LOOK_SECONDS)
 
@@ -186,6 +187,11 @@ class Run:
             async with asyncio.timeout(seconds):
                 while not reached():  # noqa: ASYNC110 - what is there is looked at, not told
                     await asyncio.sleep(LOOK_SECONDS / 2)
+
+    def _is_over(self) -> bool:
+        """Whether every vote has been due for a while."""
+        opened = len(self._deadlines) >= self.size.debates
+        return opened and time.time() > self._deadline(1.0) + 15.0
 
     def _all_revealed(self) -> bool:
         return len(self._seen["revealed"]) >= max(self.size.debates, len(self._deadlines))

@@ -76,6 +76,7 @@ class Control(ABC):
         app.router.add_post("/control/fail", self._fail)
         app.router.add_post("/control/rules", self._rules)
         app.router.add_post("/control/release", self._release)
+        app.router.add_post("/control/calm", self._calm)
         return self._double.app(app)
 
     async def serve(self, port_file: Path, port: int, app: web.Application | None = None) -> None:
@@ -113,6 +114,10 @@ class Control(ABC):
 
     async def _release(self, _: web.Request) -> web.Response:
         self._double.faults.release()
+        return _answer({})
+
+    async def _calm(self, _: web.Request) -> web.Response:
+        self._double.faults.clear()
         return _answer({})
 
     async def _sent(self, _: web.Request) -> web.Response:

@@ -95,6 +95,10 @@ class RemoteDouble:
         """Cut the connections of all requests that hang."""
         await self._post("release", {})
 
+    async def calm(self) -> None:
+        """Let every request go well from now on."""
+        await self._post("calm", {})
+
     async def _act(
         self, part: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
