@@ -61,13 +61,24 @@ async def scaled(database_url: str, gap: float) -> AsyncIterator[tuple[DiscordSt
             yield stage, app
 
 
-async def start_all(stage: DiscordStage, number: int) -> float:
-    """Start debates at once; return seconds from the first announcement to the last."""
-    discord = stage.discord
+async def start_all(stage: DiscordStage, number: int, gap: float) -> int:
+    """Start debates at once; return how many gaps passed from the first announcement to the last.
+
+    They are counted beside them by a timer, which a busy machine makes just as late.
+    """
+    discord, gaps = stage.discord, list[float]()
+
+    async def count() -> None:
+        while True:
+            await asyncio.sleep(gap)
+            gaps.append(discord.clock.now())
+
+    counting = asyncio.create_task(count())
     await asyncio.gather(*(stage.start(topic=f"Topic {n}") for n in range(number)))
     await until(lambda: len(announced(discord)) == number, 120)
+    counting.cancel()
     moments = [message.created for message in announced(discord)]
-    return moments[-1] - moments[0]
+    return sum(moments[0] < moment <= moments[-1] for moment in gaps)
 
 
 async def test_fifty_debates_are_announced_as_fast_as_one_channel_takes_them(
@@ -75,11 +86,11 @@ async def test_fifty_debates_are_announced_as_fast_as_one_channel_takes_them(
 ) -> None:
     with structlog.testing.capture_logs() as logged:
         async with scaled(database_url, 0.2) as (stage, app):
-            took = await start_all(stage, STARTS)
+            gaps = await start_all(stage, STARTS, 0.2)
             live = [Status.QUEUED, Status.RUNNING]
             reasons = {debate.reason for debate in await app.store.debates.recent(live, STARTS)}
     discord = stage.discord
-    assert took <= 1.1 * STARTS * 0.2
+    assert gaps <= 1.1 * STARTS
     assert discord.violations == []
     assert looked_for(discord) == []
     assert reasons <= {""}
@@ -91,8 +102,8 @@ async def test_a_slow_way_to_discord_makes_announcements_no_rarer(database_url: 
     async with scaled(database_url, 1.0) as (stage, _):
         stage.discord.fail(delay(0.15), times=-1)
         stage.discord.fail(delay(0.15, when="after"), times=-1)
-        took = await start_all(stage, 8)
-        assert took <= 1.1 * 8
+        gaps = await start_all(stage, 8, 1.0)
+        assert gaps <= 1.1 * 8
         assert stage.discord.violations == []
         assert looked_for(stage.discord) == []
 

@@ -188,13 +188,14 @@ async def test_a_successor_waits_out_the_lease_and_the_deadline_of_a_send(
 ) -> None:
     office, second = shared
     await office.queue("one")
-    ghost = await office.store.leases.claim("connection/memory", "ghost", 0.2)
+    ghost = await office.store.leases.claim("connection/memory", "ghost", 60)
     intent = await office.store.outbox.next(office.debate.id)
     assert ghost is not None
     assert intent is not None
     deadline = utc_now() + timedelta(seconds=0.4)
     parts = second.venue.render(intent.message, "stem·1")
     sent = await office.store.outbox.sending(ghost, intent, parts, deadline)
+    await office.store.leases.renew("ghost", 0.2)
     async with running(second):
         await office.settled()
     assert utc_now() >= deadline

@@ -12,6 +12,7 @@ from adapters.slack.errors import Act
 from adapters.slack.rest import Rest
 from adapters.slack.tiers import METHODS, MINUTE, Tiers
 from engine.errors import VenueAwayError
+from tests.doubles.skipped_time import skipped_time
 from tests.doubles.slack.rates import METHODS as TIER_OF
 from tests.doubles.slack.rates import TIERS
 
@@ -24,7 +25,8 @@ async def test_no_minute_holds_more_than_a_tier_and_none_is_overtaken() -> None:
         await tiers.wait("reactions.get")
         asked.append((number, time.monotonic()))
 
-    await asyncio.gather(*map(ask, range(120)))
+    with skipped_time():
+        await asyncio.gather(*map(ask, range(120)))
     numbers, moments = zip(*asked, strict=True)
     assert list(numbers) == list(range(120))
     most = METHODS["reactions.get"]
@@ -36,7 +38,7 @@ async def test_no_minute_holds_more_than_a_tier_and_none_is_overtaken() -> None:
 
 async def test_a_method_at_its_limit_holds_up_no_other() -> None:
     tiers = Tiers(MINUTE)
-    async with asyncio.timeout(1):
+    async with asyncio.timeout(MINUTE / 2):
         for _ in range(METHODS["reactions.get"]):
             await tiers.wait("reactions.get")
         waiting = asyncio.create_task(tiers.wait("reactions.get"))
@@ -48,7 +50,7 @@ async def test_a_method_at_its_limit_holds_up_no_other() -> None:
 
 async def test_what_was_never_asked_leaves_its_place_to_others() -> None:
     tiers = Tiers(MINUTE)
-    async with asyncio.timeout(1):
+    async with asyncio.timeout(MINUTE / 2):
         for _ in range(METHODS["users.info"] - 1):
             await tiers.wait("users.info")
         for _ in range(20):
@@ -63,7 +65,7 @@ async def test_a_closed_method_uses_up_no_place_of_its_tier() -> None:
     rest._shut["users.info"] = time.monotonic() + 60
     for _ in range(METHODS["users.info"] + 1):
         with pytest.raises(VenueAwayError):
-            async with asyncio.timeout(1):
+            async with asyncio.timeout(MINUTE / 2):
                 await rest.read(Act.ASK, "users.info", {"user": "U1"})
 
 
