@@ -53,6 +53,11 @@ class Rig:
         """Name a model that takes far too long."""
         return self.model("latency=60", acts.hang(60))
 
+    async def asked(self, log: RecordedAttempts) -> None:
+        """Wait until a try is out."""
+        while not (self._server.in_flight if self._server else log.events):  # noqa: ASYNC110
+            await asyncio.sleep(0.005)
+
 
 def call_of(model: Model, **changes: Any) -> Call:
     """Make a call of a debate's opening."""
@@ -142,7 +147,7 @@ async def test_empty_answers_are_retried_and_then_given_up(rig: Rig) -> None:
 async def test_a_cancelled_try_is_written_down_before_the_caller_ends(rig: Rig) -> None:
     log = RecordedAttempts(slow=0.02)
     task = asyncio.create_task(rig.models.complete(call_of(rig.hanging()), log))
-    await asyncio.sleep(0.2)
+    await rig.asked(log)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -153,7 +158,7 @@ async def test_a_cancelled_try_is_written_down_before_the_caller_ends(rig: Rig) 
 async def test_a_try_cancelled_while_it_is_announced_costs_nothing(rig: Rig) -> None:
     log = RecordedAttempts(slow=0.05)
     task = asyncio.create_task(rig.models.complete(call_of(rig.model()), log))
-    await asyncio.sleep(0.02)
+    await log.announced.wait()
     task.cancel()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -166,7 +171,7 @@ async def test_a_try_cancelled_while_it_is_announced_costs_nothing(rig: Rig) -> 
 async def test_a_try_cancelled_while_it_is_forbidden_was_none(rig: Rig) -> None:
     log = RecordedAttempts(forbid=BudgetError("spent"), slow=0.05)
     task = asyncio.create_task(rig.models.complete(call_of(rig.model()), log))
-    await asyncio.sleep(0.02)
+    await log.announced.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

@@ -16,9 +16,11 @@ class RecordedAttempts:
         self.replies: list[Reply] = []
         self._forbid = forbid
         self._slow = slow
+        self.announced = asyncio.Event()
 
     async def began(self, number: int) -> None:
         """Note a try, or forbid it."""
+        self.announced.set()
         await asyncio.sleep(self._slow)
         if self._forbid is not None:
             raise self._forbid

@@ -53,7 +53,8 @@ async def test_a_free_models_interrupted_call_costs_nothing(price: Price | None)
         log = RecordedAttempts()
         async with opened(server) as models:
             asked = asyncio.create_task(models.complete(call_of(price=price), log))
-            await asyncio.sleep(0.2)
+            while not server.in_flight:  # noqa: ASYNC110
+                await asyncio.sleep(0.005)
             asked.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await asked
