@@ -17,10 +17,17 @@ from bot.settings.sources import known_paths, shape_of, variable
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+ARCHITECTURE = {"ARCHITECTURE.md", *(page.name for page in ROOT.glob("docs/architecture/*.md"))}
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`([^`\n]+)`")
 STEP = re.compile(r"^\| `([\w/]+\.py)` \| (`[^|]+`) \|", re.MULTILINE)
 LINK = re.compile(r"\[[^\]]+\]\(([^)]+)\)")
+QUOTE = re.compile(r"“([^”]+)”")
+PLATFORMS_OWN = (
+    "The application did not respond",
+    "/debate is not a valid command",
+    "/debate failed with the error dispatch_failed",
+)
 FOLDERS = ("adapters/", "bot/", "docs/", "engine/", "migrations/", "tests/", ".ci/")
 FILES = (".env.example", "Makefile", "pyproject.toml")
 
@@ -116,6 +123,40 @@ def is_defined(parts: Sequence[str], body: Sequence[ast.stmt]) -> bool:
     return False
 
 
+def test_every_name_in_the_architecture_is_in_the_code() -> None:
+    code = "\n".join(map(read, sources("tests", "migrations")))
+    known = set(re.findall(r"\w+", code))
+    names = [
+        name
+        for name in named(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$")
+        if name.document in ARCHITECTURE and not of_the_tree(name.text)
+    ]
+    assert len(names) > 150
+    expect_no([name for name in names if not known >= set(name.text.split("."))])
+
+
+def test_every_message_that_a_guide_quotes_is_one_of_the_product() -> None:
+    said = "\n".join(
+        node.value
+        for file in sources()
+        for node in ast.walk(ast.parse(read(file)))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    )
+    quoted = [
+        Named(guide, quote)
+        for guide in ("discord.md", "slack.md", "operations.md")
+        for quote in QUOTE.findall(read(ROOT / "docs" / guide))
+        if quote not in PLATFORMS_OWN
+    ]
+    assert quoted
+    expect_no([quote for quote in quoted if not is_said(quote.text, said)])
+
+
+def is_said(quote: str, said: str) -> bool:
+    """Return whether the product says all of a quote, but what is left out as `…`."""
+    return all(piece.strip() in said for piece in quote.split("…"))
+
+
 def test_every_link_within_the_project_leads_somewhere() -> None:
     within = [
         (document, link)
@@ -184,11 +225,15 @@ def test_the_operators_manual_lists_every_event_of_the_log_with_its_level_and_fi
         assert fields - {"debate"} <= set(re.findall(r"\w+", told)), event
 
 
+def sources(*more: str) -> list[Path]:
+    """Return the product's own files, and those of more folders."""
+    folders = ("adapters", "bot", "engine", *more)
+    return sorted(file for folder in folders for file in ROOT.glob(f"{folder}/**/*.py"))
+
+
 def events() -> Iterator[tuple[str, str, set[str]]]:
     """Yield (level, event, fields) of every line that the product itself logs."""
-    for file in sorted(ROOT.glob("*/**/*.py")):
-        if file.relative_to(ROOT).parts[0] not in ("adapters", "bot", "engine"):
-            continue
+    for file in sources():
         for node in ast.walk(ast.parse(read(file))):
             match node:
                 case ast.Call(
