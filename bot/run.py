@@ -27,12 +27,12 @@ async def run_rostrum() -> None:
     log.configure(settings.log, settings.secrets())
     try:
         async with serving(settings, *open_platforms(settings)) as app:
-            logger.info("rostrum runs", platforms=sorted(app.deliveries))
+            logger.info("rostrum started", platforms=sorted(app.deliveries))
             if any(model.rehearses for model in (*settings.models, *settings.jurors)):
                 logger.warning(texts.REHEARSING)
             await asyncio.Event().wait()
     except asyncio.CancelledError:
-        logger.info("rostrum has ended in order")
+        logger.info("rostrum stopped")
 
 
 @asynccontextmanager

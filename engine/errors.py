@@ -1,27 +1,26 @@
-"""Everything that can go wrong in Rostrum, as one tree.
+"""All of Rostrum's errors, as one tree.
 
 ```
 RostrumError
-├── UsageError            a request that cannot be carried out as given
-├── NotAllowedError       a request that this person, or this channel, may not make
-├── SettingsError         settings that contradict one another or name nothing
+├── UsageError            an invalid request
+├── NotAllowedError       not permitted for this person or in this channel
+├── SettingsError         contradictory settings, or a setting that refers to nothing
 ├── NotFoundError         no such debate
-├── BudgetError           a cap would be passed, or a price is unknown
+├── BudgetError           a cap would be exceeded, or a price is unknown
 ├── ModelError            a model call failed for good
 ├── VenueError            the platform refused
-│   ├── VenueAwayError    … for now: try again later
+│   ├── VenueAwayError    … temporarily: retry later
 │   ├── MessageGoneError  … because a message was deleted
 │   └── VenueGoneError    … for good: thread deleted, bot removed, token revoked
-├── LeaseLostError        somebody else holds the debate now
-├── StoppedError          the debate was asked to stop
-│   └── ThreadGoneError   … because there is nowhere left to post it
-├── PausedError           this process is ending; the debate goes on in the next one
-├── StoreError            the database cannot be used
+├── LeaseLostError        another process holds the debate now
+├── StoppedError          the debate was stopped
+│   └── ThreadGoneError   … because its thread is gone
+├── PausedError           this process is exiting; the next one continues the debate
+├── StoreError            the database is unusable
 └── ExportError           an export's folder cannot be written
 ```
 
-The message of each is the sentence that a person may read: what happened, to what, and
-what to do.
+Each message is written for the person who reads it: what happened, then what to do.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from __future__ import annotations
 class RostrumError(Exception):
     """Root of every error that Rostrum raises on purpose.
 
-    `hint` is for the operator alone: a setting to change, which no chat shows.
+    `hint` names a setting to change; only the operator sees it, never a chat.
     """
 
     def __init__(self, message: str = "", *, hint: str = "") -> None:
@@ -39,15 +38,15 @@ class RostrumError(Exception):
 
 
 class UsageError(RostrumError):
-    """The request cannot be carried out as given."""
+    """The request is invalid."""
 
 
 class NotAllowedError(RostrumError):
-    """This person may not do that, or not in this channel."""
+    """Not permitted for this person or in this channel."""
 
 
 class SettingsError(RostrumError):
-    """The settings contradict one another, or name something that does not exist."""
+    """The settings are contradictory, or refer to something that does not exist."""
 
 
 class NotFoundError(RostrumError):
@@ -55,7 +54,7 @@ class NotFoundError(RostrumError):
 
 
 class BudgetError(RostrumError):
-    """A cap would be passed, or a price that the cap needs is unknown."""
+    """A cap would be exceeded, or a price that it depends on is unknown."""
 
 
 class ModelError(RostrumError):
@@ -67,10 +66,10 @@ class VenueError(RostrumError):
 
 
 class VenueAwayError(VenueError):
-    """The platform cannot be reached or is overloaded; trying again later is right.
+    """The platform is unreachable or overloaded; retry later.
 
-    `maybe_stored` says that a request was sent and its answer was not seen: the message
-    may be on the platform, and has to be looked for before it is sent again.
+    `maybe_stored`: a request was sent but its response was lost. The message may be on the
+    platform, so check before sending it again.
     """
 
     def __init__(
@@ -82,36 +81,36 @@ class VenueAwayError(VenueError):
 
 
 class NotToldYetError(VenueAwayError):
-    """A platform may still tell which of somebody's choices came last."""
+    """The platform may still report which of a person's choices came last."""
 
 
 class MessageGoneError(VenueError):
-    """There is no such message any more; the thread that it was in may still be there."""
+    """The message was deleted; its thread may still exist."""
 
 
 class VenueGoneError(VenueError):
-    """The thread, the channel or the right to use it is gone for good."""
+    """The thread, the channel or the permission to use it is gone for good."""
 
 
 class LeaseLostError(RostrumError):
-    """Another process holds this debate or connection now; nothing was written."""
+    """Another process holds this debate or connection; nothing was written."""
 
 
 class StoppedError(RostrumError):
-    """The debate was asked to stop."""
+    """The debate was stopped."""
 
 
 class ThreadGoneError(StoppedError):
-    """The debate stops because its thread, or the right to post there, is gone."""
+    """The debate stops because its thread, or the permission to post there, is gone."""
 
 
 class PausedError(RostrumError):
-    """This process is ending and begins nothing new; the debate goes on in the next one."""
+    """This process is exiting and starts nothing new; the next one continues the debate."""
 
 
 class StoreError(RostrumError):
-    """The database cannot be used: locked by another runner, full, read-only or too new."""
+    """The database is unusable: locked by another process, full, read-only or too new."""
 
 
 class ExportError(RostrumError):
-    """An export cannot be written where it was asked for; the folder there is unchanged."""
+    """An export cannot be written to its folder; the folder is unchanged."""

@@ -1,7 +1,7 @@
-"""A debate's options as one value, whoever gives them, and how each is read from text.
+"""A debate's options as one value, and how each is parsed from text.
 
-A request is `built-in | operator | community | asked`: each says only what it wants otherwise. Who
-speaks and who judges is not among them: that is chosen from what is offered, or drawn.
+A request is `built-in | operator | community | asked`; each layer sets only what it overrides.
+Debaters and jurors are not options: they are chosen from the offered models, or drawn.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _YES = {"on": True, "yes": True, "true": True, "off": False, "no": False, "false
 
 
 class Options(Value):
-    """How a debate is to be held, as far as somebody said it; None leaves it to the others.
+    """One layer of options; None leaves a value to the layers below.
 
-    `options` are the format's own. `quorum` counts gold votes. `stance` asks people what they think
-    of the topic for `stance_seconds` before the first turn, and with the vote. `again` asks once
-    more who debated better, below the reveal and for `again_minutes`. `broadcast` shows the reveal
-    in the channel too, where a platform has that. `mirror` asks for a second debate with sides
-    exchanged.
+    `options` are the format's own. `quorum` counts gold votes. `stance` asks people for their
+    opinion on the topic for `stance_seconds` before the first turn, and again with the vote.
+    `again` repeats the question of who debated better below the reveal, for `again_minutes`.
+    `broadcast` also shows the reveal in the channel, where the platform supports it. `mirror` adds
+    a second debate with sides swapped.
     """
 
     topic: str | None = None
@@ -64,17 +64,17 @@ class Options(Value):
 
     @classmethod
     def of(cls, settings: BaseModel) -> Options:
-        """Return the options among settings; some are named with `default_` in front."""
+        """Return the options among settings; some have a `default_` prefix there."""
         held = {name.removeprefix("default_"): value for name, value in settings}
         return Options(**{name: held[name] for name in Options.model_fields if name in held})
 
     def given(self) -> dict[str, Any]:
-        """Return what is said, by name."""
+        """Return the options that are set, by name."""
         said = {name: getattr(self, name) for name in Options.model_fields}
         return {name: value for name, value in said.items() if value not in (None, {})}
 
     def __or__(self, other: Options) -> Options:
-        """Return these options, but what the other ones say as they say it."""
+        """Return these options, overridden by those that `other` sets."""
         return Options(**self.given() | other.given())
 
 
@@ -85,7 +85,7 @@ BUILT_IN = Options(
         if name in Options.model_fields and not field.is_required() and name != "rounds"
     }
 )
-"""What holds where nobody says anything; how many rounds, a format says itself."""
+"""The built-in defaults; the number of rounds is up to the format."""
 
 
 IN_A_CHAT = (
@@ -102,14 +102,14 @@ IN_A_CHAT = (
     "stance",
     "mirror",
 )
-"""What people may ask for with the command; the rest is up to community and operator."""
+"""The options of the command; the rest is up to community and operator."""
 
 
 # --- limits ------------------------------------------------------------------------------
 
 
 def check_limits(options: Options) -> None:
-    """Refuse a number that is out of range. Raises UsageError naming the option."""
+    """Check the range of each number. Raises UsageError naming the option."""
     for name in LIMITS:
         if (value := getattr(options, name)) is not None:
             _check_limit(name, value, name)
@@ -121,9 +121,9 @@ def _check_limit(name: str, value: float, spelled: str) -> None:
         return
     if name == "vote_minutes":
         raise UsageError(
-            f"{spelled} is {value:.10g} minutes; a vote lasts more than 0, at most a week."
+            f"{spelled} is {value:.10g} minutes; choose more than 0 and at most a week."
         )
-    raise UsageError(f"{spelled} is {value:.10g}; it has to be between {low:.10g} and {high:.10g}.")
+    raise UsageError(f"{spelled} is {value:.10g}; it must be between {low:.10g} and {high:.10g}.")
 
 
 LIMITS: Mapping[str, tuple[float, float]] = {
@@ -139,9 +139,9 @@ LIMITS: Mapping[str, tuple[float, float]] = {
 def read_options(
     given: Mapping[str, object], spell: Callable[[str], str] = lambda name: name
 ) -> Options:
-    """Read options by name: text is parsed, other values are taken as they are.
+    """Read options by name: text is parsed, other values are used unchanged.
 
-    `spell` says how people write a name. Raises UsageError naming the option that is wrong.
+    `spell` maps a name to its spelling for people. Raises UsageError naming the invalid option.
     """
     return Options(
         **{
@@ -166,7 +166,7 @@ def parse_minutes(name: str, text: str) -> float:
     if not spans or "".join(number + unit for number, unit in spans) != compact:
         raise UsageError(f"{name} is “{_shorten(text)}”; write a time such as 30m, 1h or 90s.")
     if len(spans) > 1 and any(not unit for _, unit in spans):
-        raise UsageError(f"{name} is “{_shorten(text)}”; give each number its unit, as in 1h30m.")
+        raise UsageError(f"{name} is “{_shorten(text)}”; give each number a unit, as in 1h30m.")
     return sum(float(number) * _MINUTES[unit] for number, unit in spans)
 
 
@@ -198,13 +198,13 @@ def parse_choice(kinds: type[E], name: str, text: str) -> E:
     known = [kind.value for kind in kinds]
     if word not in known:
         raise UsageError(
-            f"{name} is “{_shorten(text)}”;{hint(word, known)} it has to be {' or '.join(known)}."
+            f"{name} is “{_shorten(text)}”;{hint(word, known)} it must be {' or '.join(known)}."
         )
     return kinds(word)
 
 
 def _reader_of(name: str) -> Reader:
-    """Return how an option is read, which follows from its type."""
+    """Return the parser for an option, by its type."""
     kind = get_args(Options.model_fields[name].annotation)[0]
     if issubclass(kind, StrEnum):
         return partial(parse_choice, kind)
@@ -223,12 +223,12 @@ _BY_TYPE: Mapping[type, Reader] = {
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """Return the known word that a mistyped one most resembles, if any does."""
+    """Return the closest known word to a mistyped one, if any is close."""
     return next(iter(get_close_matches(word.casefold(), list(known), n=1, cutoff=0.6)), None)
 
 
 def hint(word: str, known: Iterable[str]) -> str:
-    """Return a question that names the nearest known word; nothing without one."""
+    """Return “did you mean …?” with the closest known word, or nothing."""
     close = nearest(word, known)
     return f" did you mean {close}?" if close else ""
 

@@ -154,11 +154,11 @@ async def acknowledge(interaction: Interaction) -> bool:
             # A request that was cut may have arrived.
             if error.code == ACKNOWLEDGED:
                 return True
-            log.warning("interaction was gone", code=error.code)
+            log.warning("interaction expired", code=error.code)
             return False
         except NETWORK as error:
             if time.monotonic() > until:
-                log.warning("interaction was not acknowledged", why=str(error))
+                log.warning("interaction not acknowledged", why=str(error))
                 return False
             await asyncio.sleep(LOOK_SECONDS)
         else:
@@ -220,7 +220,7 @@ async def _explained(run: Callable[[], Awaitable[Said]]) -> Said:
         said = refusal_of(error)
         return Said(said, said)
     except Exception:  # whoever asked is told, and the log knows the rest
-        log.exception("command failed by a defect")
+        log.exception("unhandled error in a command")
         return Said(DEFECT, DEFECT)
 
 

@@ -162,7 +162,7 @@ class Client(discord.AutoShardedClient):
             await self._desk.commands.joined(PLATFORM, server)
         for server in sorted(known - there - self._joined):
             if _is_of(shard, shards, server):
-                log.info("removed from a server while away", community=server)
+                log.info("removed from a server while offline", community=server)
                 await self._lost(server)
 
     # --- buttons -------------------------------------------------------------------------
@@ -184,7 +184,7 @@ class Client(discord.AutoShardedClient):
 
     async def on_error(self, event_method: str, /, *args: Any, **kwargs: Any) -> None:
         """Log a defect of a handler, without what it was called with."""
-        log.exception("event failed by a defect", handler=event_method)
+        log.exception("unhandled error in an event", handler=event_method)
 
     # --- inside --------------------------------------------------------------------------
 

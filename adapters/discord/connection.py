@@ -70,12 +70,12 @@ class Connection:
             except (VenueGoneError, discord.LoginFailure) as error:
                 raise SettingsError(texts.TOKEN_REFUSED) from error
             except VenueAwayError as error:
-                log.warning("gateway is away", why=str(error))
+                log.warning("gateway unavailable", why=str(error))
             except KNOWN as error:
                 _refuse_final(error)
                 log.warning("gateway connection ended", why=str(error) or type(error).__name__)
             except Exception:  # an event that discord.py cannot read ends its client
-                log.exception("gateway connection failed by a defect")
+                log.exception("unhandled error in the gateway connection")
             if time.monotonic() - began - self._presence.silence > STEADY_SECONDS:
                 pause = self._first_pause
             await asyncio.sleep(pause)
@@ -107,7 +107,7 @@ class Connection:
         limit = found.get("session_start_limit") or {}
         if limit.get("remaining", 1) < found["shards"]:
             seconds = limit.get("reset_after", 0) / 1000
-            log.error("no IDENTIFY is left today", seconds=seconds)
+            log.error("IDENTIFY limit reached", seconds=seconds)
             await asyncio.sleep(seconds)
         return int(found["shards"])
 

@@ -44,6 +44,6 @@ class InOrder:
         try:
             await self._listener(event)
         except RostrumError as error:
-            log.error("event was not stored", kind=type(event).__name__, why=str(error))
+            log.error("event not stored", kind=type(event).__name__, why=str(error))
         except Exception:  # one event's defect must not lose those after it
-            log.exception("event failed by a defect", kind=type(event).__name__)
+            log.exception("unhandled error in an event", kind=type(event).__name__)

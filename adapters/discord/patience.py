@@ -32,7 +32,7 @@ async def insist(interaction: Interaction, ask: Callable[[], Awaitable[object]])
             if not _passes(error) or seconds_left(interaction) < pause:
                 log.warning("private answer lost", why=str(error))
                 return False
-            log.info("private answer is sent again", why=str(error) or type(error).__name__)
+            log.info("private answer retried", why=str(error) or type(error).__name__)
         else:
             return True
         await asyncio.sleep(pause)

@@ -68,7 +68,7 @@ class Presence:
         if self.connected and self._lost_at is not None:
             seconds = round(time.monotonic() - self._lost_at, 1)
             self._lost_at = None
-            log.info("gateway is back", seconds=seconds)
+            log.info("gateway reconnected", seconds=seconds)
 
     def lost(self, shard: int | None = None) -> None:
         """A shard's connection was lost; None: every one's."""
@@ -85,7 +85,7 @@ class OneLine(logging.Filter):
         if not str(record.msg).startswith(TRIES):
             return True
         error = record.exc_info[1] if record.exc_info else None
-        log.warning("gateway is away", why=_why(error), tried=record.getMessage())
+        log.warning("gateway unavailable", why=_why(error), tried=record.getMessage())
         return False
 
 

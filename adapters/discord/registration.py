@@ -28,7 +28,7 @@ async def register(
             await http.request(Route("PUT", path), json=wanted)
         except discord.Forbidden as error:
             # The debates of other servers go on; invited anew, this one gets its commands.
-            log.error("commands were not registered", path=path, why=error.text)
+            log.error("commands not registered", path=path, why=error.text)
 
 
 async def _payload(tree: app_commands.CommandTree) -> list[dict[str, Any]]:

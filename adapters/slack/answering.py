@@ -158,7 +158,7 @@ async def explained(whisper: Whisper, run: Callable[[], Awaitable[None]]) -> Non
     except RostrumError as error:
         await whisper.say(refusal_of(error))
     except Exception:  # whoever asked is told, and the log knows the rest
-        log.exception("command failed by a defect")
+        log.exception("unhandled error in a command")
         await whisper.say(DEFECT)
 
 

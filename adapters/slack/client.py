@@ -134,7 +134,7 @@ class Client:
         place = _place_of(home.team if home else context.team_id or "", body)
         asker = _asker_of(place, body)
         if home is None:
-            log.info("button of a workspace that is not served", action=action["action_id"])
+            log.info("button from an unknown workspace", action=action["action_id"])
             self._spawn(Whisper(self._desk.workspaces, asker).say(texts.NOT_SERVED))
             return
         chosen = (action.get("selected_option") or {}).get("value")
@@ -181,7 +181,7 @@ class Client:
             if not await home.people.bots([seen.user]):
                 return
         except VenueAwayError as error:
-            log.info("person not looked up", why=str(error))
+            log.info("person lookup failed", why=str(error))
             return
         taken = replace(seen, added=False, event=f"{seen.event}/bot")
         await self._events.hear((seen.message, seen.user), taken)
@@ -195,7 +195,7 @@ class Client:
         try:
             return await (workspaces.of_bot(author) if author else workspaces.find(team or ""))
         except VenueGoneError as error:
-            log.info("told by a workspace that is not served", why=str(error))
+            log.info("event from an unknown workspace", why=str(error))
             return None
 
     async def _find_place(self, team: str, channel: str, message: str) -> str | None:
@@ -221,9 +221,9 @@ class Client:
         try:
             raise error
         except RostrumError as refusal:
-            log.error("event was not stored", why=str(refusal))
+            log.error("event not stored", why=str(refusal))
         except Exception:  # Slack tells it again, and the log knows the rest
-            log.exception("event failed by a defect")
+            log.exception("unhandled error in an event")
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.ensure_future(work)

@@ -89,7 +89,7 @@ class Connection:
             except VenueGoneError as error:
                 raise SettingsError(str(error)) from error
             except VenueAwayError as error:
-                log.warning("slack is away", why=str(error))
+                log.warning("slack unavailable", why=str(error))
                 await asyncio.sleep(max(pause, error.retry_after))
             except (SettingsError, StoreError):
                 raise

@@ -34,7 +34,7 @@ async def _scopes(rest: Rest) -> frozenset[str]:
             # A reinstalled app has other scopes, and often the same token.
             known = (await rest.identity(again=True)).scopes
     except VenueError as error:
-        log.info("scopes are not known", why=str(error))
+        log.info("scopes unknown", why=str(error))
         return frozenset()
     return known
 

@@ -46,7 +46,7 @@ class People:
         try:
             return await self._look(user)
         except VenueError as error:
-            log.info("person not looked up", why=str(error))
+            log.info("person lookup failed", why=str(error))
             return found[1] if found is not None else Profile()
 
     async def bots(self, users: Iterable[str]) -> frozenset[str]:
@@ -63,7 +63,7 @@ class People:
                 except VenueAwayError:
                     raise
                 except VenueError as error:
-                    log.info("people not looked up", why=str(error))
+                    log.info("people lookup failed", why=str(error))
             if bot:
                 found.add(user)
         return frozenset(found)

@@ -161,7 +161,7 @@ class SlackVenue:
             rest = (await self._home(where)).rest
             await share_files(rest, where.channel, where.root, payload.files)
         except VenueError as error:
-            log.warning("file was not shared", place=str(where), why=str(error))
+            log.warning("file not shared", place=str(where), why=str(error))
 
     async def _kept(self, where: Place, message: str) -> Json:
         asked = {"channel": where.channel, "timestamp": message, "full": True}

@@ -67,7 +67,7 @@ class Whisper:
             if not self._may_pass or self._age + pause > GOOD_SECONDS:
                 log.warning("answer lost", place=self.asker.channel, why=self._why)
                 return
-            log.info("private answer is sent again", why=self._why)
+            log.info("private answer retried", why=self._why)
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
 

@@ -50,7 +50,7 @@ _OPTION = re.compile(r"(\w[\w-]*)=(.*)", re.DOTALL)
 
 
 class Word(NamedTuple):
-    """A word of a command: `option` is empty for one that stands alone."""
+    """A word of a command; `option` is empty for one without `name=`."""
 
     option: str
     text: str
@@ -58,10 +58,10 @@ class Word(NamedTuple):
 
 
 def split_words(text: str) -> list[Word]:
-    """Cut a line into words and options; quotation marks of any sort keep words together.
+    """Split a line into words and options; quotation marks of any kind group words.
 
-    A mark opens at the beginning of a word or after `=`, and the same sort closes at a word's
-    end; one behind a backslash is part of the text. Raises UsageError for one left open.
+    A mark opens at the start of a word or after `=`, and the same kind closes at the end of a
+    word; a backslash escapes it. Raises UsageError for an unclosed one.
     """
     words, position = [], 0
     while (position := _past_spaces(text, position)) < len(text):
@@ -90,7 +90,7 @@ def _end_of_bare(text: str, position: int) -> int:
 
 
 def _closing(text: str, start: int) -> int:
-    """Return where the mark at `start` is closed, past pairs of its sort within."""
+    """Return the position that closes the mark at `start`, skipping nested pairs."""
     opener, closers, depth = text[start], _CLOSERS[text[start]], 0
     for position in range(start + 1, len(text)):
         mark = text[position]
@@ -103,8 +103,8 @@ def _closing(text: str, start: int) -> int:
         elif mark == opener:
             depth += 1
     raise UsageError(
-        f"The quotation mark before “{headline(text[start + 1 :], 30)}” is never closed; close it, "
-        "and leave a space after it."
+        f"The quotation mark before “{headline(text[start + 1 :], 30)}” is not closed; close it "
+        "and put a space after it."
     )
 
 
@@ -138,7 +138,7 @@ def read_start(words: Sequence[Word]) -> StartArguments:
 
 
 def _topic(words: Sequence[Word]) -> str:
-    """Return the topic: what stands in quotation marks, or else all words in a row."""
+    """Return the topic: the quoted text, or else all words joined."""
     if any(word.quoted for word in words):
         first, *more = sorted(words, key=lambda word: not word.quoted)
         _nothing_after(more)
@@ -147,7 +147,7 @@ def _topic(words: Sequence[Word]) -> str:
 
 
 def _options(words: Iterable[Word]) -> dict[str, str]:
-    """Return the options of a start by their one name, each given once."""
+    """Return the options of `start` by canonical name. Raises UsageError for a repeated one."""
     own = {name for script in FORMATS.values() for name in script.options.model_fields}
     known = ("a", "b", JURORS, JUDGES, *_ALIASES, *IN_A_CHAT, *sorted(own))
     found: dict[str, str] = {}
@@ -158,7 +158,7 @@ def _options(words: Iterable[Word]) -> dict[str, str]:
         if not side and word.option not in known:
             close = hint(word.option, known)
             raise UsageError(
-                f"“{_shorten(word.option)}” is no option{f';{close}' if close else '.'}"
+                f"Unknown option “{_shorten(word.option)}”{f';{close}' if close else '.'}"
             )
         name = side[1] if side else _ALIASES.get(word.option, word.option)
         if name in found:
@@ -172,7 +172,7 @@ def _options(words: Iterable[Word]) -> dict[str, str]:
 def _refuse_stray_equals(words: Iterable[Word]) -> None:
     for word in words:
         if not word.option and not word.quoted and word.text.startswith("="):
-            raise UsageError("“=” stands alone; write option=value without spaces around it.")
+            raise UsageError("Stray “=”: write option=value without spaces.")
 
 
 def read_settings(words: Sequence[Word]) -> SettingsArguments:
@@ -180,7 +180,7 @@ def read_settings(words: Sequence[Word]) -> SettingsArguments:
     _refuse_stray_equals(words)
     stray = next((word for word in words if not word.option), None)
     if stray:
-        raise UsageError(f"“{_shorten(stray.text)}” is not of the form name=value.")
+        raise UsageError(f"“{_shorten(stray.text)}” is not a setting; write name=value.")
     names = tuple(word.option for word in words)
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice:
@@ -189,7 +189,7 @@ def read_settings(words: Sequence[Word]) -> SettingsArguments:
 
 
 def read_review(words: Sequence[Word]) -> ReviewArguments:
-    """Read a debate's code and a vote on it; both may be left out."""
+    """Read a debate's code and a vote on it; both are optional."""
     debate, vote = _alone(words, 2)
     return ReviewArguments(debate=_unmarked(debate), vote=vote or None)
 
@@ -201,25 +201,25 @@ def read_forget(words: Sequence[Word]) -> ForgetArguments:
 
 
 def read_debate(words: Sequence[Word]) -> DebateArgument:
-    """Read a debate's code, which may be left out."""
+    """Read an optional debate code."""
     (code,) = _alone(words, 1)
     return DebateArgument(debate=_unmarked(code))
 
 
 def read_help(words: Sequence[Word]) -> HelpArguments:
-    """Read a command's name, which may be left out."""
+    """Read an optional command name."""
     (name,) = _alone(words, 1)
     return HelpArguments(command=_unmarked(name))
 
 
 def read_nothing(words: Sequence[Word]) -> NoArguments:
-    """Read no word."""
+    """Check that there are no arguments."""
     _nothing_after(words)
     return NoArguments()
 
 
 def _alone(words: Sequence[Word], most: int) -> list[str]:
-    """Return the words, of which there are at most so many; one that is left out is empty."""
+    """Return exactly `most` words, padded with empty ones. Raises UsageError for more."""
     _nothing_after(words[most:])
     _nothing_after([word for word in words if word.option])
     return [*(word.text.strip() for word in words), *[""] * most][:most]
@@ -232,7 +232,7 @@ def _unmarked(text: str) -> str | None:
 def _nothing_after(words: Sequence[Word]) -> None:
     if words:
         said = f"{words[0].option}={words[0].text}" if words[0].option else words[0].text
-        raise UsageError(f"“{_shorten(said)}” is too much here; leave it out.")
+        raise UsageError(f"Unexpected “{_shorten(said)}”: this command takes no more arguments.")
 
 
 def _shorten(text: str) -> str:

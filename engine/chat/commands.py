@@ -1,7 +1,7 @@
-"""The commands of a chat: one entry each, with its words, its arguments, who may use it, its work.
+"""The chat commands, one entry each: name, arguments, help text, permission and handler.
 
-Every platform gives them as engine/chat/invocation.py and shows what they answer. They raise
-RostrumError, whose text is for the person who asked.
+Platforms pass an Invocation (engine/chat/invocation.py) and show the answer. Handlers raise
+RostrumError, whose message is for the person who asked.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ BALLOTS = "open|secret|private"
 
 
 class Takes(NamedTuple, Generic[A]):
-    """The arguments that a command takes: as its help shows them, and how they are read."""
+    """A command's arguments: the usage text and the function that parses them."""
 
     shown: str
     read: Callable[[Sequence[Word]], A]
 
 
 class Command(NamedTuple, Generic[A]):
-    """A command: what it takes, what help says `about` it, how it runs, and who may use it."""
+    """A command: its arguments, its help text (`about`), its handler and who may use it."""
 
     name: str
     takes: Takes[A]
@@ -56,21 +56,21 @@ class Command(NamedTuple, Generic[A]):
     who: Who = EVERYONE
 
     def usage(self, *, hides: bool = True) -> str:
-        """Return how it is written; unless a ballot can be secret here, without that."""
+        """Return the usage line, without secret ballots where the platform has none (`hides`)."""
         usage = f"{self.name} {self.takes.shown}".rstrip()
         return usage if hides else usage.replace(BALLOTS, BALLOTS.replace("|secret", ""))
 
 
 async def help_on(context: Context, person: Person, asked: HelpArguments) -> HelpAnswer:
-    """Say how commands are written. Raises UsageError for one that does not exist."""
+    """List the commands, or explain one. Raises UsageError for an unknown one."""
     hides = not person.ground.no_removal
     name = asked.command and asked.command.strip().casefold().rsplit("/", 1)[-1]
     if not name:
         return HelpAnswer(commands=tuple(_line(c.name, c) for c in COMMANDS.values()))
     if name not in COMMANDS:
         close = nearest(name, COMMANDS)
-        hint = f"did you mean {close}?" if close else f"there are {', '.join(COMMANDS)}."
-        raise UsageError(f"There is no command “{headline(clean(name), 40)}”; {hint}")
+        hint = f"did you mean {close}?" if close else f"choose from {', '.join(COMMANDS)}."
+        raise UsageError(f"Unknown command “{headline(clean(name), 40)}”; {hint}")
     command = COMMANDS[name]
     return HelpAnswer(command=name, commands=(_line(command.usage(hides=hides), command),))
 
@@ -86,7 +86,7 @@ START = Takes(
     "[jurors=backend/model,…] [language=en] [rounds=1] [vote=30m] "
     f"[ballot={BALLOTS}] [scores=after_vote|live] "
     "[turn_order=sequential|simultaneous] [blind=on|off] [stance=on|off] [mirror=on|off] "
-    "[an option of the format=…]",
+    "[format option=…]",
     read_start,
 )
 SETTINGS = Takes("[name=value …]", read_settings)
@@ -95,53 +95,51 @@ FORGET = Takes("[confirm=yes]", read_forget)
 HELP = Takes("[command]", read_help)
 
 _COMMANDS = (
-    Command(
-        "start", START, "starts a debate; models left out are drawn at random", lifecycle.start
-    ),
+    Command("start", START, "starts a debate; unnamed models are drawn at random", lifecycle.start),
     Command("cancel", DEBATE, "stops a debate", lifecycle.cancel, STARTER),
     Command(
         "close", DEBATE, "closes a vote early", lifecycle.close, managers("close a vote early")
     ),
-    Command("status", DEBATE, "says how far a debate is", lifecycle.status),
-    Command("result", DEBATE, "shows how a debate ended", lifecycle.result),
-    Command("list", NOTHING, "lists the debates held here", lifecycle.newest),
-    Command("models", NOTHING, "lists the models that may debate and judge here", choices.models),
-    Command("topics", NOTHING, "lists topics to start with", choices.topics),
+    Command("status", DEBATE, "shows a debate's progress", lifecycle.status),
+    Command("result", DEBATE, "shows a debate's result", lifecycle.result),
+    Command("list", NOTHING, "lists the debates here", lifecycle.newest),
+    Command("models", NOTHING, "lists the models that can debate and judge here", choices.models),
+    Command("topics", NOTHING, "lists topic ideas", choices.topics),
     Command("formats", NOTHING, "lists the formats", choices.formats),
     Command(
         "settings",
         SETTINGS,
-        "shows or changes what applies here",
+        "shows or changes the settings",
         show_settings,
         managers("see or change the settings"),
     ),
     Command(
         "export",
         NOTHING,
-        "hands over the data of the revealed debates held here",
+        "exports the data of the revealed debates",
         revealed.export,
-        managers("export what was held here"),
+        managers("export debates"),
     ),
-    Command("agreement", NOTHING, "says how far jury and people agree here", revealed.agreement),
+    Command("agreement", NOTHING, "shows how far jury and people agree", revealed.agreement),
     Command(
         "leaderboard",
         NOTHING,
-        "shows how people and jury rate the models here",
+        "shows how people and jury rate the models",
         revealed.leaderboard,
     ),
     Command(
         "review",
         REVIEW,
-        "offers revealed debates whose outcome is unclear, to say who debated better",
+        "lets you review debates whose winner is unclear",
         review,
     ),
-    Command("privacy", NOTHING, "says what is stored of you", own_data.privacy),
-    Command("forget", FORGET, "has you forgotten, at once and for good", own_data.forget),
+    Command("privacy", NOTHING, "shows what is stored about you", own_data.privacy),
+    Command("forget", FORGET, "erases your identity, at once and for good", own_data.forget),
     Command("optout", NOTHING, "leaves you out of exports", own_data.opt_out),
     Command(
         "optin",
         NOTHING,
-        "undoes that, or brings you back after you were forgotten",
+        "undoes that, or brings you back after being forgotten",
         own_data.opt_in,
     ),
     Command("help", HELP, "shows this", help_on),
@@ -151,24 +149,24 @@ COMMANDS: Mapping[str, Command[Any]] = {command.name: command for command in _CO
 
 @dataclass(slots=True)
 class Commands(Context):
-    """What a chat may ask for."""
+    """The entry points for chat platforms."""
 
     async def run(self, person: Person, asked: Invocation) -> Answer:
-        """Carry out a command, if the person may use it."""
+        """Run a command, if the person may use it."""
         command = COMMANDS[asked.name]
         await check(command.who, self.store, person)
         return await command.run(self, person, asked.arguments)
 
     async def joined(self, platform: str, community: str) -> None:
-        """Note that a community has Rostrum."""
+        """Record that a community installed Rostrum."""
         await self.store.communities.joined(platform, community, self.service.clock.now())
 
     async def left(self, platform: str, community: str) -> None:
-        """Note that a community removed Rostrum; its settings are deleted."""
+        """Record that a community removed Rostrum; deletes its settings."""
         await self.store.communities.left(platform, community, self.service.clock.now())
 
     async def communities(self, platform: str) -> frozenset[str]:
-        """Return a platform's communities that have Rostrum, as far as is known."""
+        """Return a platform's communities that are known to have Rostrum."""
         return await self.store.communities.known(platform)
 
 
@@ -176,11 +174,11 @@ class Commands(Context):
 
 
 def parse_command(text: str, prefix: str = "/debate", *, hides: bool = True) -> Invocation:
-    """Read what follows the name of the slash command, which is `prefix`.
+    """Parse the text after the slash command (`prefix`).
 
-    `hides` says whether a ballot can be secret where this is read.
+    `hides`: the platform supports secret ballots.
 
-    Raises UsageError that says what is wrong, and how that command is written.
+    Raises UsageError with the problem and the usage of the command.
     """
     said = clean(text).strip()
     if not said:
@@ -190,7 +188,7 @@ def parse_command(text: str, prefix: str = "/debate", *, hides: bool = True) -> 
     if name not in COMMANDS:
         close = nearest(name, COMMANDS)
         hint = f" did you mean {close}?" if close else ""
-        raise UsageError(f"There is no command “{headline(name, 40)}”;{hint} see {prefix} help.")
+        raise UsageError(f"Unknown command “{headline(name, 40)}”;{hint} see {prefix} help.")
     try:
         return Invocation(name, COMMANDS[name].takes.read(split_words(said[len(typed) :])))
     except UsageError as error:
@@ -200,12 +198,12 @@ def parse_command(text: str, prefix: str = "/debate", *, hides: bool = True) -> 
 def with_usage(
     error: UsageError, name: str, prefix: str = "/debate", *, hides: bool = True
 ) -> UsageError:
-    """Return an error that also says how the command of that name is written."""
+    """Return the error with the command's usage appended."""
     said = str(error) if hides else _without_secret(str(error))
-    return UsageError(f"{said} Write it as: {prefix} {COMMANDS[name].usage(hides=hides)}")
+    return UsageError(f"{said} Usage: {prefix} {COMMANDS[name].usage(hides=hides)}")
 
 
 def _without_secret(said: str) -> str:
-    """Leave out, of what a ballot may be, what it cannot be here."""
+    """Remove secret ballots from a message, for platforms without them."""
     secret = BallotKind.SECRET
     return said.replace(f" did you mean {secret}?", "").replace(f" or {secret} or ", " or ")

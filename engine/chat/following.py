@@ -83,4 +83,4 @@ async def _quietly(work: Coroutine[Any, Any, None]) -> None:
     except RostrumError as error:
         log.warning("private answer lost", why=str(error))
     except Exception:  # what is told privately is an extra, and the log knows the rest
-        log.exception("private answer failed by a defect")
+        log.exception("unhandled error in a private answer")

@@ -1,4 +1,4 @@
-"""The commands on a debate: start it, stop it, see how far it is and how it ended."""
+"""The commands on a debate: start, cancel, close, status, result, list."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from engine.votes.window import NO_VERDICT, reveal_of, stances_of, tally_of
 
 LISTED = 20
 LIVE = (Status.QUEUED, Status.RUNNING)
-BY_STARTER = "Whoever started it stopped it."
+BY_STARTER = "Its starter stopped it."
 BY_MANAGER = "A manager stopped it."
 
 
 async def start(context: Context, person: Person, asked: StartArguments) -> StartedAnswer:
-    """Queue a debate, and say what it will take.
+    """Queue a debate and answer with its estimate.
 
     Raises NotAllowedError for a channel that is not allowed, UsageError and BudgetError.
     """
@@ -57,25 +57,24 @@ async def start(context: Context, person: Person, asked: StartArguments) -> Star
 
 
 async def _check_thread(store: Store, person: Person, *, mirrored: bool) -> None:
-    """Refuse debates that would stand between one another's turns in one thread."""
+    """Refuse debates whose turns would interleave in one thread."""
     if person.thread is None:
         return
     if mirrored:
         raise UsageError(
-            "A mirrored debate is two, and each needs a thread of its own; start it in a "
-            "channel, or leave out mirror."
+            "A mirrored debate needs two threads; start it in a channel, or leave out mirror."
         )
     going = await store.votes.held_in(person.platform, thread=person.thread)
     going += await store.votes.held_in(person.platform, channel=person.thread)
     if going:
         raise UsageError(
-            "A debate is going on in this thread; start another one when it is over, or in "
-            "another thread or channel."
+            "A debate is already running in this thread; wait until it ends, or use another "
+            "thread or channel."
         )
 
 
 async def cancel(context: Context, person: Person, asked: DebateArgument) -> StoppedAnswer:
-    """Stop a debate: its starter may, and managers."""
+    """Stop a debate; allowed for its starter and managers."""
     found = await find_only(context.store, person, asked.debate, LIVE)
     starter = await check_started(context.store, person, found)
     stopped = await context.service.cancel(found.id, BY_STARTER if starter else BY_MANAGER)
@@ -83,7 +82,7 @@ async def cancel(context: Context, person: Person, asked: DebateArgument) -> Sto
 
 
 async def close(context: Context, person: Person, asked: DebateArgument) -> StoppedAnswer:
-    """Close a vote before its time, and an open one on its mirror."""
+    """Close a vote early, together with an open one on its mirror."""
     found = await find_only(context.store, person, asked.debate, (Status.VOTING,))
     mirror = await context.store.debates.mirror_of(found)
     both = mirror is not None and closes_with(found, mirror)
@@ -93,7 +92,7 @@ async def close(context: Context, person: Person, asked: DebateArgument) -> Stop
 
 
 async def status(context: Context, person: Person, asked: DebateArgument) -> StatusAnswer:
-    """Say how far a debate is, and nothing that is sealed."""
+    """Report a debate's progress without anything sealed."""
     store = context.store
     found = await find_newest(store, person, asked.debate)
     mirror, now = await store.debates.mirror_of(found), context.service.clock.now()
@@ -113,7 +112,7 @@ async def status(context: Context, person: Person, asked: DebateArgument) -> Sta
 
 
 async def result(context: Context, person: Person, asked: DebateArgument) -> ResultAnswer:
-    """Say how a debate ended, once it is revealed."""
+    """Report a debate's result once it is revealed."""
     found = await find_newest(context.store, person, asked.debate)
     reveal = None if found.revealed_at is None else await _reveal(context.store, found)
     return ResultAnswer(
@@ -145,6 +144,6 @@ async def _reveal(store: Store, debate: Debate) -> Reveal:
 
 
 async def _unread(store: Store, debate: Debate) -> frozenset[Question]:
-    """Return what closed without a reading of its reactions."""
+    """Return the questions that closed without a reading of their reactions."""
     targets = await store.votes.targets(debate.id)
     return frozenset(target.question for target in targets if target.unread)

@@ -1,4 +1,4 @@
-"""Which debate a person means: by its code, or the one of this thread or channel."""
+"""Find the debate that a person refers to: by code, else by thread or channel."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ async def find_held(
 async def find_named(store: Store, person: Person, code: str) -> Debate:
     """Return a debate of this community. Raises NotFoundError.
 
-    Another community's is as unknown as one never held.
+    Other communities' debates count as unknown.
     """
     unknown = NotFoundError(
-        f"There is no debate “{headline(clean(code), 30)}” here; list shows those there are."
+        f"There is no debate “{headline(clean(code), 30)}” here; the command list shows them."
     )
     try:
         found = await store.debates.get(code)
@@ -38,19 +38,19 @@ async def find_named(store: Store, person: Person, code: str) -> Debate:
 
 
 async def find_newest(store: Store, person: Person, code: str | None) -> Debate:
-    """Return the debate that is named, or the newest one here. Raises NotFoundError."""
+    """Return the named debate, or the newest one here. Raises NotFoundError."""
     if code:
         return await find_named(store, person, code)
     here = _held_here(person, await find_held(store, person))
     if not here:
-        raise NotFoundError("No debate was held in this channel yet; name one by its code.")
+        raise NotFoundError("No debates in this channel yet; give a debate's code.")
     return here[0]
 
 
 async def find_only(
     store: Store, person: Person, code: str | None, statuses: Sequence[Status]
 ) -> Debate:
-    """Return the debate that is named, or the only one here in such a state.
+    """Return the named debate, or the only one here in one of the wanted states.
 
     Raises NotFoundError, and UsageError when there are several.
     """
@@ -59,14 +59,14 @@ async def find_only(
     here = _held_here(person, await find_held(store, person, statuses))
     if not here:
         wanted = " or ".join(statuses)
-        raise NotFoundError(f"No debate is {wanted} in this channel; name one by its code.")
+        raise NotFoundError(f"No debate is {wanted} in this channel; give a debate's code.")
     if len(here) > 1:
         codes = ", ".join(debate.code for debate in here)
-        raise UsageError(f"Several debates could be meant here; name one of {codes}.")
+        raise UsageError(f"There are several such debates here; choose one of {codes}.")
     return here[0]
 
 
 def _held_here(person: Person, held: Sequence[Debate]) -> list[Debate]:
-    """Return the debate of this very thread, or else those of this channel."""
+    """Return the debate of this thread, or else those of this channel."""
     inside = [debate for debate in held if person.thread and debate.thread == person.thread]
     return inside or [debate for debate in held if debate.place == person.place]

@@ -11,38 +11,38 @@ from engine.store import Store
 
 
 class Who(NamedTuple):
-    """Who may use a command: `note` is added to its help, `task` says what others may not do."""
+    """Who may use a command: `note` goes into its help, `task` into the refusal."""
 
     note: str = ""
     task: str = ""
 
 
 EVERYONE = Who()
-STARTER = Who(" (whoever started it, or a manager)")  # checked once the debate is known
+STARTER = Who(" (its starter or a manager)")  # checked once the debate is known
 
 
 def managers(task: str) -> Who:
-    """Return that only managers may do something, such as “close a vote early”."""
+    """Restrict a task such as “close a vote early” to managers."""
     return Who(" (managers)", task)
 
 
 async def check(who: Who, store: Store, person: Person) -> None:
     """Refuse a person who may not use a command. Raises NotAllowedError."""
     if who.task and not await _manages(store, person):
-        raise NotAllowedError(f"Only a manager of this community can {who.task}; ask one.")
+        raise NotAllowedError(f"Only a manager of this community can {who.task}; please ask one.")
 
 
 async def check_started(store: Store, person: Person, debate: Debate) -> bool:
-    """Tell whether a person started a debate. Raises NotAllowedError for others, but managers."""
+    """Tell whether a person started a debate. Raises NotAllowedError for anyone but managers."""
     if await store.debates.is_starter(debate.id, person.user):
         return True
     if not await _manages(store, person):
         raise NotAllowedError(
-            f"Only whoever started debate {debate.code}, or a manager, can stop it; ask them."
+            f"Only its starter or a manager can stop debate {debate.code}; please ask them."
         )
     return False
 
 
 async def _manages(store: Store, person: Person) -> bool:
-    """Tell whether a person is a manager of the community that they ask in."""
+    """Tell whether a person manages the community."""
     return person.manager or (await settings_of(store, person)).manager_role in person.roles

@@ -1,7 +1,7 @@
-"""The review: revealed debates are offered to be answered once more, and answers are taken.
+"""The review: people answer again on revealed debates.
 
-What is answered here is in the log of the question asked again below a reveal, whether or not that
-was asked: kept apart from the vote, and never gold.
+Answers go into the log of the question that is asked again below a reveal, even where it was not
+asked. They are separate from the vote and never gold.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ REVIEWED = 200  # of the newest, which are read whole
 async def review(
     context: Context, person: Person, asked: ReviewArguments
 ) -> ReviewAnswer | RevisedAnswer:
-    """Offer revealed debates to be answered once more, or take such an answer."""
+    """Offer revealed debates for review, or store an answer."""
     store, now = context.store, context.service.clock.now()
     if asked.debate is None:
         revealed = await find_held(store, person, (Status.CLOSED,), REVIEWED)
@@ -40,7 +40,7 @@ async def review(
         return ReviewAnswer(lines=lines)
     debate = await find_named(store, person, asked.debate)
     if debate.revealed_at is None:
-        raise UsageError(f"Debate {debate.code} is not revealed; vote on it in its thread.")
+        raise UsageError(f"Debate {debate.code} is not revealed yet; vote on it in its thread.")
     if asked.vote is None:
         return ReviewAnswer(lines=(line_of(debate),))
     return await revise(store, debate, person.user, asked.vote, now)
@@ -49,7 +49,7 @@ async def review(
 async def find_offers(
     store: Store, platform: str, user: str, revealed: Sequence[Debate], now: datetime
 ) -> tuple[ReviewLine, ...]:
-    """Return which of some revealed debates to offer to a person who has not answered them."""
+    """Return the revealed debates to offer, without those the person has answered."""
     readable = {debate.id: debate for debate in revealed if debate.thread and not debate.gone}
     done = await store.votes.revised_by(platform, user, tuple(readable))
     left = tuple(debate for debate in readable if debate not in done)
@@ -65,7 +65,7 @@ async def find_offers(
 
 
 def line_of(debate: Debate, why: Why | None = None) -> ReviewLine:
-    """Return a debate with what can be answered on it."""
+    """Return a debate with its possible answers."""
     options = vote_options(tuple(debate.request.sides))
     return ReviewLine(debate=DebateLine.of(debate), options=options, why=why)
 
@@ -73,9 +73,9 @@ def line_of(debate: Debate, why: Why | None = None) -> ReviewLine:
 async def revise(
     store: Store, debate: Debate, user: str, vote: str, now: datetime
 ) -> RevisedAnswer:
-    """Keep what a person answers on a revealed debate, or take it back.
+    """Store or withdraw a person's answer on a revealed debate.
 
-    Raises UsageError for what is no answer, and NotAllowedError for somebody who was forgotten.
+    Raises UsageError for an unknown answer and NotAllowedError for a forgotten person.
     """
     option = _read_choice(debate, vote)
     revision = Revision(
@@ -98,7 +98,7 @@ def _read_choice(debate: Debate, vote: str) -> str | None:
     said = vote.strip().casefold()
     if said not in known:
         raise UsageError(
-            f"“{headline(clean(vote), 40)}” cannot be answered on debate {debate.code}; choose "
-            f"from {', '.join(options)}, or {NO_VOTE} to take an answer back."
+            f"“{headline(clean(vote), 40)}” is not an answer for debate {debate.code}; choose "
+            f"from {', '.join(options)}, or {NO_VOTE} to withdraw your answer."
         )
     return known[said]

@@ -1,7 +1,7 @@
-"""A community's settings within the operator's: what they leave to order, and what may be set.
+"""A community's settings within the operator's limits.
 
-The operator's settings are the frame: a community chooses among the models offered and
-stays within the caps, also when the operator narrows them later.
+A community chooses among the operator's models and stays within the operator's caps, even when
+these are tightened later.
 """
 
 from __future__ import annotations
@@ -59,10 +59,10 @@ async def show_settings(
 
 
 def overlay(defaults: Defaults, settings: CommunitySettings) -> Defaults:
-    """Return the operator's defaults as a community has narrowed and changed them.
+    """Return the operator's defaults with the community's settings applied.
 
-    What the operator no longer offers or allows is left out. Raises UsageError when nothing
-    is left of a list that the community has set.
+    Drops anything the operator no longer offers or allows. Raises UsageError when that empties a
+    list that the community has set.
     """
     models = _still_offered("models", settings.models, defaults.models)
     own = {model.ref for model in models}
@@ -82,18 +82,18 @@ def overlay(defaults: Defaults, settings: CommunitySettings) -> Defaults:
 
 
 def choose_model(text: str, offered: Iterable[Model]) -> Model:
-    """Return the offered model that a text names. Raises UsageError naming the nearest."""
+    """Return the offered model of that name. Raises UsageError with the closest match."""
     known = {model.ref.casefold(): model for model in offered}
     wanted = text.strip().partition("#")[0].casefold()
     if wanted in known:
         return known[wanted]
     close = nearest(wanted, known)
-    hint = f"did you mean {known[close].ref}?" if close else "the command models lists those."
+    hint = f"did you mean {known[close].ref}?" if close else "the command models lists them."
     raise UsageError(f"“{headline(clean(text), 80)}” is not a model offered here; {hint}")
 
 
 def order_of(person: Person, command: StartArguments, defaults: Defaults) -> Order:
-    """Return what a person orders, of what the defaults offer. Raises UsageError."""
+    """Build an order from the command and the defaults. Raises UsageError."""
     return Order(
         platform=person.platform,
         community=person.community,
@@ -111,7 +111,7 @@ def order_of(person: Person, command: StartArguments, defaults: Defaults) -> Ord
 
 
 def _options(command: StartArguments, defaults: Defaults) -> dict[str, JsonValue]:
-    """Return the format's options; judges that are named are as many as there are to be."""
+    """Return the format's options; naming judges also sets their number."""
     options: dict[str, JsonValue] = dict(command.options)
     format = command.format or defaults.format or BUILT_IN.format
     known = find_format(format or "").options.model_fields
@@ -124,8 +124,8 @@ def check_channel(settings: CommunitySettings, place: str) -> None:
     """Refuse a channel that is not on the list. Raises NotAllowedError."""
     if settings.channels and place not in settings.channels:
         raise NotAllowedError(
-            "Debates do not start in this channel; use one that a manager has allowed, or ask a "
-            "manager to add this one to the setting channels."
+            "Debates are not allowed in this channel; use an allowed one, or ask a manager to add "
+            "this one to the setting channels."
         )
 
 
@@ -136,8 +136,8 @@ def _still_offered(
     kept = tuple(model for model in chosen if model.ref in offered)
     if chosen and not kept:
         raise UsageError(
-            f"None of the {name} that are set here is offered any more; a manager has to change "
-            f"the setting {name}."
+            f"None of the {name} set here is available any more; ask a manager to change the "
+            f"setting {name}."
         )
     return kept or offers[0]
 
@@ -153,7 +153,7 @@ def _lower_caps(caps: Caps, settings: CommunitySettings) -> Caps:
 
 
 def setting_lines(settings: CommunitySettings, defaults: Defaults) -> tuple[SettingLine, ...]:
-    """Return every setting as it applies: the community's, or else the operator's."""
+    """Return the effective value of every setting: the community's, else the operator's."""
     lines = []
     for name in SETTING_NAMES:
         own = getattr(settings, name)
@@ -171,7 +171,7 @@ def _operators(name: str, defaults: Defaults) -> object:
 
 
 def _write(value: object) -> str:
-    """Write a value as it can be given back."""
+    """Format a value in the form that the setting accepts."""
     match value:
         case None:
             return ""
@@ -193,15 +193,15 @@ def _write(value: object) -> str:
 def change_settings(
     settings: CommunitySettings, changes: Mapping[str, str], defaults: Defaults
 ) -> CommunitySettings:
-    """Return the settings with some changed; `default` or nothing undoes one.
+    """Apply changes to the settings; `default` or an empty value resets one.
 
-    `defaults` are the operator's. Raises UsageError that names the setting and what it takes.
+    `defaults` are the operator's. Raises UsageError naming the setting and its valid values.
     """
     values: dict[str, object] = {}
     for name, text in changes.items():
         if name not in SETTING_NAMES:
             close = nearest(name, SETTING_NAMES)
-            hint = f"did you mean {close}?" if close else f"there are {', '.join(SETTING_NAMES)}."
+            hint = f"did you mean {close}?" if close else f"choose from {', '.join(SETTING_NAMES)}."
             raise UsageError(f"“{headline(clean(name), 40)}” is not a setting; {hint}")
         said = clean(text).strip()
         unset = said.casefold() in RESET
@@ -211,7 +211,7 @@ def change_settings(
 
 
 def find_mistakes(changes: Mapping[str, str], defaults: Defaults) -> dict[str, str]:
-    """Return what is wrong with changes, by setting; empty where all of them can be made."""
+    """Return the error for each invalid change, by setting; empty if all are valid."""
     mistakes = {}
     for name, text in changes.items():
         try:
@@ -252,7 +252,7 @@ def _language(_: str, text: str, __: Defaults) -> str:
 def _channels(name: str, text: str, _: Defaults) -> tuple[str, ...]:
     channels = tuple(_reference(name, item) for item in parse_list(name, text))
     if len(channels) > MOST_CHANNELS:
-        raise UsageError(f"{name} names {len(channels)} channels; at most {MOST_CHANNELS} fit.")
+        raise UsageError(f"{name} lists {len(channels)} channels; the limit is {MOST_CHANNELS}.")
     return channels
 
 
@@ -262,7 +262,7 @@ def _manager_role(name: str, text: str, _: Defaults) -> str:
 
 def _reference(name: str, text: str) -> str:
     if len(text) > LONGEST_REFERENCE or not _REFERENCE.fullmatch(text):
-        raise UsageError(f"{name} has “{headline(text, 40)}”, which is no id of the platform.")
+        raise UsageError(f"{name} has “{headline(text, 40)}”, which is not an id of this platform.")
     return text
 
 
@@ -283,9 +283,7 @@ def _number(name: str, text: str, defaults: Defaults) -> int:
 def _capped(name: str, value: float, defaults: Defaults) -> float:
     cap = getattr(defaults.caps, _CAPS[name])
     if cap is not None and value > cap:
-        raise UsageError(
-            f"{name} is {value:g}, above the {cap:g} that whoever runs Rostrum allows; lower it."
-        )
+        raise UsageError(f"{name} is {value:g}, above the operator's limit of {cap:g}; lower it.")
     return value
 
 

@@ -91,12 +91,12 @@ class Board:
         except VenueAwayError:
             return True
         except VenueError as error:
-            log.info("state was not shown", debate=debate.id, why=str(error))
+            log.info("status update failed", debate=debate.id, why=str(error))
         except Exception as error:  # noqa: BLE001 - one state must not end the process
             if self._failed.get(debate.id) != progress:  # it is tried again, and said once
                 self._failed[debate.id] = progress
                 why = str(error) or type(error).__name__
-                log.error("state could not be shown", debate=debate.id, why=why)
+                log.error("unhandled error in a status update", debate=debate.id, why=why)
             await self.clock.sleep(self.venue.limits.edit_seconds)
             return True
         self._shown[debate.id] = progress

@@ -18,15 +18,18 @@ from engine.errors import (
 from engine.messages import Where
 from engine.store import DeliveryState, Outbox
 
-DEFECT = "Rostrum itself failed; the log says where. What was paid for is kept; try to resume it."
-MODEL_FAILED = (
-    "A model gave no usable answer, also when it was asked again. The operator of Rostrum can see "
-    "which one, and resume the debate."
+DEFECT = (
+    "Stopped by a bug in Rostrum; the details are in its log. Everything so far is kept; try to "
+    "resume it."
 )
-HELD_UP = "Rostrum could not go on with it. The operator can see why, and resume the debate."
+MODEL_FAILED = (
+    "A model gave no usable answer, even after a retry. The operator of Rostrum can see which one "
+    "and resume the debate."
+)
+HELD_UP = "Rostrum could not continue it. The operator can see why and resume the debate."
 REFUSED = (
-    "Rostrum's own storage or settings kept it from doing that. The operator finds the reason in "
-    "the log; try again later."
+    "A problem with Rostrum's storage or settings prevented that. The operator can see the reason "
+    "in the log; try again later."
 )
 REVEAL, CHANNEL_REVEAL, STARTER_REVEAL = "reveal", "reveal/channel", "reveal/starter"
 PLACES: dict[str, Where] = {REVEAL: "thread", CHANNEL_REVEAL: "channel", STARTER_REVEAL: "starter"}

@@ -21,7 +21,7 @@ DOUBTFUL = (
     "{what} may be missing here: {platform} did not confirm it, and Rostrum may not read this "
     "thread to look for it. It is kept in the record."
 )
-VOTES = "Votes on this debate are counted, but decide nothing."
+VOTES = "Votes on this debate are counted, but there is no winner."
 log = structlog.get_logger(__name__)
 
 
@@ -50,7 +50,9 @@ def in_plain_words(venue: Venue, intent: Intent) -> Intent | None:
         else:
             plain = venue.plain(plain_text(intent.message), f"{stem_of(intent)}·1/1")
     except Exception:  # the defect that made it fail may be met again
-        log.exception("no plain text could be made", debate=intent.debate, post=intent.key)
+        log.exception(
+            "unhandled error in a plain-text fallback", debate=intent.debate, post=intent.key
+        )
         return None
     whole = (*parts[:at], *plain, *parts[at + 1 :])
     fresh = {"parts": whole, "state": DeliveryState.PENDING, "deadline": None}

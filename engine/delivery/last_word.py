@@ -21,7 +21,7 @@ from engine.store import Intent, Lease, Post, Store
 
 AGAIN_SECONDS = 3600.0
 TRIED_FOR = timedelta(days=3)
-NOBODY = "Nobody is known who started this debate."
+NOBODY = "The starter of this debate is unknown."
 log = structlog.get_logger(__name__)
 
 
@@ -68,7 +68,7 @@ class LastWord:
         message = next((found.message for found in known if found is not None), None)
         following = _after(intent.key, _keys(debate))
         if isinstance(message, Reveal) and following is not None:
-            log.info("reveal goes elsewhere", debate=debate.id, post=following)
+            log.info("reveal rerouted", debate=debate.id, post=following)
             await self.store.outbox.publish(lease, debate.id, [_post(message, following)])
 
     async def try_again(self, lease: Lease) -> None:

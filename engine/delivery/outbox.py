@@ -40,11 +40,11 @@ LOOK_SECONDS = 1.0
 LONGEST_PAUSE = 30.0
 UNSEEN = ""  # in place of the reference of a part that may have been posted
 GIVEN_MEANWHILE = "The thread has taken the reveal meanwhile."
-IN_DOUBT = "It may have been posted, and the platform does not let it be looked for."
+IN_DOUBT = "It may have been posted; the platform does not allow checking."
 TITLE_LENGTH = 100
 ESSENTIAL = Announcement | VoteInvite  # without them no debate is held
 FOLLOWED = ESSENTIAL | StanceInvite | AgainInvite  # something has to be done once they are posted
-DEFECT = "Rostrum itself failed at this message; the log says where."
+DEFECT = "A bug in Rostrum affected this message; the details are in its log."
 log = structlog.get_logger(__name__)
 
 
@@ -84,7 +84,7 @@ class Delivery:
                     await self._deliver_all(lease, group)
             except* LeaseLostError as lost:
                 log.info(
-                    "delivery waits", platform=self.venue.platform, why=str(lost.exceptions[0])
+                    "delivery waiting", platform=self.venue.platform, why=str(lost.exceptions[0])
                 )
                 await self.clock.sleep(LOOK_SECONDS)
 
@@ -141,7 +141,7 @@ class Delivery:
         except (NotFoundError, StoreError):
             if await self._exists(debate_id):
                 raise
-            log.info("debate was deleted while it was delivered", debate=debate_id)
+            log.info("debate deleted during delivery", debate=debate_id)
 
     async def _exists(self, debate_id: str) -> bool:
         try:
@@ -170,7 +170,7 @@ class Delivery:
             except (LeaseLostError, NotFoundError, StoreError):
                 raise
             except Exception:  # one message's defect must not hold up every other
-                log.exception("message failed by a defect", debate=debate_id, post=intent.key)
+                log.exception("unhandled error in a message", debate=debate_id, post=intent.key)
                 following = await self._failed(lease, intent)
             self.bell.wake(f"delivered/{debate_id}")
 
@@ -220,7 +220,7 @@ class Delivery:
         return await self._settle(lease, intent, DeliveryState.REFUSED, str(error))
 
     async def _wait(self, intent: Intent, error: VenueAwayError, pause: float) -> None:
-        log.warning("platform is away", debate=intent.debate, post=intent.key, why=str(error))
+        log.warning("platform unavailable", debate=intent.debate, post=intent.key, why=str(error))
         self._waited.add(intent.debate)
         await self.store.debates.set_waiting(intent.debate, f"Waiting to post: {error}")
         await self.clock.sleep(max(error.retry_after, pause))
@@ -283,7 +283,7 @@ class Delivery:
         except VenueError as error:
             if isinstance(intent.message, FOLLOWED):
                 raise
-            log.warning("left in doubt", debate=intent.debate, post=intent.key, why=str(error))
+            log.warning("message in doubt", debate=intent.debate, post=intent.key, why=str(error))
             return UNSEEN
 
     async def _look(self, intent: Intent, part: Part, deadline: datetime) -> str | None:
@@ -385,7 +385,7 @@ class Delivery:
         try:
             await self.venue.typing(thread, seats)
         except VenueError as error:
-            log.debug("typing was not shown", thread=thread, why=str(error))
+            log.debug("typing not shown", thread=thread, why=str(error))
 
 
 def _place(intent: Intent) -> str:

@@ -81,7 +81,7 @@ class Seeds:
         try:
             failed = await self._add(target, options)
         except VenueError as error:  # the thread or the message is gone, and so is the question
-            log.info("reactions are not tried again", debate=target.debate, why=str(error))
+            log.info("reactions given up", debate=target.debate, why=str(error))
             failed = dict.fromkeys(options, False)
         await self._note(target, "seeded", [each for each in options if each not in failed])
         self._keep(target, failed)
@@ -98,7 +98,7 @@ class Seeds:
                 return {option: again for failed in each for option, again in failed.items()}
             [option] = options
             of, why = target.debate, str(error)
-            log.warning("reaction was not added", debate=of, option=option, why=why)
+            log.warning("reaction not added", debate=of, option=option, why=why)
             return {option: isinstance(error, VenueAwayError)}
         return {}
 

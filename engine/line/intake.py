@@ -99,7 +99,7 @@ def complete(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Form
     own = read_own(script.name, script.options, options.options).model_dump(mode="json")
     if options.rounds is not None and not script.takes_rounds:
         raise UsageError(
-            f"The number of rounds cannot be chosen in the format {script.name}: leave rounds out. "
+            f"The format {script.name} has a fixed number of rounds: leave rounds out. "
             f"Its own options: {', '.join(own) or 'none'}."
         )
     roles = script.roles(own)
@@ -129,7 +129,7 @@ def _check_topic(given: str) -> str:
         raise UsageError("A debate needs a topic; give one, for example “Remote work is better”.")
     if not is_visible(topic):
         raise UsageError(
-            "This topic shows nothing: all its characters are invisible. Write one, for example "
+            "All characters of this topic are invisible. Write one, for example "
             "“Remote work is better”."
         )
     return topic
@@ -201,7 +201,7 @@ def jurors_of(order: Order, defaults: Defaults) -> tuple[Model, ...]:
     roster = order.jurors or defaults.jurors
     if not roster:
         raise UsageError(
-            "No jurors are known; name some with the debate.", hint="Or set ROSTRUM_JURORS."
+            "No jurors are configured; name some with the debate.", hint="Or set ROSTRUM_JURORS."
         )
     return roster
 
@@ -211,8 +211,8 @@ def check_prices(prices: Mapping[str, Price | None], caps: Caps) -> None:
     unknown = sorted(ref for ref, price in prices.items() if price is None)
     if unknown and (caps.debate_usd is not None or caps.community_daily_usd is not None):
         raise BudgetError(
-            f"The price of {', '.join(unknown)} is unknown, so the spending cap cannot be kept. "
-            "Choose other models, or have their price set by the operator.",
+            f"The price of {', '.join(unknown)} is unknown, so the cap cannot be enforced. "
+            "Choose other models, or ask the operator to set their price.",
             hint=f"Set ROSTRUM_PRICES, for example '{{\"{unknown[0]}\": [0.3, 1.2]}}' in USD per "
             "million tokens in and out, or ROSTRUM_BUDGET__DEBATE_USD=off and "
             "ROSTRUM_BUDGET__COMMUNITY_DAILY_USD=off.",
@@ -227,7 +227,7 @@ def _seat_contenders(
     strange = sorted(set(asked) - {*contenders, *roles.seats})
     if strange:
         raise UsageError(
-            f"This format has no side {strange[0]}; it has {' and '.join(contenders)}."
+            f"This format has no side {strange[0]}; its sides are {' and '.join(contenders)}."
         )
     chosen = {**defaults.sides, **asked}
     drawn = tuple(side for side in contenders if side not in chosen)
@@ -236,7 +236,7 @@ def _seat_contenders(
     offered = offered if len(offered) >= len(drawn) else list(defaults.models) * len(contenders)
     if drawn and not offered:
         raise UsageError(
-            "No models are known; name one for each side.", hint="Or set ROSTRUM_MODELS."
+            "No models are configured; name one for each side.", hint="Or set ROSTRUM_MODELS."
         )
     picked = Random(f"sides/{seed}").sample(offered, len(drawn))
     if roles.one_model and drawn:
@@ -253,8 +253,8 @@ def _seat_judges(
     if not roles.judges:
         if order.judges:
             raise UsageError(
-                "A debate of this format, with these options, has no judge of its own; leave "
-                "judges out. The jury is named as jurors."
+                "This format, with these options, has no judges of its own; leave "
+                "judges out. To choose the jury, use jurors."
             )
         return ()
     own = {kin(model.family) for model in speakers}
@@ -262,9 +262,9 @@ def _seat_judges(
     free = [juror for juror in roster if kin(juror.family) not in own] or list(roster)
     if len(order.judges) > roles.judges:
         raise UsageError(
-            f"A debate of this format, with these options, has {roles.judges} "
+            f"This format, with these options, has {roles.judges} "
             f"{'judge' if roles.judges == 1 else 'judges'} of its own, and you named "
-            f"{len(order.judges)}. Leave out the rest; the jury is named as jurors."
+            f"{len(order.judges)}. Leave out the rest. To choose the jury, use jurors."
         )
     asked = order.judges or tuple(free)
     return tuple(asked[at % len(asked)] for at in range(roles.judges))
@@ -274,7 +274,7 @@ def _clean(name: str, given: str) -> str:
     text = clean(given).strip()
     if len(text) > LONGEST_TEXT:
         raise UsageError(
-            f"The {name} of a debate may have at most {LONGEST_TEXT} characters, and this has "
-            f"{len(text)}; shorten it."
+            f"The {name} of a debate may have at most {LONGEST_TEXT} characters; this one has "
+            f"{len(text)}. Shorten it."
         )
     return text

@@ -18,12 +18,12 @@ def check_mirrored(name: str, roles: Roles, request: Request) -> None:
     """Refuse a mirror that would tell nothing. Raises UsageError saying why."""
     if roles.contenders != tuple(OTHER):
         raise UsageError(
-            f"A mirror exchanges two sides, and a {name} debate has {len(roles.contenders)}; "
+            f"A mirror swaps two sides, but a {name} debate has {len(roles.contenders)}; "
             "leave mirror out, or choose another format."
         )
     if exchange(request).model_copy(update={"drawn": request.drawn}) == request:
         raise UsageError(
-            "The same model argues both sides, so that the mirror would be the same debate; "
+            "The same model argues both sides, so the mirror would be the same debate; "
             "leave mirror out, or name two models."
         )
 

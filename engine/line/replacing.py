@@ -16,7 +16,7 @@ from engine.ports import Models
 from engine.store import Post
 
 Key = TypeVar("Key")
-REPLACED = "A model could not be asked any more, so that another one has taken its place."
+REPLACED = "A model became unavailable, so another one has taken its place."
 
 
 async def replace_models(setup: Setup, changes: Sequence[Replacement], models: Models) -> Setup:
@@ -41,7 +41,9 @@ def replace_model(setup: Setup, change: Replacement) -> Setup:
     seated = {model.ref: model for model in (*request.speakers, *request.judges)}
     seated |= {juror.ref: juror for juror in setup.panel.roster}
     if old not in seated:
-        raise UsageError(f"{old} has no place in this debate; it has {', '.join(seated)}.")
+        raise UsageError(
+            f"{old} does not take part in this debate; its models are {', '.join(seated)}."
+        )
     change = change.model_copy(update={"was": seated[old]})
     request = request.model_copy(
         update={
@@ -69,9 +71,9 @@ def _seat_jury(setup: Setup, change: Replacement) -> Setup:
     sits = {juror.ref for juror in panel.roster}
     if change.was.ref in sits:
         if change.now.ref in sits:
-            raise UsageError(f"{change.now.ref} sits on this jury already; name another.")
+            raise UsageError(f"{change.now.ref} is already on this jury; name another.")
         if kin(change.now.family) in own and not panel.recusal_failed:
-            raise UsageError(f"{change.now.ref} is of a debater's family; name another juror.")
+            raise UsageError(f"{change.now.ref} belongs to a debater's family; name another juror.")
     roster = [change.now if juror.ref == change.was.ref else juror for juror in panel.roster]
     free = [juror for juror in roster if kin(juror.family) not in own]
     recused = tuple(juror for juror in roster if juror not in free) if free else ()

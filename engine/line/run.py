@@ -67,13 +67,13 @@ class Runner:
             async with self.keeper.hold(f"debate/{debate_id}") as lease:
                 await self._run(debate_id, lease)
         except LeaseLostError as error:
-            log.info("debate left to another process", debate=debate_id, why=str(error))
+            log.info("debate held by another process", debate=debate_id, why=str(error))
         except PausedError:
             log.info("debate paused", debate=debate_id)
         except RostrumError as error:
             await self._end(debate_id, error)
         except Exception:  # one debate's defect must not end the others
-            log.exception("debate failed by a defect", debate=debate_id)
+            log.exception("unhandled error in a debate", debate=debate_id)
             await self._end(debate_id, RostrumError(DEFECT))
 
     async def _run(self, debate_id: str, lease: Lease) -> None:
@@ -82,7 +82,7 @@ class Runner:
         )
         if not debate.status.live:
             return
-        log.info("debate runs", debate=debate_id, format=debate.request.format)
+        log.info("debate started", debate=debate_id, format=debate.request.format)
         steps = Steps(debate, lease, journaled, self.store, self.models, self.keeper, self._pace)
         advance = self.store.debates.advance
         steps.later(partial(advance, lease, debate_id, Status.RUNNING, debate.reason))
@@ -128,7 +128,7 @@ class Runner:
             async with self.keeper.hold(f"debate/{debate_id}", stoppable=False) as lease:
                 await self._conclude(debate_id, lease, status, error)
         except LeaseLostError as lost:
-            log.info("debate left to another process", debate=debate_id, why=str(lost))
+            log.info("debate held by another process", debate=debate_id, why=str(lost))
 
     async def _conclude(
         self, debate_id: str, lease: Lease, status: Status, error: RostrumError
@@ -290,7 +290,7 @@ def _status_after(error: RostrumError) -> Status:
 
 def _farewell(status: Status, error: RostrumError) -> str:
     outcome = {
-        Status.PARTIAL: "The debate stops here, incomplete.",
+        Status.PARTIAL: "The debate ends here, incomplete.",
         Status.CANCELLED: "The debate was stopped.",
-    }.get(status, "The debate could not go on; everything up to here is kept.")
+    }.get(status, "The debate failed; everything up to here is kept.")
     return f"{outcome} {said_of(error)}"

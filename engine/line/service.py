@@ -169,8 +169,8 @@ class Service:
         ended = debate.status in (Status.FAILED, Status.PARTIAL)
         if changes and not ended:
             raise UsageError(
-                f"Debate {debate.code} is {debate.status}; a model is replaced only in one that "
-                "failed, or stopped at its cap."
+                f"Debate {debate.code} is {debate.status}; a model can be replaced only in one "
+                "that failed or reached its cap."
             )
         if ended:
             setup = await replace_models(debate.setup, changes, self.models)
@@ -195,7 +195,9 @@ class Service:
         """Ask a debate to stop; a call that is out is interrupted, and what it cost kept."""
         debate = await self.store.debates.get(debate_id)
         if not debate.status.live:
-            raise UsageError(f"Debate {debate.code} is {debate.status}; only a running one stops.")
+            raise UsageError(
+                f"Debate {debate.code} is {debate.status}; only a running debate can be stopped."
+            )
         await self.store.debates.ask_stop(debate.id, reason)
         self.bell.ring("stop")
         return debate
@@ -216,17 +218,16 @@ class Service:
         debate = await self.store.debates.get(debate_id)
         if debate.status is Status.VOTING and debate.vote_opened_at is None:
             raise UsageError(
-                f"The vote on debate {debate.code} opens once all before it is posted; "
-                "close it then."
+                f"The vote on debate {debate.code} opens once every turn is posted; close it then."
             )
         if debate.status is not Status.VOTING:
             raise UsageError(f"Debate {debate.code} is {debate.status}; it has no open vote.")
         mirror = await self.store.debates.mirror_of(debate)
         if mirror is not None and awaits(debate, mirror, self.clock.now()):
             raise UsageError(
-                f"This reveal would name the models of {mirror.code}, the mirror of debate "
-                f"{debate.code}, before people can vote there; both votes close together. Close "
-                "this one once the vote there is open, or stop that debate first."
+                f"Revealing debate {debate.code} now would name the models of its mirror "
+                f"{mirror.code} before people can vote there. Close this vote once the mirror's vote "
+                "is open, or stop the mirror first."
             )
         await self.windows[debate.platform].close(debate.id, early=True)
         return await self.store.debates.get(debate.id)
@@ -279,7 +280,7 @@ def reserve(setup: Setup, expected: Estimate, caps: Caps) -> Setup:
     cap, usd, most = setup.cap_usd, expected.usd or 0.0, expected.usd_max or 0.0
     if cap is not None and usd > cap:
         raise BudgetError(
-            f"This debate is expected to cost {dollars(usd)} USD, and the cap for one is "
+            f"This debate is expected to cost {dollars(usd)} USD; the cap per debate is "
             f"{dollars(cap)}; choose cheaper models, fewer rounds or fewer jurors.",
             hint="The cap is ROSTRUM_BUDGET__DEBATE_USD.",
         )
@@ -316,7 +317,7 @@ def _warnings(setup: Setup) -> tuple[str, ...]:
     if len(set(sides)) < len(sides):
         found.append("The same model argues more than one side.")
     if setup.panel.recusal_failed:
-        found.append("Every juror is of a debater's family; none could be recused.")
+        found.append("Every juror belongs to a debater's family; none could be recused.")
     if len(setup.panel.roster) < 2:
-        found.append("A verdict needs two valid ballots, and only one juror sits.")
+        found.append("A verdict needs two valid ballots, but the jury has one juror.")
     return tuple(found)

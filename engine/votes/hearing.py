@@ -36,7 +36,7 @@ MOST_REMEMBERED = 10_000
 MISSED = "missed"  # rung for the vote window: read again what people hold
 THREAD_DELETED = "The thread of this debate was deleted."
 COMMUNITY_LOST = (
-    "Rostrum was removed from where this debate is held; invite it anew to hold debates there."
+    "Rostrum was removed from the place of this debate; invite it again to hold debates there."
 )
 LOCKED = "A moderator locked the thread; nothing can be posted or voted on until it is unlocked."
 # Of secret ballots: nobody is to see on the message what somebody chose.
@@ -150,7 +150,7 @@ class Hearing:
             return Heard(outcome="unknown")
         noted = Intervention.on(target, act, self.clock.now(), option)
         await self.store.votes.intervene(target, noted)
-        log.warning("votes kept as they were", debate=target.debate, act=act)
+        log.warning("vote tampering ignored", debate=target.debate, act=act)
         return Heard(outcome="noted")
 
     async def _shut(self, event: ThreadShut) -> Heard:

@@ -27,7 +27,7 @@ from engine.votes.removal import Removals, Shown
 
 MOST_TRIES = 5
 MOST_PARTIAL = 5  # readings of a message that leave people out, before one is taken as it is
-PARTIAL = "not everybody who reacted was named."
+PARTIAL = "the list of people who reacted is incomplete."
 LOG = attrgetter("question", "step")
 log = structlog.get_logger(__name__)
 
@@ -195,7 +195,7 @@ class Reader:
         self._partial[key] = self._partial.get(key, 0) + 1
         if self._partial[key] < MOST_PARTIAL:
             raise VenueAwayError(PARTIAL)
-        log.warning("reactions read in part", debate=target.debate, question=_named(target))
+        log.warning("reactions read partially", debate=target.debate, question=_named(target))
         return read
 
     async def _ask_patiently(self, target: Target) -> Reactions:

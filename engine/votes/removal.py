@@ -57,13 +57,13 @@ class Removals:
             except VenueAwayError as error:
                 await self.clock.sleep(error.retry_after)
             except VenueError as error:
-                log.warning("a secret vote can be seen", message=shown.message, why=str(error))
+                log.warning("secret vote visible", message=shown.message, why=str(error))
                 await self._note_shown(shown)
                 return
             else:
                 await self._note(shown)
                 return
-        log.warning("a secret vote can still be seen", message=shown.message, tries=MOST_TRIES)
+        log.warning("secret vote still visible", message=shown.message, tries=MOST_TRIES)
         await self._note_shown(shown)
 
     async def _note_shown(self, shown: Shown) -> None:

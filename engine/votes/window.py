@@ -47,13 +47,13 @@ Work = Callable[[str], Awaitable[None]]
 NONE: frozenset[Question] = frozenset()
 WAITS_TO_CLOSE = (
     "Waiting for {platform}: the votes could not be read, so the vote stays open. "
-    "They are read again by themselves."
+    "Rostrum retries automatically."
 )
 WAITS_TO_BEGIN = (
     "Waiting for {platform}: the first stances could not be read. They are read again by "
     "themselves."
 )
-DEFECT = "Waiting to close the vote: Rostrum itself failed; the log says where."
+DEFECT = "Waiting to close the vote: a bug in Rostrum; the details are in its log."
 
 
 class Held(NamedTuple):
@@ -262,16 +262,16 @@ class VoteWindow:
         try:
             await work(debate_id)
         except LeaseLostError:
-            log.info("vote left to another process", debate=debate_id)
+            log.info("vote held by another process", debate=debate_id)
         except RostrumError as error:
             after = error.retry_after if isinstance(error, VenueAwayError) else 0.0
             pause = self._put_off(debate_id, work, after)
-            log.warning("vote not read yet", debate=debate_id, why=str(error), again_in=pause)
+            log.warning("vote reading postponed", debate=debate_id, why=str(error), again_in=pause)
             await self._say_waiting(debate_id, work, error)
             return True
         except Exception as error:  # one vote's defect must not keep every other open
             self._put_off(debate_id, work)
-            log.exception("vote failed by a defect", debate=debate_id)
+            log.exception("unhandled error in a vote", debate=debate_id)
             await self._say_waiting(debate_id, work, error)
             return True
         self._retries.forget((work, debate_id))

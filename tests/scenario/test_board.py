@@ -124,7 +124,7 @@ async def test_a_defect_of_one_edit_ends_neither_the_board_nor_the_process(hall:
             await session.voting(debate_id)
             await session.service.close_vote(debate_id)
             await shown(hall, "finished; the models are named")
-    said = [log for log in logs if log["event"] == "state could not be shown"]
+    said = [log for log in logs if log["event"] == "unhandled error in a status update"]
     assert said[0]["why"] == "list has no get"
     assert all(log["log_level"] == "error" for log in said)
 

@@ -193,7 +193,7 @@ async def test_reactions_that_may_not_be_added_keep_no_vote_from_opening(hall: H
         debate = await hold(hall)
     assert (debate.status, debate.gone, debate.reason) == (Status.CLOSED, False, "")
     assert any(line.startswith("Reveal") for line in heads(hall.thread()))
-    refused = [log for log in logs if log["event"] == "reaction was not added"]
+    refused = [log for log in logs if log["event"] == "reaction not added"]
     assert {log["option"] for log in refused} == set(vote_options(("A", "B")))
 
 

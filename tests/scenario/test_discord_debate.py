@@ -303,7 +303,7 @@ async def test_buttons_work_after_a_restart_for_those_who_may(
         assert asked.ephemeral
         assert "turns done" in asked.text or "queued" in asked.text
         asked = await discord.press("cleo", announcement, stop).finished()
-        assert "Only whoever started" in asked.text
+        assert "Only its starter or a manager" in asked.text
         asked = await discord.press("ada", announcement, stop).finished()
         assert "is stopping" in asked.text
         await ended(app)

@@ -84,9 +84,9 @@ async def test_after_a_short_outage_it_hears_again_however_long_discord_py_would
             assert connection.connected
             assert discord.gateway.identifies == 2
     said = [line["event"] for line in logged if line["event"].startswith("gateway")]
-    assert said.count("gateway is back") == 1
-    assert said.index("gateway is back") == len(said) - 1
-    away = [line for line in logged if line["event"] == "gateway is away"]
+    assert said.count("gateway reconnected") == 1
+    assert said.index("gateway reconnected") == len(said) - 1
+    away = [line for line in logged if line["event"] == "gateway unavailable"]
     assert any("1000.00s" in line.get("tried", "") for line in away)
     assert not [record for record in caplog.records if record.exc_info]
 
@@ -101,7 +101,7 @@ async def test_an_outage_in_which_nothing_answers_is_one_line_a_try(
             await asyncio.sleep(4 * PATIENCE)
             await discord.start()
             await until(lambda: connection.connected, 10)
-    assert [line["event"] for line in logged].count("gateway is back") == 1
+    assert [line["event"] for line in logged].count("gateway reconnected") == 1
     assert not [record for record in caplog.records if record.exc_info]
 
 

@@ -188,10 +188,10 @@ async def test_a_thread_holds_one_debate_at_a_time_and_no_mirrored_pair(
     async with stage.process() as app:
         mirrored = {**START, "mirror": True}
         asked = await discord.slash("ada", "debate start", mirrored, channel=thread.id).finished()
-        assert "thread of its own" in asked.text
+        assert "needs two threads" in asked.text
         await discord.slash("ada", "debate start", START, channel=thread.id).finished()
         asked = await discord.slash("ben", "debate start", START, channel=thread.id).finished()
-        assert "going on in this thread" in asked.text
+        assert "running in this thread" in asked.text
         await voting(app)
         close = discord.slash("olga", "debate close", channel=thread.id)
         await close.finished()
@@ -222,7 +222,7 @@ async def test_of_starts_in_one_thread_at_the_same_instant_one_is_held(
         asked = [discord.slash(p, "debate start", START, channel=thread.id) for p in people]
         said = [(await one.finished()).text for one in asked]
         assert sum("is queued" in text for text in said) == 1
-        assert sum("going on in this thread" in text for text in said) == 2
+        assert sum("running in this thread" in text for text in said) == 2
         assert len(await app.store.debates.recent()) == 1
 
 
@@ -235,7 +235,7 @@ async def test_a_database_that_takes_no_write_is_not_shown_to_members(
             elsewhere.execute("ALTER TABLE templates RENAME TO taken_away")
             asked = await stage.start()
             elsewhere.execute("ALTER TABLE taken_away RENAME TO templates")
-    assert "The operator finds the reason in the log" in asked.text
+    assert "The operator can see the reason in the log" in asked.text
     assert str(path) not in asked.text
     assert posted(discord) == []
 

@@ -94,7 +94,7 @@ async def test_fifty_debates_are_announced_as_fast_as_one_channel_takes_them(
     assert discord.violations == []
     assert looked_for(discord) == []
     assert reasons <= {""}
-    assert not [line for line in logged if line["event"] == "platform is away"]
+    assert not [line for line in logged if line["event"] == "platform unavailable"]
     assert len({reference(message) for message in announced(discord)}) == STARTS
 
 

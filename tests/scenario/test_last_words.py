@@ -254,8 +254,8 @@ async def test_why_a_debate_ended_early_is_in_status_and_on_the_card(
         await discord.slash("ada", "debate cancel").finished()
         debate = await ended(app)
         assert debate.status is Status.CANCELLED
-        assert "Whoever started it stopped it" in await status_of(stage, debate.code)
-        await until(lambda: "Whoever started it stopped it" in card.text)
+        assert "Its starter stopped it" in await status_of(stage, debate.code)
+        await until(lambda: "Its starter stopped it" in card.text)
 
 
 async def test_the_starter_reads_privately_why_a_debate_ended(
@@ -283,4 +283,4 @@ async def test_on_slack_the_starter_reads_privately_why_a_debate_ended(database_
             asked = await on_slack.start()
             await asked.said("It is held in")
             await slack.slash("ada", "/debate cancel")
-            await asked.said("Whoever started it stopped it")
+            await asked.said("Its starter stopped it")

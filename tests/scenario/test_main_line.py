@@ -418,7 +418,7 @@ async def test_a_cap_reached_in_mid_debate_keeps_what_was_paid_for(stage: Stage)
         assert not any("ROSTRUM_" in post.body for post in in_thread(stage))
         assert [turn.step for turn in record.turns] == TURNS[:6]
         assert sum(call.cost or 0 for call in record.calls) == pytest.approx(0.54)
-        assert "The debate stops here, incomplete." in in_thread(stage)[-1].body
+        assert "The debate ends here, incomplete." in in_thread(stage)[-1].body
         same = await line.service.resume(debate.id, capped(0.6).caps)
         await line.ended(same.id)
         assert len(stage.server.requests) == 6

@@ -46,6 +46,6 @@ async def test_when_only_one_fits_its_budget_neither_starts(
 
 async def test_a_round_table_has_no_mirror(line: Running) -> None:
     defaults = DEFAULTS.model_copy(update={"sides": {}})
-    with pytest.raises(UsageError, match="A mirror exchanges two sides"):
+    with pytest.raises(UsageError, match="A mirror swaps two sides"):
         await line.start(defaults, mirror=True, format="roundtable")
     assert await line.store.debates.recent() == []

@@ -51,7 +51,7 @@ async def test_help_and_hints_know_it(commands: Commands) -> None:
     )
     with pytest.raises(UsageError, match="did you mean frame"):
         parse_command("fraem")
-    with pytest.raises(UsageError, match=r"Write it as: /debate frame \[debate\]$"):
+    with pytest.raises(UsageError, match=r"Usage: /debate frame \[debate\]$"):
         parse_command("frame k7 more")
 
 

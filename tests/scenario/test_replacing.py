@@ -89,8 +89,8 @@ async def test_a_juror_is_replaced_and_recusal_holds_for_all_who_spoke(
 @pytest.mark.parametrize(
     ("was", "now", "why"),
     [
-        ("near/nobody", "near/cem", r"has no place in this debate; it has near/"),
-        ("near/j1", "near/j2#kin2", "sits on this jury already"),
+        ("near/nobody", "near/cem", r"does not take part in this debate; its models are near/"),
+        ("near/j1", "near/j2#kin2", "is already on this jury"),
         ("near/j1", "near/j9#ben", "is of a debater's family"),
         ("near/ben", "far/cem", "There is no backend “far”"),
     ],
@@ -110,7 +110,9 @@ async def test_only_a_debate_that_ended_early_takes_another_model(
     debate = await fail(line, stage)
     await line.service.resume(debate.id, NO_CAPS, [change("near/ben", "near/cem")])
     ended = await finish(line, debate)
-    with pytest.raises(UsageError, match="is closed; a model is replaced only in one that failed"):
+    with pytest.raises(
+        UsageError, match="is closed; a model can be replaced only in one that failed"
+    ):
         await line.service.resume(ended.id, NO_CAPS, [change("near/cem", "near/ben")])
 
 

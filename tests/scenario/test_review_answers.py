@@ -115,7 +115,7 @@ async def test_nothing_is_offered_or_taken_before_the_reveal(hall: Hall) -> None
         debate = await session.voting(await session.start())
         assert await offered(session, ANN) == []
         for text in (f"review {debate.code}", f"review {debate.code} A"):
-            with pytest.raises(UsageError, match="is not revealed; vote on it in its thread"):
+            with pytest.raises(UsageError, match="is not revealed yet; vote on it in its thread"):
                 await say(session, ANN, text)
         assert await session.store.votes.events(debate.id) == ()
 

@@ -81,7 +81,7 @@ async def test_without_the_right_to_read_a_post_in_doubt_is_left_alone_and_flagg
             debate = await ended(app)
             turns = [title(m) for m in stage.replies if " · turn " in title(m)]
             assert len(turns) == len(set(turns)) == shown
-            (flagged,) = [log for log in logs if log["event"] == "left in doubt"]
+            (flagged,) = [log for log in logs if log["event"] == "message in doubt"]
             assert "channels:history" in flagged["why"]
             intent = await app.store.outbox.find(debate.id, flagged["post"])
             assert intent is not None

@@ -102,7 +102,7 @@ async def test_every_mistake_is_shown_beside_its_field_and_nothing_is_changed(
         sent = await slack.submit(form, entered)
         assert set(sent.errors) == {"vote_minutes", "debate_usd", "max_live"}
         assert "30m" in sent.errors["vote_minutes"]
-        assert "above the 1 that whoever runs Rostrum allows" in sent.errors["debate_usd"]
+        assert "above the operator's limit of 1" in sent.errors["debate_usd"]
         assert "whole number" in sent.errors["max_live"]
         shown = await slack.slash("olga", "/debate settings quorum=default")
         assert "(set here)" not in await shown.said("Changed:")
@@ -181,7 +181,7 @@ async def test_no_form_opens_in_direct_messages(stage: SlackStage, slack: SlackS
         for line in ("/debate", "/debate settings", "/debate start Tea"):
             asked = await slack.slash("olga", line, channel=direct.id)
             assert "works in channels only" in await asked.said()
-            assert "Write it as" not in asked.text
+            assert "Usage" not in asked.text
 
 
 # --- what is offered ---------------------------------------------------------------------

@@ -118,7 +118,7 @@ async def test_whoever_calls_learns_nothing_of_a_defect(
     assert status == 500
     assert "Traceback" not in said
     assert "KeyError" not in said
-    assert [log["event"] for log in logs] == ["event failed by a defect"]
+    assert [log["event"] for log in logs] == ["unhandled error in an event"]
     assert "not-to-be-logged" not in f"{logs}{caplog.text}"
 
 

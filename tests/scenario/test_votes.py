@@ -125,7 +125,7 @@ async def test_a_vote_that_waits_for_the_posts_before_it_cannot_be_closed_yet(ha
         debate_id = await session.start(DEFAULTS)
         debate = await session.until(debate_id, lambda debate: debate.status is Status.VOTING)
         assert debate.vote_opened_at is None
-        with pytest.raises(UsageError, match="opens once all before it is posted; close it then"):
+        with pytest.raises(UsageError, match="opens once every turn is posted; close it then"):
             await session.service.close_vote(debate_id)
 
 

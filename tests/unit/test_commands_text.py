@@ -151,23 +151,23 @@ def test_any_text_is_a_command_or_an_explanation(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ('"Tea beats', "The quotation mark before “Tea beats” is never closed; close it"),
-        ('"Tea"beats', "is never closed; close it, and leave a space after it."),
-        ("x fromat=team", "“fromat” is no option; did you mean format?"),
-        ("x xyzzy=1", "“xyzzy” is no option. Write it as"),
+        ('"Tea beats', "The quotation mark before “Tea beats” is not closed; close it"),
+        ('"Tea"beats', "is not closed; close it and put a space after it."),
+        ("x fromat=team", "Unknown option “fromat”; did you mean format?"),
+        ("x xyzzy=1", "Unknown option “xyzzy”. Usage"),
         ("x a=near/x A=near/y", "“a” is given twice"),
         ("x vote=3m vote_minutes=4m", "“vote_minutes” is given twice"),
         ("x rounds=", "“rounds=” has no value"),
-        ("x rounds = 2", "“=” stands alone; write option=value without spaces"),
+        ("x rounds = 2", "Stray “=”: write option=value without spaces"),
         ("x rounds=two", "rounds is “two”; write a whole number."),
         ("x vote=soon", "vote_minutes is “soon”; write a time such as 30m, 1h or 90s."),
-        ("x vote=1h30", "vote_minutes is “1h30”; give each number its unit"),
+        ("x vote=1h30", "vote_minutes is “1h30”; give each number a unit"),
         ("x blind=maybe", "blind is “maybe”; write on or off."),
         ("x ballot=secrte", "ballot is “secrte”; did you mean secret? it has to be open or"),
         ("x jurors=a/b,,c/d", "jurors has an empty entry"),
-        ('"Tea" beats', "“beats” is too much here; leave it out."),
-        ('topic="Tea" beats', "“beats” is too much here; leave it out."),
-        ('"Tea" topic="Coffee"', "“Tea” is too much here; leave it out."),
+        ('"Tea" beats', "“beats”: this command takes no more arguments."),
+        ('topic="Tea" beats', "“beats”: this command takes no more arguments."),
+        ('"Tea" topic="Coffee"', "“Tea”: this command takes no more arguments."),
     ],
 )
 def test_a_malformed_start_says_what_is_wrong_and_how_it_is_written(text: str, why: str) -> None:
@@ -178,16 +178,16 @@ def test_a_malformed_start_says_what_is_wrong_and_how_it_is_written(text: str, w
 
 
 def test_an_unknown_command_names_the_nearest() -> None:
-    with pytest.raises(UsageError, match="no command “statsu”; did you mean status"):
+    with pytest.raises(UsageError, match="Unknown command “statsu”; did you mean status"):
         parse_command("statsu k7f2qz")
-    with pytest.raises(UsageError, match="no command “xyzzy”; see /ask help"):
+    with pytest.raises(UsageError, match="Unknown command “xyzzy”; see /ask help"):
         parse_command("xyzzy", "/ask")
 
 
 @pytest.mark.parametrize("name", ["list", "models", "topics", "formats", "export", "privacy"])
 def test_a_command_that_takes_nothing_refuses_more(name: str) -> None:
     with pytest.raises(
-        UsageError, match=f"“all” is too much here; leave it out. .*: /debate {name}$"
+        UsageError, match=f"“all”: this command takes no more arguments. .*: /debate {name}$"
     ):
         parse_command(f"{name} all")
 

@@ -101,7 +101,7 @@ def test_a_model_no_longer_offered_is_left_out_and_an_empty_list_is_said() -> No
     fewer = DEFAULTS.model_copy(update={"models": (ANA, BEN)})
     assert overlay(fewer, settings).models == (BEN,)
     none = DEFAULTS.model_copy(update={"models": (ANA,)})
-    with pytest.raises(UsageError, match="None of the models that are set here is offered any"):
+    with pytest.raises(UsageError, match="None of the models set here is available any"):
         overlay(none, settings)
 
 
@@ -109,7 +109,7 @@ def test_a_channel_that_is_not_on_the_list_is_refused() -> None:
     check_channel(NOTHING, "anywhere")
     settings = change(channels="c1, c2")
     check_channel(settings, "c2")
-    with pytest.raises(NotAllowedError, match="do not start in this channel; use one that"):
+    with pytest.raises(NotAllowedError, match="are not allowed in this channel; use an"):
         check_channel(settings, "c3")
 
 
@@ -136,21 +136,25 @@ def test_default_or_nothing_undoes_a_setting() -> None:
         ("format", "chess", "There is no format “chess”"),
         ("format", "y" * 3000, f"There is no format “{'y' * 39}…”; choose from classic"),
         ("language", "not a code", "is not a language code"),
-        ("channels", "c1,general chat", "channels has “general chat”, which is no id"),
-        ("channels", ",".join(map(str, range(101))), "channels names 101 channels; at most 100"),
-        ("channels", "#nowhere", "channels has “#nowhere”, which is no id of the platform"),
-        ("channels", "<!channel>", "which is no id of the platform"),
-        ("manager_role", "@everyone", "which is no id of the platform"),
-        ("manager_role", "x" * 129, "which is no id of the platform"),
+        ("channels", "c1,general chat", "channels has “general chat”, which is not an id"),
+        (
+            "channels",
+            ",".join(map(str, range(101))),
+            "channels lists 101 channels; the limit is 100",
+        ),
+        ("channels", "#nowhere", "channels has “#nowhere”, which is not an id of this platform"),
+        ("channels", "<!channel>", "which is not an id of this platform"),
+        ("manager_role", "@everyone", "which is not an id of this platform"),
+        ("manager_role", "x" * 129, "which is not an id of this platform"),
         ("debate_usd", "cheap", "debate_usd is “cheap”; write an amount in USD"),
         ("debate_usd", "-1", "debate_usd is “-1”; write an amount in USD"),
         ("debate_usd", "nan", "debate_usd is “nan”; write an amount in USD"),
-        ("debate_usd", "1.5", "debate_usd is 1.5, above the 1 that whoever runs Rostrum allows"),
+        ("debate_usd", "1.5", "debate_usd is 1.5, above the operator's limit of 1"),
         ("user_daily_debates", "11", "user_daily_debates is 11, above the 10"),
         ("max_live", "many", "max_live is “many”; write a whole number."),
-        ("vote_minutes", "0", "vote_minutes is 0 minutes; a vote lasts more than 0"),
-        ("vote_minutes", "8d", "vote_minutes is 11520 minutes; a vote lasts more than 0, at most"),
-        ("quorum", "1000001", "quorum is 1000001; it has to be between 0 and 1000000."),
+        ("vote_minutes", "0", "vote_minutes is 0 minutes; choose more than 0"),
+        ("vote_minutes", "8d", "vote_minutes is 11520 minutes; choose more than 0 and at most"),
+        ("quorum", "1000001", "quorum is 1000001; it must be between 0 and 1000000."),
         ("quorum", "a few", "quorum is “a few”; write a whole number."),
         ("broadcast", "loudly", "broadcast is “loudly”; write on or off."),
         ("ballot", "loud", "ballot is “loud”; it has to be open or secret or private."),
@@ -171,7 +175,7 @@ def test_every_mistake_of_several_changes_is_found() -> None:
 
 def test_models_are_found_whatever_their_case_and_keep_the_operators_family() -> None:
     assert choose_model("NEAR/Ana#stranger", [ANA, BEN]) == ANA
-    with pytest.raises(UsageError, match="the command models lists those"):
+    with pytest.raises(UsageError, match="the command models lists them"):
         choose_model("gpt", [ANA, BEN])
 
 

@@ -46,7 +46,7 @@ def test_a_command_that_storage_or_settings_refuse_shows_nothing_of_them(
     error: RostrumError,
 ) -> None:
     said = refusal_of(error)
-    assert "The operator finds the reason in the log" in said
+    assert "The operator can see the reason in the log" in said
     assert "ROSTRUM_" not in said
     assert "/srv" not in said
 

@@ -68,11 +68,11 @@ def test_text_is_read_and_what_is_a_value_already_is_taken() -> None:
     ("name", "text", "why"),
     [
         ("rounds", "ten", "--rounds is “ten”; write a whole number."),
-        ("rounds", "10", "--rounds is 10; it has to be between 1 and 9."),
+        ("rounds", "10", "--rounds is 10; it must be between 1 and 9."),
         (
             "vote_minutes",
             "8d",
-            "--vote-minutes is 11520 minutes; a vote lasts more than 0, at most",
+            "--vote-minutes is 11520 minutes; choose more than 0 and at most",
         ),
         ("turn_order", "simultan", "--turn-order is “simultan”; did you mean simultaneous?"),
         ("ballot", "loud", "--ballot is “loud”; it has to be open or secret or private."),

@@ -42,12 +42,12 @@ def test_a_person_asks_in_one_line(text: str, command: Invocation) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("forget me", "“me” is too much here"),
-        ("forget yes", "“yes” is too much here"),
+        ("forget me", "“me”: this command takes no more"),
+        ("forget yes", "“yes”: this command takes no more"),
         ("forget confirm=perhaps", "write on or off"),
-        ("forget confirm=yes confirm=no", "too much here"),
-        ("forget sure=yes", "“sure=yes” is too much here"),
-        ("optout now", "“now” is too much here"),
+        ("forget confirm=yes confirm=no", "takes no more"),
+        ("forget sure=yes", "“sure=yes”: this command takes no more"),
+        ("optout now", "“now”: this command takes no more"),
     ],
 )
 def test_nobody_is_forgotten_by_mistake(text: str, why: str) -> None:

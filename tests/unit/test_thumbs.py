@@ -301,7 +301,7 @@ async def test_where_one_turn_cannot_be_read_the_others_are(
             await take_back(poll, first, "ann")
             await give(poll, second, "bob")
     assert await labels(poll) == [("ann", 1, "up"), ("bob", 2, "up")]
-    said = "vote not read yet" if isinstance(error, VenueAwayError) else "reactions unreadable"
+    said = "vote reading postponed" if isinstance(error, VenueAwayError) else "reactions unreadable"
     line, *_ = [line for line in logs if line["event"] == said]
     assert line["why"] == str(error)
     assert (await poll.debate()).reason == ""
