@@ -226,8 +226,8 @@ class Service:
         if mirror is not None and awaits(debate, mirror, self.clock.now()):
             raise UsageError(
                 f"Revealing debate {debate.code} now would name the models of its mirror "
-                f"{mirror.code} before people can vote there. Close this vote once the mirror's vote "
-                "is open, or stop the mirror first."
+                f"{mirror.code} before people can vote there. Close this vote once the mirror's "
+                "vote is open, or stop the mirror first."
             )
         await self.windows[debate.platform].close(debate.id, early=True)
         return await self.store.debates.get(debate.id)

@@ -57,5 +57,5 @@ async def test_help_and_hints_know_it(commands: Commands) -> None:
 
 async def test_only_those_who_may_use_it(commands: Commands) -> None:
     somebody = MANAGER.model_copy(update={"manager": False})
-    with pytest.raises(NotAllowedError, match="can frame a debate; ask one"):
+    with pytest.raises(NotAllowedError, match="can frame a debate; please ask one"):
         await said(commands, "frame k7", somebody)

@@ -91,7 +91,7 @@ async def test_a_juror_is_replaced_and_recusal_holds_for_all_who_spoke(
     [
         ("near/nobody", "near/cem", r"does not take part in this debate; its models are near/"),
         ("near/j1", "near/j2#kin2", "is already on this jury"),
-        ("near/j1", "near/j9#ben", "is of a debater's family"),
+        ("near/j1", "near/j9#ben", "belongs to a debater's family"),
         ("near/ben", "far/cem", "There is no backend “far”"),
     ],
 )

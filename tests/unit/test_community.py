@@ -128,7 +128,7 @@ def test_default_or_nothing_undoes_a_setting() -> None:
     ("name", "text", "why"),
     [
         ("modles", "x", "“modles” is not a setting; did you mean models?"),
-        ("zzz", "x", "“zzz” is not a setting; there are models, jurors,"),
+        ("zzz", "x", "“zzz” is not a setting; choose from models, jurors,"),
         ("models", "near/anna", "“near/anna” is not a model offered here; did you mean near/ana?"),
         ("models", "elsewhere/x", "“elsewhere/x” is not a model offered here"),
         ("models", "near/judge", "“near/judge” is not a model offered here"),
@@ -150,14 +150,14 @@ def test_default_or_nothing_undoes_a_setting() -> None:
         ("debate_usd", "-1", "debate_usd is “-1”; write an amount in USD"),
         ("debate_usd", "nan", "debate_usd is “nan”; write an amount in USD"),
         ("debate_usd", "1.5", "debate_usd is 1.5, above the operator's limit of 1"),
-        ("user_daily_debates", "11", "user_daily_debates is 11, above the 10"),
+        ("user_daily_debates", "11", "user_daily_debates is 11, above the operator's limit of 10"),
         ("max_live", "many", "max_live is “many”; write a whole number."),
         ("vote_minutes", "0", "vote_minutes is 0 minutes; choose more than 0"),
         ("vote_minutes", "8d", "vote_minutes is 11520 minutes; choose more than 0 and at most"),
         ("quorum", "1000001", "quorum is 1000001; it must be between 0 and 1000000."),
         ("quorum", "a few", "quorum is “a few”; write a whole number."),
         ("broadcast", "loudly", "broadcast is “loudly”; write on or off."),
-        ("ballot", "loud", "ballot is “loud”; it has to be open or secret or private."),
+        ("ballot", "loud", "ballot is “loud”; it must be open or secret or private."),
     ],
 )
 def test_a_wrong_value_is_refused_with_what_is_right(name: str, text: str, why: str) -> None:

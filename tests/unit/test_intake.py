@@ -122,7 +122,7 @@ def test_default_sides_are_not_drawn() -> None:
         ({"vote_minutes": float("nan")}, "vote_minutes is nan"),
         ({"vote_minutes": 0}, "vote_minutes is 0"),
         ({"quorum": -1}, "quorum is -1"),
-        ({"models": {"C": MODELS[0]}}, "no side C; it has A and B"),
+        ({"models": {"C": MODELS[0]}}, "no side C; its sides are A and B"),
     ],
 )
 def test_what_cannot_be_held_is_refused_with_what_to_do(asked: dict[str, Any], why: str) -> None:
