@@ -207,7 +207,7 @@ async def test_only_the_starter_and_managers_stop_a_debate(chat: Chat) -> None:
 async def test_what_managers_do_others_may_not(chat: Chat, command: str) -> None:
     said = await chat.say(STARTER, command)
     assert said.startswith("Only a manager of this community can ")
-    assert said.endswith("; ask one.")
+    assert said.endswith("; please ask one.")
 
 
 async def test_who_holds_the_managers_role_is_a_manager(chat: Chat) -> None:
