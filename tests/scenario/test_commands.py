@@ -199,7 +199,7 @@ async def test_only_the_starter_and_managers_stop_a_debate(chat: Chat) -> None:
     assert "is stopping" in await chat.say(MANAGER, f"cancel {again.code}")
     await chat.line.ended(again.id)
     assert "A manager stopped it." in chat.line.venue.said()
-    assert "only a running one stops" in await chat.say(STARTER, f"cancel {again.code}")
+    assert "only a running debate can be stopped" in await chat.say(STARTER, f"cancel {again.code}")
     assert "No debate is queued or running in this channel" in await chat.say(STARTER, "cancel")
 
 

@@ -331,7 +331,7 @@ async def test_cancel_interrupts_the_call_that_is_out(line: Running, stage: Stag
     interrupted = record.calls[-1]
     assert (interrupted.error, interrupted.cost) == ("cancelled", None)
     assert "The debate was stopped. Stopped by its starter." in in_thread(stage)[-1].body
-    with pytest.raises(UsageError, match="only a running one stops"):
+    with pytest.raises(UsageError, match="only a running debate can be stopped"):
         await line.service.cancel(debate.id, "again")
     with pytest.raises(UsageError, match="nothing to resume"):
         await line.service.resume(debate.id, NO_CAPS)
