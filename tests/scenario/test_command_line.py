@@ -289,7 +289,9 @@ def test_an_ended_debate_is_neither_cancelled_nor_resumed(office: Office) -> Non
     cancelled, resumed = office.side_by_side(
         ("cancel", office.finished), ("resume", office.finished)
     )
-    assert cancelled.failed(2) == (f"Debate {office.finished} is closed; only a running debate can be stopped.")
+    assert cancelled.failed(2) == (
+        f"Debate {office.finished} is closed; only a running debate can be stopped."
+    )
     assert resumed.failed(2) == f"Debate {office.finished} is closed; nothing is to be resumed."
 
 
