@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 import orjson
@@ -96,7 +97,13 @@ NEW_FIELDS = tuple(name for name in NewDebate.model_fields if name in DEBATE_FIE
 def to_debate(row: Any) -> Debate:
     """Read a row of the debates table."""
     plain = {name: getattr(row, name) for name in DEBATE_FIELDS}
-    return Debate(setup=Setup.model_validate_json(row.setup), **plain)
+    return Debate(setup=_read_setup(row.setup), **plain)
+
+
+@lru_cache(maxsize=64)
+def _read_setup(stored: str) -> Setup:
+    """Read what a debate was frozen with; a debate that starts is looked at several times."""
+    return Setup.model_validate_json(stored)
 
 
 class DebateTable:
