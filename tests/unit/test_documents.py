@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import typer
 
+from adapters.storage.tables import metadata
 from bot.cli import app
 from bot.settings.settings import Settings
 from bot.settings.sources import known_paths, shape_of, variable
@@ -133,6 +134,13 @@ def test_every_name_in_the_architecture_is_in_the_code() -> None:
     ]
     assert len(names) > 150
     expect_no([name for name in names if not known >= set(name.text.split("."))])
+
+
+def test_every_room_and_table_has_a_line() -> None:
+    rooms = {f"engine/{init.parent.name}/" for init in ROOT.glob("engine/*/__init__.py")}
+    pages = ("ARCHITECTURE.md", "docs/architecture/durability.md")
+    rows = {row for page in pages for row in re.findall(r"(?m)^\| `([^`]+)` \|", read(ROOT / page))}
+    assert rooms | set(metadata.tables) <= rows
 
 
 def test_every_message_that_a_guide_quotes_is_one_of_the_product() -> None:
