@@ -64,53 +64,69 @@ class Cast(NamedTuple):
     gone: tuple[Model, ...] = ()
 
 
-def build_transcript(
-    topic: str,
-    conditions: str,
-    turns: Sequence[Turn],
-    cast: Cast,
-    *,
-    simultaneous: bool = False,
-) -> Transcript:
-    """Lay out a debate as it was held; `arrange` puts it in the order of a ballot.
+class Scribe:
+    """Writes a debate down for its jurors, turn by turn while it is held.
 
-    Each line of a speech is quoted, so that no speech can imitate the layout around it. A
-    speech says when in its round it was spoken, or, with `simultaneous`, that all
-    wrote at the same time.
+    What is hidden may grow with a turn; those written before it are then blinded once more.
     """
-    hidden = _find_hidden(topic, conditions, turns, cast)
-    ordered = sorted(turns, key=lambda turn: turn.number)
 
-    def show(text: str) -> str:
-        return blind(text, cast.names, hidden, anonymous=cast.blind)
+    def __init__(self, topic: str, conditions: str, cast: Cast) -> None:
+        self._topic, self._conditions, self._cast = topic, conditions, cast
+        models = (*cast.models.values(), *cast.gone)
+        # A turn may record its model with the backend, whose name can be any everyday word.
+        self._backends = tuple({f"{model.backend}/" for model in models})
+        self._hidden = frozenset(name for model in models for name in (model.name, model.family))
+        self._heard: set[str] = set()
+        self._written: dict[str, tuple[frozenset[str], str]] = {}
 
-    def speak(turn: Turn) -> Speech:
-        known = cast.models.get(turn.seat) or cast.models[turn.side]
-        model = "" if cast.blind else known.ref
-        spoke = "written at the same time" if simultaneous else _say_place(turn.place)
-        return Speech(cast.names[turn.side], spoke, _quote(show(turn.text)), model)
+    def hear(self, turn: Turn) -> None:
+        """Write a turn down; doing so again changes nothing."""
+        self._learn((turn,))
+        self._write(turn)
 
-    rounds = (
-        Round(
-            show(title.replace("_", " ").replace("-", " ")),
-            tuple(map(speak, group)),
+    def _learn(self, turns: Sequence[Turn]) -> None:
+        """Hide the models that answered, and any name that a speaker gave itself."""
+        new = [turn for turn in turns if turn.step not in self._heard]
+        told = () if self._heard else (self._topic, self._conditions)
+        self._hidden |= find_self_named((*told, *(turn.text for turn in new)))
+        for turn in new:
+            self._heard.add(turn.step)
+            backend = next(filter(turn.model.startswith, self._backends), "")
+            self._hidden |= {turn.model.removeprefix(backend)}
+
+    def _write(self, turn: Turn) -> str:
+        """Return a turn as it is shown, blinded unless that was done with all that is hidden."""
+        hidden, text = self._written.get(turn.step, (None, ""))
+        if hidden != self._hidden:
+            text = _quote(self._show(turn.text))
+            self._written[turn.step] = self._hidden, text
+        return text
+
+    def _show(self, text: str) -> str:
+        return blind(text, self._cast.names, self._hidden, anonymous=self._cast.blind)
+
+    def lay_out(self, turns: Sequence[Turn], *, simultaneous: bool = False) -> Transcript:
+        """Lay out a debate as it was held; `arrange` puts it in the order of a ballot.
+
+        Each line of a speech is quoted, so that no speech can imitate the layout around it. A
+        speech says when in its round it was spoken, or, with `simultaneous`, that all
+        wrote at the same time.
+        """
+        self._learn(turns)
+
+        def speak(turn: Turn) -> Speech:
+            known = self._cast.models.get(turn.seat) or self._cast.models[turn.side]
+            model = "" if self._cast.blind else known.ref
+            spoke = "written at the same time" if simultaneous else _say_place(turn.place)
+            return Speech(self._cast.names[turn.side], spoke, self._write(turn), model)
+
+        ordered = sorted(turns, key=lambda turn: turn.number)
+        rounds = (
+            Round(self._show(title.replace("_", " ").replace("-", " ")), tuple(map(speak, group)))
+            for title, group in groupby(ordered, key=lambda turn: turn.round)
         )
-        for title, group in groupby(ordered, key=lambda turn: turn.round)
-    )
-    return Transcript(_quote(show(topic)), _quote(show(conditions)), tuple(rounds))
-
-
-def _find_hidden(topic: str, conditions: str, turns: Sequence[Turn], cast: Cast) -> frozenset[str]:
-    """Return all names to hide: the models', and any that a speaker gave itself in any turn."""
-    models = (*cast.models.values(), *cast.gone)
-    named = {name for model in models for name in (model.name, model.family)}
-    # A turn may record its model with the backend, whose name can be any everyday word.
-    backends = {f"{model.backend}/" for model in models}
-    answered = {
-        turn.model.removeprefix(next(filter(turn.model.startswith, backends), "")) for turn in turns
-    }
-    told = find_self_named((topic, conditions, *(turn.text for turn in turns)))
-    return told | named | answered
+        topic, conditions = _quote(self._show(self._topic)), _quote(self._show(self._conditions))
+        return Transcript(topic, conditions, tuple(rounds))
 
 
 def _say_place(place: int) -> str:

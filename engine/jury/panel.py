@@ -9,10 +9,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from engine.blinding.blinding import BLINDER
-from engine.blinding.transcript import Cast, Transcript, build_transcript
+from engine.blinding.transcript import Cast, Scribe, Transcript
 from engine.debate import Debate, Turn, TurnOrder
 from engine.errors import ModelError
 from engine.floor.steps import Caller, prompt_hash
@@ -26,24 +27,16 @@ from engine.prompts.languages import language_name
 from engine.prompts.library import Prompts
 
 
-def _lay_out(debate: Debate, turns: Sequence[Turn]) -> Transcript:
+def open_transcript(debate: Debate) -> Scribe:
+    """Return what writes a debate down for its jurors while it is held."""
     setup, request = debate.setup, debate.request
-    return build_transcript(
-        request.topic,
-        request.conditions,
-        turns,
-        Cast(
-            setup.names,
-            request.sides | request.seats,
-            setup.panel.blind,
-            tuple(change.was for change in setup.replaced),
-        ),
-        simultaneous=request.turn_order is TurnOrder.SIMULTANEOUS,
-    )
+    gone = tuple(change.was for change in setup.replaced)
+    cast = Cast(setup.names, request.sides | request.seats, setup.panel.blind, gone)
+    return Scribe(request.topic, request.conditions, cast)
 
 
 async def hold_panel(
-    debate: Debate, turns: Sequence[Turn], prompts: Prompts, steps: Caller
+    debate: Debate, turns: Sequence[Turn], prompts: Prompts, steps: Caller, scribe: Scribe
 ) -> tuple[Verdict, dict[str, Ballot]]:
     """Return the panel's verdict, and every ballot by the step that gave it.
 
@@ -52,7 +45,9 @@ async def hold_panel(
     LeaseLostError.
     """
     loop = asyncio.get_running_loop()
-    transcript = await loop.run_in_executor(BLINDER, _lay_out, debate, tuple(turns))
+    together = debate.request.turn_order is TurnOrder.SIMULTANEOUS
+    lay_out = partial(scribe.lay_out, tuple(turns), simultaneous=together)
+    transcript = await loop.run_in_executor(BLINDER, lay_out)
     panel = Panel(debate, transcript, prompts, steps)
     contenders = tuple(debate.request.sides)
     cast: dict[str, Ballot] = {}

@@ -10,6 +10,7 @@ from functools import partial
 import structlog
 
 from engine.blinding.blinding import BLINDER
+from engine.blinding.transcript import Scribe
 from engine.blinding.veil import names_of
 from engine.debate import Debate, Model, Sampling, Setup, Status, Turn
 from engine.delivery.ending import DEFECT, reason_of, said_of
@@ -26,10 +27,10 @@ from engine.floor.drafts import KINDS, Drafting
 from engine.floor.floor import Floor
 from engine.floor.keeper import Keeper
 from engine.floor.loop_pace import Pace
-from engine.floor.steps import Steps
+from engine.floor.steps import SENT_SECONDS, Steps
 from engine.floor.wake import Bell
 from engine.formats import format_of
-from engine.jury.panel import hold_panel
+from engine.jury.panel import hold_panel, open_transcript
 from engine.line.ahead import warm_up
 from engine.messages import Notice, StanceInvite, VoteInvite
 from engine.ports import AnswerSchema, Audience, ChatMessage, Models, Reply
@@ -86,7 +87,8 @@ class Runner:
         steps = Steps(debate, lease, journaled, self.store, self.models, self.keeper, self._pace)
         advance = self.store.debates.advance
         steps.later(partial(advance, lease, debate_id, Status.RUNNING, debate.reason))
-        desk = LiveDesk(debate, lease, steps, self, journaled.unanswered)
+        scribe = open_transcript(debate)
+        desk = LiveDesk(debate, lease, steps, self, journaled.unanswered, scribe)
         try:
             if journaled.steps:
                 desk.undelivered = await self.store.outbox.undelivered_turns(debate_id)
@@ -113,7 +115,9 @@ class Runner:
             await floor.adjourned()
             if held.done():
                 held.result()
-            verdict, ballots = await hold_panel(debate, floor.turns, prompts, desk.steps)
+            verdict, ballots = await hold_panel(
+                debate, floor.turns, prompts, desk.steps, desk.scribe
+            )
         seal = self.store.journal.record_verdict
         desk.steps.later(
             partial(seal, desk.lease, debate.id, verdict, ballots, _invitation(debate))
@@ -187,6 +191,7 @@ class LiveDesk:
     steps: Steps
     runner: Runner
     unanswered: Mapping[str, str]
+    scribe: Scribe
     undelivered: int = 0
     recording: int = 0
 
@@ -232,8 +237,10 @@ class LiveDesk:
             drafting.end(spoken=spoken)
 
     async def publish(self, turn: Turn, compose: Callable[[], Post]) -> None:
-        """Keep a turn and queue its post, together."""
+        """Keep a turn and queue its post, together; jurors' text of it is made beside a call."""
         self.recording += 1
+        loop = asyncio.get_running_loop()
+        loop.call_later(SENT_SECONDS, BLINDER.submit, self.scribe.hear, turn)
         self.steps.later(partial(self._record, turn, compose))
 
     async def keep(self, note: Note) -> None:
