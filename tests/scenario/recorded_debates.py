@@ -125,13 +125,20 @@ class World:
         self.session.service.bell.ring("votes/memory")
 
     async def asks(self, debate_id: str, question: Question, step: str = "") -> Target:
-        """Return a question, once it is asked."""
-        async with asyncio.timeout(20):
+        """Return a question, once it is asked and its time runs, which may be a moment later."""
+        async with asyncio.timeout(60):
             while True:
                 for target in await self.session.store.votes.targets(debate_id, question):
-                    if step in ("", target.step):
+                    if step in ("", target.step) and await self._runs(target):
                         return target
                 await asyncio.sleep(0.005)
+
+    async def _runs(self, target: Target) -> bool:
+        """Tell whether what ends by itself has its deadline: time that passed before is lost."""
+        if target.question is Question.STANCE_BEFORE:
+            debate = await self.session.store.debates.get(target.debate)
+            return debate.stance_deadline is not None
+        return target.question is not Question.AGAIN or target.deadline is not None
 
     async def answer(self, target: Target, *answers: str) -> None:
         """Answer by reaction, or take one back: `ann+A`, `ann-A`."""
@@ -170,7 +177,7 @@ class World:
         """Wait until debates are over, and everybody can see it."""
         for debate_id in debates:
             await self._until(debate_id, has_ended)
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 await self.session.delivery.settled(debate_id)
                 while not self._is_announced(debate_id):  # noqa: ASYNC110
                     await asyncio.sleep(0.005)
@@ -182,7 +189,7 @@ class World:
         return shown is not None and (shown.phase == "failed" or shown.revealed == "thread")
 
     async def _until(self, debate_id: str, done: Callable[[Debate], object]) -> None:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while not done(await self.session.store.debates.get(debate_id)):  # noqa: ASYNC110
                 await asyncio.sleep(0.005)
 
