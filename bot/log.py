@@ -26,6 +26,7 @@ REDACTED = "[redacted]"
 # Libraries that say more at "info" than an operator wants to read.
 _TALKATIVE = (
     "aiohttp.access",
+    "aiosqlite",
     "alembic",
     "asyncio",
     "discord",

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
+from adapters.storage.budgets import community_scope
 from adapters.storage.connection import Connection
 from adapters.storage.database import Database
-from adapters.storage.purge import count_holdings, find_gone, finish_purge, purge_some
+from adapters.storage.purge import finish_purge, purge_some
 from engine.store import Holdings, Left
 from engine.store.community import CommunitySettings
 
@@ -36,6 +37,24 @@ WHERE platform = :platform AND community NOT IN (
     SELECT community FROM communities WHERE platform = :platform
 )
 """
+GONE = """
+SELECT platform, community FROM communities
+WHERE left_at < :before AND NOT EXISTS (
+    SELECT 1 FROM debates
+    WHERE debates.platform = communities.platform AND debates.community = communities.community
+        AND debates.status IN ('queued', 'running')
+)
+"""
+# A vote is one person's on one debate.
+HOLDINGS = """
+SELECT
+    (SELECT count(*) FROM debates WHERE platform = :platform AND community = :community) AS debates,
+    (SELECT count(DISTINCT debates.id || '/' || vote_events.person)
+    FROM vote_events JOIN debates ON debates.id = vote_events.debate
+    WHERE platform = :platform AND community = :community AND question = 'vote') AS votes,
+    EXISTS (SELECT 1 FROM communities WHERE platform = :platform AND community = :community)
+    OR EXISTS (SELECT 1 FROM usage WHERE scope = :scope) AS kept
+"""
 
 
 class CommunityTable:
@@ -46,7 +65,8 @@ class CommunityTable:
 
     async def get(self, platform: str, community: str) -> CommunitySettings:
         """Return a community's settings; nothing is set in one that is not known."""
-        return await self._database.read(lambda c: _get(c, platform, community))
+        which = {"platform": platform, "community": community}
+        return _read(await self._database.value(SETTINGS, **which))
 
     async def change(
         self,
@@ -58,7 +78,8 @@ class CommunityTable:
         """Store what `make` makes of a community's settings, at once; what it raises undoes it."""
 
         def store(connection: Connection) -> CommunitySettings:
-            changed = make(_get(connection, platform, community))
+            stored = connection.value(SETTINGS, platform=platform, community=community)
+            changed = make(_read(stored))
             join(connection, platform, community, now)
             settings = changed.model_dump_json(exclude_defaults=True)
             connection.run(SET, platform=platform, community=community, settings=settings)
@@ -85,12 +106,14 @@ class CommunityTable:
 
     async def gone(self, before: datetime) -> list[Left]:
         """Return those that left before a moment, and where no debate runs any more."""
-        return await self._database.read(lambda connection: find_gone(connection, before))
+        return [Left(*row) for row in await self._database.rows(GONE, before=before)]
 
     async def holdings(self, platform: str, community: str) -> Holdings:
         """Return how much is stored of a community."""
-        left = Left(platform, community)
-        return await self._database.read(lambda connection: count_holdings(connection, left))
+        scope = community_scope(platform, community)
+        which = {"platform": platform, "community": community, "scope": scope}
+        found = await self._database.first(HOLDINGS, **which)
+        return Holdings(found.debates, found.votes, bool(found.debates or found.kept))
 
     async def purge(self, platform: str, community: str) -> int:
         """Delete a community's debates wholly, a few at a time; return how many."""
@@ -101,8 +124,7 @@ class CommunityTable:
         return total
 
 
-def _get(connection: Connection, platform: str, community: str) -> CommunitySettings:
-    stored = connection.value(SETTINGS, platform=platform, community=community)
+def _read(stored: str | None) -> CommunitySettings:
     return CommunitySettings.model_validate_json(stored or "{}")
 
 

@@ -38,6 +38,13 @@ WRITER = (
     f"wal_autocheckpoint = {LOG_PAGES}",
 )
 LIST = re.compile(r"\bIN :(\w+)")
+SETTINGS: dict[str, Any] = {
+    "uri": True,
+    "isolation_level": None,  # transactions are begun by name: the driver would do so too late
+    "check_same_thread": False,
+    "detect_types": sqlite3.PARSE_DECLTYPES,
+    "cached_statements": STATEMENTS,
+}
 
 
 class Connection:
@@ -73,14 +80,14 @@ class Connection:
     def rows(self, sql: str, /, **values: Any) -> list[Any]:
         """Return what a query finds, or a change returns, as named tuples."""
         cursor = self._execute(sql, values)
-        return list(map(_shape(cursor.description), cursor.fetchall()))
+        return list(map(shape(cursor.description), cursor.fetchall()))
 
     def first(self, sql: str, /, **values: Any) -> Any:
         """Return the first row, None without any."""
         cursor = self._execute(sql, values)
         row = cursor.fetchone()
         cursor.close()
-        return row and _shape(cursor.description)(row)
+        return row and shape(cursor.description)(row)
 
     def value(self, sql: str, /, **values: Any) -> Any:
         """Return the first column of the first row, None without any."""
@@ -94,29 +101,34 @@ class Connection:
         return [row[0] for row in self._execute(sql, values).fetchall()]
 
     def _execute(self, sql: str, values: Mapping[str, Any]) -> sqlite3.Cursor:
-        if " IN :" in sql:
-            sql, values = _spell_out(sql, values)
-        return self.driver.execute(sql, values)
+        return self.driver.execute(*spell_out(sql, values))
 
 
 def connect(path: Path, pragmas: Iterable[str] = READER, *, frozen: bool = False) -> Connection:
-    """Open a file. A `frozen` one cannot change: the WAL mode would need a second file for it."""
-    name = f"file:{quote(str(path))}" + ("?immutable=1" if frozen else "")
-    driver = sqlite3.connect(
-        name,
-        uri=True,
-        isolation_level=None,  # transactions are begun by name: the driver would do so too late
-        check_same_thread=False,
-        detect_types=sqlite3.PARSE_DECLTYPES,
-        cached_statements=STATEMENTS,
-    )
-    for pragma in pragmas:
-        driver.execute(f"PRAGMA {pragma}")
+    """Open a file; see `address`."""
+    driver = sqlite3.connect(address(path, frozen=frozen), **SETTINGS)
+    set_pragmas(driver, pragmas)
     return Connection(driver)
 
 
-def _spell_out(sql: str, values: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+def address(path: Path, *, frozen: bool = False) -> str:
+    """Return a file's name for SQLite. A `frozen` one cannot change, so it needs no second file.
+
+    The WAL mode would need one even for reading, which a read-only folder has no place for.
+    """
+    return f"file:{quote(str(path))}" + ("?immutable=1" if frozen else "")
+
+
+def set_pragmas(driver: sqlite3.Connection, pragmas: Iterable[str]) -> None:
+    """Set a new connection up."""
+    for pragma in pragmas:
+        driver.execute(f"PRAGMA {pragma}")
+
+
+def spell_out(sql: str, values: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
     """Replace each list by a parameter for each of its items."""
+    if " IN :" not in sql:
+        return sql, values
     items = {
         f"{name}_{number}": item
         for name in LIST.findall(sql)
@@ -130,13 +142,15 @@ def _spell_out(sql: str, values: Mapping[str, Any]) -> tuple[str, Mapping[str, A
     return LIST.sub(spell, sql), {**values, **items}
 
 
-def _shape(description: Iterable[tuple[Any, ...]]) -> Any:
+def shape(description: Iterable[tuple[Any, ...]]) -> Any:
+    """Return what makes a named tuple of a row with these columns."""
     return _named(tuple([column[0] for column in description]))
 
 
 @cache
 def _named(names: tuple[str, ...]) -> Any:
-    row: Any = namedtuple("Row", names)  # type: ignore[misc]  # its fields are the query's
+    # Its fields are the query's; a column without a name, as of count(*), gets one.
+    row: Any = namedtuple("Row", names, rename=True)  # type: ignore[misc]
     return row._make
 
 

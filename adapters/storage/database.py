@@ -1,15 +1,15 @@
 """The database: one writer that groups commits, and readers apart from it.
 
-Operations are plain functions of a connection. Writes run in one thread, many to a commit: with
+Writes are plain functions of a connection. They run in one thread, many to a commit: with
 `synchronous=FULL` a commit costs a disk flush, and grouping shares it (measured: 20,000 inserts/s
-against 1,000–2,500 with a commit each). Reads run in threads of their own.
+against 1,000–2,500 with a commit each). Single reads run on connections apart from it (see
+`readers.py`), what has to agree over several on a snapshot.
 """
 
 from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
@@ -27,13 +27,13 @@ from adapters.storage.file import (
     open_unchanged,
     sqlite_path,
 )
+from adapters.storage.readers import Readers
 from engine.errors import StoreError
 from engine.private_files import tighten
 
 T = TypeVar("T")
 # What SQLite and its driver raise; a name or a text that is no UTF-8 passes them by.
 FAULTS = (sqlite3.Error, UnicodeDecodeError)
-READERS = 4
 WOKEN_AT_ONCE = 8
 COMPANY_TURNS = 3
 REST_SECONDS = 0.00005  # for each write that had company since the queue was empty
@@ -86,8 +86,7 @@ class Database:
         if writable:
             create_file(self.path)
         self._frozen = not writable and is_frozen(self.path)
-        self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="reader")
-        self._idle: deque[Connection] = deque()
+        self._readers = Readers(self.path, frozen=self._frozen)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="writer")
         self._connection: Connection | None = None
         self._queue: list[Write] = []
@@ -116,38 +115,38 @@ class Database:
             self._flushing = asyncio.create_task(self._flush(), name="writer")
         return done
 
-    async def read(self, operation: Callable[[Connection], T]) -> T:
-        """Run a read on a connection of its own. Raises StoreError."""
-        self._check_open()
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._readers, self._read, operation)
-
     async def run(self, sql: str, /, **values: Any) -> int:
         """Run one change in the next group; return how many rows it changed."""
         return await self.enqueue(lambda connection: connection.run(sql, **values))
 
     async def rows(self, sql: str, /, **values: Any) -> list[Any]:
-        """Return what a query finds, as named tuples."""
-        return await self.read(lambda connection: connection.rows(sql, **values))
+        """Return what a query finds, as named tuples. Raises StoreError."""
+        self._check_open()
+        try:
+            return await self._readers.fetch(sql, values)
+        except FAULTS as error:
+            raise self.explain(error) from error
 
     async def first(self, sql: str, /, **values: Any) -> Any:
         """Return the first row that a query finds, None without any."""
-        return await self.read(lambda connection: connection.first(sql, **values))
+        rows = await self.rows(sql, **values)
+        return rows[0] if rows else None
 
     async def value(self, sql: str, /, **values: Any) -> Any:
         """Return the first column of the first row, None without any."""
-        return await self.read(lambda connection: connection.value(sql, **values))
+        rows = await self.rows(sql, **values)
+        return rows[0][0] if rows else None
 
     async def column(self, sql: str, /, **values: Any) -> list[Any]:
         """Return the first column of every row."""
-        return await self.read(lambda connection: connection.column(sql, **values))
+        return [row[0] for row in await self.rows(sql, **values)]
 
     @contextmanager
     def snapshot(self) -> Iterator[Connection]:
         """Open one consistent view, for a worker thread."""
         try:
-            with closing(self._connect()) as connection, connection.transaction():
-                yield connection
+            with closing(connect(self.path, frozen=self._frozen)) as view, view.transaction():
+                yield view
         except FAULTS as error:
             raise self.explain(error) from error
 
@@ -200,13 +199,12 @@ class Database:
     async def close(self) -> None:
         """Finish what was asked for, and close every connection; nothing can be asked after."""
         self._closed = True
+        await self._readers.close()
         if self._flushing is not None:
             await self._flushing
         self._thread.shutdown()
-        self._readers.shutdown()
-        for connection in (self._connection, *self._idle):
-            if connection is not None:
-                connection.close()
+        if self._connection is not None:
+            self._connection.close()
         if self._lock is not None:
             self._lock.close()
 
@@ -214,25 +212,10 @@ class Database:
         if self._closed:
             raise StoreError(f"The database {self.path} was closed; start Rostrum again.")
 
-    def _connect(self) -> Connection:
-        return connect(self.path, frozen=self._frozen)
-
     def _writing(self) -> Connection:
         if self._connection is None:
             self._connection = connect(self.path, WRITER, frozen=self._frozen)
         return self._connection
-
-    def _read(self, operation: Callable[[Connection], T]) -> T:
-        try:
-            try:
-                connection = self._idle.pop()
-            except IndexError:
-                connection = self._connect()
-            result = operation(connection)
-        except FAULTS as error:
-            raise self.explain(error) from error
-        self._idle.append(connection)
-        return result
 
     async def _flush(self) -> None:
         loop = asyncio.get_running_loop()

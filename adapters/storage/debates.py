@@ -12,7 +12,7 @@ import orjson
 from adapters.storage import budgets
 from adapters.storage.connection import Connection
 from adapters.storage.database import Database
-from adapters.storage.installation import find_secret, make_secret
+from adapters.storage.installation import FIND, make_secret
 from adapters.storage.leases import guard
 from adapters.storage.outbox import insert_posts, reopen
 from adapters.storage.people import ensure_starter
@@ -127,7 +127,8 @@ class DebateTable:
 
     async def get(self, debate_id: str) -> Debate:
         """Return a debate by its id or its short code. Raises NotFoundError."""
-        return await self._database.read(lambda connection: _get(connection, debate_id))
+        query, values = _named(debate_id)
+        return _found(await self._database.first(query, **values), debate_id)
 
     async def mirror_of(self, debate: Debate) -> Debate | None:
         """Return the same debate with sides exchanged; None where there is none, or no more."""
@@ -237,9 +238,9 @@ class DebateTable:
     async def secret(self, name: str) -> bytes:
         """Return this installation's own random 32 bytes of that name, made when first asked."""
         # Read first: an export beside a running process has nothing to write then.
-        known = await self._database.read(lambda connection: find_secret(connection, name))
+        known = await self._database.value(FIND, name=name)
         if known is not None:
-            return known
+            return bytes.fromhex(known)
         return await self._database.write(lambda connection: make_secret(connection, name))
 
 
@@ -266,10 +267,17 @@ def _create(connection: Connection, new: NewDebate, caps: Caps, posts: Sequence[
 
 
 def _get(connection: Connection, debate_id: str) -> Debate:
+    query, values = _named(debate_id)
+    return _found(connection.first(query, **values), debate_id)
+
+
+def _named(debate_id: str) -> tuple[str, dict[str, Any]]:
     if len(debate_id) == ID_LENGTH:
-        row = connection.first(BY_ID, id=debate_id.upper())
-    else:
-        row = connection.first(BY_CODE, code=debate_id.lower(), length=len(debate_id))
+        return BY_ID, {"id": debate_id.upper()}
+    return BY_CODE, {"code": debate_id.lower(), "length": len(debate_id)}
+
+
+def _found(row: Any, debate_id: str) -> Debate:
     if row is None or len(debate_id) < CODE_LENGTH:
         raise NotFoundError(f"There is no debate {debate_id!r}; take an id from the list.")
     return to_debate(row)

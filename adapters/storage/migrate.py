@@ -63,7 +63,8 @@ async def migrate(database: Database) -> str:
     return newest()
 
 
-def _refuse_foreign(database: Database) -> None:
+def _refuse_foreign(database: Database) -> str | None:
+    """Return the revision a database is at; None when it is empty. Raises StoreError."""
     tables, current = database.peek()
     mine = tables >= OURS and NUMBER.fullmatch(current or "")
     if tables - {VERSIONS} and not mine:
@@ -71,6 +72,7 @@ def _refuse_foreign(database: Database) -> None:
             f"The database {database.path} belongs to another program: its tables are not those of "
             "Rostrum. It was left as it is; point ROSTRUM_DATABASE_URL at another file."
         )
+    return current
 
 
 def _refuse_newer(database: Database, current: str | None) -> None:
@@ -126,8 +128,7 @@ async def require_newest(database: Database) -> None:
 
 async def require_ours(database: Database) -> str:
     """Return the revision of a database of Rostrum, of whatever version. Raises StoreError."""
-    await asyncio.to_thread(_refuse_foreign, database)
-    current = await database.read(revision)
+    current = await asyncio.to_thread(_refuse_foreign, database)
     if current is None:
         raise StoreError(
             f"The database {database.path} has no tables of Rostrum yet; run rostrum migrate. "

@@ -6,6 +6,7 @@ keyed hash of the id, which no row refers to. While it stands, nothing of that p
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -127,7 +128,12 @@ class PeopleTable:
 
     async def traces(self, platform: str, user: str) -> Traces:
         """Return what is stored of a person."""
-        return await self._database.read(lambda c: _traces(c, platform, user))
+
+        def look() -> Traces:
+            with self._database.snapshot() as connection:
+                return _traces(connection, platform, user)
+
+        return await asyncio.to_thread(look)
 
     async def starter_of(self, debate_id: str) -> str | None:
         """Return who started a debate, None where nobody is known or they were forgotten."""

@@ -2,33 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from adapters.storage.budgets import community_scope
 from adapters.storage.connection import Connection
 from adapters.storage.installation import mark_unwiped
-from engine.store import Holdings, Left
+from engine.store import Left
 
 AT_ONCE = 20  # debates a commit: every other write waits for it
 LEASED = ("debate", "gone", "stance", "thumbs")
-GONE = """
-SELECT platform, community FROM communities
-WHERE left_at < :before AND NOT EXISTS (
-    SELECT 1 FROM debates
-    WHERE debates.platform = communities.platform AND debates.community = communities.community
-        AND debates.status IN ('queued', 'running')
-)
-"""
-# A vote is one person's on one debate.
-HOLDINGS = """
-SELECT
-    (SELECT count(*) FROM debates WHERE platform = :platform AND community = :community) AS debates,
-    (SELECT count(DISTINCT debates.id || '/' || vote_events.person)
-    FROM vote_events JOIN debates ON debates.id = vote_events.debate
-    WHERE platform = :platform AND community = :community AND question = 'vote') AS votes,
-    EXISTS (SELECT 1 FROM communities WHERE platform = :platform AND community = :community)
-    OR EXISTS (SELECT 1 FROM usage WHERE scope = :scope) AS kept
-"""
 SOME = """
 SELECT id FROM debates
 WHERE platform = :platform AND community = :community AND status NOT IN ('queued', 'running')
@@ -51,17 +31,6 @@ SELECT id FROM people WHERE NOT opted_out AND since IS NULL AND id NOT IN (
 )
 """
 DELETE_PERSON = "DELETE FROM people WHERE id = :person"
-
-
-def find_gone(connection: Connection, before: datetime) -> list[Left]:
-    """Return the communities that left before a moment, and where no debate runs any more."""
-    return [Left(*row) for row in connection.rows(GONE, before=before)]
-
-
-def count_holdings(connection: Connection, left: Left) -> Holdings:
-    """Count what is stored of a community."""
-    found = connection.first(HOLDINGS, scope=community_scope(*left), **left._asdict())
-    return Holdings(found.debates, found.votes, bool(found.debates or found.kept))
 
 
 def purge_some(connection: Connection, left: Left) -> int:

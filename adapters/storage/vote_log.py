@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
@@ -124,7 +125,12 @@ class VoteLog:
         self, debate_id: str, question: Question | None = None
     ) -> tuple[VoteEvent, ...]:
         """Return a question's log, or those of all but thumbs, in the order of receipt."""
-        return await self._database.read(lambda c: find_log(c, debate_id, question))
+        asked = ASKED if question is None else (question,)
+        rows = await self._database.rows(LOG, debate=debate_id, questions=asked, step="")
+        # After the log: what is revealed meanwhile came after every answer in it.
+        revealed_at = await self._database.value(MIRROR_REVEALED_AT, debate=debate_id)
+        # Thousands of answers are work for a thread.
+        return await asyncio.to_thread(lambda: tuple(read_log(rows, revealed_at)))
 
     async def revised_by(self, platform: str, user: str, among: Sequence[str]) -> frozenset[str]:
         """Return those of some debates that somebody has answered after the reveal."""

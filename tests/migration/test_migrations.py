@@ -46,7 +46,7 @@ def _differences(database: Database) -> object:
 
 async def test_migrating_an_empty_database_makes_this_versions_tables(empty: Database) -> None:
     assert await migrate(empty) == newest()
-    assert await empty.read(revision) == newest()
+    assert await empty.write(revision) == newest()
     assert _differences(empty) == []
 
 
@@ -78,7 +78,7 @@ async def test_a_database_of_a_newer_version_is_left_alone(database: Database) -
         StoreError, match=r"was made by a newer Rostrum \(revision 9999\); install that version"
     ):
         await migrate(database)
-    assert await database.read(revision) == "9999"
+    assert await database.write(revision) == "9999"
 
 
 async def test_a_migrated_database_is_ready(database: Database) -> None:

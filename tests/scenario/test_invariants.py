@@ -18,7 +18,6 @@ import pytest
 from ulid import ULID
 
 from adapters.models.router import open_models
-from adapters.storage.database import READERS
 from adapters.storage.store import SqlStore
 from bot.app import Line
 from engine.dataset.writer import export
@@ -79,8 +78,6 @@ async def test_a_background_task_that_dies_ends_the_process_with_its_exception(
         raise ZeroDivisionError(task)
 
     monkeypatch.setattr(task, die)
-    # Readers are connected: a driver's thread that is left while it connects complains of that.
-    await asyncio.gather(*(store.debates.unfinished() for _ in range(READERS)))
     line = Line(store, open_models({}), load_prompts(), [MemoryVenue()])
     with pytest.raises(ExceptionGroup) as ended:
         async with asyncio.timeout(5), line.running():

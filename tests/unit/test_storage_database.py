@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from adapters.storage.store import SqlStore
 from engine.errors import NotFoundError, StoreError
 
 NOBODY = 65534
+NUMBERS = "SELECT id FROM notes ORDER BY id"
 
 
 @pytest.fixture
@@ -39,7 +40,7 @@ def insert(connection: Connection, number: int, body: str = "x") -> int:
 
 
 def numbers(connection: Connection) -> list[int]:
-    return connection.column("SELECT id FROM notes ORDER BY id")
+    return connection.column(NUMBERS)
 
 
 def pragma(connection: Connection, name: str) -> object:
@@ -62,7 +63,7 @@ async def test_a_thousand_writes_at_once_share_a_few_commits(notes: Database) ->
     before = frames(notes.path)
     writes = [notes.write(lambda c, n=n: insert(c, n)) for n in range(1000)]  # type: ignore[misc]
     assert await asyncio.gather(*writes) == list(range(1000))
-    assert await notes.read(numbers) == list(range(1000))
+    assert await notes.column(NUMBERS) == list(range(1000))
     assert 1 <= frames(notes.path) - before <= 3
 
 
@@ -94,7 +95,7 @@ async def test_a_write_that_fails_is_undone_alone(notes: Database) -> None:
         else:
             assert result == number + 1000
     kept = [number for number in range(100) if number % 10 != 3]
-    assert await notes.read(numbers) == kept + [number + 1000 for number in kept]
+    assert await notes.column(NUMBERS) == kept + [number + 1000 for number in kept]
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError("by zero"), KeyError("k"), OSError("pipe")])
@@ -104,7 +105,11 @@ async def test_an_error_of_an_operation_reaches_its_caller_as_it_is(
     def fail(connection: Connection) -> None:
         raise error
 
-    for use in (notes.write, notes.read):
+    async def view(operation: Callable[[Connection], None]) -> None:
+        with notes.snapshot() as connection:
+            operation(connection)
+
+    for use in (notes.write, view):
         with pytest.raises(type(error)) as caught:
             await use(fail)
         assert caught.value is error
@@ -129,7 +134,7 @@ async def test_a_write_whose_caller_was_cancelled_still_happens(notes: Database)
     go.set()
     await blocking
     await notes.write(lambda connection: insert(connection, 8))
-    assert await notes.read(numbers) == [7, 8]
+    assert await notes.column(NUMBERS) == [7, 8]
 
 
 # --- reads -----------------------------------------------------------------------------
@@ -145,8 +150,43 @@ async def test_an_interrupted_read_does_not_harm_the_next(notes: Database) -> No
         await asyncio.sleep(0.005)
         reading.cancel()
         await asyncio.gather(reading, return_exceptions=True)
-    reads = await asyncio.gather(*(notes.read(numbers) for _ in range(20)))
+    reads = await asyncio.gather(*(notes.column(NUMBERS) for _ in range(20)))
     assert reads == [[]] * 20
+
+
+async def test_a_read_that_is_interrupted_while_it_connects_harms_nothing(tmp_path: Path) -> None:
+    for turns in range(6):
+        database = Database(f"sqlite+aiosqlite:///{tmp_path / f'{turns}.db'}")
+        reading = asyncio.create_task(database.value("SELECT 1"))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        reading.cancel()
+        await asyncio.gather(reading, return_exceptions=True)
+        if turns % 2:
+            reads = await asyncio.gather(*(database.value("SELECT 2") for _ in range(20)))
+            assert reads == [2] * 20
+        await database.close()
+    left = [one for one in threading.enumerate() if "connection_worker" in one.name]
+    for thread in left:
+        thread.join(10)
+        assert not thread.is_alive()
+
+
+async def test_a_read_that_fails_does_not_harm_the_next(notes: Database) -> None:
+    for _ in range(8):
+        with pytest.raises(StoreError, match="no such table: missing"):
+            await notes.rows("SELECT * FROM missing")
+    assert await notes.column(NUMBERS) == []
+
+
+async def test_rows_are_named_by_their_own_statement(notes: Database) -> None:
+    await notes.write(lambda connection: insert(connection, 1))
+    for _ in range(3):
+        (row,) = await notes.rows("SELECT id, body FROM notes")
+        assert row._asdict() == {"id": 1, "body": "x"}
+        assert await notes.value("SELECT count(*) FROM notes") == 1
+        row = await notes.first("SELECT body, id AS number FROM notes WHERE id IN :ids", ids=[1, 2])
+        assert row._asdict() == {"body": "x", "number": 1}
 
 
 async def test_reads_do_not_wait_for_a_write(notes: Database) -> None:
@@ -159,10 +199,10 @@ async def test_reads_do_not_wait_for_a_write(notes: Database) -> None:
     writing = asyncio.create_task(notes.write(wait))
     await asyncio.sleep(0.01)
     async with asyncio.timeout(20):
-        assert await notes.read(numbers) == []
+        assert await notes.column(NUMBERS) == []
     go.set()
     assert await writing
-    assert await notes.read(numbers) == [1]
+    assert await notes.column(NUMBERS) == [1]
 
 
 # --- trouble ---------------------------------------------------------------------------
@@ -185,8 +225,8 @@ async def test_a_full_disk_is_a_sentence_and_leaves_a_valid_database(notes: Data
     await notes.write(lambda connection: pragma(connection, "max_page_count = 100000"))
     assert await write(50) == 50
     kept = [result for result in results if isinstance(result, int)]
-    assert await notes.read(numbers) == [0, *kept, 50]
-    assert await notes.read(lambda connection: pragma(connection, "integrity_check")) == "ok"
+    assert await notes.column(NUMBERS) == [0, *kept, 50]
+    assert await notes.value("PRAGMA integrity_check") == "ok"
 
 
 async def test_a_file_that_is_no_database_is_a_sentence(tmp_path: Path) -> None:
@@ -307,14 +347,14 @@ async def test_closing_finishes_the_writes_that_wait(tmp_path: Path) -> None:
     await database.close()
     assert await asyncio.gather(*writes) == [1, 2]
     again = Database(url)
-    assert await again.read(numbers) == [1, 2]
+    assert await again.column(NUMBERS) == [1, 2]
     await again.close()
 
 
 async def test_closing_waits_for_reads_that_are_under_way(tmp_path: Path) -> None:
     database = Database(f"sqlite+aiosqlite:///{tmp_path / 'notes.db'}")
     await database.write(_make_table)
-    reads = [asyncio.create_task(database.read(numbers)) for _ in range(10)]
+    reads = [asyncio.create_task(database.column(NUMBERS)) for _ in range(10)]
     await asyncio.sleep(0)
     await database.close()
     results = await asyncio.gather(*reads, return_exceptions=True)
@@ -325,6 +365,6 @@ async def test_closing_waits_for_reads_that_are_under_way(tmp_path: Path) -> Non
 async def test_a_closed_database_says_so(tmp_path: Path) -> None:
     database = Database(f"sqlite+aiosqlite:///{tmp_path / 'notes.db'}")
     await database.close()
-    for use in (database.write, database.read):
+    for use in (lambda: database.write(numbers), lambda: database.column(NUMBERS)):
         with pytest.raises(StoreError, match=r"The database .*notes\.db was closed"):
-            await use(numbers)
+            await use()

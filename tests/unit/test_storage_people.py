@@ -46,5 +46,6 @@ async def test_a_platforms_user_id_is_kept_in_the_mapping_alone(
     closing = Closing(votes=(vote(person),), posts=(notice("reveal"),))
     await store.votes.close(r.lease, r.id, NOW, False, lambda _: closing)
     for canary in CANARIES:
-        found = await database.read(lambda c, canary=canary: _tables_that_hold(c, canary))  # type: ignore[misc]
+        with database.snapshot() as connection:
+            found = _tables_that_hold(connection, canary)
         assert found == {"people"}
