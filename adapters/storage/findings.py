@@ -46,8 +46,8 @@ def insert_note(connection: Connection, debate_id: str, note: Note) -> None:
     for artifact in note.artifacts:
         row = artifact.model_dump() | {"body": orjson.dumps(artifact.body).decode()}
         connection.run(INSERT_ARTIFACT, debate=debate_id, **row)
-    for score in note.scores:
-        connection.run(INSERT_SCORE, debate=debate_id, **score.model_dump())
+    scores = ({"debate": debate_id, **score.model_dump()} for score in note.scores)
+    connection.run_each(INSERT_SCORE, scores)
     for adjustment in note.adjustments:
         connection.run(INSERT_ADJUSTMENT, debate=debate_id, **adjustment.model_dump())
     for judge, verdict in note.verdicts.items():

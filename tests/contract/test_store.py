@@ -204,6 +204,8 @@ async def test_a_stored_debate_reads_back_as_it_was_asked_for(store: Store) -> N
     made = await create(store, new, NO_CAPS, [notice("announcement")])
     assert made == await store.debates.get(new.id)
     assert made.setup == new.setup
+    again = await store.debates.get(new.id)
+    assert again.setup is (await store.debates.get(new.id)).setup  # its text is read once
     assert (made.status, made.created_at, made.place) == (Status.QUEUED, NOW, "lobby")
     first = await store.outbox.next(new.id)
     assert first is not None
