@@ -69,8 +69,8 @@ class Session:
         return (await self.service.start(order, defaults)).debate.id
 
     async def until(self, debate_id: str, done: Callable[[Debate], object]) -> Debate:
-        """Wait, at most 10 s, until a debate is in some state."""
-        async with asyncio.timeout(10):
+        """Wait, at most 30 s, until a debate is in some state."""
+        async with asyncio.timeout(30):
             while not done(debate := await self.store.debates.get(debate_id)):  # noqa: ASYNC110
                 await asyncio.sleep(0.005)
         return debate
@@ -96,7 +96,7 @@ class Session:
     async def ended(self, debate_id: str) -> Debate:
         """Wait until a debate has ended, however, and everything about it was posted."""
         debate = await self.until(debate_id, has_ended)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             await self.delivery.settled(debate_id)
         return debate
 

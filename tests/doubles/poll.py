@@ -78,7 +78,7 @@ class Poll:
     async def start_again(self) -> None:
         """Let another process begin to watch, and wait until it has read what it missed."""
         self.restart()
-        async with self.watching(), asyncio.timeout(5):
+        async with self.watching(), asyncio.timeout(30):
             bell = self.window.bell
             while isinstance(bell, WatchedBell) and not bell.quiet:  # noqa: ASYNC110
                 await asyncio.sleep(0)
@@ -95,7 +95,7 @@ class Poll:
 
     async def until(self, done: Callable[[Debate], object]) -> Debate:
         """Let some time pass with every look, so that pauses between tries end soon."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             while not done(debate := await self.debate()):
                 await self.clock.sleep(0.02)
                 self.window.bell.ring("votes/memory")

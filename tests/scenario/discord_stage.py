@@ -178,7 +178,7 @@ async def pass_deadline(url: str) -> None:
     await database.close()
 
 
-async def until(look: Callable[[], T | None], seconds: float = 10.0) -> T:
+async def until(look: Callable[[], T | None], seconds: float = 30.0) -> T:
     """Wait until something is there, and return it."""
     async with asyncio.timeout(seconds):
         while not (found := look()):  # noqa: ASYNC110 - what is there is looked at, not told

@@ -13,7 +13,7 @@ import hashlib
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,6 +34,7 @@ from engine.messages import Announcement, Message
 from engine.options import BUILT_IN
 from engine.ports import VenueLimits
 from engine.store import ExportFilter, Target
+from tests.doubles.fixed_clock import FixedClock
 from tests.doubles.hall import DEFAULTS as USUAL
 from tests.doubles.hall import LOBBY, Hall, Session, has_ended
 from tests.doubles.memory.attentive import AttentiveVenue
@@ -73,22 +74,6 @@ class Recorded(NamedTuple):
 
     export: dict[str, list[Any]]
     threads: dict[str, list[Any]]
-
-
-class FixedClock:
-    """A clock that stands still until it is moved; waits take their real time."""
-
-    def __init__(self) -> None:
-        self._now = BEGINNING
-
-    def now(self) -> datetime:
-        return self._now
-
-    def pass_seconds(self, seconds: float) -> None:
-        self._now += timedelta(seconds=seconds)
-
-    async def sleep(self, seconds: float) -> None:
-        await asyncio.sleep(seconds)
 
 
 @dataclass(slots=True)
@@ -196,7 +181,7 @@ class World:
 
 async def hold_all(url: str, out: Path) -> Recorded:
     """Hold them on a migrated database, and export them into a folder."""
-    venue, clock = AttentiveVenue(limits=LIMITS), FixedClock()
+    venue, clock = AttentiveVenue(limits=LIMITS), FixedClock(BEGINNING)
     world = World(Hall(url, venue, clock), clock, venue)
     async with world.process():
         pair = await _begin_mirrored(world)

@@ -63,7 +63,7 @@ def posts_asked(hall: Hall) -> int:
 
 
 async def until(done: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while not done():  # noqa: ASYNC110 - what the platform holds rings no bell
             await asyncio.sleep(0.005)
 
@@ -208,7 +208,7 @@ async def test_reactions_that_fail_for_now_are_added_later_and_hold_nothing_up(
         assert debate.vote_message is not None
         message = hall.venue.messages[debate.vote_message]
         acts = ["unseeded"] * 4
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             while acts.count("seeded") < 4:
                 await asyncio.sleep(0.01)
                 acts = [n.act for n in await session.store.votes.interventions(debate.id)]
@@ -244,7 +244,7 @@ async def test_while_the_platform_is_away_thinking_stops_at_four_turns(hall: Hal
         debate = await session.until(debate_id, lambda debate: debate.reason)
         assert debate.reason == "Waiting to post: The platform cannot be reached; try again."
         ahead = len(turns_in(hall)) + 4
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             while (await session.store.journal.spending(debate_id))[0] < ahead:
                 hall.venue.go_away(1.0)  # for as long as that takes
                 await asyncio.sleep(0.01)

@@ -11,6 +11,7 @@ import pytest
 from engine.debate import Status
 from engine.errors import UsageError
 from engine.messages import Reveal
+from tests.doubles.fixed_clock import FixedClock
 from tests.doubles.hall import DEFAULTS, QUICK, Hall, Session, with_sides
 from tests.doubles.memory.attentive import AttentiveVenue
 from tests.doubles.memory.venue import Fault
@@ -75,9 +76,11 @@ async def test_the_reveal_opens_models_people_and_panel(hall: Hall, venue: Atten
 
 
 async def test_a_vote_of_a_fraction_of_a_minute_closes_by_itself(hall: Hall) -> None:
+    hall.clock = clock = FixedClock()
     async with hall.open() as session:
         debate_id = await session.start(DEFAULTS.model_copy(update={"vote_minutes": 0.005}))
         await vote(session, debate_id, ann="A")
+        clock.pass_seconds(0.3)
         ended = await session.ended(debate_id)
         votes = await session.votes(debate_id, "ann")
     assert (ended.status, ended.closed_early) == (Status.CLOSED, False)
@@ -90,13 +93,14 @@ async def test_a_vote_of_a_fraction_of_a_minute_closes_by_itself(hall: Hall) -> 
 
 
 async def test_a_deadline_that_no_process_saw_fires_late(hall: Hall) -> None:
+    hall.clock = clock = FixedClock()
     async with hall.open() as session:
         debate_id = await session.start(DEFAULTS.model_copy(update={"vote_minutes": 0.01}))
         await vote(session, debate_id, ann="A")
     debate = hall.thread()[-1]
     hall.venue.listening = False
     await hall.venue.react("bob", debate.place, debate.id, "B")
-    await asyncio.sleep(0.7)
+    clock.pass_seconds(0.7)
     async with hall.open() as session:
         ended = await session.ended(debate_id)
         votes = await session.votes(debate_id, "ann", "bob")
@@ -110,7 +114,7 @@ async def test_a_deadline_that_no_process_saw_fires_late(hall: Hall) -> None:
 async def test_a_close_as_soon_as_the_panel_is_done_is_never_refused(hall: Hall) -> None:
     async with hall.open() as session:
         debate_id = await session.start(DEFAULTS)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             while True:
                 debate = await session.store.debates.get(debate_id)
                 if debate.status is Status.VOTING and debate.vote_opened_at:

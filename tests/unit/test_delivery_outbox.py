@@ -51,7 +51,7 @@ class Office:
         self.delivery.bell.ring("outbox/memory", self.debate.id)
 
     async def settled(self) -> None:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             await self.delivery.settled(self.debate.id)
 
     def said(self) -> list[str]:
@@ -106,7 +106,7 @@ async def let_leases_run_out(office: Office) -> None:
 
 
 async def until(done: Callable[[], object]) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while not done():  # noqa: ASYNC110 - what the platform holds rings no bell
             await asyncio.sleep(0.005)
 

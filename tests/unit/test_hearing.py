@@ -42,7 +42,7 @@ def shown(poll: Poll) -> dict[str, set[str]]:
 
 
 async def until_hidden(poll: Poll) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while shown(poll):  # noqa: ASYNC110
             await asyncio.sleep(0.005)
 
@@ -280,7 +280,7 @@ async def test_what_a_lost_session_missed_is_read_at_once(poll: Poll) -> None:
         await poll.react("ann", "A")
         poll.venue.listening = True
         await poll.hear(EventsMissed())
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             while not await poll.store.votes.events(poll.debate_id):  # noqa: ASYNC110
                 await asyncio.sleep(0.005)
     (event,) = await poll.store.votes.events(poll.debate_id)

@@ -42,6 +42,6 @@ async def test_the_next_process_adds_what_was_refused_for_now(store: SqlStore) -
 
 
 async def _until_seeded(venue: MemoryVenue, poll: Poll) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while (await venue.reactions(THREAD, poll.message)).seeded != set(OPTIONS):  # noqa: ASYNC110
             await asyncio.sleep(0.005)

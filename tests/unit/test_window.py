@@ -328,7 +328,7 @@ async def test_what_was_missed_is_read_again_though_the_vote_stays_open(poll: Po
     await poll.react("ann", "A")
     poll.venue.misbehave("reactions", *[Fault(AWAY)] * 3)
     poll.restart()
-    async with poll.watching(), asyncio.timeout(5):
+    async with poll.watching(), asyncio.timeout(30):
         while not await poll.store.votes.events(poll.debate_id):
             poll.window.bell.ring("votes/memory")
             await asyncio.sleep(0.005)
