@@ -17,10 +17,10 @@ async def confirm(what: str, yes: bool) -> None:
     if yes:
         return
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise UsageError(f"{what} Nothing was done: add --yes to do it without being asked.")
-    print(f"{clean(what)}\nType yes to go on: ", end="", file=sys.stderr, flush=True)
+        raise UsageError(f"{what} Nothing was done: add --yes to skip the question.")
+    print(f"{clean(what)}\nType yes to continue: ", end="", file=sys.stderr, flush=True)
     if (await _read_line()).strip().lower() != "yes":
-        raise RostrumError("Nothing was done: that was not yes.")
+        raise RostrumError("Nothing was done: the answer was not yes.")
 
 
 async def _read_line() -> str:

@@ -49,7 +49,9 @@ def refuse_for_resume(given: Mapping[str, Any]) -> None:
     for name, value in given.items():
         unset = value is None or value is False or value in ([], ())
         if not unset and name not in GOES_ON_WITH:
-            raise UsageError(f"{_spell(name)} cannot change when a debate goes on: leave it out.")
+            raise UsageError(
+                f"{_spell(name)} cannot change when a debate is resumed: leave it out."
+            )
 
 
 def _spell(name: str) -> str:
@@ -74,7 +76,7 @@ async def run_debate(
     if resume is not None:
         refuse_for_resume(given)
     elif changes:
-        raise UsageError("--replace-model goes with --resume: name the debate that goes on.")
+        raise UsageError("--replace-model needs --resume: name the debate to resume.")
     order = order_of(given)
     moves = None if stances is None else parse_stances(stances)
     if moves is not None and order.mirror:

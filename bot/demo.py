@@ -1,4 +1,4 @@
-"""`rostrum demo`: a whole debate offline, for somebody who has set up nothing."""
+"""`rostrum demo`: a whole debate offline, without any setup."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ SWITCH_SECONDS = 0.0005
 # (700, 10, 10) looking for those stops the loop for most of a second.
 COLLECT_AFTER = (10_000, 20, 50)
 NO_OUTPUT = (errno.ENOSPC, errno.EIO)
-UNWRITTEN = "What was to be shown could not be written: {why}."
+UNWRITTEN = "The output could not be written: {why}."
 
 
 def run(command: Callable[[], Coroutine[Any, Any, None]]) -> None:

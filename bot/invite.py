@@ -9,7 +9,7 @@ from engine.errors import SettingsError, UsageError
 from engine.text import clean, headline
 
 LONGEST_NAME = 35  # characters, as Slack's manifest reference has it
-NO_TOKEN = "The link needs to know the bot: set ROSTRUM_DISCORD__TOKEN (see docs/discord.md)."  # noqa: S105
+NO_TOKEN = "The link needs the bot's id: set ROSTRUM_DISCORD__TOKEN (see docs/discord.md)."  # noqa: S105
 
 
 async def print_invite(*, secret_ballots: bool) -> None:
@@ -33,7 +33,7 @@ async def print_manifest(name: str | None, address: str | None) -> None:
         )
     if address is not None and not address.startswith("https://"):
         said = headline(clean(address), 60)
-        raise UsageError(f"--url is “{said}”; write the https address that Slack is to call.")
+        raise UsageError(f"--url is “{said}”; write the https address that Slack should call.")
     slack = load_settings().slack
     where = address or slack.public_url or NO_ADDRESS
     print(to_json(manifest(slack.mode, called, where, oauth=slack.client_id is not None)))

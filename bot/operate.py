@@ -1,4 +1,4 @@
-"""What an operator does beside a running Rostrum: list, show, cancel, resume, back up."""
+"""Operator commands beside a running Rostrum: list, show, cancel, resume, back up."""
 
 from __future__ import annotations
 
@@ -39,20 +39,20 @@ NARROWEST = 80  # below that ids and states would be cut; a narrower terminal br
 MISSING = "{post} is missing: {why}"
 MAYBE_MISSING = "{post} may be missing: {why}"
 STOPPED = "An operator stopped it."
-FORGOTTEN = "Forgotten: no record identifies that user, and nothing new of them is stored."
-FORGOTTEN_BEFORE = "Already forgotten: no record identifies that user."
+FORGOTTEN = "User erased. No record identifies them, and nothing new is stored about them."
+FORGOTTEN_BEFORE = "Already erased. No record identifies that user."
 UNFORGOTTEN = (
-    "No longer forgotten: what that user does from now on is stored. Debates that began before "
-    "take no answers of theirs."
+    "Re-admitted: that user's activity is stored from now on. They cannot vote on debates that "
+    "started before."
 )
 LATER_WIPED = (
-    "An older state of the database is being read; the process that runs overwrites it in a few "
-    "seconds, or the last one to end."
+    "A reader still holds an older state of the database; the running process overwrites it within "
+    "seconds, or the last process when it exits."
 )
 
 
 async def list_debates(state: str | None, limit: int) -> None:
-    """Print the newest debates, one a line; only a narrow terminal folds their topics."""
+    """Print the newest debates, one per line; topics wrap only in a narrow terminal."""
     statuses = _read_states(state)
     async with read_store(load_store_settings()) as store:
         debates = await store.debates.recent(statuses, limit)
@@ -71,7 +71,7 @@ async def list_debates(state: str | None, limit: int) -> None:
 
 
 async def show_debate(debate_id: str) -> None:
-    """Print a debate's state, steps, money, and what it waits for."""
+    """Print a debate's state, steps, cost, and what it is waiting for."""
     async with read_store(load_store_settings()) as store:
         debate = await store.debates.get(debate_id)
         for name, value in await _describe(store, debate):
@@ -79,18 +79,20 @@ async def show_debate(debate_id: str) -> None:
 
 
 async def cancel_debate(debate_id: str) -> None:
-    """Leave the wish that a running debate stops; its process sees it within seconds."""
+    """Request a running debate to stop; its process notices within seconds."""
     async with read_store(load_store_settings()) as store:
         debate = await store.debates.get(debate_id)
         if not debate.status.live:
-            raise UsageError(f"Debate {debate.code} is {debate.status}; only a running one stops.")
+            raise UsageError(
+                f"Debate {debate.code} is {debate.status}; only a running debate can be stopped."
+            )
         await store.debates.ask_stop(debate.id, STOPPED)
         lease = await store.leases.claim(f"debate/{debate.id}", str(ULID()), LEASE_SECONDS)
         if lease is not None:
-            # Nobody thinks for it any more, so nobody else would read the wish.
+            # No process runs it, so no one else would see the request.
             await store.debates.advance(lease, debate.id, Status.CANCELLED, STOPPED)
             await store.leases.release(lease)
-    print(f"Debate {debate.code} {'is stopped' if lease else 'is asked to stop'}.")
+    print(f"Debate {debate.code} {'is stopped' if lease else 'is stopping'}.")
 
 
 async def resume_debate(debate_id: str, replaced: tuple[str, ...] = ()) -> None:
@@ -99,7 +101,9 @@ async def resume_debate(debate_id: str, replaced: tuple[str, ...] = ()) -> None:
     async with read_store(settings) as store:
         debate = await store.debates.get(debate_id)
         if debate.status not in (Status.FAILED, Status.PARTIAL):
-            raise UsageError(f"Debate {debate.code} is {debate.status}; nothing is to be resumed.")
+            raise UsageError(
+                f"Debate {debate.code} is {debate.status}; there is nothing to resume."
+            )
         caps, models = defaults_of(settings).caps, open_configured_models(settings)
         try:
             setup = await replace_models(debate.setup, changes, models)
@@ -120,10 +124,10 @@ async def forget_person(platform: str, user: str, *, yes: bool = False) -> None:
     async with read_store(load_store_settings()) as store:
         forgotten = (await store.people.traces(platform, user)).forgotten
         if found := await _find_traces(store, platform, user):
-            await confirm(f"This forgets that user for good ({found}); votes still count.", yes)
+            await confirm(f"This erases that user for good ({found}); votes still count.", yes)
         elif not forgotten:
             raise NotFoundError(
-                f"Nothing is stored of that {platform} user; check the platform and the id."
+                f"Nothing is stored about that {platform} user; check the platform and the id."
             )
         wiped = await forget(store, SystemClock(), platform, user)
     said = FORGOTTEN_BEFORE if forgotten else FORGOTTEN
@@ -131,7 +135,7 @@ async def forget_person(platform: str, user: str, *, yes: bool = False) -> None:
 
 
 async def _find_traces(store: SqlStore, platform: str, user: str) -> str:
-    """Say what is stored of a person; empty for nothing."""
+    """Describe what is stored about a person; empty for nothing."""
     traces = await store.people.traces(platform, user)
     mentions = await store.people.mentions(user)
     found = _listed(
@@ -158,7 +162,7 @@ async def unforget_person(platform: str, user: str) -> None:
 
 
 async def purge_community(platform: str, community: str, *, yes: bool = False) -> None:
-    """Delete the debates of a community wholly, and what is kept for it.
+    """Delete every debate of a community, and everything stored for it.
 
     Asks first, unless `yes`. Raises NotFoundError when nothing is stored of that community.
     """
@@ -170,7 +174,7 @@ async def purge_community(platform: str, community: str, *, yes: bool = False) -
         shown = count_records(records) if records else 0
         if not held.known and not shown:
             raise NotFoundError(
-                f"Nothing is stored of {platform} community {community}; check the platform and "
+                f"Nothing is stored about {platform} community {community}; check the platform and "
                 "the id."
             )
         await check_no_live(store, platform, community)
@@ -182,17 +186,17 @@ async def purge_community(platform: str, community: str, *, yes: bool = False) -
         if records:
             erase_records(records)
         await store.people.wipe()
-    print(f"Deleted {_counted(debates, 'debate')}, and what was kept beside them.")
+    print(f"Deleted {_counted(debates, 'debate')}, and everything stored with them.")
 
 
 async def disconnect_community(platform: str, community: str) -> None:
-    """Delete the token that a community gave; a running process uses it until it ends."""
+    """Delete a community's token; a running process uses it until it exits."""
     _check_named("community", community)
     async with read_store(load_store_settings()) as store:
         if not await store.installs.drop(platform, community):
             raise NotFoundError(f"No token of {platform} {community} is stored.")
         await store.people.wipe()
-    print("Deleted its token. A Rostrum that runs now uses it until it is started anew.")
+    print("Deleted its token. A running Rostrum uses it until it is restarted.")
 
 
 async def back_up(out: Path) -> None:
@@ -227,13 +231,13 @@ def _counted(number: int, one: str, many: str = "") -> str:
 
 
 def _listed(*counts: tuple[int, str] | tuple[int, str, str]) -> str:
-    """Say how many there are of each, without those of which there are none."""
+    """List the counts that are not zero."""
     return ", ".join(_counted(*count) for count in counts if count[0])
 
 
 def _check_named(kind: str, given: str) -> None:
     if not given.strip():
-        raise UsageError(f"No {kind} is named; write the {kind}'s id on that platform.")
+        raise UsageError(f"The {kind} is missing; give the {kind}'s id on that platform.")
 
 
 def _read_states(state: str | None) -> tuple[Status, ...]:
@@ -243,7 +247,7 @@ def _read_states(state: str | None) -> tuple[Status, ...]:
         return (Status(state.strip().lower()),)
     except ValueError:
         known = ", ".join(status.value for status in Status)
-        raise UsageError(f"--state is “{state}”; it has to be one of {known}.") from None
+        raise UsageError(f"--state is “{state}”; it must be one of {known}.") from None
 
 
 async def _describe(store: SqlStore, debate: Debate) -> list[tuple[str, str]]:

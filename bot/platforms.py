@@ -29,7 +29,7 @@ from engine.ports import Venue
 from engine.store import Store
 
 NOTHING_SET = (
-    "There is no platform to serve: set ROSTRUM_DISCORD__TOKEN to a Discord bot's token "
+    "No platform is configured: set ROSTRUM_DISCORD__TOKEN to a Discord bot's token "
     "(docs/discord.md says where to get one), or ROSTRUM_SLACK__BOT_TOKEN and "
     "ROSTRUM_SLACK__APP_TOKEN to those of a Slack app (docs/slack.md)."
 )

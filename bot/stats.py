@@ -46,12 +46,9 @@ LEFT_OUT = (
     "Rehearsal debates left out: {n} (--include-rehearsal adds it).",
     "Rehearsal debates left out: {n} (--include-rehearsal adds them).",
 )
-DEBATES = "Debates that are revealed: {debates}; of them people and jury both judged {compared}."
-HOW = (
-    f"In brackets: 95 % intervals, resampled by topic. Fewer than {FEWEST} debates are too few "
-    "for a figure."
-)
-RATED = "Ratings (1000 is the mean, 400 more are odds of ten to one; won–lost–tied)"
+DEBATES = "Revealed debates: {debates}; judged by both people and jury: {compared}."
+HOW = f"In brackets: 95 % intervals, resampled by topic. No figure for fewer than {FEWEST} debates."
+RATED = "Ratings (1000 is the mean; 400 points mean odds of ten to one; won–lost–tied)"
 WRITTEN = "Pictures in {out}: {names}."
 
 
@@ -161,9 +158,9 @@ def _overall(agreement: Agreement) -> Table:
     table, pooled = _table("Jury and people", "figure", "debates"), agreement.pooled
     shares = {
         "agreement of jury and people": agreement.agreement,
-        "… where neither said tie": agreement.decided,
-        "a person and the jury choose the same": pooled.jury,
-        "two people choose the same": pooled.people,
+        "… without ties": agreement.decided,
+        "a person and the jury agree": pooled.jury,
+        "two people agree": pooled.people,
     }
     coefficients = {
         "Cohen's κ of jury and people": agreement.kappa,
@@ -190,7 +187,7 @@ def _shares(people: Shares, jury: Shares) -> Table:
     table = _table("Side and last word, of decided debates", "people", "jury", "debates")
     for name, one, other in (
         ("A won", people.a, jury.a),
-        ("the last to speak won", people.closer, jury.closer),
+        ("the last speaker won", people.closer, jury.closer),
     ):
         table.add_row(name, tell_share(one), tell_share(other), f"{one.n}, {other.n}")
     return table
@@ -207,8 +204,8 @@ def _reliability(bins: Sequence[Bin]) -> Table:
 def _anchoring(anchoring: Anchoring) -> Table:
     table = _table("Asked again after the reveal", "share", "people")
     for name, one in (
-        ("chose otherwise than the jury, and then as it did", anchoring.toward),
-        ("chose as the jury did, and then otherwise", anchoring.away),
+        ("disagreed with the jury, then agreed", anchoring.toward),
+        ("agreed with the jury, then disagreed", anchoring.away),
     ):
         if one.n:
             table.add_row(name, tell_share(one), str(one.n))

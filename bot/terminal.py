@@ -87,7 +87,7 @@ class Session:
         """
         begun = await find_debate(self.settings, debate_id)
         if begun.platform != PLATFORM:
-            raise UsageError(f"Debate {begun.code} is held on {begun.platform}, not in a terminal.")
+            raise UsageError(f"Debate {begun.code} runs on {begun.platform}, not in a terminal.")
         venue = self._open_venue(begun.place)
         venue.replay(*filter(None, (begun.place, begun.thread)))
         if begun.thread:
@@ -108,8 +108,8 @@ class Session:
             make_private_folder(record.parent)
         except OSError as error:
             raise StoreError(
-                f"The folder {record.parent} cannot be made: {error.strerror}. "
-                "Make its place writable, or set ROSTRUM_DATABASE_URL to another."
+                f"Cannot create the folder {record.parent}: {error.strerror}. "
+                "Make its parent writable, or change ROSTRUM_DATABASE_URL."
             ) from error
         return TerminalVenue(self.console, channel=channel, record=record, limits=LIMITS)
 
@@ -278,9 +278,9 @@ def has_keyboard() -> bool:
 
 def _way_on(debate: Debate, command: str) -> str:
     if debate.status is Status.CANCELLED:
-        return "A cancelled debate does not go on; start it anew."
+        return "A cancelled debate cannot be resumed; start a new one."
     raised = "" if debate.status is not Status.PARTIAL else RAISED
-    return f"{raised}Go on with: {command} {debate.code}"
+    return f"{raised}Continue with: {command} {debate.code}"
 
 
 def _ended(debate: Debate) -> bool:

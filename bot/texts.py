@@ -1,4 +1,4 @@
-"""Every sentence that the command line itself shows, ready for translation."""
+"""Every message that the command line itself shows, ready for translation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # for one command each, of many
 
 REHEARSED = "Note: {who}\n"
 REHEARSING = (
-    "rehearsal models debate or judge here: they are not language models, and exports leave their "
+    "rehearsal models debate or judge here. They are not language models, and exports leave their "
     "debates out; set ROSTRUM_BACKENDS, ROSTRUM_MODELS and ROSTRUM_JURORS"
 )
 LEFT_OUT = (
@@ -23,19 +23,19 @@ LEFT_OUT = (
 )
 REHEARSAL = (
     "The speakers and jurors here are the built-in rehearsal model. It is not a language model:\n"
-    "it recites prepared arguments, so that everything around it can be seen at work offline."
+    "it recites prepared arguments, so that you can see everything else work offline."
 )
 VOTES_BY_KEY = "When the vote opens, each key you press is one person's vote."
 VOTES_GIVEN = (
     "These votes are cast when it opens: {votes} (choose with --votes, or run it in a terminal)."
 )
 STANCES_GIVEN = "Where people stand before and after: {stances} (choose with --stances).\n"
-NOBODY = "Nobody can vote here (no terminal and no --votes), so the vote is closed at once."
+NOBODY = "No one can vote here (no terminal and no --votes), so the vote closes at once."
 STOPPING = (
-    "Stopping: calls that are out are finished and kept (Ctrl-C again stops at once).\n"
-    "Go on with:  {command} {code}"
+    "Stopping: calls in flight are finished and kept (Ctrl-C again stops at once).\n"
+    "Continue with:  {command} {code}"
 )
-MIRROR = "Its mirror {code}, with sides exchanged, is held beside it and shown after it.\n"
+MIRROR = "Its mirror {code}, with sides swapped, runs alongside and is shown after it.\n"
 EXPORTING = {
     "LINES": "Exporting",
     "MIRRORS": "Pairing mirrored debates",
@@ -46,7 +46,7 @@ NEXT = """
 {exported}
   {out}/README.md describes it; every juror's ballot is in data/verdicts, every vote in data/votes.
 
-To hold a debate between real models, name a backend and what debates and judges on it:
+To hold a debate between real models, set a backend, jurors and debaters:
   export ROSTRUM_BACKENDS__ONLINE__PRESET=openrouter ROSTRUM_BACKENDS__ONLINE__API_KEY=…
   export ROSTRUM_JURORS=online/openai/gpt-5-mini,online/google/gemini-3-flash,online/qwen/qwen3-max
   rostrum debate "{topic}" --a online/deepseek/deepseek-v3.2 --b online/mistralai/mistral-large\
@@ -62,7 +62,7 @@ TOPIC = "Remote work is more productive than working from an office"
 def demo_intro(
     topic: str, format: str, language: str, votes: str | None, stances: str | None
 ) -> str:
-    """Say what the demo stands for, and that its model is none."""
+    """Return the demo's introduction: it shows a rehearsal, not a language model."""
     quoted = topic.replace('"', "'")
     command = f'/debate start topic:"{quoted}" format:{format} language:{language}'
     voting = VOTES_BY_KEY if votes is None else VOTES_GIVEN.format(votes=votes)
@@ -71,20 +71,20 @@ def demo_intro(
 
 
 def warnings(started: Started) -> str:
-    """Say what there is to know of a debate beforehand, rehearsal models first."""
+    """Return the notes to show before a debate, rehearsal models first."""
     who = started.debate.setup.rehearsal
     told = REHEARSED.format(who=REHEARSALS[who]) if who else ""
     return told + remarks(started)
 
 
 def remarks(started: Started) -> str:
-    """Say what there is to know of a debate beforehand; empty when there is nothing."""
+    """Return the notes to show before a debate; empty when there are none."""
     mirror = MIRROR.format(code=started.mirror.code) if started.mirror else ""
     return mirror + "".join(f"Note: {warning}\n" for warning in started.warnings)
 
 
 def demo_outro(counts: str, out: Path, servers: Sequence[LocalServer]) -> str:
-    """Say where the export is, and how to go on with real models."""
+    """Return the demo's last lines: the export, and how to use real models."""
     exported = EXPORTED.format(out=out, counts=counts)
     parts = [NEXT.format(out=out, exported=exported, topic=TOPIC)]
     for server in servers:

@@ -49,7 +49,7 @@ Rounds = app_commands.Range[int, 1, 9]
 Minutes = app_commands.Range[float, 0.1, 10080.0]
 SETTINGS = tuple(name for name in SETTING_NAMES if name not in NO_SETTINGS)
 VOTES = (*vote_options(("A", "B", *"123456789")), NO_VOTE)
-DEBATE = "The debate's code; without it, the one of this channel or thread"
+DEBATE = "The debate's code; leave it out for the one in this channel or thread"
 
 
 class DebateCommands(app_commands.Group):
@@ -70,7 +70,7 @@ class DebateCommands(app_commands.Group):
 
     @app_commands.command(description="Start a debate; models left out are drawn at random")
     @app_commands.describe(
-        topic="A motion to argue for and against; without it, a form for longer ones opens",
+        topic="A motion to argue for and against; leave it out to open a form for longer ones",
         conditions="What both sides accept",
         format="How they debate",
         model_a="Who argues for it",
@@ -82,11 +82,11 @@ class DebateCommands(app_commands.Group):
         ballot="How people vote",
         scores="When a format's own scores are shown",
         turn_order="Whether a side sees the other's speech of the same round",
-        blind="Whether jurors may not know the models' names",
-        stance="Whether people are asked what they think before and after",
-        mirror="Whether it is held a second time with sides exchanged",
+        blind="Whether the models' names are hidden from jurors",
+        stance="Whether to ask people for their opinion before and after",
+        mirror="Whether to hold a second debate with the sides swapped",
         judges="The format's own judges, separated by commas",
-        more="Other options of the format, and models of single seats: name=value name=value",
+        more="More format options and models of single seats: name=value name=value",
     )
     async def start(
         self,
@@ -117,54 +117,54 @@ class DebateCommands(app_commands.Group):
         else:
             await self._desk.carry_out(interaction, partial(start_command, given))
 
-    @app_commands.command(description="Stop a debate: whoever started it may, and managers")
+    @app_commands.command(description="Stop a debate (its starter or a manager)")
     @app_commands.describe(debate=DEBATE)
     async def cancel(self, interaction: Interaction, debate: str | None = None) -> None:
         """Stop a debate."""
         await self._desk.carry_out(interaction, Invocation("cancel", DebateArgument(debate=debate)))
 
-    @app_commands.command(description="Close a vote before its time (managers)")
+    @app_commands.command(description="Close a vote early (managers)")
     @app_commands.describe(debate=DEBATE)
     async def close(self, interaction: Interaction, debate: str | None = None) -> None:
         """Close a vote early."""
         await self._desk.carry_out(interaction, Invocation("close", DebateArgument(debate=debate)))
 
-    @app_commands.command(description="How far a debate is")
+    @app_commands.command(description="Show a debate's progress")
     @app_commands.describe(debate=DEBATE)
     async def status(self, interaction: Interaction, debate: str | None = None) -> None:
         """Say how far a debate is."""
         await self._desk.carry_out(interaction, Invocation("status", DebateArgument(debate=debate)))
 
-    @app_commands.command(description="How a debate ended")
+    @app_commands.command(description="Show a debate's result")
     @app_commands.describe(debate=DEBATE)
     async def result(self, interaction: Interaction, debate: str | None = None) -> None:
         """Say how a debate ended."""
         await self._desk.carry_out(interaction, Invocation("result", DebateArgument(debate=debate)))
 
-    @app_commands.command(description="The debates held here")
+    @app_commands.command(description="List the debates on this server")
     async def list(self, interaction: Interaction) -> None:
         """List the debates."""
         await self._desk.carry_out(interaction, Invocation("list"))
 
-    @app_commands.command(description="The models that may debate and judge here")
+    @app_commands.command(description="List the models that can debate and judge here")
     async def models(self, interaction: Interaction) -> None:
         """List the models."""
         await self._desk.carry_out(interaction, Invocation("models"))
 
-    @app_commands.command(description="Topics to start with")
+    @app_commands.command(description="List topic ideas")
     async def topics(self, interaction: Interaction) -> None:
         """List the topics."""
         await self._desk.carry_out(interaction, Invocation("topics"))
 
-    @app_commands.command(description="The formats of a debate")
+    @app_commands.command(description="List the debate formats")
     async def formats(self, interaction: Interaction) -> None:
         """List the formats."""
         await self._desk.carry_out(interaction, Invocation("formats"))
 
-    @app_commands.command(description="See or change what applies in this server (managers)")
+    @app_commands.command(description="Show or change this server's settings (managers)")
     @app_commands.describe(
-        setting="The setting to change; without it, all are shown",
-        value="Its new value; “default” undoes it",
+        setting="The setting to change; leave it out to see all",
+        value="Its new value; “default” resets it",
     )
     async def settings(
         self, interaction: Interaction, setting: str | None = None, value: str | None = None
@@ -175,25 +175,25 @@ class DebateCommands(app_commands.Group):
             interaction, Invocation("settings", SettingsArguments(changes=changes))
         )
 
-    @app_commands.command(description="The data of the debates revealed here, as a file (managers)")
+    @app_commands.command(description="Export the data of revealed debates as a file (managers)")
     async def export(self, interaction: Interaction) -> None:
         """Hand over an export."""
         await self._desk.carry_out(interaction, Invocation("export"))
 
-    @app_commands.command(description="How far jury and people agree here")
+    @app_commands.command(description="Show how far jury and people agree")
     async def agreement(self, interaction: Interaction) -> None:
         """Say how far jury and people agree."""
         await self._desk.carry_out(interaction, Invocation("agreement"))
 
-    @app_commands.command(description="How people and jury rate the models here")
+    @app_commands.command(description="Show how people and jury rate the models")
     async def leaderboard(self, interaction: Interaction) -> None:
         """Rate the models."""
         await self._desk.carry_out(interaction, Invocation("leaderboard"))
 
-    @app_commands.command(description="Say who debated better, where it is unclear")
+    @app_commands.command(description="Review debates whose winner is unclear")
     @app_commands.describe(
-        debate="The code of a revealed debate; without it, some are offered",
-        vote="Who debated better; “none” takes your answer back",
+        debate="The code of a revealed debate; leave it out to get suggestions",
+        vote="Who debated better; “none” withdraws your answer",
     )
     async def review(
         self, interaction: Interaction, debate: str | None = None, vote: str | None = None
@@ -203,30 +203,32 @@ class DebateCommands(app_commands.Group):
             interaction, Invocation("review", ReviewArguments(debate=debate, vote=vote))
         )
 
-    @app_commands.command(description="What is stored of you and of this server")
+    @app_commands.command(description="Show what is stored about you and this server")
     async def privacy(self, interaction: Interaction) -> None:
         """Say what is stored."""
         await self._desk.carry_out(interaction, Invocation("privacy"))
 
-    @app_commands.command(description="Be forgotten, at once and for good; your votes still count")
-    @app_commands.describe(confirm="True to do it; without it, you are told what it means")
+    @app_commands.command(
+        description="Erase your identity, at once and for good; your votes still count"
+    )
+    @app_commands.describe(confirm="True to confirm; leave it out to read what it means")
     async def forget(self, interaction: Interaction, confirm: bool = False) -> None:
         """Forget who asks, once that is confirmed."""
         await self._desk.carry_out(
             interaction, Invocation("forget", ForgetArguments(confirm=confirm))
         )
 
-    @app_commands.command(description="Be left out of exported data; your votes still count")
+    @app_commands.command(description="Leave your data out of exports; your votes still count")
     async def optout(self, interaction: Interaction) -> None:
         """Leave who asks out of exports."""
         await self._desk.carry_out(interaction, Invocation("optout"))
 
-    @app_commands.command(description="Undo optout, or come back after you were forgotten")
+    @app_commands.command(description="Undo optout, or come back after being forgotten")
     async def optin(self, interaction: Interaction) -> None:
         """Have who asks in exports again."""
         await self._desk.carry_out(interaction, Invocation("optin"))
 
-    @app_commands.command(description="What can be done here")
+    @app_commands.command(description="Show what Rostrum can do")
     @app_commands.describe(command="The command to explain")
     async def help(self, interaction: Interaction, command: str | None = None) -> None:
         """Explain the commands."""

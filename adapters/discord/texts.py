@@ -1,30 +1,30 @@
-"""Every sentence that Discord's people read from this adapter, ready for translation.
+"""Every message that people on Discord read from this adapter, ready for translation.
 
-Templates are filled with `str.format`; what is filled in is data and never read as one. Answers
+Templates are filled with `str.format`; values are data and never parsed as templates. Answers
 to commands are worded in engine/answers/; names and descriptions of the commands are in
 adapters/discord/commands.py, their translations in locales/.
 """
 
 from __future__ import annotations
 
-THREAD = "It is held in <#{thread}>."
+THREAD = "Follow it in <#{thread}>."
 ASK_AGAIN = (
-    "Discord dropped the private answer to your command, and it may not be shown to everybody; "
-    "please ask again."
+    "Discord dropped the private answer to your command, and it must not be shown publicly. Please "
+    "ask again."
 )
 TOO_LATE = "<@{user}>, the answer to your command:\n{answer}"
-NOT_HERE = "Rostrum works in servers only, in a channel or a thread; use the command there."
+NOT_HERE = "Rostrum works only in servers; use the command in a channel or thread."
 LACKING = (
-    "No debate was started: in <#{place}> Rostrum lacks {permissions}. An admin of this server "
-    "grants that to Rostrum's role, or in the channel's own permissions."
+    "No debate was started: Rostrum lacks {permissions} in <#{place}>. Ask an admin of this server "
+    "to grant that to Rostrum's role or in the channel's permissions."
 )
 NO_FILES = (
-    "No debate was started: this format posts files, and in <#{place}> Rostrum lacks Attach Files. "
-    "An admin of this server grants that, or choose another format."
+    "No debate was started: this format posts files, and Rostrum lacks Attach Files in <#{place}>. "
+    "Ask an admin of this server to grant it, or choose another format."
 )
 NO_REMOVAL = (
-    "No debate was started: in a secret ballot Rostrum takes each reaction away, and in <#{place}> "
-    "it lacks Manage Messages. An admin of this server grants that, or choose ballot open or "
+    "No debate was started: a secret ballot needs Rostrum to remove reactions, and it lacks Manage "
+    "Messages in <#{place}>. Ask an admin of this server to grant it, or choose ballot open or "
     "private."
 )
 NO_VOICE = (
@@ -32,18 +32,17 @@ NO_VOICE = (
     "command in a text channel."
 )
 NO_FORUM = (
-    "No debate was started: <#{place}> takes posts only. Open a post there, and use the command in "
-    "it."
+    "No debate was started: <#{place}> is a forum. Open a post there and use the command in it."
 )
 LOCKED_HERE = (
-    "No debate was started: <#{place}> is locked. Have a moderator unlock it, or use the command "
+    "No debate was started: <#{place}> is locked. Ask a moderator to unlock it, or use the command "
     "in another channel."
 )
 NO_BROADCAST = (
-    "Discord shows what is posted in a thread in that thread alone; the announcement says when the "
-    "models are named, and links there."
+    "Discord cannot also show a thread's messages in its channel. The announcement says when the "
+    "models are named, and links to the thread."
 )
-MORE_IS_OPTIONS = "“more” takes options only, written as name=value; leave other words out."
+MORE_IS_OPTIONS = "“more” takes only options, written as name=value; leave other words out."
 TOPIC_TITLE = "Start a debate"
 TOPIC_FIELD = "Topic"
 CONDITIONS_FIELD = "Conditions (optional)"
@@ -70,18 +69,20 @@ DOING = {
     "typing": "show typing in",
 }
 FORBIDDEN = "Rostrum may not {doing} <#{place}>; grant it {permissions} there."
-NO_ACCESS = "Rostrum cannot see <#{place}> any more; give it View Channel there, or invite it anew."
+NO_ACCESS = (
+    "Rostrum cannot see <#{place}> any more; grant it View Channel there, or invite it again."
+)
 CHANNEL_GONE = "<#{place}> was deleted; nothing can be posted there any more."
-MESSAGE_GONE = "There is no message {message} in <#{place}> any more; it was deleted."
+MESSAGE_GONE = "Message {message} in <#{place}> was deleted."
 LOCKED = "<#{place}> is archived and locked; unlock the thread to go on."
-TOO_OLD = "Discord does not let a message this old be edited so often; the state is posted anew."
+TOO_OLD = "Discord limits edits of old messages; the state is posted as a new message."
 THREADS_FULL = "This server has as many open threads as Discord allows; archive some first."
-TOKEN_REFUSED = "Discord refuses the bot's token; copy it anew into ROSTRUM_DISCORD__TOKEN."  # noqa: S105
+TOKEN_REFUSED = "Discord refuses the bot's token; copy it again into ROSTRUM_DISCORD__TOKEN."  # noqa: S105
 AWAY = "Discord could not be reached ({why}); check the network if this lasts."
-UNANSWERED = "Discord did not answer ({why}); the request is looked for before it is repeated."
-SILENT = "Nothing was heard from Discord for {seconds:.0f} s; Rostrum connects again."
-FAILING = "Discord failed with status {status}; if this lasts, look at discordstatus.com."
-SLOW_DOWN = "Discord asks to wait {seconds:.1f} s; Rostrum does."
+UNANSWERED = "Discord did not answer ({why}); Rostrum checks the thread before it retries."
+SILENT = "No events from Discord for {seconds:.0f} s; Rostrum reconnects."
+FAILING = "Discord failed with status {status}; if this lasts, check discordstatus.com."
+SLOW_DOWN = "Discord's rate limit: Rostrum waits {seconds:.1f} s."
 REFUSED = "Discord refused to {doing} <#{place}>: {why}."
 GATEWAY_REFUSED = (
     "Discord closed the bot's connection for good ({why}); check the application's settings at "

@@ -1,7 +1,7 @@
-"""Every sentence that the terminal alone shows to people, ready for translation.
+"""Every message that only the terminal shows, ready for translation.
 
-Templates are filled with `str.format`; what is filled in is data and never read as one. What
-messages say in any chat is worded in engine/words/cards.py.
+Templates are filled with `str.format`; values are data and never parsed as templates. Messages
+that every chat shows are worded in engine/words/cards.py.
 """
 
 from __future__ import annotations
@@ -18,32 +18,34 @@ EDITED = "{reference} was edited"
 EARLIER = "Earlier in this debate:"
 CAST = "{user} votes: {option}"
 STOOD = "{user} is {option}"
-WITHDRAWN = "{user} takes back: {option}"
+WITHDRAWN = "{user} withdraws: {option}"
 
-NOTHING_PRIVATE = "Nothing in a terminal is for one person alone; read the transcript."
+NOTHING_PRIVATE = "A terminal has no private messages; read the transcript."
 NOTHING_HIDDEN = "A vote in a terminal cannot be secret; start the debate with an open ballot."
 NO_VOTE_OPEN = "No vote is open in this terminal; vote after the invitation is posted."
 NO_SUCH_OPTION = "“{option}” is not on this ballot; choose from {options}."
-NO_SUCH_MESSAGE = "There is no message {message} in this terminal; its record may be another's."
+NO_SUCH_MESSAGE = "This terminal has no message {message}; its record may belong to another one."
 BODY_UNREADABLE = (
-    "A message of another version of Rostrum cannot be shown; use the one that wrote it."
+    "A message from another version of Rostrum cannot be shown; use the version that wrote it."
 )
 RECORD_UNREADABLE = "The transcript {path} cannot be read: {why}. Move it away or repair it."
-RECORD_UNWRITABLE = "The transcript {path} cannot be written: {why}. Free space or permit it."
+RECORD_UNWRITABLE = (
+    "The transcript {path} cannot be written: {why}. Free space or fix its permissions."
+)
 RECORDS_STAY = "The transcripts in {folder} cannot be deleted: {why}. Delete that folder yourself."
-FILES_UNWRITABLE = "Files cannot be written to {folder}: {why}. Free space or permit it."
-VOTES_EMPTY = "{given} names no vote; write it as {example}."
+FILES_UNWRITABLE = "Files cannot be written to {folder}: {why}. Free space or fix its permissions."
+VOTES_EMPTY = "{given} has no votes; write it as {example}."
 VOTES_FORM = "“{entry}” in {given} is not OPTION=NUMBER; write it as {example}."
 VOTES_OPTION = "“{option}” in {given} is not on this ballot; choose from {options}."
 VOTES_TWICE = "“{option}” is in {given} twice; give each option once."
 VOTES_NUMBER = "“{number}” in {given} is not a number from 0 to {most}."
-NO_KEYBOARD = "Keys cannot be read here; give the votes with --votes."
-KEYS = "Keys: {options} · u = take the last vote back · Enter = close the vote"
-STANCE_KEYS = "Keys: {options} · u = take the last one back · Enter = go on"
+NO_KEYBOARD = "No keyboard input here; give the votes with --votes."
+KEYS = "Keys: {options} · u = undo the last vote · Enter = close the vote"
+STANCE_KEYS = "Keys: {options} · u = undo the last one · Enter = continue"
 KEY = "{key} = {option}"
 
 
 def hand_text(user: str, option: str, *, raised: bool) -> str:
-    """Return what is said of a hand: a vote, a stance, or one that is taken back."""
+    """Return the line for a raised or lowered hand: a vote, a stance, or a withdrawal."""
     template = (STOOD if option in STANCES else CAST) if raised else WITHDRAWN
     return template.format(user=user, option=option_name(option))

@@ -31,7 +31,7 @@ async def check_database(settings: Settings) -> AsyncIterator[Finding]:
         if database.path.exists():
             yield await _check_file(database)
         else:
-            yield Finding("database", None, f"{database.path} will be made when it is needed")
+            yield Finding("database", None, f"{database.path} will be created when needed")
         yield _check_folder(database.path)
     finally:
         await database.close()
@@ -58,7 +58,7 @@ def _check_folder(path: Path) -> Finding:
             os.fsync(scratch.fileno())
         free = shutil.disk_usage(folder).free
     except OSError as error:
-        text = f"{folder} takes no new file: {error.strerror}. Make it writable, or free space"
+        text = f"{folder} is not writable: {error.strerror}. Make it writable, or free space"
         return Finding("disk", False, text)
     if free < FEWEST_BYTES:
         text = f"only {free // MB} MB are free at {folder}; free at least {FEWEST_BYTES // MB} MB"

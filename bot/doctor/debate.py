@@ -71,11 +71,11 @@ def _check_jury(defaults: Defaults) -> Finding:
     if left[worst] < 2:
         told = " and ".join(model.ref for model in worst)
         text = (
-            f"when {told} debate, {left[worst]} juror of another family is left, and a verdict "
-            "needs two; add jurors of other families to ROSTRUM_JURORS"
+            f"when {told} debate, only {left[worst]} juror of another family is left, and a "
+            "verdict needs two; add jurors of other families to ROSTRUM_JURORS"
         )
         return Finding("panel", False, text)
-    return Finding("panel", True, f"at least {left[worst]} jurors sit, whoever debates")
+    return Finding("panel", True, f"at least {left[worst]} jurors for any pair of debaters")
 
 
 def _casts(defaults: Defaults) -> Iterable[tuple[Model, ...]]:
@@ -148,5 +148,5 @@ def _check_counts(settings: Settings) -> Iterable[Finding]:
         return
     for name in ("user_daily_debates", "max_live_per_community"):
         if getattr(settings.budget, name) == 0:
-            text = f"ROSTRUM_BUDGET__{name.upper()} is 0, so nobody can start one; raise it"
+            text = f"ROSTRUM_BUDGET__{name.upper()} is 0, so no one can start a debate; raise it"
             yield Finding("debate", False, text)

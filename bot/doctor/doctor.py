@@ -1,4 +1,4 @@
-"""`rostrum check`: looks at everything that has to work, and says what to do about the rest."""
+"""`rostrum check`: checks your setup and says how to fix each problem."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ async def run_check() -> None:
         bad += finding.good is False
     if bad:
         raise RostrumError(
-            f"{bad} {'check' if bad == 1 else 'checks'} failed; see above for what to do."
+            f"{bad} {'check' if bad == 1 else 'checks'} failed; see above for the fix."
         )
 
 
@@ -41,7 +41,7 @@ async def _look() -> AsyncIterator[Finding]:
         async for finding in _look_at_the_database_alone():
             yield finding
         return
-    yield Finding("settings", True, "read, without contradictions")
+    yield Finding("settings", True, "valid")
     yield _check_templates(settings)
     for part in (check_database, _check_backends, _check_roster, check_debate):
         async for finding in part(settings):
@@ -85,7 +85,7 @@ async def _check_backend(settings: Settings, backend: Backend) -> Finding:
     try:
         listed = set(await probe(backend))
     except NoListError as error:
-        return Finding(subject, None, f"{error} Whether it has the models that are set is unknown")
+        return Finding(subject, None, f"{error} Its models could not be checked")
     except ModelError as error:
         return Finding(subject, False, str(error))
     named = [model for model in (*settings.models, *settings.jurors, *sides) if model]
@@ -93,7 +93,7 @@ async def _check_backend(settings: Settings, backend: Backend) -> Finding:
     if missing := sorted(name for name in of_it if not is_listed(name, listed)):
         text = (
             f"does not list {', '.join(missing)}; correct the name in ROSTRUM_MODELS, "
-            "ROSTRUM_JURORS, ROSTRUM_DEFAULT_A or ROSTRUM_DEFAULT_B, or have it offered there"
+            "ROSTRUM_JURORS, ROSTRUM_DEFAULT_A or ROSTRUM_DEFAULT_B, or add it to the backend"
         )
         return Finding(subject, False, text)
     return Finding(subject, True, f"answers, with {len(listed)} models")
@@ -162,7 +162,7 @@ async def _check_roster(settings: Settings) -> AsyncIterator[Finding]:
     families = {juror.family for juror in settings.jurors}
     if len(families - {model.family for model in settings.models}) < 2:
         text = (
-            "fewer than two families judge that do not debate, so jurors may have to judge their "
+            "fewer than two families judge without debating, so jurors may have to judge their "
             "own; add jurors of other families to ROSTRUM_JURORS"
         )
         yield Finding("jury", None, text)

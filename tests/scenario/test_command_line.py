@@ -292,7 +292,7 @@ def test_an_ended_debate_is_neither_cancelled_nor_resumed(office: Office) -> Non
     assert cancelled.failed(2) == (
         f"Debate {office.finished} is closed; only a running debate can be stopped."
     )
-    assert resumed.failed(2) == f"Debate {office.finished} is closed; nothing is to be resumed."
+    assert resumed.failed(2) == f"Debate {office.finished} is closed; there is nothing to resume."
 
 
 def test_a_failed_debate_is_queued_again_and_can_then_be_cancelled(
@@ -350,7 +350,7 @@ def test_rehearsal_debates_are_no_labels_and_said_to_be_left_out(office: Office)
     assert exported.done() == f"Exported to real: {left_out}.\n"
     assert told.done().startswith("No such debate has been revealed yet")
     assert told.out.endswith("Rehearsal debates left out: 1 (--include-rehearsal adds it).\n")
-    assert all_of_them.done().startswith("Debates that are revealed: 1;")
+    assert all_of_them.done().startswith("Revealed debates: 1;")
     assert "left out" not in all_of_them.out
 
 
@@ -401,7 +401,7 @@ def gossip() -> Iterator[str]:
 def test_check_is_content_with_a_fresh_machine(errands: dict[str, Errand]) -> None:
     shown = errands["check"].ended().done()
     assert "FAIL" not in shown
-    assert re.search(r"(?m)^note +database: rostrum\.db will be made when it is needed$", shown)
+    assert re.search(r"(?m)^note +database: rostrum\.db will be created when needed$", shown)
     assert re.search(r"(?m)^ok +backend rehearsal: .*not a language model$", shown)
     assert errands["check"].left() == set()
 
@@ -419,7 +419,7 @@ def test_check_names_every_backend_that_fails_and_never_a_key(office: Office) ->
             ROSTRUM_MODELS="dead/ana,gossip/ben",
         )
     sentence = ended.failed(1)
-    assert re.search(r"\b[2-9] checks failed; see above for what to do\.$", sentence)
+    assert re.search(r"\b[2-9] checks failed; see above for the fix\.$", sentence)
     assert re.search(r"(?m)^FAIL +backend dead: .*could not be reached", ended.out)
     assert re.search(r"(?m)^FAIL +backend gossip: .*refused the key \(401\)", ended.out)
     assert re.search(r"(?m)^ok +database: rostrum\.db is ready$", ended.out)

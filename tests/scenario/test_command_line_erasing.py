@@ -104,7 +104,7 @@ def test_without_a_terminal_nothing_is_deleted_unless_yes_is_said(
     before = users(held), debates(held), contents(held / "rostrum.db.terminal")
     sentence = rostrum(held, *words).failed(2)
     assert counts in sentence
-    assert sentence.endswith("Nothing was done: add --yes to do it without being asked.")
+    assert sentence.endswith("Nothing was done: add --yes to skip the question.")
     assert (users(held), debates(held), contents(held / "rostrum.db.terminal")) == before
 
 
@@ -120,8 +120,8 @@ def test_without_a_terminal_nothing_is_deleted_unless_yes_is_said(
 def test_any_answer_but_yes_deletes_nothing(held: Path, words: tuple[str, ...], typed: str) -> None:
     ended = ask(held, *words, typed=typed)
     assert (ended.code, ended.out) == (1, "")
-    assert "Type yes to go on: " in ended.err
-    assert "rostrum: Nothing was done: that was not yes." in ended.err
+    assert "Type yes to continue: " in ended.err
+    assert "rostrum: Nothing was done: the answer was not yes." in ended.err
     assert debates(held) == 2
     assert "guest-2" in users(held)
     assert len(list((held / "rostrum.db.terminal").glob("*.jsonl"))) == 2
@@ -135,7 +135,7 @@ def test_yes_at_the_terminal_deletes_what_was_counted(office: Path) -> None:
     ended = ask(office, "purge", "terminal", "terminal", typed="YES\n")
     assert ended.code == 0
     assert "2 debates, 6 votes, 2 transcripts of terminal community terminal" in ended.err
-    assert ended.out == "Deleted 2 debates, and what was kept beside them.\n"
+    assert ended.out == "Deleted 2 debates, and everything stored with them.\n"
     assert debates(office) == 0
 
 
@@ -173,11 +173,11 @@ def test_a_link_where_the_transcripts_should_be_is_not_followed(office: Path) ->
 def test_who_was_forgotten_is_stored_again_after_unforget(office: Path) -> None:
     assert rostrum(office, "forget", "terminal", "guest-1", "--yes").done().startswith("Forgotten:")
     again = rostrum(office, "forget", "terminal", "guest-1").done()
-    assert again == "Already forgotten: no record identifies that user.\n"
+    assert again == "Already erased. No record identifies that user.\n"
     rostrum(office, *VOTED).done()
     assert "guest-1" not in users(office)
     said = rostrum(office, "unforget", "terminal", "guest-1").done()
-    assert said.startswith("No longer forgotten:")
+    assert said.startswith("Re-admitted:")
     rostrum(office, "unforget", "terminal", "guest-1").failed(1)
     rostrum(office, *VOTED).done()
     assert "2 votes" not in rostrum(office, "forget", "terminal", "guest-1").failed(2)

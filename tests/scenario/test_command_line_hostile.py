@@ -134,7 +134,7 @@ def test_a_demo_that_is_stopped_says_how_to_go_on_whatever_its_folder_is_called(
             if line.startswith("[Debate "):
                 break
         demo.terminate()
-        advice = re.search(r"(?m)^Go on with:  (.+)$", demo.stdout.read())
+        advice = re.search(r"(?m)^Continue with:  (.+)$", demo.stdout.read())
     assert advice
     ended = shell(tmp_path, advice[1])
     assert (ended.returncode, ended.stderr) == (0, "")
@@ -163,9 +163,7 @@ def test_a_reader_that_has_enough_ends_a_command_quietly(office: Path, command: 
 def test_an_output_that_takes_nothing_is_one_line_of_error(office: Path, command: str) -> None:
     ended = shell(office, f"{command} > /dev/full")
     assert ended.returncode == 1
-    assert ended.stderr == (
-        "rostrum: What was to be shown could not be written: No space left on device.\n"
-    )
+    assert ended.stderr == ("rostrum: The output could not be written: No space left on device.\n")
 
 
 @pytest.mark.parametrize(

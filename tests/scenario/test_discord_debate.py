@@ -190,7 +190,7 @@ async def test_reveals_stay_in_their_threads_as_discord_has_it(
     async with stage.process():
         change = {"setting": "broadcast", "value": "on"}
         asked = await discord.slash("olga", "debate settings", change).finished()
-        assert "in that thread alone" in asked.text
+        assert "cannot also show a thread's messages" in asked.text
         assert "set here" not in (await discord.slash("olga", "debate settings").finished()).text
 
 

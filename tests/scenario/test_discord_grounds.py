@@ -74,7 +74,7 @@ async def test_a_missing_permission_is_named_before_anything_is_paid(
         asked = await stage.start()
         assert asked.ephemeral
         assert f"lacks {NAMES[permission]}" in asked.text
-        assert "An admin of this server grants" in asked.text
+        assert "Ask an admin of this server to grant" in asked.text
         assert await app.store.debates.recent() == []
     assert posted(discord) == []
     assert models.requests == []

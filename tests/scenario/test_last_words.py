@@ -201,7 +201,7 @@ async def test_a_thread_that_is_lost_in_the_vote_is_told_to_the_starter_privatel
         await voting(app)
         await close(app, await voting(app))
         await asyncio.sleep(0.3)
-    assert "It is held in" in other.text
+    assert "Follow it in" in other.text
     assert "It is finished" not in other.text  # its thread says so
     assert debate.code in asked.text
 
@@ -264,7 +264,7 @@ async def test_the_starter_reads_privately_why_a_debate_ended(
     stage.settings = {"models": "rehearsal/maple?latency=0.3, rehearsal/willow?latency=0.3"}
     async with stage.process() as app:
         asked = await stage.start()
-        await until(lambda: "It is held in" in asked.text)
+        await until(lambda: "Follow it in" in asked.text)
         discord.delete_thread(stage.thread.id)
         await ended(app)
         await until(lambda: "was deleted" in asked.text)
@@ -281,6 +281,6 @@ async def test_on_slack_the_starter_reads_privately_why_a_debate_ended(database_
         on_slack = SlackStage(database_url, slack, {"models": models})
         async with on_slack.process():
             asked = await on_slack.start()
-            await asked.said("It is held in")
+            await asked.said("Follow it in")
             await slack.slash("ada", "/debate cancel")
             await asked.said("Its starter stopped it")

@@ -268,7 +268,7 @@ async def test_an_operator_forgets_somebody_beside_a_running_process(
         debate_id = await voted(hall, session, ANN)
         await forget_person("memory", ANN, yes=True)
         assert capsys.readouterr().out.startswith("Forgotten: ")
-        with pytest.raises(NotFoundError, match="Nothing is stored of that memory user"):
+        with pytest.raises(NotFoundError, match="Nothing is stored about that memory user"):
             await forget_person("memory", BOB, yes=True)
         await tidy(session.store, SystemClock(), timedelta(days=30))
         assert traces(file, ANN) == []

@@ -188,7 +188,7 @@ WHY = {
     "delete_channel": "unless it was deleted",
     "delete_root": "thread",
     "revoke": "refuses the bot's token",
-    "restrict": "have an admin allow it",
+    "restrict": "ask an admin to allow it",
 }
 UNREADABLE = ("kick_bot", "delete_channel", "revoke")  # of the others it is found at the reveal
 

@@ -147,7 +147,7 @@ async def test_whoever_the_operator_names_manages_as_admins_do(
 async def test_a_role_is_refused_as_slack_has_none(stage: SlackStage, slack: SlackServer) -> None:
     async with stage.process():
         asked = await slack.slash("olga", "/debate settings manager_role=r1")
-        assert "whoever runs Rostrum can name more of them" in await asked.said()
+        assert "the operator of Rostrum can add more" in await asked.said()
         undone = await slack.slash("olga", "/debate settings manager_role=default")
         assert "Changed: manager_role" in await undone.said()
 
@@ -180,7 +180,7 @@ async def test_no_form_opens_in_direct_messages(stage: SlackStage, slack: SlackS
     async with stage.process():
         for line in ("/debate", "/debate settings", "/debate start Tea"):
             asked = await slack.slash("olga", line, channel=direct.id)
-            assert "works in channels only" in await asked.said()
+            assert "works only in channels" in await asked.said()
             assert "Usage" not in asked.text
 
 

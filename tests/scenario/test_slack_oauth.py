@@ -177,13 +177,13 @@ async def test_a_page_is_good_for_once_in_one_browser_and_for_ten_minutes(
         assert (await stage.visit(back, begun.cookie)).status == 200
         replayed = await stage.visit(back, begun.cookie)
         assert replayed.status == 401
-        assert "used before" in replayed.text
+        assert "already used" in replayed.text
         assert slack.calls.count("oauth.v2.access") == 1
 
 
 @pytest.mark.parametrize(
     ("granted", "said"),
-    [({"whole": True}, "one workspace after the other"), ({"expires": True}, "tokens expire")],
+    [({"whole": True}, "per workspace"), ({"expires": True}, "tokens expire")],
 )
 async def test_what_rostrum_cannot_hold_is_refused_with_the_reason(
     stage: OAuthStage, granted: dict[str, bool], said: str
@@ -198,9 +198,9 @@ async def test_what_rostrum_cannot_hold_is_refused_with_the_reason(
 @pytest.mark.parametrize(
     ("fault", "answered", "said"),
     [
-        (refused("invalid_code"), 401, "no token for the code"),
-        (refused("bad_client_secret"), 401, "no token for the code"),
-        (status(503), 401, "in a while if Slack fails"),
+        (refused("invalid_code"), 401, "no token for its code"),
+        (refused("bad_client_secret"), 401, "no token for its code"),
+        (status(503), 401, "later if Slack has problems"),
         (drop("before"), 502, "in a minute"),
     ],
 )
@@ -237,11 +237,11 @@ async def test_an_answer_to_a_code_that_cannot_be_read_is_one_sentence_and_one_l
         with capture_logs() as logs:
             page = await stage.install(TEAM)
         assert (page.status, page.text.count("\n")) == (401, 0)
-        assert "no token for the code" in page.text
+        assert "no token for its code" in page.text
         assert await app.store.installs.every("slack") == []
         (line,) = logs
         assert (line["event"], line["log_level"]) == ("workspace not installed", "warning")
-        assert "its answer cannot be read" in line["why"]
+        assert "its response is unreadable" in line["why"]
         assert caplog.text == ""
         assert "not-to-be-logged" not in f"{page.text}{logs}"
         assert (await stage.install(TEAM)).status == 200

@@ -127,7 +127,7 @@ async def test_stats_beside_a_running_process(
     debate = await hold(line, bob="A", cem="A", dee="B")
     await asyncio.to_thread(multiply, office / "rostrum.db", debate)
     text = await asyncio.to_thread(rostrum, office, "stats", ROSTRUM_DATABASE_URL=stage.url)
-    assert "Debates that are revealed: 40; of them people and jury both judged 40." in text.done()
+    assert "Revealed debates: 40; judged by both people and jury: 40." in text.done()
     assert "\x1b" not in text.out
     for said in ("Krippendorff's α of people", "Topic 0", "near/j1", "near/ana", "en "):
         assert said in text.out

@@ -182,7 +182,7 @@ def test_a_debate_without_a_terminal_is_plain_text_from_topic_to_reveal(desk: De
     [
         ("A=3,C=1", "“C” in --votes is not on this ballot; choose from A, B, tie, weak."),
         ("A=many", "“many” in --votes is not a number from 0 to 1000."),
-        ("", "--votes names no vote; write it as A=3,B=2,tie=1."),
+        ("", "--votes has no votes; write it as A=3,B=2,tie=1."),
     ],
 )
 def test_votes_that_cannot_be_cast_stop_it_before_anything_starts(
@@ -211,14 +211,14 @@ def test_given_stances_decide_the_format_that_goes_by_them(desk: Desk) -> None:
 
 def test_people_at_the_keyboard_say_where_they_stand_before_and_after(desk: Desk) -> None:
     with seated(desk, *OXFORD) as seat:
-        seat.screen.until("Enter = go on")
+        seat.screen.until("Enter = continue")
         time.sleep(0.3)
         seat.screen.press("--?+-")
         seat.screen.until("guest-5 is against it")
         seat.screen.until_vote()
         seat.screen.press("AB\n")
         seat.screen.shown = ""
-        seat.screen.until("Enter = go on")
+        seat.screen.until("Enter = continue")
         time.sleep(0.3)
         seat.screen.press("++++-\n")
         seat.screen.rest()
@@ -230,7 +230,7 @@ def test_people_at_the_keyboard_say_where_they_stand_before_and_after(desk: Desk
     ("stances", "sentence"),
     [
         ("for=many", "“many” in --stances is not a number from 0 to 1000."),
-        ("", "--stances names no vote; write it as against>for=2,for=1."),
+        ("", "--stances has no votes; write it as against>for=2,for=1."),
     ],
 )
 def test_stances_that_nobody_can_take_stop_it_before_anything_starts(
@@ -258,7 +258,7 @@ def test_a_stop_keeps_the_call_in_flight_and_the_debate_goes_on_later(
     assert (process.returncode, err) == (1, "")
     assert set(desk.calls()) == {"done"}
     assert desk.calls()["done"] < 12
-    [code] = re.findall(r"Go on with: +rostrum debate --resume (\w+)", out)
+    [code] = re.findall(r"Continue with: +rostrum debate --resume (\w+)", out)
     stopped = set(turns_in(before + out))
 
     exit_code, resumed, err = desk.run("debate", "--resume", code, "--votes", "A=1")
@@ -302,14 +302,14 @@ def test_what_a_debate_has_from_its_start_is_refused_at_its_resume(
     desk: Desk, option: tuple[str, ...], named: str
 ) -> None:
     code, out, err = desk.run("debate", "--resume", "abc123", *option)
-    said = f"{named} cannot change when a debate goes on: leave it out."
+    said = f"{named} cannot change when a debate is resumed: leave it out."
     assert (code, out, err) == (2, "", f"rostrum: {said}\n")
 
 
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (("Tea", "--replace-model", "near/x=near/y"), "--replace-model goes with --resume: name"),
+        (("Tea", "--replace-model", "near/x=near/y"), "--replace-model needs --resume: name"),
         (("--resume", "abc123", "--replace-model", "near/x"), "write it as old=new."),
     ],
 )
@@ -355,7 +355,7 @@ def test_keys_are_votes_in_a_terminal(desk: Desk) -> None:
         assert seat.process.wait(20) == 0
     said = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seat.screen.shown)
     assert "guest-1 votes: A" in said
-    assert "guest-4 takes back: tie" in said
+    assert "guest-4 withdraws: tie" in said
     assert "A 2 · B 1 · tie 0 · both weak 0" in said
     assert "People chose A" in said or "Too few votes" in said
 

@@ -239,7 +239,7 @@ async def test_help_covers_every_command_as_the_platform_writes_it() -> None:
 
 @pytest.mark.parametrize(
     ("name", "who"),
-    [("cancel", "(whoever started it, or a manager)"), ("export", "(managers)"), ("list", "here")],
+    [("cancel", "(its starter or a manager)"), ("export", "(managers)"), ("list", "here")],
 )
 async def test_help_says_who_may(name: str, who: str) -> None:
     assert to_markdown(await ask_for_help(name)).endswith(who)

@@ -45,7 +45,7 @@ def refusal(status: int, code: int, text: str = "No.") -> discord.HTTPException:
     ("error", "act", "kind", "said"),
     [
         (refusal(404, 10003), Act.POST, VenueGoneError, "was deleted"),
-        (refusal(404, 10008), Act.READ, MessageGoneError, "There is no message 9"),
+        (refusal(404, 10008), Act.READ, MessageGoneError, "Message 9 in"),
         (refusal(403, 50001), Act.READ, VenueGoneError, "View Channel"),
         (refusal(403, 50013), Act.POST, VenueGoneError, "Send Messages in Threads"),
         (refusal(403, 50013), Act.REACT, VenueError, "Add Reactions"),
@@ -55,7 +55,7 @@ def refusal(status: int, code: int, text: str = "No.") -> discord.HTTPException:
         (refusal(400, 160006), Act.THREAD, VenueError, "archive some"),
         (refusal(401, 0), Act.POST, VenueGoneError, "ROSTRUM_DISCORD__TOKEN"),
         (refusal(400, 50035, "Must be 4096"), Act.POST, VenueError, "Must be 4096"),
-        (UnreadyError(429, 1.0, False, 30046), Act.EDIT, VenueError, "posted anew"),
+        (UnreadyError(429, 1.0, False, 30046), Act.EDIT, VenueError, "posted as a new message"),
     ],
 )
 def test_a_refusal_is_a_sentence_that_says_what_to_do(

@@ -24,8 +24,8 @@ KEYLESS = SettingsError("ROSTRUM_SECRET_KEY does not open what is stored of T1; 
 GONE_FORMAT = StoreError("This debate began with version 1 of the format classic; start it anew.")
 TOKENS = {
     discord_texts.TOKEN_REFUSED: "Discord refuses the bot's token.",
-    slack_texts.TOKEN_REFUSED: "Slack refuses the bot's token, as Rostrum was removed or the token "
-    "revoked; have it installed again.",
+    slack_texts.TOKEN_REFUSED: "Slack refuses the bot's token: Rostrum was removed or the token "
+    "revoked; install it again.",
 }
 
 

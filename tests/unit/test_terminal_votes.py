@@ -38,8 +38,8 @@ def test_reads_votes(text: str, votes: dict[str, int]) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("", "names no vote; write it as A=3,B=2,tie=1"),
-        (" , ", "names no vote"),
+        ("", "has no votes; write it as A=3,B=2,tie=1"),
+        (" , ", "has no votes"),
         ("A", "“A” in --votes is not OPTION=NUMBER"),
         ("=3", "“=3” in --votes is not OPTION=NUMBER"),
         ("C=3", "“C” in --votes is not on this ballot; choose from A, B, tie, weak"),
@@ -71,7 +71,7 @@ def test_reads_where_people_stand_before_and_after() -> None:
 def test_the_hint_names_a_sign_for_each_stance() -> None:
     hint = key_hint(("up", "down", "unsure"))
     assert hint.startswith("Keys: + = for it · - = against it · ? = unsure · u = ")
-    assert hint.endswith("Enter = go on")
+    assert hint.endswith("Enter = continue")
 
 
 def test_every_vote_is_one_persons() -> None:
