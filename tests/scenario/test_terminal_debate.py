@@ -366,7 +366,7 @@ def test_ctrl_c_in_the_vote_says_how_to_go_on_and_keeps_the_votes(desk: Desk) ->
         seat.screen.press("a")
         seat.screen.until("guest-1 votes")
         seat.screen.press("\x03")
-        seat.screen.until("Go on with")
+        seat.screen.until("Continue with")
         seat.screen.rest()
         assert seat.process.wait(30) == 1
     [code] = re.findall(r"--resume (\w+)", seat.screen.shown)

@@ -80,7 +80,7 @@ def stopped(desk: Desk) -> str:
     with seated(desk, "debate", TOPIC, *ASKED, "--votes", "A=1") as seat:
         seat.screen.until("of 500 words")
         seat.screen.press("\x03")
-        seat.screen.until("Go on with")
+        seat.screen.until("Continue with")
         seat.screen.rest()
         assert seat.process.wait(20) == 1
     return seat.screen.shown
