@@ -119,7 +119,7 @@ APP_REFUSED = (
     "into ROSTRUM_SLACK__APP_TOKEN."
 )
 NOT_INSTALLED = (
-    "Rostrum is no longer installed in this Slack workspace; ask an admin to install it again."
+    "Rostrum is not installed in this Slack workspace any more; ask an admin to install it again."
 )
 OTHER_WORKSPACE = (
     "Rostrum serves another Slack workspace, so nothing was done here. Ask its operator to let "

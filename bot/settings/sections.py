@@ -78,7 +78,7 @@ def _format(value: str) -> str:
     from engine.formats import FORMATS
 
     if value not in FORMATS:
-        raise ValueError(f"is “{value}”; it has to be one of {', '.join(FORMATS)}")
+        raise ValueError(f"is “{value}”; it must be one of {', '.join(FORMATS)}")
     return value
 
 

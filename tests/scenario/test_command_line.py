@@ -264,7 +264,7 @@ def test_the_list_can_be_narrowed(office: Office) -> None:
     assert line.split()[0] == office.finished
     assert running.done() == "No debates.\n"
     sentence = asleep.failed(2)
-    assert sentence.startswith("--state is “asleep”; it has to be one of queued, running,")
+    assert sentence.startswith("--state is “asleep”; it must be one of queued, running,")
 
 
 def test_show_tells_of_a_debates_state_money_and_steps(office: Office) -> None:

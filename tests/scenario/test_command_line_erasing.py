@@ -129,7 +129,7 @@ def test_any_answer_but_yes_deletes_nothing(held: Path, words: tuple[str, ...], 
 
 def test_yes_at_the_terminal_deletes_what_was_counted(office: Path) -> None:
     ended = ask(office, "forget", "terminal", "guest-1", typed="yes\n")
-    assert (ended.code, ended.out.startswith("Forgotten: ")) == (0, True)
+    assert (ended.code, ended.out.startswith("User erased. ")) == (0, True)
     assert "2 votes" in ended.err
     assert "guest-1" not in users(office)
     ended = ask(office, "purge", "terminal", "terminal", typed="YES\n")
@@ -171,7 +171,9 @@ def test_a_link_where_the_transcripts_should_be_is_not_followed(office: Path) ->
 
 
 def test_who_was_forgotten_is_stored_again_after_unforget(office: Path) -> None:
-    assert rostrum(office, "forget", "terminal", "guest-1", "--yes").done().startswith("Forgotten:")
+    assert (
+        rostrum(office, "forget", "terminal", "guest-1", "--yes").done().startswith("User erased.")
+    )
     again = rostrum(office, "forget", "terminal", "guest-1").done()
     assert again == "Already erased. No record identifies that user.\n"
     rostrum(office, *VOTED).done()

@@ -330,7 +330,7 @@ VALUES = [
     (
         "DEFAULT_FORMAT",
         "clasic",
-        "ROSTRUM_DEFAULT_FORMAT is “clasic”; it has to be one of classic,",
+        "ROSTRUM_DEFAULT_FORMAT is “clasic”; it must be one of classic,",
     ),
     ("DEFAULT_VOTE_MINUTES", "1e-9", "ROSTRUM_DEFAULT_VOTE_MINUTES must be at least 0.001."),
     ("DEFAULT_QUORUM", HUGE, "ROSTRUM_DEFAULT_QUORUM must be at most 1000000."),
