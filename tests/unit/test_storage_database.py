@@ -172,6 +172,25 @@ async def test_a_read_that_is_interrupted_while_it_connects_harms_nothing(tmp_pa
         assert not thread.is_alive()
 
 
+def test_a_loop_may_end_after_a_read_that_was_interrupted_while_it_connects(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def interrupt(turns: int) -> None:
+        database = Database(f"sqlite+aiosqlite:///{tmp_path / f'{turns}.db'}")
+        reading = asyncio.create_task(database.value("SELECT 1"))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        reading.cancel()
+        await asyncio.gather(reading, return_exceptions=True)
+        await database.close()
+
+    complaints: list[object] = []
+    monkeypatch.setattr(threading, "excepthook", complaints.append)
+    for number in range(30):
+        asyncio.run(interrupt(number % 6))
+    assert not complaints
+
+
 async def test_a_read_that_fails_does_not_harm_the_next(notes: Database) -> None:
     for _ in range(8):
         with pytest.raises(StoreError, match="no such table: missing"):
