@@ -156,6 +156,7 @@ async def test_processes_that_end_in_the_middle_change_nothing(stage: Stage, for
     async with stage.process() as line:
         clean = await line.record((await hold(line, format, defaults)).id)
     debate_id, processes, ended = "", 0, False
+    seconds, stored = 0.15, 0
     while not ended:
         processes += 1
         assert processes < 200, "one process after the other got nowhere"
@@ -169,7 +170,10 @@ async def test_processes_that_end_in_the_middle_change_nothing(stage: Stage, for
                     defaults, format=format, topic=TOPICS["en"], options=OPTIONS.get(format, {})
                 )
                 debate_id = started.debate.id
-            ended = await _ends_within(line, debate_id, seconds=0.15)
+            ended = await _ends_within(line, debate_id, seconds)
+            journaled = len((await line.store.journal.load(debate_id)).steps)
+            # On a machine so busy that nothing was done, the next one gets more time.
+            seconds, stored = (seconds if journaled > stored else 2 * seconds), journaled
     assert processes > 1
     async with stage.process() as line:
         broken = await line.record(debate_id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import takewhile
 
 import orjson
 import pytest
@@ -124,13 +125,10 @@ async def test_statuses_and_logs_tell_nothing_either(hall: Stage) -> None:
         with capture_logs() as logs:
             started = await line.start(DEFAULT)
             watching = asyncio.create_task(watch(line, started.debate.id))
-            await line.until(
-                started.debate.id,
-                lambda _: any(entry["event"] == "debate judged" for entry in logs),
-            )
-            before = list(logs)
             await line.ended(started.debate.id)
         statuses = await watching
+    before = list(takewhile(lambda entry: entry["event"] != "vote closed", logs))
+    assert len(before) < len(logs)
     assert {"queued", "running", "voting"} >= {status for status, _ in statuses}
     told = orjson.dumps([before, sorted(statuses)], default=str).decode().casefold()
     assert "debate judged" in told

@@ -12,13 +12,7 @@ from adapters.models.backends import Backend
 from adapters.models.discovery import Place, find_local_servers, probe
 from engine.errors import ModelError
 from tests.doubles.model_server import ModelServer
-
-
-def free_port() -> int:
-    """Return a port on which nobody listens."""
-    with socket.socket() as probe_socket:
-        probe_socket.bind(("127.0.0.1", 0))
-        return int(probe_socket.getsockname()[1])
+from tests.scenario.discord_stage import free_port
 
 
 async def test_a_backend_lists_its_models() -> None:
