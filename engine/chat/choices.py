@@ -1,4 +1,4 @@
-"""What there is to choose from: listed by commands, matched while a person types."""
+"""Models, topics, formats, languages and debates: listed by commands, matched while typing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CHOICE_LENGTH = 100  # characters, of what is taken and of what is read
 
 
 class Choice(Value):
-    """Something to choose: what the command takes, and what the person reads."""
+    """A choice: the value that the command takes, and the label that a person reads."""
 
     value: str
     label: str
@@ -32,7 +32,7 @@ class Choice(Value):
 
 
 async def models(context: Context, person: Person, _: NoArguments) -> ModelsAnswer:
-    """List the models that may debate and judge here."""
+    """List the models that can debate and judge here."""
     defaults = await _offered(context, person)
     return ModelsAnswer(
         models=tuple(model.ref for model in defaults.models),
@@ -64,12 +64,12 @@ async def _offered(context: Context, person: Person) -> Defaults:
 
 
 async def match_models(context: Context, person: Person, prefix: str) -> tuple[Choice, ...]:
-    """Match the models that may debate here."""
+    """Match the models that can debate here."""
     return model_choices(prefix, (await _offered(context, person)).debaters)
 
 
 async def match_jurors(context: Context, person: Person, prefix: str) -> tuple[Choice, ...]:
-    """Match the models that may judge here."""
+    """Match the models that can judge here."""
     return model_choices(prefix, (await _offered(context, person)).judges)
 
 
@@ -115,9 +115,9 @@ def debate_choices(prefix: str, debates: Iterable[Debate]) -> tuple[Choice, ...]
 
 
 def matching(prefix: str, choices: Sequence[Choice]) -> tuple[Choice, ...]:
-    """Return at most 25 choices: those that begin so, then those with it anywhere.
+    """Return at most 25 choices: prefix matches first, then substring matches.
 
-    What is too long for a platform to hand back is left out; it can still be typed.
+    Skips values that are too long for the platform to return; these can still be typed.
     """
     wanted = " ".join(prefix.split()).casefold()
     short = [choice for choice in choices if len(choice.value) <= CHOICE_LENGTH]

@@ -1,4 +1,4 @@
-"""What the commands of a chat work with."""
+"""The dependencies of chat commands."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Context:
     defaults: Defaults
     version: str
     export_key: bytes | None = None
-    # One at a time: each is a thread full of Python, and debates need theirs.
+    # One at a time: each keeps a thread busy with Python, and debates need the interpreter too.
     reading: asyncio.Lock = field(default_factory=asyncio.Lock)
-    # By thread: of two starts in one thread the second has to see the first.
+    # Per thread: the second of two concurrent starts must see the first.
     starts: WeakValueDictionary[object, asyncio.Lock] = field(default_factory=WeakValueDictionary)

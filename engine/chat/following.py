@@ -1,4 +1,4 @@
-"""Following a debate that somebody started, for as long as they can be told privately of it."""
+"""Follow a debate for its starter, while private answers to them are possible."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ OVER = (*EARLY, Status.CLOSED)
 async def follow(
     context: Context, person: Person, code: str, seconds: float
 ) -> AsyncIterator[StatusAnswer]:
-    """Yield how a debate stands once it has a thread, and how it ended if not as it should.
+    """Yield a debate's status once it has a thread, and again if it ends abnormally.
 
-    That is an early end, or a reveal that is not in the thread.
+    Abnormal is an early end, or a reveal outside its thread.
     """
     bell, clock = context.service.bell, context.service.clock
     until, told = clock.now() + timedelta(seconds=seconds), False
@@ -60,18 +60,18 @@ def _pause(status: Status, *, told: bool) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Followers:
-    """The tasks that follow debates; a process that ends waits for none of them."""
+    """The tasks that follow debates; shutdown does not wait for them."""
 
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
     def start(self, work: Coroutine[Any, Any, None]) -> None:
-        """Follow a debate beside everything else."""
+        """Follow a debate in the background."""
         task = asyncio.ensure_future(_quietly(work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     async def stop(self) -> None:
-        """Follow nothing any more."""
+        """Cancel every task."""
         for task in tuple(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -14,24 +14,24 @@ from engine.options import Options
 
 
 class Arguments(Value):
-    """What was given with a command."""
+    """The arguments of a command."""
 
 
 class NoArguments(Arguments):
-    """Nothing, as the command takes nothing."""
+    """No arguments."""
 
 
 class DebateArgument(Arguments):
-    """The code of a debate; None is the one that is meant here."""
+    """A debate's code; None means the one in this channel or thread."""
 
     debate: str | None = None
 
 
 class StartArguments(Arguments, Options):
-    """What to debate; what is left out is the default, or drawn.
+    """A debate to start; omitted values are defaults, or drawn at random.
 
-    `sides` maps a contender or a seat (`A1`) to a model as people write it; `jurors` and
-    `judges`, a format's own, likewise.
+    `sides` maps a contender or a seat (`A1`) to a model's name as typed; `jurors` and `judges`
+    (the format's own) are names as typed too.
     """
 
     sides: Mapping[str, str] = {}
@@ -40,15 +40,15 @@ class StartArguments(Arguments, Options):
 
 
 class SettingsArguments(Arguments):
-    """The settings to change, name to new value as text; none to read them all."""
+    """The settings to change, name to new value as text; empty to show them all."""
 
     changes: Mapping[str, str] = {}
 
 
 class ReviewArguments(Arguments):
-    """A revealed debate and the answer to it; None is a list of debates to answer.
+    """A revealed debate and an answer; None lists debates to review.
 
-    `vote` is an option of its ballot, or "none" to take an answer back.
+    `vote` is an option of the ballot, or "none" to withdraw an answer.
     """
 
     debate: str | None = None
@@ -56,28 +56,28 @@ class ReviewArguments(Arguments):
 
 
 class ForgetArguments(Arguments):
-    """Whether to do it; otherwise only say what it means."""
+    """Whether to go ahead; otherwise the answer only explains."""
 
     confirm: bool = False
 
 
 class HelpArguments(Arguments):
-    """The command to explain; None is all of them."""
+    """The command to explain; None means all."""
 
     command: str | None = None
 
 
 class Invocation(NamedTuple):
-    """A command's name, and what was given with it."""
+    """A command's name and its arguments."""
 
     name: str
     arguments: Arguments = NoArguments()
 
 
 def pressed_invocation(button: str, debate: str, chosen: str | None = None) -> Invocation | None:
-    """Return the command that a button or menu of a debate stands for; None for a vote's.
+    """Return the command behind a button or menu of a debate; None for a vote button.
 
-    `chosen` is what was chosen from a menu.
+    `chosen` is the selection from a menu.
     """
     match button:
         case "stop":

@@ -1,4 +1,4 @@
-"""The commands on a person's own data: see it, be forgotten, leave exports and come back."""
+"""The commands on a person's own data: privacy, forget, optout, optin."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from engine.store import Traces
 
 
 async def privacy(context: Context, person: Person, _: NoArguments) -> PrivacyAnswer:
-    """Say what is stored, and how much of it is the person's."""
+    """Describe the stored data, the person's own included."""
     return PrivacyAnswer(traces=await _traces(context, person))
 
 
 async def forget(context: Context, person: Person, asked: ForgetArguments) -> ForgottenAnswer:
-    """Forget the person once that is confirmed; before, say what it would mean."""
+    """Forget the person if confirmed; otherwise explain the consequences."""
     traces = await _traces(context, person)
     if not asked.confirm:
         return ForgottenAnswer(done=False, traces=traces)
@@ -26,13 +26,13 @@ async def forget(context: Context, person: Person, asked: ForgetArguments) -> Fo
 
 
 async def opt_out(context: Context, person: Person, _: NoArguments) -> OptedAnswer:
-    """Leave the person out of exports; what they chose still counts."""
+    """Leave the person out of exports; their votes still count."""
     await context.store.people.opt_out(person.platform, person.user)
     return OptedAnswer(out=True, forgotten=(await _traces(context, person)).forgotten)
 
 
 async def opt_in(context: Context, person: Person, _: NoArguments) -> OptedAnswer:
-    """Have the person in exports again, or back after they were forgotten."""
+    """Include the person in exports again, or re-admit them after being forgotten."""
     before = await _traces(context, person)
     now = context.service.clock.now()
     await context.store.people.opt_in(person.platform, person.user, now)

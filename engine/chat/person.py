@@ -1,4 +1,4 @@
-"""Who asks in a chat, where, and whether they manage the community there."""
+"""The person behind a command: where they asked, and whether they manage the community."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from engine.store.community import CommunitySettings
 
 
 class Person(Value):
-    """Who asks, and where: ids are the platform's own.
+    """A person and the place of their command; ids are the platform's own.
 
-    `place` is the channel, `thread` the thread of it that was asked in, if any; `channel` is what
-    settings call the place, if that is another name. `ground` is what is known of that very spot.
-    A manager is whom the platform says so (`manager`), or who holds the community's manager role.
-    `max_bytes` is the size of the largest file that can be handed over there.
+    `place` is the channel and `thread` its thread, if the command came from one; `channel` is the
+    place's id in settings, if that differs. `ground` has the permissions in that place. A manager
+    is one by the platform's word (`manager`) or by the community's manager role. `max_bytes` is
+    the largest file that can be sent there.
     """
 
     platform: str
@@ -30,5 +30,5 @@ class Person(Value):
 
 
 async def settings_of(store: Store, person: Person) -> CommunitySettings:
-    """Return the settings of the community that a person asks in."""
+    """Return the settings of a person's community."""
     return await store.communities.get(person.platform, person.community)

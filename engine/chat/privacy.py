@@ -1,4 +1,4 @@
-"""What people may have forgotten, and what is deleted when a community has left."""
+"""Erasing people, and deleting communities that have left."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ log = structlog.get_logger(__name__)
 
 
 async def forget(store: Store, clock: Clock, platform: str, user: str) -> bool:
-    """Forget a person; False when an older state of the database is read just now.
+    """Forget a person; False while a reader still holds an older state of the database.
 
-    That state, in which the person is known, is then overwritten by `tidy` once nobody reads it.
+    `tidy` overwrites that state, which still identifies the person, once no one reads it.
     """
     await store.people.forget(platform, user)
     for _ in range(WIPE_TRIES):
@@ -30,16 +30,16 @@ async def forget(store: Store, clock: Clock, platform: str, user: str) -> bool:
 
 
 async def purge(store: Store, platform: str, community: str) -> int:
-    """Delete a community's debates wholly and return how many.
+    """Delete a community's debates completely and return their number.
 
-    Raises UsageError while one waits or runs.
+    Raises UsageError while one is queued or running.
     """
     await check_no_live(store, platform, community)
     return await store.communities.purge(platform, community)
 
 
 async def check_no_live(store: Store, platform: str, community: str) -> None:
-    """Raise UsageError while a debate of a community waits or runs."""
+    """Raise UsageError while a debate of a community is queued or running."""
     live = tuple(status for status in Status if status.live)
     running = await store.debates.of_community(platform, community, live)
     if running:
@@ -48,7 +48,7 @@ async def check_no_live(store: Store, platform: str, community: str) -> None:
 
 
 async def tidy(store: Store, clock: Clock, grace: timedelta) -> None:
-    """Purge communities that left longer ago than the grace period; wipe what was deleted."""
+    """Purge communities whose grace period is over; overwrite deleted data."""
     for left in await store.communities.gone(clock.now() - grace):
         debates = await store.communities.purge(left.platform, left.community)
         log.info("community purged", debates=debates)

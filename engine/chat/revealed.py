@@ -1,4 +1,4 @@
-"""The commands on all that was revealed in a community: exported, compared, rated."""
+"""The commands on a community's revealed debates: export, agreement, leaderboard."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 async def export(context: Context, person: Person, _: NoArguments) -> FileAnswer | NoFileAnswer:
-    """Zip the data of the debates revealed here."""
+    """Export the debates revealed here as a ZIP file."""
     async with context.reading:
         bundle = await export_zip(
             context.store,
@@ -45,7 +45,7 @@ async def export(context: Context, person: Person, _: NoArguments) -> FileAnswer
 
 
 async def agreement(context: Context, person: Person, _: NoArguments) -> AgreementAnswer:
-    """Say how far jury and people agree in the debates revealed here."""
+    """Measure how far jury and people agree in the debates revealed here."""
     found = await _work_out(context, person, measure_agreement)
     return AgreementAnswer(agreement=found, rehearsals=await _rehearsals(context, person))
 
@@ -62,7 +62,7 @@ async def _work_out(context: Context, person: Person, make: Callable[[Sequence[R
 
 
 async def _rehearsals(context: Context, person: Person) -> int:
-    """Return how many debates revealed here are left out for their rehearsal models."""
+    """Count the revealed debates here that are left out for rehearsal models."""
     archive = context.store.archive
     return await asyncio.to_thread(count_rehearsals, archive, _revealed_here(person))
 

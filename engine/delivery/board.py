@@ -1,7 +1,7 @@
 """The state of each debate on its announcement, edited when it changes.
 
-What happens between two looks is shown together, and edits keep a distance, so that a platform
-never has to ask for fewer. Nothing is held that a restart could lose: it is shown once more then.
+Changes between two polls are shown together and edits are spaced, so that no platform has to
+rate-limit them. There is no state to lose in a restart: the current one is simply shown again.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(slots=True)
 class Board:
-    """Shows the state of a platform's debates; one that has ended is shown once more."""
+    """Shows the state of a platform's debates; an ended one is updated one last time."""
 
     venue: Venue
     store: Store
@@ -40,11 +40,11 @@ class Board:
     _asked_for: set[str] = field(default_factory=set)
 
     def look_again(self, debate_id: str) -> None:
-        """Have a debate looked at that may have ended long ago."""
+        """Include a debate that may have ended long ago in the next poll."""
         self._asked_for.add(debate_id)
 
     async def run(self, seconds: float) -> None:
-        """Look every so many seconds, and edit, until cancelled."""
+        """Poll and edit until cancelled."""
         watched: set[str] = set()
         done: set[str] = set()
         while True:
@@ -64,14 +64,14 @@ class Board:
     async def _just_ended(self) -> set[str]:
         """Return debates whose end may not have been shown yet.
 
-        A process before this one may have seen it, and a debate may begin and end between looks.
+        An earlier process may have ended it, or the debate may start and end between two polls.
         """
         since = self.clock.now() - RECENTLY
         newest = await self.store.debates.recent(ENDED, LOOKED_BACK)
         return {d.id for d in newest if (d.revealed_at or d.created_at) > since}
 
     async def _update(self, debate_id: str) -> bool:
-        """Show a debate's state if it is a new one; tell whether to look at it again."""
+        """Show a debate's state if it changed; tell whether to poll it again."""
         try:
             debate = await self.store.debates.get(debate_id)
         except NotFoundError:
@@ -104,11 +104,11 @@ class Board:
         return goes_on
 
     async def _show(self, announced: Intent, progress: Progress) -> None:
-        """Edit the last piece of an announcement, which shows the state."""
+        """Edit the last piece of an announcement, the one with the state."""
         stem = f"{short_code(announced.debate)}·{announced.number}"
         message = announced.message.model_copy(update={"progress": progress})
         parts = self.venue.render(message, stem)
-        # What another release cut into other pieces stays as it was posted.
+        # Another release may have split it differently; then it stays unchanged.
         if len(parts) == len(announced.refs):
             await self.venue.edit(announced.channel, announced.refs[-1], parts[-1])
 
@@ -138,7 +138,7 @@ class Board:
 
 
 def _phase(debate: Debate, *, judging: bool) -> Phase:
-    """Return which of the states to show a debate is in."""
+    """Return the phase to show for a debate."""
     if debate.gone and debate.status is not Status.CLOSED:
         return "gone"
     if debate.status is Status.RUNNING and debate.thread is None:

@@ -1,4 +1,4 @@
-"""How a debate came to its end, as its members may read it before and after the reveal."""
+"""The reason for a debate's end, in the words that members may read before the reveal."""
 
 from __future__ import annotations
 
@@ -41,27 +41,27 @@ _SETTING = re.compile(r" \(ROSTRUM_\w+\)|[,;](?: or)? [^,;.]*ROSTRUM_\w[^;.]*")
 
 
 def reason_of(error: RostrumError) -> str:
-    """Return what is stored of why a debate stops: all of it, for the operator."""
+    """Return the full reason for a debate's end, as stored for the operator."""
     members = said_of(error)
     return f"{members} {error}" if members == HELD_UP else str(error)
 
 
 def said_of(error: RostrumError) -> str:
-    """Return why a debate stops, without what only the operator may read, as models' names."""
+    """Return the reason without anything only the operator may read, such as models' names."""
     if isinstance(error, BudgetError | StoppedError) or str(error) == DEFECT:
         return without_settings(str(error))
     return MODEL_FAILED if isinstance(error, ModelError) else HELD_UP
 
 
 def why(debate: Debate) -> str:
-    """Return why a debate ended early, or what it waits for; empty for neither."""
+    """Return why a debate ended early or what it is waiting for; empty if it does neither."""
     if debate.status is Status.FAILED and not debate.gone and debate.reason != DEFECT:
         return HELD_UP if debate.reason.startswith(HELD_UP) else MODEL_FAILED
     return without_settings(debate.reason)
 
 
 def refusal_of(error: RostrumError) -> str:
-    """Return why a command was not carried out; of storage and settings only the log says more."""
+    """Return why a command failed, without details of storage or settings."""
     if isinstance(error, SettingsError | StoreError):
         log.error("command refused", why=str(error))
         return REFUSED
@@ -69,12 +69,12 @@ def refusal_of(error: RostrumError) -> str:
 
 
 def without_settings(text: str) -> str:
-    """Leave out the clauses that name a setting, which only the operator can change."""
+    """Remove clauses that name a setting, which only the operator can change."""
     return _SETTING.sub("", text)
 
 
 async def where_revealed(outbox: Outbox, debate: Debate) -> Where | None:
-    """Return where the models of a closed debate were named; None for one that is not closed."""
+    """Return where a closed debate's models were named; None if it is not closed."""
     if debate.revealed_at is None:
         return None
     found: Where = "nowhere"

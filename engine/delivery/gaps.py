@@ -1,7 +1,7 @@
-"""What stands where a message of a debate could not be posted: plain words, or a notice.
+"""Fallbacks for messages that could not be posted: plain text, then a notice.
 
-A message that a platform refuses for good is tried once as text without markup. What is refused
-then, and what may not be there, leaves a gap: a notice stands in its place, and no vote on the
+A message that a platform refuses for good is retried once as text without markup. If that fails
+too, or the message may be missing, there is a gap: a notice takes its place, and no vote on the
 debate is a label.
 """
 
@@ -26,20 +26,20 @@ log = structlog.get_logger(__name__)
 
 
 def stem_of(intent: Intent) -> str:
-    """Return what the references of a message begin with; a notice shares its message's number."""
+    """Return the common stem of a message's references; a notice shares its message's number."""
     beside = "gap" if intent.key.endswith(SUFFIX) else ""
     return f"{short_code(intent.debate)}{beside}·{intent.number}"
 
 
 def is_plain(intent: Intent) -> bool:
-    """Tell whether the next part of a message is plain text already."""
+    """Tell whether the next part of a message is already plain text."""
     return any(part.plain for part in (intent.parts or ())[len(intent.refs) :][:1])
 
 
 def in_plain_words(venue: Venue, intent: Intent) -> Intent | None:
-    """Return a refused message with its next part as plain text; None when that was refused too.
+    """Return a refused message with its next part as plain text; None if that was refused too.
 
-    Parts that are posted stay as they are. Without parts rendering failed, and all is plain.
+    Posted parts stay unchanged. No parts means that rendering failed; then all of it is plain.
     """
     at, parts = len(intent.refs), intent.parts or ()
     if is_plain(intent) or (parts and at >= len(parts)):
@@ -49,7 +49,7 @@ def in_plain_words(venue: Venue, intent: Intent) -> Intent | None:
             plain = venue.plain(parts[at], parts[at].reference)
         else:
             plain = venue.plain(plain_text(intent.message), f"{stem_of(intent)}·1/1")
-    except Exception:  # the defect that made it fail may be met again
+    except Exception:  # the bug that broke rendering may break this too
         log.exception(
             "unhandled error in a plain-text fallback", debate=intent.debate, post=intent.key
         )
@@ -60,7 +60,7 @@ def in_plain_words(venue: Venue, intent: Intent) -> Intent | None:
 
 
 def notice_of(intent: Intent, state: DeliveryState, platform: str) -> Post | None:
-    """Return what stands in a message's place; None where nothing of the debate is missing."""
+    """Return the notice that replaces a message; None if nothing of the debate is missing."""
     templates = {DeliveryState.REFUSED: REFUSED, DeliveryState.DOUBTFUL: DOUBTFUL}
     if state not in templates or intent.target is not None:
         return None
@@ -79,6 +79,6 @@ def _missing(message: Content, *, partly: bool) -> str:
 
 
 def numbered(reference: str, pieces: int) -> list[str]:
-    """Return a reference for each piece of what had one: `k7·3·2/3`, then `k7·3·2.2/3` and on."""
+    """Return references for the pieces of one part: `k7·3·2/3`, then `k7·3·2.2/3` and so on."""
     head, _, of = reference.rpartition("/")
     return [reference, *(f"{head}.{i}/{of}" for i in range(2, pieces + 1))]

@@ -1,7 +1,7 @@
-"""Where a reveal goes that its thread does not take: the channel, else the one who started it.
+"""Where to post a reveal that its thread refuses: the channel, else the starter privately.
 
-Each is a message of its own, queued as any other, so that it is posted once; and whatever became
-of them, the thread's own is tried again when the thread may take it.
+Each is a separate message, queued like any other, so it is posted once. The thread's own reveal
+is retried regardless, whenever the thread may accept it again.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class LastWord:
-    """Sees to it that a reveal reaches people somewhere."""
+    """Makes sure that a reveal reaches people somewhere."""
 
     venue: Venue
     store: Store
@@ -35,14 +35,14 @@ class LastWord:
     clock: Clock
 
     async def is_given(self, intent: Intent) -> bool:
-        """Tell whether a reveal for elsewhere is in its thread by now, which was unlocked, say."""
+        """Tell whether a rerouted reveal is in its thread by now, for example after an unlock."""
         if not isinstance(intent.message, Reveal) or not intent.message.aside or intent.refs:
             return False
         reveal = await self.store.outbox.find(intent.debate, REVEAL)
         return reveal is not None and reveal.state in GIVEN
 
     async def address(self, intent: Intent) -> Intent:
-        """Return a message with the place that it is for. Raises VenueError where there is none."""
+        """Return a message addressed to its place. Raises VenueError if there is none."""
         aside = intent.message.aside if isinstance(intent.message, Reveal) else ""
         if aside == "channel":
             return intent.model_copy(update={"thread": None})
@@ -55,9 +55,9 @@ class LastWord:
         return intent
 
     async def go_elsewhere(self, lease: Lease, intent: Intent) -> None:
-        """Queue a closed debate's reveal for the next place, where this message cannot be posted.
+        """Queue a closed debate's reveal for the next place, as this message cannot be posted.
 
-        It is queued before the message is given up, so that a debate is never without one.
+        It is queued before the message is given up, so that a debate always has a reveal.
         """
         debate = await self.store.debates.get(intent.debate)
         if debate.revealed_at is None:
@@ -72,13 +72,13 @@ class LastWord:
             await self.store.outbox.publish(lease, debate.id, [_post(message, following)])
 
     async def try_again(self, lease: Lease) -> None:
-        """Try each reveal that its thread did not take now and then, until cancelled."""
+        """Periodically retry reveals that their threads refused, until cancelled."""
         while True:
             await self._reopen(lease, None)
             await self.clock.sleep(AGAIN_SECONDS)
 
     async def reopen(self, lease: Lease, thread: str) -> None:
-        """Try the reveals again that belong in a thread."""
+        """Retry the reveals that belong in a thread."""
         await self._reopen(lease, thread)
 
     async def _reopen(self, lease: Lease, thread: str | None) -> None:
@@ -89,18 +89,18 @@ class LastWord:
 
 
 def elsewhere(debate: Debate, reveal: Reveal) -> Post:
-    """Return the reveal of a debate whose thread is gone."""
+    """Return the reveal of a debate that lost its thread."""
     return _post(reveal, _keys(debate)[1])
 
 
 def _keys(debate: Debate) -> tuple[str, ...]:
-    """Return the reveal's places, in order; a debate held in somebody's thread has no channel."""
+    """Return the reveal's places in order; a debate in an existing thread has no channel."""
     outside = debate.place != debate.thread
     return (REVEAL, CHANNEL_REVEAL, STARTER_REVEAL) if outside else (REVEAL, STARTER_REVEAL)
 
 
 def _after(failed: str, keys: tuple[str, ...]) -> str | None:
-    """Return the place after the one that failed; what is no reveal failed in the thread."""
+    """Return the place after the one that failed; any other message failed in the thread."""
     place = keys.index(failed) if failed in keys else 0
     return next(iter(keys[place + 1 :]), None)
 

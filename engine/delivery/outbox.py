@@ -1,10 +1,10 @@
-"""The outbox's other end: renders, sends in order, and settles posts in doubt.
+"""Delivery from the outbox: renders, sends in order, and settles posts in doubt.
 
-One delivery owns a platform's connection, by a lease. A part is written down as being sent
-before it is sent. When its answer was not seen, the thread is read for the part's reference:
-found, it counts as sent; not found and past its deadline, it is sent again; and where reading
-is refused, it is left alone, since a gap is better than a duplicate. A message that is refused is
-tried as plain text, and a gap is said in its place (engine/delivery/gaps.py).
+One delivery owns a platform's connection, by a lease. A part is recorded as being sent before the
+request. If the response is lost, the thread is searched for the part's reference: found, it counts
+as sent; not found and past its deadline, it is sent again; and if reading is refused, it is left
+alone, since a gap is better than a duplicate. A refused message is retried as plain text, then
+replaced by a notice (engine/delivery/gaps.py).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(slots=True)
 class Delivery:
-    """Delivers everything of one platform while it holds the platform's lease."""
+    """Delivers a platform's messages while it holds the platform's lease."""
 
     venue: Venue
     store: Store
@@ -70,10 +70,10 @@ class Delivery:
         self._seeds = Seeds(self.venue, self.store, self.clock)
 
     async def run(self) -> None:
-        """Deliver until cancelled; waits while another process holds the connection."""
+        """Deliver until cancelled; waits while another process holds the lease."""
         name = f"connection/{self.venue.platform}"
         task = asyncio.current_task()
-        # A group whose child failed forgets, in Python 3.11, that it was cancelled as well.
+        # In Python 3.11 a task group whose child failed swallows its own cancellation.
         while task is None or not task.cancelling():
             try:
                 async with self.keeper.hold(name) as lease, asyncio.TaskGroup() as group:
@@ -94,7 +94,7 @@ class Delivery:
             group.create_task(self._board.run(seconds))
 
     async def settled(self, debate_id: str) -> None:
-        """Wait until everything of a debate is delivered or given up."""
+        """Wait until every message of a debate is delivered or given up."""
         while await self.store.outbox.next(debate_id) is not None:
             await self.clock.sleep(0.02)
 
@@ -108,7 +108,7 @@ class Delivery:
             rung = await self.bell.collect(f"outbox/{self.venue.platform}", LOOK_SECONDS)
             now = self.clock.now()
             if self.venue.channel is not None or now >= look_at:
-                # Only the outbox knows what other processes wrote, and which channel it is for.
+                # Only the outbox knows other processes' messages and their channels.
                 rung = rung if self.venue.channel is None else set()
                 rung |= set(
                     await self.store.outbox.waiting(self.venue.platform, self.venue.channel)
@@ -119,7 +119,7 @@ class Delivery:
         return set(await self.store.outbox.waiting(self.venue.platform, self.venue.channel))
 
     def _start(self, lease: Lease, debate_id: str, group: asyncio.TaskGroup) -> None:
-        """Deliver a debate in a task of its own, unless one does already."""
+        """Deliver a debate in a separate task, unless one is running."""
         if debate_id in self._busy:
             self._missed.add(debate_id)
             return
@@ -130,12 +130,12 @@ class Delivery:
     def _finish(self, debate_id: str) -> None:
         del self._busy[debate_id]
         if debate_id in self._missed:
-            # It may have been queued just after this task had looked for the last time.
+            # It may have been queued just after this task's last check.
             self._missed.discard(debate_id)
             self.bell.ring(f"outbox/{self.venue.platform}", debate_id)
 
     async def _deliver(self, lease: Lease, debate_id: str) -> None:
-        """Deliver a debate; nothing more is to be delivered of one that is purged meanwhile."""
+        """Deliver a debate; stops quietly if the debate is purged meanwhile."""
         try:
             await self._deliver_in_order(lease, debate_id)
         except (NotFoundError, StoreError):
@@ -169,13 +169,13 @@ class Delivery:
                 following = await self._refused(lease, intent, error)
             except (LeaseLostError, NotFoundError, StoreError):
                 raise
-            except Exception:  # one message's defect must not hold up every other
+            except Exception:  # a bug in one message must not block the others
                 log.exception("unhandled error in a message", debate=debate_id, post=intent.key)
                 following = await self._failed(lease, intent)
             self.bell.wake(f"delivered/{debate_id}")
 
     async def _gone(self, lease: Lease, intent: Intent, error: VenueError) -> Intent | None:
-        """Give up what its thread was to take; what goes elsewhere is given up by itself."""
+        """Give up the messages for its thread; rerouted ones are given up separately."""
         if isinstance(intent.message, Reveal) and intent.message.aside:
             return await self._refused(lease, intent, error)
         await self._last_word.go_elsewhere(lease, intent)
@@ -191,7 +191,7 @@ class Delivery:
         self.bell.ring(f"votes/{self.venue.platform}")
 
     async def _failed(self, lease: Lease, intent: Intent) -> Intent | None:
-        """Look for what may be posted all the same, and send it once more; then it is refused."""
+        """Look for a message that may have been posted, and send it once more before giving up."""
         known = await self.store.outbox.find(intent.debate, intent.key) or intent
         sending = DeliveryState.SENDING
         if known.state is sending and (intent.state is not sending or intent.refs != known.refs):
@@ -199,17 +199,17 @@ class Delivery:
         return await self._refused(lease, intent, VenueError(DEFECT))
 
     async def _refused(self, lease: Lease, intent: Intent, error: VenueError) -> Intent | None:
-        """Try a message as plain text, then go on without it, if the debate can."""
+        """Retry a message as plain text, then continue without it if the debate can."""
         log.error("message refused", debate=intent.debate, post=intent.key, why=str(error))
         if isinstance(intent.message, ESSENTIAL):
             await self._abandon(lease, intent.debate, error)
             return None
         if isinstance(intent.message, StanceInvite) and not intent.message.after:
-            # Nobody can answer, so nobody is waited for.
+            # No one can answer, so do not wait.
             await self.store.votes.close_stance(lease, intent.debate, self.clock.now())
-        # Parts of it may have been frozen and posted since this was read.
+        # Some of its parts may have been frozen and posted since it was read.
         tried, intent = intent, await self.store.outbox.find(intent.debate, intent.key) or intent
-        # What has no place to go is refused before its plain parts are frozen.
+        # A message without a place is refused before its plain parts are frozen.
         refused_plain = tried.refs == intent.refs and is_plain(tried)
         if intent.target is None and not (isinstance(intent.message, FOLLOWED) or refused_plain):
             plain = in_plain_words(self.venue, intent)
@@ -231,7 +231,7 @@ class Delivery:
             await self.store.debates.set_waiting(debate_id, "")
 
     async def _send(self, lease: Lease, intent: Intent) -> Intent | None:
-        """Send what is left of a message, and return the debate's next one."""
+        """Send the remaining parts of a message and return the debate's next one."""
         if intent.target is not None:
             return await self._edit(lease, intent)
         if await self._last_word.is_given(intent):
@@ -254,14 +254,14 @@ class Delivery:
         part = parts[len(intent.refs)]
         ref = await self._find_doubtful(intent, part)
         if ref is None:
-            # What waits for its turn was not sent: it has no deadline, and is never in doubt.
+            # A message waiting for its slot was not sent: no deadline, never in doubt.
             waited_for = isinstance(intent.message, Announcement)
             async with self.venue.turn(_place(intent), first=waited_for):
                 deadline = self.clock.now() + timedelta(seconds=self.venue.limits.send_seconds)
                 intent = await self.store.outbox.sending(lease, intent, parts, deadline)
                 left = (deadline - self.clock.now()).total_seconds()
                 if left <= 0:
-                    # This process stood still: whether the lease is still ours is asked once more.
+                    # This process was suspended: check again that the lease is still ours.
                     return await self.store.outbox.unsent(lease, intent)
                 ref = await self._post(lease, intent, part, left)
         if len(intent.refs) + 1 == len(parts) and not isinstance(intent.message, FOLLOWED):
@@ -270,9 +270,9 @@ class Delivery:
         return await self.store.outbox.posted(lease, intent, ref)
 
     async def _find_doubtful(self, intent: Intent, part: Part) -> str | None:
-        """Look for a part that may have been sent before; None: it surely has to be sent.
+        """Look for a part that may have been sent before; None: it was certainly not sent.
 
-        Where reading is refused the part stays unseen, unless the debate needs the message.
+        If reading is refused the part stays in doubt, unless the debate needs the message.
         """
         if intent.state is not DeliveryState.SENDING or intent.deadline is None:
             return None
@@ -291,7 +291,7 @@ class Delivery:
         found = await self.venue.find(_place(intent), part.reference, after)
         left = (deadline - self.clock.now()).total_seconds()
         if found is None and left > 0:
-            # The send may still be under way somewhere: its deadline has to pass first.
+            # The request may still be in flight: wait for its deadline first.
             await self.clock.sleep(left)
             found = await self.venue.find(_place(intent), part.reference, after)
         return found
@@ -320,14 +320,14 @@ class Delivery:
         return await self._settle(lease, intent, DeliveryState.SENT)
 
     async def _follow_up(self, lease: Lease, intent: Intent) -> None:
-        """Do what belongs to a message once it is posted; each of these can be done again."""
+        """Run a message's follow-up actions after posting; each is idempotent."""
         message, ref = intent.message, intent.refs[0]
         if isinstance(message, Announcement):
             title = headline(message.topic, TITLE_LENGTH)
             thread = await self.venue.open_thread(intent.channel, ref, title)
             await self.store.outbox.set_thread(lease, intent.debate, thread, self.clock.now())
         elif isinstance(message, VoteInvite):
-            # Before the first reaction can be seen, people may cast one.
+            # People may react before the first seed is visible.
             await self.store.votes.accept(lease, intent.debate, ref)
             await self._seeds.plant(intent.debate, Question.VOTE, ref, message.options)
             now = self.clock.now()
@@ -366,7 +366,7 @@ class Delivery:
         return following
 
     async def _show_typing(self) -> None:
-        """Show in each thread which seats think now, until cancelled."""
+        """Show in each thread which seats are thinking, until cancelled."""
         shown: set[str] = set()
         while True:
             seats: dict[str, list[str]] = {}
@@ -389,13 +389,13 @@ class Delivery:
 
 
 def _place(intent: Intent) -> str:
-    """Return where a message goes: the thread, or the channel while there is none."""
+    """Return a message's destination: the thread, or the channel while there is none."""
     if isinstance(intent.message, Announcement) or intent.thread is None:
         return intent.channel
     return intent.thread
 
 
 def _seat_of(step: str) -> str:
-    """Return who thinks in a step: `turn/rebuttal/A` is seat A, `jury/…` the jury."""
+    """Return who is thinking in a step: `turn/rebuttal/A` is seat A, `jury/…` the jury."""
     kind, *rest = step.split("/")
     return rest[1] if kind == "turn" and len(rest) > 1 else kind

@@ -1,7 +1,7 @@
-"""One message a second to each channel, so that no platform has to ask for less.
+"""One message a second per channel, so that no platform has to rate-limit.
 
-Who wants to post waits here, first come first served, before anything is written down as being
-sent: what waits was not sent, so it is neither late nor in doubt.
+Senders wait here in order of arrival, before a part is recorded as being sent. A waiting message
+is therefore neither late nor in doubt.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ class _Lane:
 class ChannelPace:
     """Lets messages to one channel through one after the other, `gap` seconds apart.
 
-    They are so far apart as they leave, none before the answer to the one before. With
-    `after_answers` each leaves so long after that answer: no two arrive closer together, however
-    slow the first was, but a slow platform gets fewer.
+    The gap is between requests, and none leaves before the previous response. With
+    `after_answers` the gap starts at the previous response: no two arrive closer together, even
+    if the first was slow, at the price of fewer messages on a slow platform.
     """
 
     def __init__(self, gap: float = GAP_SECONDS, *, after_answers: bool = False) -> None:
@@ -37,7 +37,7 @@ class ChannelPace:
 
     @asynccontextmanager
     async def turn(self, channel: str) -> AsyncIterator[None]:
-        """Wait for a turn, however long that takes, and send within."""
+        """Wait for a slot, without a limit, and send within it."""
         lane = self._lanes.get(channel) or self._open_lane(channel)
         lane.waiting += 1
         try:

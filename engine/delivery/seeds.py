@@ -1,7 +1,8 @@
-"""The bot's own reactions on a question, for people to press on: wanted, and waited for by nobody.
+"""The bot's seed reactions on a question, for people to click; nothing waits for them.
 
-People can add the reactions themselves, so a vote opens without them. What failed for now is tried
-again; which options lack them is noted, as a missing one otherwise tells of a moderator's clear.
+People can add the reactions themselves, so a vote opens without them. Temporary failures are
+retried. Options without a seed are recorded, because a missing seed otherwise means that a
+moderator cleared it.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(slots=True)
 class Seeds:
-    """Adds the bot's reactions to the questions of one platform."""
+    """Seeds the questions of one platform."""
 
     venue: Venue
     store: Store
@@ -40,7 +41,7 @@ class Seeds:
     async def plant(
         self, debate_id: str, question: Question, message: str, options: Sequence[str]
     ) -> None:
-        """Add them as far as that goes now. Raises VenueGoneError or MessageGoneError."""
+        """Add as many as possible now. Raises VenueGoneError or MessageGoneError."""
         for target in await self.store.votes.targets(debate_id, question):
             if target.message == message and target.ballot is not BallotKind.PRIVATE:
                 failed = await self._add(target, options)
@@ -48,7 +49,7 @@ class Seeds:
                 self._keep(target, failed)
 
     async def run(self) -> None:
-        """Try again what failed for now, at growing distances, until cancelled."""
+        """Retry temporary failures with growing pauses, until cancelled."""
         await self._find_left()
         pause = FIRST_PAUSE
         while True:
@@ -58,7 +59,7 @@ class Seeds:
             pause = min(2 * pause, LONGEST_PAUSE) if self._left else FIRST_PAUSE
 
     async def _find_left(self) -> None:
-        """Take up what an earlier process could not add."""
+        """Load the seeds that an earlier process could not add."""
         served = (self.venue.platform, self.venue.channel)
         votes = self.store.votes
         asked = {**await votes.deadlines(*served), **await votes.agains(*served)}
@@ -87,7 +88,7 @@ class Seeds:
         self._keep(target, failed)
 
     async def _add(self, target: Target, options: Sequence[str]) -> dict[str, bool]:
-        """Add reactions; return those that failed, and whether they are worth another try."""
+        """Add reactions; return those that failed, and whether a retry makes sense."""
         try:
             await self.venue.seed(target.place, target.message, options)
         except (VenueGoneError, MessageGoneError):

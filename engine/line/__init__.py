@@ -1,1 +1,1 @@
-"""The main line: from an order to a debate that is thought to its end. Start at service.py."""
+"""The main line: from an order to a finished debate. Start at service.py."""

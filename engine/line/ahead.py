@@ -1,4 +1,4 @@
-"""What later turns and the panel would wait for, done while the first call is answered."""
+"""Warm-up for later turns and the jury, done while the first model call is in flight."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from engine.prompts.library import Prompts
 
 
 def warm_up(prompts: Prompts, hidden: frozenset[str]) -> None:
-    """Compile what finds names, build the values, compile templates; this is for a thread."""
+    """Compile name patterns, value models and templates; run this in a thread."""
     blind("Side A, the pro side, said", draw_names(("A", "B"), seed=0), hidden)
     build_values()
     prompts.compile()
 
 
 def build_values() -> None:
-    """Build every value that is loaded, so that nothing waits for it later."""
+    """Build the validators of every loaded value, so that nothing waits for them later."""
     waiting: list[type[Value]] = [Value]
     while waiting:
         value = waiting.pop()

@@ -1,7 +1,7 @@
-"""What a debate will take, found by holding it dry: the same script, and no model called.
+"""Estimates calls, tokens, cost and time by a dry run of the same script.
 
-What a script asks for depends on the topic by its length alone, and on models by how much they
-write: one that was held dry is not held again for another topic or other models.
+A script's demand depends on the topic only by its length, and on models only by how much they
+write, so one dry run serves all topics and models.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ JURY_PROMPT_TOKENS = 700  # what a juror reads beside the transcript
 BRIEF = frozenset({"ask", "answer", "summary"})
 WORDINESS = {"de": 0.92, "tr": 0.77}  # as the built-in speeches have it
 UNSPACED = frozenset({"zh", "ja", "th", "lo", "km", "my"})
-# Stand for them in a dry run; no template, once filled in, holds such marks otherwise.
+# Placeholders in a dry run; no rendered template contains these marks otherwise.
 TOPIC, CONDITIONS = "{{ topic }}", "{{ conditions }}"
 NOBODY = PanelSetup(roster=())
 MOST_OUTLINES = 200  # kept at once; each takes some kilobytes
@@ -37,10 +37,10 @@ MOST_OUTLINES = 200  # kept at once; each takes some kilobytes
 class Manner:
     """How much models are expected to write.
 
-    `turn` and `closing` are shares of the words allowed, `most` is where a turn ends in any
-    case (`brief`: one that only asks, answers or sums up; `decision`: a closing's second part),
-    `field` the words of a text in a structured answer, all three in English words, and `ballot`
-    is tokens. A token has so many bytes; what a cap is checked against is stricter (see steps.py).
+    `turn` and `closing` are shares of the word limit; `most` caps a turn (`brief`: one that only
+    asks, answers or sums up; `decision`: a closing's second part); `field` is the length of a text
+    in a structured answer. These three are in English words, `ballot` in tokens. The bytes per
+    token are an average; caps are checked with a stricter figure (see steps.py).
     """
 
     turn: float
@@ -61,10 +61,10 @@ class Manner:
         rate: float,
         number: int,
     ) -> str:
-        """Return filler as long as a turn; `rate` is characters a word where none are spaced.
+        """Return filler as long as a turn; `rate` is characters per word in unspaced scripts.
 
-        A turn whose words are not limited as a whole has a closing's two parts. Turns of
-        different numbers have no word in common.
+        A turn without an overall word limit has a closing's two parts. Turns with different
+        numbers share no word.
         """
         allowed = int(cue.get("words") or 0)
         wordiness = wordiness_of(language)
@@ -84,26 +84,26 @@ class Manner:
     def write(
         self, words: int, language: str, rate: float, number: int, *, counted: bool = False
     ) -> str:
-        """Return filler of so many words."""
+        """Return filler of the given number of words."""
         if language.split("-")[0].lower() in UNSPACED:
             return chr(ord("一") + number) * int(words * rate)
         letter, length = chr(ord("a") + number % 26), CHARS_PER_WORD / wordiness_of(language)
-        # One long word: as many short ones would take longer to count than all the rest, and
-        # are needed only where a script goes by how many there are.
+        # One long word: many short ones would take longer to count than everything else, and
+        # only scripts that count words need them.
         return (
             f"{letter * (round(length) - 1)} " * words if counted else letter * int(length * words)
         )
 
     def size(self, text: str) -> int:
-        """Return a text's length, in what tokens are made of here."""
+        """Return a text's length in the unit that tokens are estimated from."""
         return len(text) if self.characters else len(text.encode())
 
     def tokens(self, size: int) -> int:
-        """Return how many tokens a text of that size probably has."""
+        """Return the expected number of tokens in a text of that size."""
         return math.ceil(size / self.token)
 
 
-# Told “at most”, models come close to a limit; the built-in ones have only so much to say.
+# Models write close to a stated limit; the rehearsal models have a fixed amount of text.
 WRITTEN = Manner(turn=0.75, closing=0.9, ballot=250, field=30)
 REHEARSED = Manner(
     turn=0.95,
@@ -119,7 +119,7 @@ REHEARSED = Manner(
 
 
 def wordiness_of(language: str) -> float:
-    """Return how many words a language takes for what English says in one; they are longer."""
+    """Return how many words a language needs per English word; its words are longer."""
     return WORDINESS.get(language.split("-")[0].lower(), 1.0)
 
 
@@ -130,9 +130,9 @@ def manner_of(model: Model) -> Manner:
 
 @dataclass(slots=True)
 class Share:
-    """What is asked of one who takes part, in a dry run: how often, and how much.
+    """One participant's demand in a dry run: number of calls and amount of text.
 
-    `read` is the size of its prompts, which hold the marks for topic and conditions so many times.
+    `read` is the size of its prompts; the marks for topic and conditions in them are counted.
     """
 
     calls: int = 0
@@ -143,7 +143,7 @@ class Share:
     most_out: int = 0
 
     def ask(self, messages: Sequence[ChatMessage], manner: Manner) -> None:
-        """Count a call, and what it reads."""
+        """Count a call and its prompt."""
         told = "".join(message.content for message in messages)
         self.calls += 1
         self.read += manner.size(told)
@@ -151,14 +151,14 @@ class Share:
         self.conditions += told.count(CONDITIONS)
 
     def tokens_in(self, request: Request, manner: Manner) -> int:
-        """Return what is read in all, in a debate of that topic and those conditions."""
+        """Return the total prompt size for a topic and conditions."""
         topic = manner.size(request.topic) - len(TOPIC)
         conditions = manner.size(request.conditions) - len(CONDITIONS)
         return manner.tokens(self.read + self.topics * topic + self.conditions * conditions)
 
 
 class Outline(NamedTuple):
-    """What a script asks of each who takes part, and the tokens that are said for all to hear."""
+    """A script's demand on each participant, and the tokens of all public turns."""
 
     shares: Mapping[str, Share]
     spoken: int
@@ -166,7 +166,7 @@ class Outline(NamedTuple):
 
 @dataclass(slots=True)
 class DryDesk:
-    """A desk that calls nobody: it counts what would be sent, and answers with filler."""
+    """A desk for dry runs: it counts the prompts and answers with filler, calling no model."""
 
     setup: Setup
     shares: dict[str, Share] = field(default_factory=dict)
@@ -186,7 +186,7 @@ class DryDesk:
         schema: AnswerSchema | None = None,
         cue: Mapping[str, str] | None = None,
     ) -> Reply:
-        """Count a call, and answer with as many words as a model is expected to write."""
+        """Count a call and answer with filler of the expected length."""
         setup, manner = self.setup, manner_of(model)
         language, rate = setup.request.language, setup.chars_per_word
         if schema is None:
@@ -201,7 +201,7 @@ class DryDesk:
         return Reply(text=text, finish="stop", model=model.ref)
 
     async def publish(self, turn: Turn, compose: Callable[[], Post]) -> None:
-        """Post nothing; a juror reads it."""
+        """Count the turn as read by jurors; nothing is posted."""
         manner = manner_of(self.setup.request.model_of(turn.seat))
         self.spoken += manner.tokens(manner.size(turn.text))
 
@@ -211,7 +211,7 @@ class DryDesk:
 
 @dataclass(slots=True)
 class Bill:
-    """What calls are expected to take together, and to cost in USD where a price is known."""
+    """The expected total of calls, time and, where prices are known, cost in USD."""
 
     prices: Mapping[str, Price | None]
     calls: int = 0
@@ -221,14 +221,14 @@ class Bill:
     usd_max: float = 0.0
 
     def add(self, model: Model, calls: int, tokens_in: int, tokens_out: int, most: int) -> None:
-        """Add expected calls of a model, which writes so many tokens, or at most so many."""
+        """Add a model's expected calls, with its expected and maximum reply in tokens."""
         self.calls += calls
         self.tokens_in += tokens_in
         self.tokens_out += tokens_out
         price = self.prices.get(model.ref)
         if price is not None:
             self.usd += price.cost(tokens_in, tokens_out, tokens_in // max(1, calls))
-            # A turn may have to be shortened, and a juror asked again: twice the most.
+            # A turn may have to be shortened and a juror retried: twice the maximum.
             self.usd_max += 2 * price.cost(2 * tokens_in, most)
 
 
@@ -237,8 +237,8 @@ async def estimate(
 ) -> Estimate:
     """Estimate calls, tokens, minutes and money of a debate.
 
-    `pace` is how many seconds a call to each model takes. Money is None when the price of
-    any model is unknown. The maximum takes every reply at its token cap, and twice.
+    `pace` is the seconds per call of each model. Cost is None if any model's price is unknown.
+    The maximum assumes that every reply reaches its token cap and is retried once.
     """
     outline, bill = await _outline(setup, script, prompts), Bill(setup.prices)
     for name, model in _cast(setup.request).items():
@@ -273,7 +273,7 @@ _outlines: dict[tuple[Format, str, str], Outline] = {}
 
 
 async def _outline(setup: Setup, script: Format, prompts: Prompts) -> Outline:
-    """Return what a script asks for, held dry if that is not known yet."""
+    """Return a script's demand, from the cache or by a dry run."""
     dry = _without_topic(setup)
     key = script, prompts.digest, dry.model_dump_json()
     known = _outlines.get(key)
@@ -287,7 +287,7 @@ async def _outline(setup: Setup, script: Format, prompts: Prompts) -> Outline:
 
 
 def _cast(request: Request) -> dict[str, Model]:
-    """Return the models by who they are in a debate: a contender, a seat, or a judge."""
+    """Return the models by role in the debate: a contender, a seat, or a judge."""
     judges = enumerate(request.judges)
     return {
         **{f"contender{side}": model for side, model in request.sides.items()},
@@ -297,7 +297,7 @@ def _cast(request: Request) -> dict[str, Model]:
 
 
 def _without_topic(setup: Setup) -> Setup:
-    """Return the setup that is the same for all debates that ask for as much, whatever about."""
+    """Return the setup reduced to what determines the demand: the cache key."""
     request = setup.request
     cast = {
         name: Model(backend=model.backend, name=name, family=name)

@@ -1,6 +1,6 @@
-"""From what a person asked to a frozen setup: defaults, draws, panel, prices.
+"""From an order to a frozen setup: defaults, draws, panel, prices.
 
-After this nothing that could change (settings, templates, prices, history) is read again.
+After this step nothing that could change (settings, templates, prices, history) is read again.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ LONGEST_TEXT = 20_000  # characters
 
 
 class Ground(Value):
-    """What the platform lets Rostrum do where somebody asks; each sentence says what to grant.
+    """What Rostrum may do in the place of a command; each message says what to grant.
 
-    `unfit` is why no debate can be held there, `no_files` why none that posts a file can,
-    `no_removal` why no ballot can be secret. Empty: as far as is known it can.
+    `unfit`: why no debate can run there; `no_files`: why none that posts files can; `no_removal`:
+    why ballots cannot be secret. Empty: no obstacle is known.
     """
 
     unfit: str = ""
@@ -46,10 +46,10 @@ class Ground(Value):
 
 
 class Order(Options):
-    """What a person asked for, and where; what is left out is the default, or drawn.
+    """A person's request and its place; omitted values are defaults, or drawn at random.
 
-    `ground` is what the platform allows in `place`. `models` are by contender or by seat (`A1`),
-    `judges` the format's own.
+    `ground` is what the platform allows in `place`. `models` are keyed by contender or seat
+    (`A1`); `judges` are the format's own.
     """
 
     platform: str
@@ -64,9 +64,9 @@ class Order(Options):
 
 
 class Defaults(Options):
-    """What an installation or a community has set for its debates.
+    """An installation's or a community's defaults for debates.
 
-    `models` may debate and `jurors` judge; `sides` are those that are not drawn.
+    `models` can debate and `jurors` judge; `sides` are fixed instead of drawn.
     """
 
     models: tuple[Model, ...]
@@ -82,17 +82,17 @@ class Defaults(Options):
 
     @property
     def debaters(self) -> tuple[Model, ...]:
-        """Models that may be asked for as debaters."""
+        """Models that can be requested as debaters."""
         return (*self.models, *self.sides.values())
 
     @property
     def judges(self) -> tuple[Model, ...]:
-        """Models that may be asked for as jurors or judges."""
+        """Models that can be requested as jurors or judges."""
         return (*self.jurors, *self.models)
 
 
 def complete(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Format]:
-    """Fill an order in with defaults and draws. Raises UsageError for what cannot be held."""
+    """Complete an order with defaults and draws. Raises UsageError if it is impossible."""
     options = BUILT_IN | defaults | order
     check_limits(options)
     script = find_format(options.format or "")
@@ -136,7 +136,7 @@ def _check_topic(given: str) -> str:
 
 
 def _check_ground(ground: Ground, ballot: BallotKind, script: Format) -> None:
-    """Refuse what cannot be held to its end there. Raises NotAllowedError, or UsageError."""
+    """Refuse a debate that could not finish there. Raises NotAllowedError or UsageError."""
     if refusal := ground.unfit or (ground.no_files if script.files else ""):
         raise NotAllowedError(refusal)
     if ground.no_removal and ballot is BallotKind.SECRET:
@@ -154,7 +154,7 @@ def freeze(
     number: int,
     fit: Fit,
 ) -> Setup:
-    """Fix everything that a debate depends on from now on, but prices and reservation."""
+    """Freeze everything that a debate depends on, except prices and reservation."""
     named = [model.name for model in request.sides.values()]
     spoken_of = [request.topic, request.conditions, *named]
     panel = seat_panel(
@@ -186,9 +186,9 @@ def freeze(
 
 
 def _reply_chars(defaults: Defaults, script: Format) -> int | None:
-    """Return how much of a reply is read: never less than thirty times a limit of the format.
+    """Return how many characters of a reply are read: at least thirty per word of the limit.
 
-    A word has five or six letters in most languages, so that no turn within its limits is cut.
+    Words have five or six letters in most languages, so no turn within its limits is cut.
     """
     if defaults.reply_chars is None:
         return None
@@ -197,7 +197,7 @@ def _reply_chars(defaults: Defaults, script: Format) -> int | None:
 
 
 def jurors_of(order: Order, defaults: Defaults) -> tuple[Model, ...]:
-    """Return the roster that an order asks for. Raises UsageError when there is none."""
+    """Return the jurors for an order. Raises UsageError if there are none."""
     roster = order.jurors or defaults.jurors
     if not roster:
         raise UsageError(
@@ -207,7 +207,7 @@ def jurors_of(order: Order, defaults: Defaults) -> tuple[Model, ...]:
 
 
 def check_prices(prices: Mapping[str, Price | None], caps: Caps) -> None:
-    """Refuse a dollar cap that cannot be kept. Raises BudgetError naming what to set."""
+    """Refuse a dollar cap that cannot be enforced. Raises BudgetError naming what to set."""
     unknown = sorted(ref for ref, price in prices.items() if price is None)
     if unknown and (caps.debate_usd is not None or caps.community_daily_usd is not None):
         raise BudgetError(
@@ -222,7 +222,7 @@ def check_prices(prices: Mapping[str, Price | None], caps: Caps) -> None:
 def _seat_contenders(
     roles: Roles, asked: Mapping[str, Model], defaults: Defaults, seed: int
 ) -> tuple[dict[str, Model], tuple[str, ...]]:
-    """Give every contender a model: the one asked for, the default, or one drawn."""
+    """Assign every contender a model: the requested one, the default, or a drawn one."""
     contenders = roles.contenders
     strange = sorted(set(asked) - {*contenders, *roles.seats})
     if strange:
@@ -249,7 +249,7 @@ def _seat_contenders(
 def _seat_judges(
     roles: Roles, order: Order, defaults: Defaults, speakers: Sequence[Model]
 ) -> tuple[Model, ...]:
-    """Give a format its own judges: those asked for, else jurors of no debater's family first."""
+    """Assign a format's own judges: the requested ones, else jurors of other families first."""
     if not roles.judges:
         if order.judges:
             raise UsageError(

@@ -1,7 +1,7 @@
-"""A debate and its mirror: the same one with sides exchanged, so that neither place decides.
+"""A debate and its mirror: the same debate with sides swapped, to cancel position effects.
 
-Who speaks last cannot be swapped away by a jury; a pair in which each model has had both sides
-can. When their votes end is in engine/store/pairs.py. Pure.
+A jury cannot undo the advantage of speaking last; a pair in which each model has had both sides
+can. engine/store/pairs.py decides when their votes end. Pure.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ OTHER = {"A": "B", "B": "A"}
 
 
 def check_mirrored(name: str, roles: Roles, request: Request) -> None:
-    """Refuse a mirror that would tell nothing. Raises UsageError saying why."""
+    """Refuse a mirror that would add no information. Raises UsageError with the reason."""
     if roles.contenders != tuple(OTHER):
         raise UsageError(
             f"A mirror swaps two sides, but a {name} debate has {len(roles.contenders)}; "
@@ -29,7 +29,7 @@ def check_mirrored(name: str, roles: Roles, request: Request) -> None:
 
 
 def exchange(request: Request) -> Request:
-    """Return the same request with the models of the two sides, and of their seats, exchanged."""
+    """Return the request with the models of both sides, and of their seats, swapped."""
     return request.model_copy(
         update={
             "sides": {side: request.sides[other] for side, other in OTHER.items()},
@@ -44,7 +44,7 @@ def _exchange_seats(seats: dict[str, Model]) -> dict[str, Model]:
 
 
 def add_up(one: Estimate, other: Estimate) -> Estimate:
-    """Return what two debates held at the same time take together."""
+    """Return the combined estimate of two debates that run at the same time."""
     return Estimate(
         calls=one.calls + other.calls,
         calls_max=one.calls_max + other.calls_max,

@@ -1,6 +1,6 @@
-"""A debate goes on with another model where one of its own is gone.
+"""Replace an unavailable model in a debate that continues.
 
-What the old model said stays as it was said, and stays hidden under its old name too.
+The old model's turns stay unchanged, and its name stays hidden too.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ REPLACED = "A model became unavailable, so another one has taken its place."
 
 
 async def replace_models(setup: Setup, changes: Sequence[Replacement], models: Models) -> Setup:
-    """Make changes one after the other, and price the new models. Raises UsageError."""
+    """Apply replacements in order and price the new models. Raises UsageError."""
     for change in changes:
         setup = replace_model(setup, change)
     found = {change.now.ref: await models.price(change.now) for change in changes}
@@ -28,14 +28,14 @@ async def replace_models(setup: Setup, changes: Sequence[Replacement], models: M
 
 
 def tell_replaced(setup: Setup) -> Post:
-    """Say it in the thread, where no model is named before the reveal."""
+    """Return the notice for the thread, which names no model before the reveal."""
     return Post(key=f"replaced/{len(setup.replaced)}", message=Notice(text=REPLACED))
 
 
 def replace_model(setup: Setup, change: Replacement) -> Setup:
-    """Put a model in another's places: as a speaker, a juror, or a judge of the format.
+    """Replace a model in all its roles: speaker, juror, judge of the format.
 
-    Raises UsageError where the old one has no place, or the new one may not take it.
+    Raises UsageError if the old one has no role, or the new one may not take it.
     """
     request, old = setup.request, change.was.ref
     seated = {model.ref: model for model in (*request.speakers, *request.judges)}
@@ -64,7 +64,7 @@ def _put(places: Mapping[Key, Model], change: Replacement) -> dict[Key, Model]:
 
 
 def _seat_jury(setup: Setup, change: Replacement) -> Setup:
-    """Replace a juror; recuse those of the family of anyone who speaks or has spoken."""
+    """Replace a juror; recuses the families of all present and past speakers."""
     panel = setup.panel
     spoke = (*setup.request.speakers, *(one.was for one in setup.replaced if _spoke(setup, one)))
     own = {kin(model.family) for model in spoke}
@@ -86,5 +86,5 @@ def _seat_jury(setup: Setup, change: Replacement) -> Setup:
 
 
 def _spoke(setup: Setup, change: Replacement) -> bool:
-    """Tell whether a model that was replaced may have spoken: what took its place speaks."""
+    """Tell whether a replaced model may have spoken: its successor is a speaker."""
     return change.now.ref in {model.ref for model in setup.request.speakers}

@@ -1,4 +1,4 @@
-"""Thinking for one debate: the format's script, then the blind panel, under one lease."""
+"""Run one debate: the format's script, then the blind panel, under one lease."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ log = structlog.get_logger(__name__)
 
 @dataclass(slots=True)
 class Runner:
-    """What thinking needs; it never talks to a platform.
+    """Everything that running a debate needs; it never talks to a platform.
 
-    `audience` watches turns while they are written; None: nobody does.
+    `audience` watches turns while they are written; None for no audience.
     """
 
     store: Store
@@ -59,10 +59,9 @@ class Runner:
     _pace: Pace = field(default_factory=Pace)
 
     async def run_debate(self, debate_id: str) -> None:
-        """Think for a debate until its vote can open, or until it ends otherwise.
+        """Run a debate until its vote can open or it ends early.
 
-        Whatever is journaled already is not done again. A debate that another process holds
-        is left to it.
+        Journaled steps are not repeated. A debate that another process holds is skipped.
         """
         try:
             async with self.keeper.hold(f"debate/{debate_id}") as lease:
@@ -73,7 +72,7 @@ class Runner:
             log.info("debate paused", debate=debate_id)
         except RostrumError as error:
             await self._end(debate_id, error)
-        except Exception:  # one debate's defect must not end the others
+        except Exception:  # a bug in one debate must not end the others
             log.exception("unhandled error in a debate", debate=debate_id)
             await self._end(debate_id, RostrumError(DEFECT))
 
@@ -101,9 +100,9 @@ class Runner:
         log.info("debate judged", debate=debate_id, usd=round(steps.spent, 6))
 
     async def _think(self, debate: Debate, desk: LiveDesk) -> None:
-        """Run the script and the panel, and queue the verdict with the invitation to vote.
+        """Run the script and the panel, then queue the verdict with the invitation to vote.
 
-        The panel begins with the last turn, beside what a script's own judge still has to do.
+        The panel starts with the last turn, in parallel with the format's own judge.
         """
         script = format_of(debate.request.format, debate.setup.format_version)
         prompts = await self._load_prompts(debate.setup, desk.steps)
@@ -124,11 +123,11 @@ class Runner:
         )
 
     async def _end(self, debate_id: str, error: RostrumError) -> None:
-        """Write down how a debate ended early, and say it in the thread."""
+        """Record an early end and announce it in the thread."""
         status = _status_after(error)
         log.warning("debate ended early", debate=debate_id, status=status, why=str(error))
         try:
-            # The wish to stop is still there, and must not stop this too.
+            # The request to stop is still set and must not stop this too.
             async with self.keeper.hold(f"debate/{debate_id}", stoppable=False) as lease:
                 await self._conclude(debate_id, lease, status, error)
         except LeaseLostError as lost:
@@ -141,7 +140,7 @@ class Runner:
         if not debate.status.live:
             return
         if not debate.gone:
-            # First the notice: whoever sees the debate ended may wait for its messages and leave.
+            # The notice first: a reader that sees the end may wait for its messages and leave.
             number = (await self.store.journal.spending(debate_id))[0]
             notice = Notice(level="warning", text=_farewell(status, error))
             await self._publish(debate, lease, Post(key=f"end/{number}", message=notice))
@@ -151,7 +150,7 @@ class Runner:
             self.bell.ring(f"votes/{debate.platform}")
 
     async def _announced(self, debate: Debate) -> None:
-        """Wait until the debate has a thread: nothing is paid for what can be posted nowhere."""
+        """Wait until the debate has a thread, so that no money is spent on unpostable turns."""
         if debate.thread is not None:
             return
         while (await self.store.debates.get(debate.id)).thread is None:
@@ -159,7 +158,7 @@ class Runner:
             await self.bell.collect(f"delivered/{debate.id}", LOOK_SECONDS)
 
     async def _hear_stances(self, debate: Debate, lease: Lease, steps: Steps) -> None:
-        """Ask what people think before the first turn, and wait until they were heard."""
+        """Ask for stances before the first turn and wait until the question closes."""
         if not debate.request.stance or debate.stance_closed_at is not None:
             return
         await steps.flush()
@@ -173,7 +172,7 @@ class Runner:
         self.bell.ring(f"outbox/{debate.platform}", debate.id)
 
     async def _load_prompts(self, setup: Setup, steps: Steps) -> Prompts:
-        """Return a debate's templates; the first that has them also makes ready what follows."""
+        """Return a debate's templates; the first use also starts the warm-up."""
         digest = setup.templates
         if digest not in self._prompts:
             prompts = Prompts(await self.store.debates.templates(digest))
@@ -198,7 +197,7 @@ class LiveDesk:
     async def room(self) -> None:
         """Wait until fewer than four turns are undelivered."""
         if self.undelivered + self.recording >= MOST_UNDELIVERED:
-            # Most of what was stored since the last count is delivered by now.
+            # Most turns stored since the last count are delivered by now.
             await self._count()
         if self.undelivered + self.recording >= MOST_UNDELIVERED:
             await self.steps.flush()
@@ -222,7 +221,7 @@ class LiveDesk:
         schema: AnswerSchema | None = None,
         cue: Mapping[str, str] | None = None,
     ) -> Reply:
-        """Return a step's reply, and let the audience watch it being written if it is a turn's."""
+        """Return a step's reply; the audience watches a turn being written."""
         audience = self.runner.audience
         if audience is None or cue is None or cue.get("kind") not in KINDS:
             return await self.steps.call(step, model, messages, sampling, schema=schema, cue=cue)
@@ -244,7 +243,7 @@ class LiveDesk:
         self.steps.later(partial(self._record, turn, compose))
 
     async def keep(self, note: Note) -> None:
-        """Keep what a format finds beside its turns."""
+        """Store a format's findings."""
         self.steps.later(partial(self._note, note))
 
     async def _note(self, note: Note) -> None:

@@ -1,4 +1,4 @@
-"""The use cases that adapters call; each is one command of the chat or of the command line."""
+"""The use cases that adapters call, one per command of the chat or the command line."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ log = structlog.get_logger(__name__)
 
 
 class Started(Value):
-    """What the starter is told; it alone may name the models that were asked for.
+    """The answer to the starter; only it may name the requested models.
 
-    `mirror` is the second debate where one was asked for; `estimate` is for both then.
+    `mirror` is the second debate if one was requested; `estimate` then covers both.
     """
 
     debate: Debate
@@ -59,14 +59,14 @@ class Started(Value):
 
 
 class Fitted(NamedTuple):
-    """Juror history, and until when it is recent enough."""
+    """Juror history and its expiry."""
 
     fit: Fit
     until: datetime
 
 
 class Plan(NamedTuple):
-    """A debate that is about to be stored, and what it is expected to take."""
+    """A debate about to be stored, and its estimate."""
 
     new: NewDebate
     expected: Estimate
@@ -90,9 +90,9 @@ class Service:
     _fitting: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def start(self, order: Order, defaults: Defaults) -> Started:
-        """Queue a debate, and its mirror where one is asked for.
+        """Queue a debate, and its mirror if requested.
 
-        Raises UsageError or BudgetError, and then nothing is stored.
+        Raises UsageError or BudgetError and then stores nothing.
         """
         seed = self.new_seed() if order.seed is None else order.seed
         request, script = complete(order, defaults, seed)
@@ -123,7 +123,7 @@ class Service:
         *,
         mirror_of: str | None = None,
     ) -> Plan:
-        """Freeze, price and estimate a debate. Raises BudgetError when it is too dear."""
+        """Freeze, price and estimate a debate. Raises BudgetError if it is too expensive."""
         prompts = self.prompts.only(script.name, "jury")
         number = await self.store.debates.next_number()
         frozen = partial(
@@ -160,10 +160,10 @@ class Service:
     async def resume(
         self, debate_id: str, caps: Caps, changes: Sequence[Replacement] = ()
     ) -> Debate:
-        """Go on with a debate that failed, stopped at its cap, or lost its process.
+        """Resume a debate that failed, reached its cap, or lost its process.
 
-        `changes` put other models in the place of those that are gone. Raises UsageError or
-        BudgetError, and then nothing is changed.
+        `changes` replace unavailable models. Raises UsageError or BudgetError and then changes
+        nothing.
         """
         debate = await self.store.debates.get(debate_id)
         ended = debate.status in (Status.FAILED, Status.PARTIAL)
@@ -192,7 +192,7 @@ class Service:
         return await self.store.outbox.next(debate.id) is None
 
     async def cancel(self, debate_id: str, reason: str) -> Debate:
-        """Ask a debate to stop; a call that is out is interrupted, and what it cost kept."""
+        """Stop a debate; a call in flight is interrupted and its cost recorded."""
         debate = await self.store.debates.get(debate_id)
         if not debate.status.live:
             raise UsageError(
@@ -203,17 +203,17 @@ class Service:
         return debate
 
     async def hear(self, platform: str, event: Inbound) -> Heard:
-        """Take in what a platform tells of; it is stored when this returns.
+        """Handle a platform event; it is stored when this returns.
 
-        What one person does to one message is handed over in its order, one after the other.
+        The caller passes one person's events on one message in order, one at a time.
         """
         return await self.windows[platform].hearing.hear(event)
 
     async def close_vote(self, debate_id: str) -> Debate:
-        """Close an open vote before its time, and reveal; an open one on its mirror closes too.
+        """Close an open vote early and reveal; an open one on its mirror closes too.
 
-        While the vote on the mirror is still to come, that is refused: the reveal would name the
-        mirror's models. Raises UsageError.
+        Raises UsageError while the mirror's vote is not open yet: the reveal would name the
+        mirror's models.
         """
         debate = await self.store.debates.get(debate_id)
         if debate.status is Status.VOTING and debate.vote_opened_at is None:
@@ -233,7 +233,7 @@ class Service:
         return await self.store.debates.get(debate.id)
 
     async def _price(self, models: Sequence[Model], caps: Caps) -> dict[str, Price | None]:
-        """Return the models' prices; a backend, which has one list of them, is asked once."""
+        """Return the models' prices, with one request per backend."""
         known: dict[str, Price | None] = {model.ref: None for model in models}
 
         async def ask(backend: str) -> None:
@@ -246,9 +246,9 @@ class Service:
         return known
 
     async def _history(self, *, rehearsal: bool) -> Fit:
-        """Return what past ballots say of the jurors, fitted at most once a minute.
+        """Return the jurors' track record from past ballots, fitted at most once a minute.
 
-        Debates learn from those of their own kind: what rehearsals teach is made up.
+        Rehearsal debates and real ones have separate records, as rehearsal ballots are made up.
         """
         async with self._fitting:
             now, fitted = self.clock.now(), self._fitted.get(rehearsal)
@@ -270,13 +270,13 @@ def _started(debates: Sequence[Debate], plans: Sequence[Plan]) -> Started:
 
 
 def models_of(setup: Setup) -> list[Model]:
-    """Return every model that a debate may call, once."""
+    """Return every model that a debate may call, without duplicates."""
     models = [*setup.request.speakers, *setup.request.judges, *setup.panel.roster]
     return list({model.ref: model for model in models}.values())
 
 
 def reserve(setup: Setup, expected: Estimate, caps: Caps) -> Setup:
-    """Reserve the most a debate may cost, or its cap. Raises BudgetError when too dear."""
+    """Reserve a debate's maximum cost, or its cap. Raises BudgetError if it is too expensive."""
     cap, usd, most = setup.cap_usd, expected.usd or 0.0, expected.usd_max or 0.0
     if cap is not None and usd > cap:
         raise BudgetError(
@@ -311,7 +311,7 @@ def _announce(new: NewDebate, expected: Estimate) -> Post:
 
 
 def _warnings(setup: Setup) -> tuple[str, ...]:
-    """Say what weakens a debate without forbidding it."""
+    """Return warnings about a debate that is allowed but weak."""
     sides = [model.ref for model in setup.request.sides.values()]
     found = []
     if len(set(sides)) < len(sides):

@@ -1,6 +1,6 @@
-"""What each person holds after a log of vote events, and which of it is their choice.
+"""The options each person holds after a log of vote events, and which one is their choice.
 
-Pure. A platform tells of an event once, twice, late or never; a reading sees what is held.
+Pure. A platform reports an event once, twice, late or never; a reading shows what is held.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from engine.judging import How, VoteEvent
 NO_DELAY = timedelta()
 _NUMBER = attrgetter("number")
 Hands = dict[str, VoteEvent]
-"""The options that one person holds, each with the event that says so."""
+"""The options that one person holds, each with its event."""
 
 
 def hands_held(events: Iterable[VoteEvent], *, tally_visible: bool = True) -> dict[int, Hands]:
-    """Return what each person holds after the events, in the order in which they were given.
+    """Return what each person holds after the events, ordered by when they happened.
 
-    `tally_visible` is False where the bot takes reactions away at once (a secret ballot) or
-    there are none (a private one); see `standing_votes`.
+    `tally_visible` is False where the bot removes reactions at once (a secret ballot) or there
+    are none (a private one); see `standing_votes`.
     """
     return {
         person: hands_of(own, tally_visible=tally_visible)
@@ -33,10 +33,10 @@ def hands_held(events: Iterable[VoteEvent], *, tally_visible: bool = True) -> di
 def as_given(
     events: Iterable[VoteEvent], *, tally_visible: bool
 ) -> Iterator[tuple[int, list[VoteEvent]]]:
-    """Yield each person's events in the order in which they were given, in the order of ids.
+    """Yield each person's events in the order in which they happened, by person id.
 
-    Where reactions stay on the message, what was told after a reading agrees with what it saw, and
-    only what a reading has overtaken still has its `read_at`.
+    Where reactions stay on the message, events reported after a reading are made consistent with
+    it, and only events that a reading has overtaken keep their `read_at`.
     """
     log = tuple(events)
     delay = shortest_delay(log)
@@ -45,7 +45,7 @@ def as_given(
 
 
 def hands_of(events: Iterable[VoteEvent], *, tally_visible: bool = True) -> Hands:
-    """Return what one person holds after events in the order in which they were given."""
+    """Return what one person holds after events in the order in which they happened."""
     hands: Hands = {}
     for event in events:
         take(event, hands, tally_visible=tally_visible)
@@ -53,7 +53,7 @@ def hands_of(events: Iterable[VoteEvent], *, tally_visible: bool = True) -> Hand
 
 
 def chosen_option(events: Iterable[VoteEvent], *, tally_visible: bool) -> str | None:
-    """Return what a person's own events leave chosen."""
+    """Return the choice that a person's own events lead to."""
     for hands in hands_held(events, tally_visible=tally_visible).values():
         standing = standing_option(hands)
         return None if standing is None else standing.option
@@ -61,9 +61,10 @@ def chosen_option(events: Iterable[VoteEvent], *, tally_visible: bool) -> str | 
 
 
 def standing_option(hands: Hands, told_by: datetime | None = None) -> VoteEvent | None:
-    """Return the holding that stands, None when there is none or nobody can say which.
+    """Return the standing holding; None if there is none or it cannot be determined.
 
-    What a reading found after `told_by` may still be told, with its time; None: nothing may.
+    The platform may still report, with its time, what a reading found after `told_by`; None: no
+    more reports are due.
     """
     for one in hands.values():
         if all(_is_newer(one, other, told_by) for other in hands.values() if other is not one):
@@ -72,10 +73,10 @@ def standing_option(hands: Hands, told_by: datetime | None = None) -> VoteEvent 
 
 
 def is_undecided(events: Iterable[VoteEvent], told_by: datetime) -> bool:
-    """Whether it may still be told which of somebody's choices is the last.
+    """Whether the platform may still report which of a person's choices is the last.
 
-    The events are of one question of an open ballot; what a reading found by `told_by` is told by
-    now, if ever.
+    The events belong to one question of an open ballot; reports on readings up to `told_by` have
+    arrived by now, if ever.
     """
     return any(
         standing_option(hands, told_by) is None
@@ -85,10 +86,10 @@ def is_undecided(events: Iterable[VoteEvent], told_by: datetime) -> bool:
 
 
 def in_order(events: Iterable[VoteEvent]) -> list[VoteEvent]:
-    """Return one person's events as they were given: that of receipt, where no time was told.
+    """Return one person's events in the order they happened; by receipt if no time was reported.
 
-    One that was told late, as Slack tells what it could not at first, comes before the first that
-    was given after it.
+    A late report, as when Slack redelivers an event, goes before the first event that happened
+    after it.
     """
     placed: list[VoteEvent] = []
     for event in sorted(events, key=_NUMBER):
@@ -101,26 +102,26 @@ def in_order(events: Iterable[VoteEvent]) -> list[VoteEvent]:
 
 
 def by_person(events: Iterable[VoteEvent]) -> Iterator[tuple[int, Iterator[VoteEvent]]]:
-    """Group events by person, in the order of their ids."""
+    """Group events by person, ordered by id."""
     whose = attrgetter("person")
     return groupby(sorted(events, key=whose), key=whose)
 
 
 def shortest_delay(events: Iterable[VoteEvent]) -> timedelta:
-    """Return the shortest time from when something was done to when it was heard.
+    """Return the shortest delay between an action and its receipt.
 
-    The platform's clock says the one and ours the other, so that it may be less than nothing. What
-    was done at a moment of the platform's was done no later than this after it by ours.
+    The platform's clock gives the one and ours the other, so it may be negative. An action at a
+    platform time happened at most this much later by our clock.
     """
     delays = (event.received_at - event.given_at for event in events if event.given_at is not None)
     return min(delays, default=NO_DELAY)
 
 
 def _settled(own: Iterable[VoteEvent], delay: timedelta) -> list[VoteEvent]:
-    """Make what was told after a reading agree with what the reading saw; of one person.
+    """Make one person's reports that arrived after a reading consistent with that reading.
 
-    A reading knows what came of all that was done before it. What is told of that afterwards says
-    when it was done, and no longer what is held.
+    A reading already includes every earlier action. A later report of one only says when it
+    happened, not what is held.
     """
     known: list[VoteEvent] = []
     forms: list[tuple[VoteEvent, Sequence[VoteEvent]]] = []
@@ -136,7 +137,7 @@ def _settled(own: Iterable[VoteEvent], delay: timedelta) -> list[VoteEvent]:
 def _agreeing(
     event: VoteEvent, before: Sequence[VoteEvent], delay: timedelta
 ) -> Sequence[VoteEvent]:
-    """Return what an event says of what is held after all that was known before it."""
+    """Return an event's effect on what was known to be held before it."""
     if event.given_at is None or event.read_at is None:
         return (_fresh(event),)
     latest = event.given_at + delay
@@ -146,7 +147,7 @@ def _agreeing(
     if there == (event.option in hands_of(in_order((*before, event)))):
         return (event,)
     if event.added:
-        return ()  # it has been taken back since
+        return ()  # it has been withdrawn since
     # It has been given again since, but before the reading ended.
     untimed = event.model_copy(update={"given_at": None})
     again = {"added": True, "how": How.RECOVERED, "received_at": latest}
@@ -155,14 +156,14 @@ def _agreeing(
 
 
 def _fresh(event: VoteEvent) -> VoteEvent:
-    """Return an event that no reading has overtaken."""
+    """Return the event as one that no reading has overtaken."""
     if event.read_at is None or event.how is How.RECOVERED:
         return event
     return event.model_copy(update={"read_at": None})
 
 
 def _is_told_again(withdrawn: VoteEvent, known: Iterable[VoteEvent]) -> bool:
-    """Whether it is told as well that what was taken back was given again."""
+    """Whether there is also a report that the withdrawn choice was given again."""
     return not withdrawn.added and any(
         other.added and other.option == withdrawn.option and _given_after(other, withdrawn)
         for other in known
@@ -170,7 +171,7 @@ def _is_told_again(withdrawn: VoteEvent, known: Iterable[VoteEvent]) -> bool:
 
 
 def _given_after(one: VoteEvent, other: VoteEvent) -> bool:
-    """Whether the platform told of both when they were given, and this one was later."""
+    """Whether the platform reported both times, and this one is later."""
     if one.given_at is None or other.given_at is None:
         return False
     return one.given_at > other.given_at
@@ -194,19 +195,19 @@ def _is_newer(one: VoteEvent, other: VoteEvent, told_by: datetime | None) -> boo
 
 
 def _bounds(found: VoteEvent) -> tuple[datetime, datetime]:
-    """Return two moments: it was given no earlier than one reading before the first of them."""
+    """Return two times; it was given no earlier than one reading before the first of them."""
     return found.received_at, found.read_at or found.received_at
 
 
 def _was_heard_after(one: VoteEvent, found: VoteEvent, told_by: datetime | None) -> bool:
-    """Whether one was given after the last silence in which a recovered one can have been."""
+    """Whether one was given after the last silence that the recovered one can date from."""
     if found.how is not How.RECOVERED or found.newer_since is None or _may_be_told(found, told_by):
         return False
     return min(one.received_at, one.given_at or one.received_at) >= found.newer_since
 
 
 def take(event: VoteEvent, hands: Hands, *, tally_visible: bool) -> None:
-    """Change what one person holds by the next event."""
+    """Apply the next event to what one person holds."""
     if not event.added:
         _withdraw(event, hands, tally_visible)
     elif event.how is How.RECOVERED:
@@ -223,16 +224,16 @@ def take(event: VoteEvent, hands: Hands, *, tally_visible: bool) -> None:
 
 
 def _given_again(event: VoteEvent, held: VoteEvent) -> bool:
-    """Whether what is held was taken away, unheard, and given once more; else it is told twice."""
+    """Whether a held option was removed unheard and given again; else it is a duplicate report."""
     silent_between = event.heard_from is not None and event.heard_from > held.received_at
     return _given_after(event, held) or (event.given_at is None and silent_between)
 
 
 def _tell(found: VoteEvent, told: VoteEvent) -> VoteEvent:
-    """Return a holding that a reading had found when it is told of as well.
+    """Return a holding that was found by a reading and is now reported too.
 
-    Without a time it is told in its turn. With one it may have waited, so that it is no newer than
-    what the reading found beside it.
+    Without a time the report is in order. With one it may be delayed, so it is no newer than the
+    others that the same reading found.
     """
     if told.given_at is None:
         return told
@@ -251,7 +252,7 @@ def _withdraw(event: VoteEvent, hands: Hands, tally_visible: bool) -> None:
 def _recover(event: VoteEvent, hands: Hands, tally_visible: bool) -> None:
     held = hands.get(event.option)
     if held is not None:
-        if held.given_at is not None and tally_visible:  # it was told after it had been found
+        if held.given_at is not None and tally_visible:  # reported after a reading had found it
             hands[event.option] = _tell(event, held)
         return
     if not tally_visible:

@@ -1,4 +1,4 @@
-"""What a platform tells of, from the event to what is stored; an adapter only translates."""
+"""Platform events, from receipt to storage; adapters only translate them."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ COMMUNITY_LOST = (
     "Rostrum was removed from the place of this debate; invite it again to hold debates there."
 )
 LOCKED = "A moderator locked the thread; nothing can be posted or voted on until it is unlocked."
-# Of secret ballots: nobody is to see on the message what somebody chose.
+# For secret ballots: no choice may be visible on the message.
 HIDDEN = ("stored", "duplicate", "forgotten")
 log = structlog.get_logger(__name__)
 
 
 class Heard(Value):
-    """What became of an event; after a button, `option` is what its person has chosen now.
+    """The outcome of an event; after a button press, `option` is the person's current choice.
 
-    "noted" is what is no answer, and "unknown" what does not belong to any debate.
+    "noted" is an event that is not an answer, "unknown" one that belongs to no debate.
     """
 
     outcome: Outcome | Literal["noted"]
@@ -56,7 +56,7 @@ class Heard(Value):
 
 @dataclass(slots=True)
 class Hearing:
-    """Hears what happens on one platform."""
+    """Handles the events of one platform."""
 
     venue: Venue
     store: Store
@@ -71,7 +71,7 @@ class Hearing:
     )
 
     async def hear(self, event: Inbound) -> Heard:
-        """Store what an event means; it is stored when this returns."""
+        """Interpret and store an event; it is stored when this returns."""
         await self.reader.listen()
         match event:
             case ReactionSeen():
@@ -106,7 +106,7 @@ class Hearing:
         if target.ballot is BallotKind.PRIVATE:
             return Heard(outcome="unknown")  # it is answered by button alone
         if target.ballot is BallotKind.SECRET and not seen.added:
-            return Heard(outcome="noted")  # the bot's own removal, told back to it
+            return Heard(outcome="noted")  # the echo of the bot's own removal
         outcome = await self.store.votes.cast(
             Cast(
                 platform=self.venue.platform,
@@ -182,10 +182,10 @@ class Hearing:
         return Heard(outcome="noted" if debates else "unknown")
 
     async def _find(self, place: str, message: str) -> Target | None:
-        """Return what a message asks, which never changes once it asks something."""
+        """Return the question of a message; cached, as it never changes."""
         key = (place, message)
         if key not in self._targets:
-            # People react in crowds, and one look serves them all.
+            # People react in crowds; one lookup serves them all.
             async with self._looking.setdefault(key, asyncio.Lock()):
                 if key not in self._targets:
                     await self._look(place, message)

@@ -1,4 +1,4 @@
-"""What people's thumbs say of turns, and how a debate moved people's stances. Pure."""
+"""Labels from thumbs on turns, and from stances before and after a debate. Pure."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ LEANING = {"for": 1, "unsure": 0, "against": -1}
 
 
 def turn_labels(events: Iterable[VoteEvent], revealed_at: datetime | None) -> tuple[TurnLabel, ...]:
-    """Return the thumb that stands of each person on each turn, by the turn's step.
+    """Return each person's standing thumb on each turn, by the turn's step.
 
-    Of both thumbs held, the one last received live stands; where none was, none does.
+    If both thumbs are held, the last one received live stands; if none was live, neither does.
     """
     by_step: dict[str, list[VoteEvent]] = defaultdict(list)
     for event in events:
@@ -36,7 +36,7 @@ def turn_labels(events: Iterable[VoteEvent], revealed_at: datetime | None) -> tu
 def revised_votes(
     debate: Debate, events: Iterable[VoteEvent], recovery: Recovery = "complete"
 ) -> tuple[Vote, ...]:
-    """Return what people answer to who debated better when they know the models; never gold."""
+    """Return people's answers after the reveal; never gold."""
     options = vote_options(tuple(debate.request.sides))
     return standing_votes(
         [e for e in events if e.question is Question.AGAIN and e.option in options],
@@ -70,10 +70,10 @@ def seen_by_others(
 def persuasion(
     before: Iterable[Standing], after: Iterable[Standing], contenders: Sequence[str]
 ) -> Persuasion:
-    """Count who moved towards the thesis and against it, of those who took a stance twice.
+    """Count moves towards and away from the thesis, among people with both stances.
 
-    The first contender argues for the thesis, the second against it; towards being unsure is
-    away from where one was. An ambiguous stance is none.
+    The first contender argues for the thesis, the second against it; a move to unsure counts as
+    leaving one's side. An ambiguous stance is ignored.
     """
     stood = {vote.person: LEANING[vote.option] for vote in before if not vote.ambiguous}
     moves = [

@@ -1,6 +1,6 @@
-"""Which revealed debates are offered for more answers: those on which it is least clear who won.
+"""Which revealed debates to offer for review: those with the least clear winner.
 
-Pure. Everybody reads the same list on the same day, but for what they have answered already.
+Pure. Everyone gets the same list on the same day, minus their own answers.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from engine.store import DebateRecord
 from engine.votes.tally import count
 
 OFFERED = 5
-DRAWN = OFFERED // 5  # a random fifth, so that the list also says how the clear ones fare
+DRAWN = OFFERED // 5  # one in five is random, so that clear debates are covered too
 
 Why = Literal["differ", "close", "drawn"]
 
@@ -24,10 +24,10 @@ Why = Literal["differ", "close", "drawn"]
 class Doubt(NamedTuple):
     """How unclear a debate's outcome is.
 
-    `difference` lies between people's shares of the gold votes and the panel's probabilities, as
-    their total variation distance (of two sides: how far the shares of A are apart); `lead` is
-    that of the likeliest winner over the second, in probability. Both are from 0 to 1, and None
-    without a blind panel's verdict, the difference also without gold votes.
+    `difference` is the total variation distance between people's gold shares and the panel's
+    probabilities (for two sides: the difference in A's share); `lead` is the probability of the
+    likeliest winner minus the second's. Both are from 0 to 1. Both are None without a blind
+    panel's verdict; `difference` is also None without gold votes.
     """
 
     debate: str
@@ -36,14 +36,14 @@ class Doubt(NamedTuple):
 
 
 class Offer(NamedTuple):
-    """A debate to answer, and why."""
+    """A debate to review, and why."""
 
     debate: str
     why: Why
 
 
 def doubt_of(record: DebateRecord) -> Doubt:
-    """Work out how unclear a revealed debate's outcome is."""
+    """Measure how unclear a revealed debate's outcome is."""
     verdict = record.verdict
     if verdict is None or not verdict.blind or len(verdict.p) < 2:
         return Doubt(record.debate.id)
@@ -52,7 +52,7 @@ def doubt_of(record: DebateRecord) -> Doubt:
 
 
 def _difference(record: DebateRecord, p: Mapping[str, float]) -> float | None:
-    """Compare people with the panel; a tie and both weak prefer nobody, and count for all alike."""
+    """Compare people with the panel; ties and “both weak” are split evenly among the sides."""
     sides = tuple(record.debate.request.sides)
     gold = count(record.asked(Question.VOTE), sides, quorum=0).gold
     cast = sum(gold.values())
@@ -63,9 +63,9 @@ def _difference(record: DebateRecord, p: Mapping[str, float]) -> float | None:
 
 
 def offer(doubts: Iterable[Doubt], day: date) -> tuple[Offer, ...]:
-    """Choose at most five: by turns where people and jury differ most and where it was closest.
+    """Choose at most five, alternating between the largest difference and the closest verdict.
 
-    One of them is drawn at random from all that are left, by the day.
+    One of them is drawn at random from the rest, by day.
     """
     held = sorted(doubts)
     offers = _dedupe(_ranked(held))[: OFFERED - DRAWN]

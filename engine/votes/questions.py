@@ -1,4 +1,4 @@
-"""What people can choose, by question; a venue knows each option by the name it has here."""
+"""The options of each question; venues use the same names."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def vote_options(contenders: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def stance_name(option: str) -> str:
-    """Return what a thumb means of a topic; of several, as in `down+up`, what each means."""
+    """Return the stance that a thumb stands for; for several, as in `down+up`, each of them."""
     return "+".join(STANCE_NAMES[thumb] for thumb in option.split("+"))
 
 
 def options_of(question: Question, contenders: tuple[str, ...]) -> tuple[str, ...]:
-    """Return what can be answered to a question."""
+    """Return the possible answers to a question."""
     match question:
         case Question.VOTE | Question.AGAIN:
             return vote_options(contenders)

@@ -1,7 +1,7 @@
-"""Reading a question's reactions from the platform, and bringing its log in line with them.
+"""Read a question's reactions from the platform and reconcile its log with them.
 
-Several messages may ask the same, as a long turn is posted in parts: they share a log, and are read
-together.
+Several messages may belong to one question, such as the parts of a long turn: they share a log
+and are read together.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ log = structlog.get_logger(__name__)
 
 
 class Reading(NamedTuple):
-    """What readings came to: how many events were new, and which questions stay unread for good."""
+    """The result of readings: the number of new events, and the permanently unread questions."""
 
     found: int = 0
     unread: frozenset[Question] = frozenset()
@@ -41,7 +41,7 @@ class Reading(NamedTuple):
 
 @dataclass(slots=True)
 class Reader:
-    """Reads what was missed; `since` is when this process began to listen."""
+    """Recovers missed events; `since` is when this process started listening."""
 
     venue: Venue
     store: Store
@@ -58,33 +58,34 @@ class Reader:
         self._last_silence = self.since
 
     async def listen(self) -> None:
-        """Note, before anything is heard, that nobody listened before this process."""
+        """Record, before the first event, that no one listened before this process."""
         async with self._listening:
             if not self._listens:
                 await self.store.votes.hear_again(self.venue.platform, self.since)
                 self._listens = True
 
     async def hear_again(self, connection: int) -> None:
-        """Note that until now it was not told what happened."""
+        """Record that events up to now may have been missed."""
         self._silent.discard(connection)
         self._last_silence = self.clock.now()
         await self.store.votes.hear_again(self.venue.platform, self._last_silence)
 
     @property
     def heard_from(self) -> datetime:
-        """Since when it was told everything, but for what it is told now."""
+        """Since when every event was received, except those still arriving."""
         return self._last_silence
 
     def told(self, connection: int, *, lost: bool) -> None:
-        """Note that a connection was `lost`, or goes on and tells what happened meanwhile."""
+        """Record that a connection was `lost`, or resumed and delivers the missed events."""
         (self._silent.add if lost else self._silent.discard)(connection)
 
     def _order(self, silences: Silences, cast: Sequence[VoteEvent]) -> Order:
-        """Return how what a reading finds now stands to what was heard.
+        """Return the order between what a reading finds now and the received events.
 
-        It was missed in a silence since the last reading, so it is older than what was heard after
-        the last one: unless it is silent now. Without any it is told next; a platform that tells
-        times may tell it in any order, so there it may have been given since the last reading.
+        A new find was missed in a silence since the last reading, so it is older than events
+        received after the last silence, unless one is going on now. Without a silence its event
+        is still to arrive; a platform that reports times may deliver in any order, so there it
+        may date from any time since the last reading.
         """
         if silences.first_ended is None:
             timed = any(event.given_at is not None for event in cast)
@@ -92,9 +93,9 @@ class Reader:
         return Order(silences.first_ended, None if self._silent else silences.last_ended)
 
     async def recover(self, debate: Debate, lease: Lease, *questions: Question) -> Reading:
-        """Bring the logs of these questions in line with what the platform shows.
+        """Reconcile the logs of these questions with the platform.
 
-        Raises VenueAwayError when one of them could not be read now: what it says is not known.
+        Raises VenueAwayError if one of them cannot be read now.
         """
         await self.listen()
         targets = await self.store.votes.targets(debate.id, *questions)
@@ -126,7 +127,7 @@ class Reader:
             return Reading(unread=_unread(asking))
         began = self.clock.now()
         reactions = _together(target.options, [await self._read(each) for each in asking])
-        # Whatever was seen had been given by now: no earlier moment can be claimed.
+        # Everything seen was given by now; no earlier time can be claimed.
         ended = self.clock.now()
         users = sorted({user for held in reactions.holders.values() for user in held})
         people = await self.store.votes.people(debate.platform, users)
@@ -163,9 +164,9 @@ class Reader:
                 self.removals.add(Shown(target.place, target.message, user, option))
 
     async def _read(self, target: Target) -> Reactions:
-        """Read the reactions; where that fails for good, the votes stay as they are known.
+        """Read the reactions; on a permanent failure the votes stay as last known.
 
-        Raises VenueAwayError where trying again may help.
+        Raises VenueAwayError if a retry may help.
         """
         if target.closed:
             return Reactions(complete=False)
@@ -186,7 +187,7 @@ class Reader:
         return Reactions(complete=False)
 
     async def _ask(self, target: Target) -> Reactions:
-        """Read once. Raises VenueAwayError for a reading that leaves people out, some times."""
+        """Read once. Raises VenueAwayError for an incomplete reading, up to a few times."""
         read = await self.venue.reactions(target.place, target.message)
         key = (target.place, target.message)
         if read.complete:
@@ -199,9 +200,9 @@ class Reader:
         return read
 
     async def _ask_patiently(self, target: Target) -> Reactions:
-        """Read what nobody waits for: at a distance from one another, and again where it failed.
+        """Read questions without urgency: spaced, with one retry.
 
-        Raises VenueAwayError when that failed as well.
+        Raises VenueAwayError if the retry fails too.
         """
         for _ in range(MOST_TRIES - 1):
             await self.clock.sleep(self.venue.limits.read_seconds)
@@ -213,7 +214,7 @@ class Reader:
 
 
 def _together(options: Sequence[str], readings: Sequence[Reactions]) -> Reactions:
-    """Return who holds what on any of a question's messages; no other emoji is an answer."""
+    """Return who holds what on any of a question's messages; other emoji are ignored."""
     return Reactions(
         holders={
             option: frozenset[str]().union(*(one.holders.get(option, ()) for one in readings))
@@ -225,7 +226,7 @@ def _together(options: Sequence[str], readings: Sequence[Reactions]) -> Reaction
 
 
 def _unread(targets: Sequence[Target]) -> frozenset[Question]:
-    """Return which of these questions rest on reactions, and so on what was known of them."""
+    """Return the questions that depend on reactions, and so on the last known ones."""
     return frozenset(t.question for t in targets if t.ballot is not BallotKind.PRIVATE)
 
 
@@ -234,7 +235,7 @@ def _named(target: Target) -> str:
 
 
 def _cleared(target: Target, interventions: Sequence[Intervention]) -> dict[str, datetime]:
-    """Return when each option of a question was last cleared by a moderator."""
+    """Return when a moderator last cleared each option of a question."""
     moments: dict[str, datetime] = {}
     for intervention in interventions:
         if intervention.act == "cleared" and LOG(intervention) == LOG(target):

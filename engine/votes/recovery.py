@@ -1,6 +1,6 @@
-"""What a reading of a question's messages says that the log of events does not.
+"""Reconcile a question's event log with a reading of its messages.
 
-Pure: the caller reads the reactions, and appends what `reconcile` returns.
+Pure: the caller reads the reactions and appends the events that `reconcile` returns.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ Holding = tuple[int, str]
 
 
 class Order(NamedTuple):
-    """Since when what was heard may be newer than what a reading finds, and since when it is.
+    """Since when received events may be newer than a reading's finds, and since when they are.
 
-    None: nothing may be, or of nothing it is known.
+    None: none may be, or none is known to be.
     """
 
     heard_from: datetime | None = None
     newer_since: datetime | None = None
 
 
-UNHEARD = Order()  # what a reading finds is newer than all that was heard
+UNHEARD = Order()  # a reading's finds are newer than every received event
 
 
 def reconcile(
@@ -46,21 +46,21 @@ def reconcile(
     unseeded: frozenset[str] = frozenset(),
     order: Order = UNHEARD,
 ) -> tuple[NewEvent, ...]:
-    """Return the events that bring the log in line with a reading, withdrawals first.
+    """Return the events that reconcile the log with a reading, withdrawals first.
 
-    `people` maps the platform's users to persons; a user whom it does not name was forgotten
-    and stays so. Read before seeding again: a message that lost the bot's own reaction to an
-    option was cleared, and there nobody withdrew anything. Neither did anybody when the
-    reading is incomplete or the ballot secret; a choice made by button, what was received
-    before its option was `cleared`, and whatever was received after the reading began, is never
-    touched. A reaction that is in the log, and not taken away since, is the one that is still
-    there, whether it was left by the bot (in a secret ballot) or by a choice made by button.
+    `people` maps the platform's users to persons; a missing user was forgotten and stays so. Read
+    before seeding again: an option that lost the bot's own reaction was cleared by a moderator,
+    so no one withdrew there. There are no withdrawals either if the reading is incomplete or the
+    ballot secret. Never touched: choices by button, events received before their option was
+    `cleared`, and events received after the reading began. A reaction that is in the log and was
+    not removed since is the one still there, whether the bot left it (in a secret ballot) or its
+    person also chose by button.
 
-    What is added stands in this `order` to what was heard.
+    New events stand in this `order` to the received ones.
 
-    A message that was never `seeded`, as a turn is not, shows no clear by itself, nor does an
-    option that the bot could not add its own reaction to (`unseeded`): there an option that
-    several people held and nobody holds any more counts as cleared.
+    A message that was never `seeded`, such as a turn, cannot show a clear; nor can an option that
+    the bot failed to seed (`unseeded`). There, an option counts as cleared if several people held
+    it and no one does any more.
     """
     if ballot is BallotKind.PRIVATE:
         return ()
@@ -87,31 +87,31 @@ def reconcile(
 
 @dataclass(frozen=True, slots=True)
 class _Fresh:
-    """What was received after a reading began, and so knows better than the reading."""
+    """Events received after a reading began; they override the reading."""
 
     holdings: frozenset[Holding]
     by_button: frozenset[int]
 
     def touches(self, holding: Holding) -> bool:
-        """Return whether the holding, or all of its person's, was decided since."""
+        """Tell whether the holding, or all of its person's, was decided since."""
         return holding in self.holdings or holding[0] in self.by_button
 
 
 def _cleared(events: Sequence[VoteEvent], cleared: Mapping[str, datetime]) -> set[Holding]:
-    """Return what was chosen before a moderator cleared it, and not again since."""
+    """Return the choices made before a moderator cleared them, and not repeated since."""
     latest = {(e.person, e.option): e.received_at for e in events if e.added}
     return {h for h, chosen in latest.items() if h[1] in cleared and chosen <= cleared[h[1]]}
 
 
 def _uncleared(held: Iterable[Holding], seen: Iterable[Holding]) -> set[str]:
-    """Return the options that one person alone held, or that somebody still holds."""
+    """Return the options that only one person held, or that someone still holds."""
     holders = Counter(option for _, option in held)
     alone = {option for option, people in holders.items() if people == 1}
     return alone | {option for _, option in seen}
 
 
 def _left_there(events: Sequence[VoteEvent], ballot: BallotKind) -> set[Holding]:
-    """Return the reactions that were seen and that the bot has not taken away since."""
+    """Return the reactions that were seen and that the bot has not removed since."""
     seen: dict[Holding, bool] = {}
     for _, own in as_given(events, tally_visible=ballot is BallotKind.OPEN):
         for event in own:
@@ -128,7 +128,7 @@ def _held(events: Sequence[VoteEvent], ballot: BallotKind) -> dict[Holding, Vote
 
 
 def _received_since(events: Sequence[VoteEvent], moment: datetime) -> _Fresh:
-    """Leave out what was told late: the reading has seen what came of it."""
+    """Drop late reports: the reading already reflects them."""
     delay = shortest_delay(events)
     late = [
         e

@@ -1,4 +1,4 @@
-"""Secret ballots: takes each reaction off its message as soon as it is stored."""
+"""Secret ballots: removes each reaction from its message as soon as it is stored."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A reaction that others can see, and should not."""
+    """A visible reaction that must be removed."""
 
     place: str
     message: str
@@ -27,7 +27,7 @@ class Shown:
 
 @dataclass(slots=True)
 class Removals:
-    """Takes reactions away, in order; one that cannot be taken now is left to the recovery."""
+    """Removes reactions in order; a failed removal is left to the recovery."""
 
     venue: Venue
     store: Store
@@ -36,13 +36,13 @@ class Removals:
     _known: set[Shown] = field(default_factory=set)
 
     def add(self, shown: Shown) -> None:
-        """Have a reaction taken away; it is stored already."""
+        """Queue the removal of a reaction that is already stored."""
         if shown not in self._known:
             self._known.add(shown)
             self._waiting.put_nowait(shown)
 
     async def run(self) -> None:
-        """Take reactions away until cancelled."""
+        """Remove reactions until cancelled."""
         while True:
             shown = await self._waiting.get()
             self._known.discard(shown)
@@ -67,7 +67,7 @@ class Removals:
         await self._note_shown(shown)
 
     async def _note_shown(self, shown: Shown) -> None:
-        """Write down from when on people could see what another had chosen."""
+        """Record since when a choice was visible to others."""
         votes = self.store.votes
         target = await votes.target(self.venue.platform, shown.place, shown.message)
         if target is not None:
@@ -75,7 +75,7 @@ class Removals:
             await votes.intervene(target, noted)
 
     async def _note(self, shown: Shown) -> None:
-        """Write down that it is gone: one found later on the message is a new choice."""
+        """Record the removal: a reaction found on the message later is a new choice."""
         await self.store.votes.cast(
             Cast(
                 platform=self.venue.platform,

@@ -1,6 +1,6 @@
-"""From the log of vote events to each person's standing vote, and to the count.
+"""Derive each person's standing vote, and the tally, from the log of vote events.
 
-Pure, and the only place that knows what a standing vote is in a debate.
+Pure, and the only definition of a standing vote.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from engine.votes.wilson import wilson
 
 
 class Standing(Protocol):
-    """What a count needs of a standing vote; `ambiguous` ones are in no count."""
+    """The part of a standing vote that a tally needs; `ambiguous` votes are never counted."""
 
     @property
     def person(self) -> int:
-        """Whose it is, as a surrogate id."""
+        """The voter, as a surrogate id."""
         ...
 
     @property
     def option(self) -> str:
-        """What was chosen."""
+        """The chosen option."""
         ...
 
     @property
     def ambiguous(self) -> bool:
-        """Whether nobody can say which of several choices stands."""
+        """Whether it is unknown which of several choices stands."""
         ...
 
     @property
@@ -50,23 +50,23 @@ def standing_votes(
     gap: bool = False,
     recovery: Recovery = "complete",
 ) -> tuple[Vote, ...]:
-    """Derive the standing vote of everybody who has one, ordered by person.
+    """Derive every person's standing vote, ordered by person.
 
-    With a `gap` in the thread, where something could not be read, no vote is gold, nor is one where
-    `recovery` says that the reactions could not be read. A choice that was made before
-    `readable_at` is `fast`; None: no choice is.
+    No vote is gold if the thread has a `gap` (a message may be missing), or if `recovery` says
+    that the reactions could not be read. A choice made before `readable_at` is `fast`; None: no
+    choice is.
 
-    Of several options held, the newest stands. What a reading found is newer than all that was
-    heard before the gap, or the reading, that it may have been missed in, and older than what was
-    given after the last gap before it. What was heard between is newer or older, and of several
-    found by one reading none is known to be the last: the vote is ambiguous then, and its option
-    names all that are held, as in `A+tie`.
+    Of several options held, the newest stands. A choice found by a reading is newer than
+    everything received before the silence (or reading) it was missed in, and older than everything
+    given after the last silence before the reading. Its order relative to events in between is
+    unknown, as is the order of several finds of one reading: the vote is then ambiguous, and its
+    option names all that are held, as in `A+tie`.
 
-    Where the tally is visible, reactions stay on the message: nobody can add one that he
-    holds, so a repeated event is a repeated delivery and changes nothing, unless its time, or a
-    gap between, says that it was given again. Where it is not, the bot has taken the reaction
-    away: adding one is a new choice that replaces the last, one that recovery finds was made after
-    all that had been received, and only a button withdraws.
+    If the tally is visible, reactions stay on the message: a person cannot add one they hold, so a
+    repeated event is a duplicate delivery and changes nothing, unless its time, or a silence in
+    between, shows that it was given again. Otherwise the bot has removed the reaction: adding one
+    is a new choice that replaces the last, a recovered one is newer than everything received, and
+    only a button withdraws.
     """
     votes = []
     for person, own in as_given(events, tally_visible=tally_visible):
@@ -81,10 +81,10 @@ def standing_votes(
 
 
 def count(votes: Iterable[Standing], contenders: Sequence[str], quorum: int) -> Tally:
-    """Count votes by option: all that stand, and the gold ones.
+    """Count standing votes and gold votes by option.
 
-    The quorum counts gold votes, ties and both-weak included. `share` is that of the first
-    of two contenders; it and its bounds are None when nobody chose either.
+    The quorum counts gold votes, ties and both-weak included. `share` is the first contender's
+    share of two; it and its bounds are None if no one chose either.
     """
     counts = dict.fromkeys((*contenders, TIE, WEAK), 0)
     gold = dict(counts)
@@ -101,7 +101,7 @@ def count(votes: Iterable[Standing], contenders: Sequence[str], quorum: int) -> 
 
 @dataclass(slots=True)
 class _Course:
-    """One person's way through the vote, up to the latest event."""
+    """One person's course through the vote, up to the latest event."""
 
     hands: Hands = field(default_factory=dict)
     standing: str | None = None
@@ -184,7 +184,7 @@ def _with_share(tally: Tally, contenders: Sequence[str]) -> Tally:
 
 
 def agreement(tally: Tally, verdict: Verdict) -> bool | None:
-    """Say whether people and panel agree; None unless both decided, and the panel blind."""
+    """Tell whether people and panel agree; None unless both decided and the panel was blind."""
     if tally.winner is None or verdict.winner is None or not verdict.blind:
         return None
     return tally.winner == verdict.winner

@@ -1,4 +1,4 @@
-"""The vote window of a platform: recovers reactions, extends once, closes when due, reveals.
+"""A platform's vote window: recovers reactions, extends once, closes when due, reveals.
 
 Deadlines are rows, not timers: after a restart they fire late rather than never. A debate and its
 mirror close together, as the reveal of one names the models of both.
@@ -57,7 +57,7 @@ DEFECT = "Waiting to close the vote: a bug in Rostrum; the details are in its lo
 
 
 class Held(NamedTuple):
-    """A debate whose lease is held here, and of which questions the reactions stay unread."""
+    """A debate whose lease is held here, and its questions with unreadable reactions."""
 
     debate: Debate
     lease: Lease
@@ -69,7 +69,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(slots=True)
 class VoteWindow:
-    """Closes the votes of one platform when they are due, and hears what happens to them."""
+    """Closes the votes of one platform when they are due, and handles their events."""
 
     venue: Venue
     store: Store
@@ -91,7 +91,7 @@ class VoteWindow:
         )
 
     async def run(self) -> None:
-        """Recover what was missed, then close each vote when it is due; until cancelled."""
+        """Recover missed events, then close each vote when due, until cancelled."""
         await self.listen()
         async with asyncio.TaskGroup() as group:
             group.create_task(self._removals.run())
@@ -104,14 +104,14 @@ class VoteWindow:
                 rung = await self.bell.collect(f"votes/{self.venue.platform}", left)
 
     async def listen(self) -> None:
-        """Note that this process listens, before anything is asked or heard."""
+        """Record that this process listens, before the first question or event."""
         await self._reader.listen()
 
     async def close(self, debate_id: str, *, early: bool = False) -> None:
-        """Close a vote now, and an open one on its mirror with it.
+        """Close a vote now, together with an open one on its mirror.
 
-        One of them below its quorum is extended, and the other with it. Raises LeaseLostError, or
-        VenueError when the reactions of either cannot be read: then both stay open.
+        If one is below its quorum, both are extended. Raises LeaseLostError, or VenueError if the
+        reactions of either cannot be read; both then stay open.
         """
         async with self._hold_pair(debate_id, early) as pair:
             ready = [await self._make_ready(held, early) for held in pair]
@@ -123,16 +123,16 @@ class VoteWindow:
 
     @asynccontextmanager
     async def _hold_pair(self, debate_id: str, early: bool) -> AsyncIterator[Sequence[Held]]:
-        """Hold a debate whose vote is open, and its mirror if that one's is open too.
+        """Take the leases of a debate with an open vote, and of its mirror if that is open too.
 
-        A deadline that was moved while this waited for a lease is not due any more.
+        A deadline that moved during the wait for a lease is no longer due.
         """
         debate = await self.store.debates.get(debate_id)
         mirror = await self.store.debates.mirror_of(debate)
         pair = [debate, mirror] if mirror and closes_with(debate, mirror) else [debate]
         due = {one.id: one.vote_deadline for one in pair}
         async with AsyncExitStack() as stack:
-            # In one order everywhere, so that no two ever wait for one another.
+            # Same order everywhere, to avoid deadlocks.
             held = [await stack.enter_async_context(self._hold(each)) for each in sorted(due)]
             yield [
                 one
@@ -147,7 +147,7 @@ class VoteWindow:
             yield Held(await self.store.debates.get(debate_id), lease)
 
     async def _make_ready(self, held: Held, early: bool) -> Held:
-        """Read what was missed; nothing is waited for any more then."""
+        """Recover missed events and clear the waiting state."""
         due = None if early else held.debate.vote_deadline
         unread = await self._read_to_the_end(held, due, Question.VOTE, Question.STANCE_AFTER)
         debate = await self.store.debates.get(held.debate.id)
@@ -160,13 +160,13 @@ class VoteWindow:
     async def _read_to_the_end(
         self, held: Held, due: datetime | None, *questions: Question
     ) -> frozenset[Question]:
-        """Read until a reading finds what is known; return what can never be read.
+        """Read until a reading finds nothing new; return the permanently unreadable questions.
 
-        A reading takes several requests, and whoever moves between them is in two places or in
-        none. Where that is told, the telling wins; where it was not, the next reading says so.
+        A reading takes several requests, so a person who changes options in between appears twice
+        or not at all. A received event settles that; otherwise the next reading does.
 
-        Raises NotToldYetError for what was `due` a short while ago, where the platform may still
-        tell which choice is the last.
+        Raises NotToldYetError shortly after `due`, while the platform may still report which
+        choice is the last.
         """
         for _ in range(MOST_READINGS):
             read = await self._reader.recover(held.debate, held.lease, *questions)
@@ -186,7 +186,7 @@ class VoteWindow:
                 raise NotToldYetError("The platform may still report which choice came last.")
 
     async def _note_missed(self) -> None:
-        """Have what was missed read: the votes now, the thumbs on turns when there is time."""
+        """Schedule recovery: the votes now, the thumbs on turns when there is time."""
         platform, channel = self.venue.platform, self.venue.channel
         votes = await self.store.votes.deadlines(platform, channel)
         agains = await self.store.votes.agains(platform, channel)
@@ -198,13 +198,13 @@ class VoteWindow:
             self.bell.ring(f"thumbs/{platform}", debate_id)
 
     async def _catch_up_all(self) -> float:
-        """Read what was missed, and return how many seconds later the next look is."""
+        """Recover missed events and return the seconds until the next check."""
         now = self.clock.now()
         await self._do_due(self._catch_up, dict.fromkeys(self._behind, now), now)
         return self._seconds_to(self._catch_up, dict.fromkeys(self._behind, now), now)
 
     async def _read_turns(self) -> None:
-        """Read thumbs on turns, one message after the other and the oldest debates' first."""
+        """Read thumbs on turns, message by message, oldest debates first."""
         behind, left = set[str](), LONGEST_WAIT
         while True:
             behind |= await self.bell.collect(f"thumbs/{self.venue.platform}", left)
@@ -216,11 +216,11 @@ class VoteWindow:
             left = self._seconds_to(self._catch_up_turns, dict.fromkeys(behind, now), now)
 
     async def _close_due(self) -> float:
-        """Close what is due, and return how many seconds later the next look is."""
+        """Close due votes and return the seconds until the next check."""
         served = (self.venue.platform, self.venue.channel)
         stances = await self.store.votes.stances(*served)
         now = self.clock.now()
-        # Those that wait to be read again are due first, and must hide none behind them.
+        # Votes waiting for a retry are due first and must not hide the others.
         most = MOST_AT_A_LOOK + len(self._retries)
         deadlines = await self.store.votes.deadlines(*served, most, now=now)
         agains = await self.store.votes.agains(*served)
@@ -234,19 +234,19 @@ class VoteWindow:
         return min(self._seconds_to(each, dues, now) for each, dues in work)
 
     async def _do_due(self, work: Work, dues: Mapping[str, datetime], now: datetime) -> None:
-        """Do what is due, unless it failed a short while ago."""
+        """Run due tasks, except those that failed recently."""
         due = [d for d, when in dues.items() if self._retries.due((work, d), when) <= now]
         await self._at_once(work, due)
 
     def _seconds_to(self, work: Work, dues: Mapping[str, datetime], now: datetime) -> float:
-        """Return how many seconds later some of it is due."""
+        """Return the seconds until the next task is due."""
         next_ones = (self._retries.due((work, d), when) for d, when in dues.items())
         left = min(((due - now).total_seconds() for due in next_ones), default=LONGEST_WAIT)
-        # What could not be done just now is due still: look again, but not at once.
+        # A task that just failed is still due: check again, but not at once.
         return min(max(left, 0.0), LONGEST_WAIT) or LOOK_SECONDS
 
     async def _at_once(self, work: Work, debates: Iterable[str]) -> None:
-        """Do the same for several debates, a few at a time."""
+        """Run a task for several debates, a few at a time."""
         room = asyncio.Semaphore(AT_ONCE)
 
         async def one(debate_id: str) -> None:
@@ -258,7 +258,7 @@ class VoteWindow:
                 group.create_task(one(debate_id))
 
     async def _attempt(self, debate_id: str, work: Work) -> bool:
-        """Do it, and return whether it has to be tried again after a pause."""
+        """Run a task and tell whether to retry it after a pause."""
         try:
             await work(debate_id)
         except LeaseLostError:
@@ -269,7 +269,7 @@ class VoteWindow:
             log.warning("vote reading postponed", debate=debate_id, why=str(error), again_in=pause)
             await self._say_waiting(debate_id, work, error)
             return True
-        except Exception as error:  # one vote's defect must not keep every other open
+        except Exception as error:  # a bug in one vote must not keep the others open
             self._put_off(debate_id, work)
             log.exception("unhandled error in a vote", debate=debate_id)
             await self._say_waiting(debate_id, work, error)
@@ -284,7 +284,7 @@ class VoteWindow:
         await self.close(debate_id)
 
     async def _catch_up(self, debate_id: str) -> None:
-        """Read what was missed of what is asked now: before the reveal, or after it."""
+        """Recover missed events of the open questions, before or after the reveal."""
         async with self._hold(debate_id) as held:
             revealed = held.debate.revealed_at is not None
             before = (Question.VOTE, Question.STANCE_AFTER)
@@ -292,7 +292,7 @@ class VoteWindow:
         self._behind.discard(debate_id)
 
     async def _catch_up_turns(self, debate_id: str) -> None:
-        """Read the thumbs on a debate's turns; its own lease is for who thinks or closes."""
+        """Read the thumbs on a debate's turns, without the debate's own lease."""
         if not await self.store.votes.targets(debate_id, Question.TURN):
             return
         async with self.keeper.hold(f"thumbs/{debate_id}", stoppable=False) as lease:
@@ -300,7 +300,7 @@ class VoteWindow:
             await self._reader.recover(debate, lease, Question.TURN)
 
     async def _close_stance(self, debate_id: str) -> None:
-        """End the wait before the first turn; its debate's own lease is held by who waits."""
+        """Close the first stance; the waiting runner holds the debate's own lease."""
         async with self.keeper.hold(f"stance/{debate_id}", stoppable=False) as lease:
             debate = await self.store.debates.get(debate_id)
             asked = Question.STANCE_BEFORE
@@ -312,7 +312,7 @@ class VoteWindow:
         self.bell.ring(f"stance/{debate_id}")
 
     async def _close_again(self, debate_id: str) -> None:
-        """End the question that was asked again after the reveal; its log says what stands."""
+        """Close the question asked again after the reveal; its log has the answers."""
         async with self._hold(debate_id) as held:
             asking = await self.store.votes.targets(debate_id, Question.AGAIN)
             due = min((each.deadline for each in asking if each.deadline), default=None)
@@ -332,12 +332,12 @@ class VoteWindow:
         await self.store.debates.set_waiting(debate_id, why)
 
     def _waiting_for(self, work: Work) -> str:
-        """Say what the debate waits for while reactions cannot be read."""
+        """Record what the debate is waiting for while reactions cannot be read."""
         what = WAITS_TO_BEGIN if work == self._close_stance else WAITS_TO_CLOSE
         return what.format(platform=self.venue.platform.capitalize())
 
     async def _extend(self, held: Held) -> bool:
-        """Move the deadline of a vote that is below its quorum, once; tell whether it is moved."""
+        """Extend a vote below its quorum, once; tell whether it was extended."""
         debate = held.debate
         events = await self.store.votes.events(debate.id)
         if not self._may_extend(debate, events, held.unread):
@@ -409,10 +409,10 @@ def _ask_again(debate: Debate) -> tuple[Post, ...]:
 
 
 def readable_from(debate: Debate, words: int) -> datetime | None:
-    """Return before when nobody can have read a debate of so many words as it was posted.
+    """Return the earliest time at which a person can have read the debate.
 
-    That is 1,000 words a minute from when its thread was opened, our own choice: some four times
-    what people read silently (238 words a minute; M. Brysbaert, J. Memory and Language 109, 2019).
+    Assumes 1,000 words a minute from the opening of its thread, our own choice: about four times
+    silent reading speed (238 words a minute; M. Brysbaert, J. Memory and Language 109, 2019).
     """
     return debate.opened_at and debate.opened_at + timedelta(minutes=words / WORDS_A_MINUTE)
 
@@ -423,14 +423,14 @@ def standing(
     readable_at: datetime | None = None,
     unread: frozenset[Question] = NONE,
 ) -> tuple[Vote, ...]:
-    """Return the votes that stand in a debate's log; what is not on the ballot is no choice."""
+    """Return the standing votes of a debate's log; options not on the ballot are ignored."""
     return _standing(debate, events, Question.VOTE, readable_at, unread)
 
 
 def stances_of(
     debate: Debate, events: tuple[VoteEvent, ...], unread: frozenset[Question] = NONE
 ) -> tuple[Vote, ...]:
-    """Return the stances that people took before the debate and after it."""
+    """Return people's stances before and after the debate."""
     return tuple(
         vote.model_copy(update={"option": stance_name(vote.option)})
         for question in (Question.STANCE_BEFORE, Question.STANCE_AFTER)
@@ -461,7 +461,7 @@ def _standing(
 def tally_of(
     debate: Debate, events: tuple[VoteEvent, ...], unread: frozenset[Question] = NONE
 ) -> Tally:
-    """Count a debate's log as it stands; what could not be read is no label."""
+    """Count a debate's log in its current state; unread votes are not labels."""
     return count(
         standing(debate, events, None, unread), tuple(debate.request.sides), debate.request.quorum
     )
@@ -491,7 +491,7 @@ def reveal_of(
     stances: tuple[Vote, ...] = (),
     unread: frozenset[Question] = NONE,
 ) -> Reveal:
-    """Return the reveal of a vote that has closed."""
+    """Return the reveal of a closed vote."""
     return Reveal(
         topic=debate.request.topic,
         models={side: model.ref for side, model in debate.request.sides.items()},
@@ -514,7 +514,7 @@ def reveal_of(
 
 
 def _persuasion(debate: Debate, stances: tuple[Vote, ...]) -> Persuasion | None:
-    """Return who was moved; in a debate of more than two nobody argues against the topic."""
+    """Return who changed sides; None for more than two contenders, as none argues against."""
     sides = tuple(debate.request.sides)
     if not stances or len(sides) != 2:
         return None
