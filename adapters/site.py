@@ -21,7 +21,7 @@ from engine.errors import SettingsError
 MOST_BYTES = 2**20
 MOST_CONNECTIONS = 256  # whose requests are still to come
 ARRIVAL_SECONDS = 10.0  # for a request's head, and for its body
-LINGER_SECONDS = 1.0  # for the rest of a body that nobody reads
+LINGER_SECONDS = 1.0  # for the rest of an unread body
 log = structlog.get_logger(__name__)
 
 

@@ -189,7 +189,7 @@ class Line:
                     task.cancel()
 
     async def reconcile(self) -> None:
-        """Submit every unfinished debate that nobody here thinks for, whoever queued it."""
+        """Submit every unfinished debate that is not running here, including other processes'."""
         for debate_id in await self._store.debates.unfinished():
             if not self._keeper.holds(f"debate/{debate_id}"):
                 await self._dispatcher.submit(debate_id)

@@ -29,7 +29,7 @@ from engine.prompts.languages import check_language
 from engine.topics import built_in_topics
 from engine.votes.questions import vote_options
 
-STANCE_SECONDS = 2.0  # nobody is kept waiting for people who are not there
+STANCE_SECONDS = 2.0  # no one waits for people who are not there
 
 
 async def run_demo(
@@ -40,7 +40,7 @@ async def run_demo(
     `given` are the command's options by name.
 
     Whatever is set for real debates is left alone: the demo has a database of its own, made
-    anew beside the folder. Raises UsageError before anything starts.
+    again beside the folder. Raises UsageError before anything starts.
     """
     check_replaceable(out)
     order = _order(given)

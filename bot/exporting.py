@@ -140,7 +140,7 @@ def _progress() -> Iterator[Report]:
     from rich.progress import Progress
 
     began = time.monotonic()
-    # Drawn by whoever reports, not by a thread of its own: a bar that stands still says so.
+    # Drawn by the reporter, not by a thread, so that a stalled export shows a stalled bar.
     bar = Progress(console=Console(stderr=True), auto_refresh=False, transient=True)
     task, at = bar.add_task(texts.EXPORTING[Stage.LINES.name]), Stage.LINES
     drawn = began + PATIENCE_SECONDS
@@ -149,7 +149,7 @@ def _progress() -> Iterator[Report]:
         nonlocal at, drawn
         stage, done, total = headway
         if stage is not at:
-            # Anew, as the time that is left goes by the pace so far.
+            # Reset, because the remaining time is estimated from the pace so far.
             bar.reset(task, description=texts.EXPORTING[stage.name])
             at = stage
         now = time.monotonic()

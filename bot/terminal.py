@@ -114,7 +114,7 @@ class Session:
         return TerminalVenue(self.console, channel=channel, record=record, limits=LIMITS)
 
     def _audience(self, venue: TerminalVenue) -> Audience | None:
-        """Return who watches turns being written: nobody where the output is no terminal."""
+        """Return the audience of turns being written; None if the output is not a terminal."""
         return venue if self.console.is_terminal else None
 
     async def _follow_pair(self, app: App, venue: TerminalVenue, first: str, second: str) -> Debate:
@@ -129,7 +129,7 @@ class Session:
             await app.deliveries[PLATFORM].settled(first)
             return debate
         except DebateEndedError:
-            # Nobody votes there any more, so that the first one spoils nothing.
+            # Its votes are already cast, so the first reveal spoils nothing.
             await self._close_vote(app, first)
             await app.deliveries[PLATFORM].settled(first)
             raise

@@ -42,7 +42,7 @@ class Estimate(Value):
 
 
 class Progress(Value):
-    """How far a debate is: `turns` of `total` (0: nobody knows yet) are held.
+    """A debate's progress: `turns` of `total` (0: unknown) are done.
 
     `judging` is a debate whose jury reads, `gone` one whose thread was lost. `round` is the newest
     turn's, `until` when an open vote closes (None: that depends on its mirror), `mirror` the code
@@ -84,7 +84,7 @@ class Announcement(Value):
 
 
 class TurnPost(Value):
-    """One turn; `number` of `total` turns (0: nobody knows yet), `limit` in words (0: none).
+    """One turn; `number` of `total` turns (0: unknown), `limit` in words (0: none).
 
     `seconds` is the time used and `seconds_limit` the time given, where a format counts it.
     """
@@ -221,7 +221,7 @@ class File(Value):
 class Report(Value):
     """A titled text of the format's: a briefing, a review, a judge's verdict, a note.
 
-    `side` colours it: a contender, "judge", or empty for nobody's. `text` is Markdown.
+    `side` colours it: a contender, "judge", or empty for neutral. `text` is Markdown.
     """
 
     kind: Literal["report"] = "report"

@@ -184,7 +184,7 @@ class Models(Protocol):
         ...
 
     async def price(self, model: Model) -> Price | None:
-        """Return the price of a model, or None when nobody knows it."""
+        """Return the price of a model, or None if it is unknown."""
         ...
 
     def pace(self, model: Model) -> float:
@@ -277,7 +277,7 @@ class Reactions:
 
 @dataclass(frozen=True, slots=True)
 class ReactionSeen:
-    """A reaction that a platform tells of; `added` is False for one taken back.
+    """A reaction event; `added` is False for a removed one.
 
     `option` is one of engine/votes/questions.py: a contender, `tie` or `weak`; on a turn `up` or
     `down` (👍 👎); in a question of stance those and `unsure` (🤷). Those of this and other bots
@@ -378,7 +378,7 @@ Inbound = (
     | EventsResumed
     | EventsMissed
 )
-"""What a platform tells of; an adapter translates and hands it to Service.hear."""
+"""Platform events; an adapter translates them for Service.hear."""
 
 Listener = Callable[[Inbound], Awaitable[object]]
 

@@ -55,7 +55,7 @@ Interaction = discord.Interaction[discord.Client]
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """An answer in words: `private` to who asked, `public` None where nobody else may read it.
+    """An answer in words: `private` for the asker; `public` None if no one else may read it.
 
     `started` is the code of the debate that was just started, `offered` are those to choose on.
     """
@@ -69,7 +69,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """Answers whoever uses a command or presses a button."""
+    """Answers commands and button presses."""
 
     commands: Commands
     listener: Listener
@@ -102,7 +102,7 @@ class Desk:
         await self._show(interaction, acknowledged, await _explained(run))
 
     async def _press(self, pressed: ButtonPressed) -> object:
-        """Tell of a press; a button can be seen a moment before it is known whose vote it is."""
+        """Hand on a press; a button is visible a moment before its vote is stored."""
         for _ in range(PRESS_TRIES):
             heard = await self.listener(pressed)
             if not (isinstance(heard, Heard) and heard.outcome == "unknown"):
@@ -166,7 +166,7 @@ async def acknowledge(interaction: Interaction) -> bool:
 
 
 def person_of(interaction: Interaction) -> Person:
-    """Return who asks, and where. Raises RostrumError outside of a server."""
+    """Return the person and their place. Raises RostrumError outside of a server."""
     if interaction.guild_id is None or interaction.channel_id is None:
         raise RostrumError(texts.NOT_HERE)
     channel, user = interaction.channel, interaction.user
@@ -219,7 +219,7 @@ async def _explained(run: Callable[[], Awaitable[Said]]) -> Said:
     except RostrumError as error:
         said = refusal_of(error)
         return Said(said, said)
-    except Exception:  # whoever asked is told, and the log knows the rest
+    except Exception:  # the person gets an answer, and the log has the details
         log.exception("unhandled error in a command")
         return Said(DEFECT, DEFECT)
 

@@ -57,7 +57,7 @@ async def _check_guild(rest: Rest, guild: dict[str, Any]) -> AsyncIterator[Findi
 
 def _sum_up(subject: str, held: discord.Permissions, absent: list[str]) -> Finding:
     if absent and not held.administrator:
-        text = f"lacks {', '.join(absent)}; invite it anew with the link of rostrum invite"
+        text = f"lacks {', '.join(absent)}; invite it again with the link of rostrum invite"
         return Finding(subject, False, text)
     if missing(held, FOR_SECRET) and not held.administrator:
         text = "all permissions are there but Manage Messages, which only secret ballots need"

@@ -1,4 +1,4 @@
-"""The gateway's client: what Discord tells of goes to the engine, commands and buttons to the desk.
+"""The gateway's client: events go to the engine, commands and buttons to the desk.
 
 It needs no privileged intent and keeps no messages or members: every event it uses is a raw one.
 """
@@ -55,7 +55,7 @@ class Client(discord.AutoShardedClient):
         rest: Rest,
         presence: Presence,
     ) -> None:
-        # Rostrum never speaks, so nobody needs to be warned that it cannot.
+        # Rostrum never uses voice, so the warning about it is noise.
         discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False
         super().__init__(
             intents=intents(),
@@ -100,7 +100,7 @@ class Client(discord.AutoShardedClient):
     # --- connection ----------------------------------------------------------------------
 
     async def on_shard_connect(self, shard_id: int) -> None:
-        """A new session: nobody told what happened before it."""
+        """A new session: earlier events were missed."""
         self._presence.heard(shard_id)
         self._events.put("missed", EventsMissed(shard_id))
 
@@ -168,7 +168,7 @@ class Client(discord.AutoShardedClient):
     # --- buttons -------------------------------------------------------------------------
 
     async def on_interaction(self, interaction: Interaction) -> None:
-        """Somebody pressed a button; its custom id says which, whoever sent the message."""
+        """A button was pressed; its custom id says which, on any message."""
         if interaction.type is not discord.InteractionType.component:
             return
         data: dict[str, Any] = dict(interaction.data or {})

@@ -53,7 +53,7 @@ DEBATE = "The debate's code; leave it out for the one in this channel or thread"
 
 
 class DebateCommands(app_commands.Group):
-    """`/debate`, for whoever may write; a server can override that, as for any command."""
+    """`/debate`, for everyone who can write; servers can override that, as for any command."""
 
     def __init__(self, desk: Desk) -> None:
         super().__init__(
@@ -213,19 +213,19 @@ class DebateCommands(app_commands.Group):
     )
     @app_commands.describe(confirm="True to confirm; leave it out to read what it means")
     async def forget(self, interaction: Interaction, confirm: bool = False) -> None:
-        """Forget who asks, once that is confirmed."""
+        """Forget the person, once confirmed."""
         await self._desk.carry_out(
             interaction, Invocation("forget", ForgetArguments(confirm=confirm))
         )
 
     @app_commands.command(description="Leave your data out of exports; your votes still count")
     async def optout(self, interaction: Interaction) -> None:
-        """Leave who asks out of exports."""
+        """Leave the person out of exports."""
         await self._desk.carry_out(interaction, Invocation("optout"))
 
     @app_commands.command(description="Undo optout, or come back after being forgotten")
     async def optin(self, interaction: Interaction) -> None:
-        """Have who asks in exports again."""
+        """Include the person in exports again."""
         await self._desk.carry_out(interaction, Invocation("optin"))
 
     @app_commands.command(description="Show what Rostrum can do")

@@ -22,7 +22,7 @@ NO_ACCESS, NO_PERMISSION, ARCHIVED = 50001, 50013, 50083
 WRONG_KIND = 50024
 THREAD_EXISTS, LOCKED, TOO_MANY_THREADS = 160004, 160005, 160006
 
-UNTOLD = 0.5  # seconds, where Discord did not say how long: whoever waits has its own patience
+UNTOLD = 0.5  # seconds, if Discord did not say; callers back off by themselves
 
 
 class Act(StrEnum):

@@ -45,5 +45,5 @@ class InOrder:
             await self._listener(event)
         except RostrumError as error:
             log.error("event not stored", kind=type(event).__name__, why=str(error))
-        except Exception:  # one event's defect must not lose those after it
+        except Exception:  # a bug in one event must not lose the next ones
             log.exception("unhandled error in an event", kind=type(event).__name__)

@@ -27,7 +27,7 @@ async def register(
                 continue
             await http.request(Route("PUT", path), json=wanted)
         except discord.Forbidden as error:
-            # The debates of other servers go on; invited anew, this one gets its commands.
+            # Debates on other servers continue; after a new invitation, this one gets its commands.
             log.error("commands not registered", path=path, why=error.text)
 
 

@@ -101,7 +101,7 @@ async def _attempt(number: int, log: AttemptLog, sender: Sender) -> Reply | Faul
     try:
         outcome = await sender.send()
     except asyncio.CancelledError:
-        # The request was on its way: nobody knows what it cost.
+        # The request was in flight: its cost is unknown.
         cost, latency = 0.0 if sender.free else None, perf_counter() - started
         log.ended(Attempt(number=number, error="cancelled", cost=cost, latency=latency))
         raise

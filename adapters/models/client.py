@@ -53,7 +53,7 @@ class HttpModels:
         return reply
 
     async def price(self, model: Model) -> Price | None:
-        """Return the price of a model, or None when nobody knows it."""
+        """Return the price of a model, or None if it is unknown."""
         return await self.prices.price(model, self.backends[model.backend])
 
     def pace(self, model: Model) -> float:

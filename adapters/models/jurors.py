@@ -95,7 +95,7 @@ def _preferred(form: Form, topic: str, options: Options) -> str | None:
 
 
 def _own_sheet(form: Form, topic: str, name: str, juror: str) -> dict[str, int]:
-    """Score a contender whoever it is and wherever it is shown.
+    """Score a contender regardless of its identity and position.
 
     Strength comes in a few levels, so that on some topics contenders are equal; jurors differ
     by what they make of a level, and so always agree that equals are equal.

@@ -38,7 +38,7 @@ class PriceBook:
         self._bundled_at = -1e9
 
     async def price(self, model: Model, backend: Backend) -> Price | None:
-        """Return the price of a model, or None when nobody knows it."""
+        """Return the price of a model, or None if it is unknown."""
         for name in (model.ref, model.name):
             if name.lower() in self._table:
                 return self._table[name.lower()]

@@ -37,7 +37,7 @@ class ModelRouter:
         return await self._route(call.model).complete(call, log)
 
     async def price(self, model: Model) -> Price | None:
-        """Return a model's price, None when nobody knows it; raises UsageError likewise."""
+        """Return a model's price, None if it is unknown; raises UsageError likewise."""
         return await self._route(model).price(model)
 
     def pace(self, model: Model) -> float:

@@ -44,7 +44,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """Answers whoever uses a command, presses a button or sends the form off."""
+    """Answers commands, button presses and submitted forms."""
 
     commands: Commands
     listener: Listener
@@ -120,7 +120,7 @@ class Desk:
         await explained(whisper, run)
 
     async def person(self, asker: Asker) -> Person:
-        """Return who asks, and where. Raises NotAllowedError outside of a channel."""
+        """Return the person and their place. Raises NotAllowedError outside of a channel."""
         if asker.direct:
             raise NotAllowedError(texts.NOT_HERE)
         home = await self.workspaces.find(asker.team)
@@ -157,7 +157,7 @@ async def explained(whisper: Whisper, run: Callable[[], Awaitable[None]]) -> Non
         await run()
     except RostrumError as error:
         await whisper.say(refusal_of(error))
-    except Exception:  # whoever asked is told, and the log knows the rest
+    except Exception:  # the person gets an answer, and the log has the details
         log.exception("unhandled error in a command")
         await whisper.say(DEFECT)
 

@@ -63,7 +63,7 @@ def _check_scopes(identity: Identity, subject: str) -> Finding:
     if not lacking:
         return Finding(subject, True, "all scopes are there")
     said = "; ".join(f"{scope} ({SCOPES[scope]})" for scope in lacking)
-    text = f"lacks {said}; add it to the app and install it anew"
+    text = f"lacks {said}; add it to the app and reinstall it"
     return Finding(subject, False, text)
 
 
@@ -86,7 +86,7 @@ def _check_secret(secret: SecretStr) -> Finding:
 
 
 async def _check_credentials(rest: Rest, given: Credentials) -> Finding:
-    """Offer a code that is none: Slack looks at it when it knows whose app it is."""
+    """Send an invalid code: Slack checks the app's credentials before the code."""
     subject = "slack client"
     try:
         await rest.exchange(given.client_id, given.client_secret, "none")

@@ -1,4 +1,4 @@
-"""What Slack tells of: events go to the engine, commands, buttons and the form to the desk.
+"""Slack's requests: events go to the engine, commands, buttons and the form to the desk.
 
 Bolt answers a request when its handler has returned. An event's handler returns when it is stored,
 so Slack tells again whatever was not; the others acknowledge, and leave the work to tasks.

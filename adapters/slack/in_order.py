@@ -17,7 +17,7 @@ class InOrder:
         self._lanes: WeakValueDictionary[Hashable, asyncio.Lock] = WeakValueDictionary()
 
     def lane(self, key: Hashable) -> asyncio.Lock:
-        """Return what whoever handles an event of a key holds meanwhile."""
+        """Return the lock for events with the same key."""
         return self._lanes.setdefault(key, asyncio.Lock())
 
     async def hear(self, key: Hashable, event: Inbound) -> None:

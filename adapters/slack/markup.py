@@ -23,7 +23,7 @@ _QUOTE = re.compile(r"^((?:[ \t]*&gt;)+)", re.MULTILINE)
 
 
 def escape(text: str) -> str:
-    """Return text that is shown as it is, and notifies nobody however often it is decoded."""
+    """Return text that is shown literally and notifies no one, however often it is decoded."""
     return html.escape(_MENTION.sub(rf"\g<0>{_JOINER}", clean(text)), quote=False)
 
 

@@ -69,7 +69,7 @@ class People:
         return frozenset(found)
 
     async def _look(self, user: str) -> Profile:
-        """Look somebody up; whoever wants to know meanwhile gets the same answer."""
+        """Look a person up; concurrent callers share the answer."""
         asking = self._asking.get(user)
         if asking is None:
             asking = self._asking[user] = asyncio.ensure_future(self._ask(user))

@@ -29,7 +29,7 @@ log = structlog.get_logger(__name__)
 
 
 class Asker(NamedTuple):
-    """Who asks, and where; `thread` is the place of the thread that a button was pressed in."""
+    """The person and their place; `thread` is the thread of a pressed button."""
 
     team: str
     channel: str
@@ -41,7 +41,7 @@ class Asker(NamedTuple):
 
 @dataclass
 class Whisper:
-    """Says something to whoever asked, and to nobody else."""
+    """Answers privately, visible only to the person who asked."""
 
     workspaces: Workspaces
     asker: Asker

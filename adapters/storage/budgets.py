@@ -53,7 +53,7 @@ def reserve(connection: Connection, new: NewDebate, starter: int | None, caps: C
 def reserve_rest(connection: Connection, debate: Debate, caps: Caps, now: datetime) -> None:
     """Reserve what an ended debate that goes on may still cost. Raises BudgetError.
 
-    It goes on under the cap of today: whoever raised the cap did so for that.
+    It resumes under today's cap, which may have been raised for it.
     """
     _reserve_place(connection, debate.platform, debate.community, caps)
     most = debate.setup.reserved_usd if caps.debate_usd is None else caps.debate_usd

@@ -63,7 +63,7 @@ class Write:
     error: Exception | None = None
 
     def report(self) -> None:
-        """Wake whoever asked for the write, with what came of it."""
+        """Wake the caller of the write with its result."""
         if self.done.done():
             return
         if self.error is not None:
@@ -187,7 +187,7 @@ class Database:
     async def checkpoint(self) -> bool:
         """Empty the write-ahead log, which holds older states of pages; False while one is read.
 
-        Whoever reads one is not waited for, as every write would wait too. Raises StoreError.
+        Does not wait for readers, as every write would wait too. Raises StoreError.
         """
         self._check_open()
         loop = asyncio.get_running_loop()
@@ -244,7 +244,7 @@ class Database:
             with connection.transaction("BEGIN IMMEDIATE"):
                 for write in batch:
                     write.result = write.operation(connection)
-        except Exception as error:  # noqa: BLE001 - handed to whoever asked for the write
+        except Exception as error:  # noqa: BLE001 - handed to the caller of the write
             if len(batch) == 1:
                 known = isinstance(error, FAULTS)
                 batch[0].error = self.explain(error) if known else error

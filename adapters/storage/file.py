@@ -65,7 +65,7 @@ def lock(path: Path) -> IO[str]:
 
 
 def is_frozen(path: Path) -> bool:
-    """Whether a database lies in a folder that is read-only, with nobody running on it."""
+    """Whether a database is in a read-only folder and unused."""
     running = path.with_name(path.name + "-wal").exists()
     return not running and not os.access(path.parent, os.W_OK)
 

@@ -76,7 +76,7 @@ class Known(NamedTuple):
 
 
 def find_key(connection: Connection) -> bytes | None:
-    """Return what tombstones are keyed with, None while nobody was ever forgotten."""
+    """Return the key of tombstones, None if no one was ever forgotten."""
     return find_secret(connection, KEY)
 
 
@@ -136,7 +136,7 @@ class PeopleTable:
         return await asyncio.to_thread(look)
 
     async def starter_of(self, debate_id: str) -> str | None:
-        """Return who started a debate, None where nobody is known or they were forgotten."""
+        """Return a debate's starter, None if unknown or forgotten."""
         known: str | None = await self._database.value(STARTER, debate=debate_id)
         return known
 
@@ -160,7 +160,7 @@ class PeopleTable:
         await self._database.write(store)
 
     async def opt_out(self, platform: str, user: str) -> None:
-        """Leave a person out of exports; whoever was forgotten is in none anyway."""
+        """Leave a person out of exports; forgotten people are in none anyway."""
 
         def store(connection: Connection) -> None:
             ensure_person(connection, platform, user, find_key(connection))
@@ -169,7 +169,7 @@ class PeopleTable:
         await self._database.write(store)
 
     async def opt_in(self, platform: str, user: str, now: datetime) -> None:
-        """Undo an opting out; whoever was forgotten comes back, as somebody new."""
+        """Undo an opt-out; a forgotten person is re-admitted as a new one."""
 
         def store(connection: Connection) -> None:
             _let_return(connection, platform, user, now)

@@ -1,4 +1,4 @@
-"""Encryption of what is stored and must not be read by whoever reads the database.
+"""Encryption of stored secrets against anyone who can read the database.
 
 Fernet (https://github.com/fernet/spec): AES-128 in CBC mode, authenticated by HMAC-SHA256.
 """

@@ -140,7 +140,7 @@ class VoteLog:
     async def people(self, platform: str, users: Sequence[str]) -> dict[str, int]:
         """Return surrogate ids of platform users, making those that are new.
 
-        Whoever was forgotten is left out.
+        Forgotten people are left out.
         """
 
         def ensure(connection: Connection) -> dict[str, int]:

@@ -52,7 +52,7 @@ class Stage:
         self._refresh()
 
     def think(self, seats: Sequence[str]) -> None:
-        """Say who thinks; nobody, for none."""
+        """Show who is thinking; empty for no one."""
         self._thinking = tuple(seats)
         self._refresh()
 

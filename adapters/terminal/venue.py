@@ -143,7 +143,7 @@ class TerminalVenue:
             return Reactions(dict(posted.holders), frozenset(posted.seeded))
 
     async def remove_reaction(self, place: str, message: str, user: str, option: str) -> None:
-        """Refuse: whoever raised a hand in front of this terminal was seen."""
+        """Refuse: votes at a terminal are visible to everyone there."""
         raise VenueError(texts.NOTHING_HIDDEN)
 
     async def typing(self, place: str, seats: Sequence[str]) -> None:

@@ -104,7 +104,7 @@ class Product:
 
 
 def _majority(said: Sequence[str | None]) -> str:
-    """Return who was named more often; None, an unreadable ballot, names nobody."""
+    """Return who was named more often; None is an unreadable ballot."""
     votes = Counter(said)
     if votes["A"] == votes["B"]:
         return TIE

@@ -32,7 +32,7 @@ class HeldBack:
     ready: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def submit(self, debate_id: str) -> None:
-        """Leave the debate to whoever measures it."""
+        """Leave the debate to the benchmark."""
 
     async def run(self, think: Callable[[str], Awaitable[None]]) -> None:
         """Note how debates are run."""

@@ -36,7 +36,7 @@ class Answering(asyncio.Protocol):
         self._transport = cast(asyncio.Transport, transport)  # uvloop's is no subclass
 
     def connection_lost(self, error: Exception | None) -> None:
-        """Answer nobody any more."""
+        """Stop answering."""
         self._transport = None
 
     def data_received(self, data: bytes) -> None:

@@ -142,7 +142,7 @@ async def _forecast(
 
 
 def _check_counts(settings: Settings) -> Iterable[Finding]:
-    """Find caps of 0, by which nobody in a chat may start anything."""
+    """Find caps of 0, which keep everyone in a chat from starting a debate."""
     slack = settings.slack
     if settings.discord.token is None and slack.bot_token is None and slack.client_id is None:
         return

@@ -54,7 +54,7 @@ def draw_names(contenders: Sequence[str], seed: int, avoid: Iterable[str] = ()) 
 def kin(family: str) -> str:
     """Return the maker that a family belongs to, so that `claude` and `anthropic` are one.
 
-    A family that nobody is known to make is its own maker.
+    A family without a known maker is its own maker.
     """
     plain = squash(family)
     for maker, names in read_vocabulary().makers.items():

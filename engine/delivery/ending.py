@@ -36,7 +36,7 @@ PLACES: dict[str, Where] = {REVEAL: "thread", CHANNEL_REVEAL: "channel", STARTER
 GIVEN = (DeliveryState.SENT, DeliveryState.DOUBTFUL)
 UNDER_WAY = (DeliveryState.PENDING, DeliveryState.SENDING)
 log = structlog.get_logger(__name__)
-# As in “…; copy it anew into ROSTRUM_DISCORD__TOKEN.” and “… a day (ROSTRUM_BUDGET__DEBATE_USD).”
+# As in “…; copy it again into ROSTRUM_DISCORD__TOKEN.” and “… a day (ROSTRUM_BUDGET__DEBATE_USD).”
 _SETTING = re.compile(r" \(ROSTRUM_\w+\)|[,;](?: or)? [^,;.]*ROSTRUM_\w[^;.]*")
 
 

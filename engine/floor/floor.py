@@ -324,7 +324,7 @@ class Floor:
             results = await asyncio.gather(*line, return_exceptions=True)
         finally:
             for speech in speeches:
-                speech.close()  # one that was cancelled before it began is awaited by nobody
+                speech.close()  # a coroutine cancelled before it began is never awaited
         spoken: list[T] = []
         for result in results:
             if isinstance(result, BaseException):

@@ -51,7 +51,7 @@ class Keeper:
 
     @asynccontextmanager
     async def hold(self, name: str, *, stoppable: bool = True) -> AsyncIterator[Lease]:
-        """Hold a lease while the body runs, after whoever holds it in this process.
+        """Hold a lease while the body runs, once no other task of this process holds it.
 
         Raises LeaseLostError when another process holds it or takes it over, and, where the body
         is `stoppable`, StoppedError when it was interrupted because its debate is asked to stop.

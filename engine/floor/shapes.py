@@ -26,7 +26,7 @@ T = TypeVar("T", bound=BaseModel)
 
 
 class Fault(Value):
-    """One thing that is wrong with an answer; `what` is a sentence for whoever gave it.
+    """One thing that is wrong with an answer; `what` is a sentence for its author.
 
     As a violation it has been `measured` against a `limit`; without one, it counts.
     """

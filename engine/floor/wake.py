@@ -23,7 +23,7 @@ class Bell:
         self.wake(topic)
 
     def wake(self, topic: str) -> None:
-        """Wake who listens to a topic right now; nobody else is told later."""
+        """Notify current listeners; later ones miss it."""
         for waiter in self._waiting.pop(topic, ()):
             if not waiter.done():
                 waiter.set_result(None)

@@ -68,7 +68,7 @@ def format_of(name: str, version: int) -> Format:
     if script is None:
         raise StoreError(
             f"This debate began with version {version} of the format {name}, which this Rostrum "
-            "no longer has; finish it with the version that started it, or start it anew."
+            "no longer has; finish it with the version that started it, or start a new one."
         )
     return script
 

@@ -36,7 +36,7 @@ class People(Protocol):
         ...
 
     async def starter_of(self, debate_id: str) -> str | None:
-        """Return who started a debate, None where nobody is known or they were forgotten."""
+        """Return a debate's starter, None if unknown or forgotten."""
         ...
 
     async def mentions(self, user: str) -> int:
@@ -48,11 +48,11 @@ class People(Protocol):
         ...
 
     async def opt_out(self, platform: str, user: str) -> None:
-        """Leave a person out of exports; whoever was forgotten is in none anyway."""
+        """Leave a person out of exports; forgotten people are in none anyway."""
         ...
 
     async def opt_in(self, platform: str, user: str, now: datetime) -> None:
-        """Undo an opting out; whoever was forgotten comes back, as somebody new."""
+        """Undo an opt-out; a forgotten person is re-admitted as a new one."""
         ...
 
     async def unforget(self, platform: str, user: str, now: datetime) -> bool:

@@ -267,7 +267,7 @@ class Votes(Protocol):
     async def people(self, platform: str, users: Sequence[str]) -> dict[str, int]:
         """Return surrogate ids of platform users, making those that are new.
 
-        Whoever was forgotten is left out.
+        Forgotten people are left out.
         """
         ...
 

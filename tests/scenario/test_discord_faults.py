@@ -180,7 +180,7 @@ async def test_a_permission_that_was_never_there_is_named(
     ("trouble", "why"),
     [
         ("deleted", "was deleted"),
-        ("kicked", "invite it anew"),  # told by an event, or by a refused message
+        ("kicked", "invite it again"),  # told by an event, or by a refused message
         ("unseen", "View Channel"),
     ],
 )

@@ -176,5 +176,5 @@ def test_an_unknown_format_is_refused_with_those_that_exist() -> None:
 
 def test_a_debate_of_a_version_that_is_gone_says_what_to_do() -> None:
     assert format_of("classic", 1).version == 1
-    with pytest.raises(StoreError, match=r"version 99 of the format classic.*start it anew"):
+    with pytest.raises(StoreError, match=r"version 99 of the format classic.*start a new one"):
         format_of("classic", 99)

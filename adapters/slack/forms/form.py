@@ -44,7 +44,7 @@ def form_of(offered: ModelsAnswer) -> Json:
 
 
 def command_of(view: Json) -> StartArguments:
-    """Return what was entered. Raises UsageError for minutes that are none."""
+    """Return what was entered. Raises UsageError for invalid minutes."""
     said = {name: text for name in texts.FIELDS if (text := entered_text(view, name))}
     asked: dict[str, object] = {name: said[name] for name in IN_A_CHAT if name in said}
     if "minutes" in said:

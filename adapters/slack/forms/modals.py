@@ -39,7 +39,7 @@ class Modals:
         self._desk, self._spawn = desk, spawn
 
     async def open_start(self, asker: Asker, trigger: str) -> None:
-        """Open the form to start a debate; who asks is not looked up before that."""
+        """Open the form to start a debate, without looking the person up first."""
 
         async def make() -> Json:
             if asker.direct:
@@ -53,7 +53,7 @@ class Modals:
         await self._open(asker, trigger, make)
 
     async def open_settings(self, asker: Asker, trigger: str) -> None:
-        """Open the form of the settings; whoever may not see them is told so."""
+        """Open the settings form, or explain that only managers may see it."""
 
         async def make() -> Json:
             person, asked = await self._desk.person(asker), SettingsArguments()

@@ -67,7 +67,7 @@ def _several(line: SettingLine, offered: Iterable[str]) -> Json | None:
 
 
 def _one(line: SettingLine, pairs: Iterable[Pair]) -> Json | None:
-    """Return a list whose first entry undoes the setting: Slack lets nobody empty one."""
+    """Return a list whose first entry resets the setting, as Slack's lists cannot be cleared."""
     usual = texts.UNDO if line.own else texts.USUAL.format(value=_value(line))
     initial = line.value if line.own else DEFAULT
     return select(line.name, Label(texts.SETTINGS[line.name]), [(DEFAULT, usual), *pairs], initial)

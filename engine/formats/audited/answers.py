@@ -27,7 +27,7 @@ CONVERGENCES = (
 
 
 class Said(BaseModel):
-    """A part of an answer; a key that nobody asked for is left out."""
+    """A part of an answer; unexpected keys are dropped."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
 

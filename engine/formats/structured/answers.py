@@ -47,7 +47,7 @@ class Labels(Value):
 
 
 class Said(BaseModel):
-    """A part of an answer; a key that nobody asked for is left out."""
+    """A part of an answer; unexpected keys are dropped."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
