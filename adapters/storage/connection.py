@@ -23,20 +23,11 @@ BUSY_MS = 10_000  # how long another process may hold the file
 # The pages that a thousand debates write to: with SQLite's own 2 MB most are read again for each
 # write (measured: 0.5 ms of system time a model call instead of 0.2).
 CACHE_KB = 8_000
-# The log is written back to the file at 16 MB: at SQLite's own 4 MB the pages that every call
-# changes are written back four times as often (measured: a seventh of the writer's time).
-LOG_PAGES = 4_000
 STATEMENTS = 512  # texts that a connection keeps parsed; there are about 200
 READER = (f"busy_timeout = {BUSY_MS}", "synchronous = FULL", "foreign_keys = ON")
 # What is deleted is overwritten: who was forgotten must not lie on in free pages. The WAL mode
 # stays with the file, so only a writer sets it: a reader of a read-only file could not.
-WRITER = (
-    *READER,
-    "journal_mode = WAL",
-    "secure_delete = ON",
-    f"cache_size = -{CACHE_KB}",
-    f"wal_autocheckpoint = {LOG_PAGES}",
-)
+WRITER = (*READER, "journal_mode = WAL", "secure_delete = ON", f"cache_size = -{CACHE_KB}")
 LIST = re.compile(r"\bIN :(\w+)")
 SETTINGS: dict[str, Any] = {
     "uri": True,
