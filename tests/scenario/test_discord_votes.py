@@ -310,13 +310,13 @@ async def test_votes_that_may_never_be_read_are_no_labels(
         debate = await app.service.close_vote((await voting(app)).id)
         reveal = await stage.said("Reveal")
         assert counted(reveal) == NONE | {"A": 1}
-        assert "could not be read before the close" in reveal.text
+        assert "could not be read before the vote closed" in reveal.text
         with app.store.archive.reading(ExportFilter(ids=(debate.id,))) as records:
             [record] = records
         assert [(v.gold, v.recovery) for v in record.votes] == [(False, "unread")]
         for command in ("debate result", "debate status"):
             asked = await discord.slash("ada", command, channel=stage.thread.id).finished()
-            assert "could not be read before the close" in asked.text
+            assert "could not be read before the vote closed" in asked.text
 
 
 async def test_a_crowd_larger_than_a_page_is_counted_whole(

@@ -70,7 +70,7 @@ async def test_what_is_answered_is_kept_apart_and_offered_no_more(hall: Hall) ->
         assert "kept separate" in listed
         said = await say(session, ANN, f"review {debate.code} b")
         assert said.startswith(f"Answer on debate `{debate.code}` recorded: B.")
-        assert "never gold" in said
+        assert "they change no result" in said
         assert await offered(session, ANN) == []
         assert await offered(session, BOB) == [debate.code]
         assert "you have answered them all" in await say(session, ANN, "review")
@@ -131,7 +131,7 @@ async def test_another_communitys_debates_are_unknown(hall: Hall) -> None:
 async def test_what_cannot_be_answered_is_said(hall: Hall) -> None:
     async with hall.open() as session:
         debate = await held(session)
-        with pytest.raises(UsageError, match="choose from A, B, tie, weak, or none to take"):
+        with pytest.raises(UsageError, match="choose from A, B, tie, weak, or none to withdraw"):
             await say(session, ANN, f"review {debate.code} C")
         assert f"`{debate.code}`" in await say(session, BOB, f"review {debate.code}")
 

@@ -291,13 +291,13 @@ async def test_votes_that_slack_may_never_show_are_no_labels(
         debate = await app.service.close_vote((await voting(app)).id)
         reveal = await stage.said("Reveal")
         assert counted(reveal) == NOBODY | {"A": 1}
-        assert "could not be read before the close" in reveal.text
+        assert "could not be read before the vote closed" in reveal.text
         with app.store.archive.reading(ExportFilter(ids=(debate.id,))) as records:
             [record] = records
         assert [(v.gold, v.recovery) for v in record.votes] == [(False, "unread")]
         for command in ("status", "result"):
             asked = await slack.slash("ada", f"/debate {command}")
-            await asked.said("could not be read before the close")
+            await asked.said("could not be read before the vote closed")
     monkeypatch.setenv("ROSTRUM_DATABASE_URL", stage.url)
     await show_debate(debate.id)
     assert f"votes      {UNREAD}" in capsys.readouterr().out
