@@ -119,7 +119,7 @@ async def test_a_turn_that_is_refused_leaves_a_notice_in_its_place(hall: Hall) -
     assert [turn[-1] for turn in turns_in(hall)] == list("1345678")
     notice = hall.thread()[1].body
     assert "turn 2 of 8** is missing here: Memory refused it" in notice
-    assert "decide nothing" in notice
+    assert "there is no winner" in notice
 
 
 async def test_a_notice_that_is_refused_too_ends_nothing(hall: Hall) -> None:
