@@ -80,7 +80,7 @@ async def test_rostrum_runs_says_that_it_is_well_and_ends_in_order(
         process.send_signal(signal.SIGTERM)
         _, said = await process.communicate()
     assert process.returncode == 0
-    assert b"ended in order" in said
+    assert b"rostrum stopped" in said
     assert discord.token.encode() not in said
 
 

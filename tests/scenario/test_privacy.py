@@ -285,7 +285,7 @@ async def test_an_operator_purges_a_community(
         debate_id = await voted(hall, session, ANN)
         await session.service.close_vote(debate_id)
         await session.ended(debate_id)
-    with pytest.raises(NotFoundError, match="Nothing is stored of memory community nowhere"):
+    with pytest.raises(NotFoundError, match="Nothing is stored about memory community nowhere"):
         await purge_community("memory", "nowhere", yes=True)
     assert traces(file, ANN, str(DEFAULTS.topic))
     await purge_community("memory", "club", yes=True)
