@@ -38,6 +38,7 @@ from engine.text import headline
 
 LOOK_SECONDS = 1.0
 LONGEST_PAUSE = 30.0
+WAITING = "Waiting to post: "
 UNSEEN = ""  # in place of the reference of a part that may have been posted
 GIVEN_MEANWHILE = "The thread has taken the reveal meanwhile."
 IN_DOUBT = "It may have been posted; the platform does not allow checking."
@@ -153,6 +154,7 @@ class Delivery:
     async def _deliver_in_order(self, lease: Lease, debate_id: str) -> None:
         following = await self.store.outbox.next(debate_id)
         pause = LOOK_SECONDS
+        await self._take_over(debate_id)
         while (intent := following) is not None:
             try:
                 self._missed.discard(debate_id)
@@ -222,8 +224,13 @@ class Delivery:
     async def _wait(self, intent: Intent, error: VenueAwayError, pause: float) -> None:
         log.warning("platform unavailable", debate=intent.debate, post=intent.key, why=str(error))
         self._waited.add(intent.debate)
-        await self.store.debates.set_waiting(intent.debate, f"Waiting to post: {error}")
+        await self.store.debates.set_waiting(intent.debate, f"{WAITING}{error}")
         await self.clock.sleep(max(error.retry_after, pause))
+
+    async def _take_over(self, debate_id: str) -> None:
+        """Remember what the last process waited for, so that it is cleared once it is posted."""
+        if (await self.store.debates.get(debate_id)).reason.startswith(WAITING):
+            self._waited.add(debate_id)
 
     async def _caught_up(self, debate_id: str) -> None:
         if debate_id in self._waited:

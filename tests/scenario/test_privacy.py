@@ -267,7 +267,7 @@ async def test_an_operator_forgets_somebody_beside_a_running_process(
     async with hall.open() as session:
         debate_id = await voted(hall, session, ANN)
         await forget_person("memory", ANN, yes=True)
-        assert capsys.readouterr().out.startswith("Forgotten: ")
+        assert capsys.readouterr().out.startswith("User erased. ")
         with pytest.raises(NotFoundError, match="Nothing is stored about that memory user"):
             await forget_person("memory", BOB, yes=True)
         await tidy(session.store, SystemClock(), timedelta(days=30))
