@@ -83,6 +83,11 @@ class Floor:
         return self._setup.request
 
     @property
+    def version(self) -> int:
+        """The version of the format that the debate started with."""
+        return self._setup.format_version
+
+    @property
     def limits(self) -> Mapping[str, float]:
         """The format's own limits, as they were when the debate started."""
         return self._setup.limits

@@ -75,7 +75,9 @@ def format_of(name: str, version: int) -> Format:
 
 def _script_of(name: str, version: int) -> Format | None:
     script = FORMATS.get(name)
-    return script if script is not None and script.version == version else None
+    if script is None or version not in (script.version, *script.finishes):
+        return None
+    return script
 
 
 __all__ = ["FORMATS", "Format", "find_format", "format_of", "length_of"]

@@ -55,11 +55,13 @@ class Format(ABC):
     format knows, None where people may choose; `default_rounds` stands for a number of rounds
     that nobody asked for, and `takes_rounds` says that people may ask for one; `stance` says that
     people are asked for theirs in any case; `clocked` that a clock decides how many turns there
-    are; `files` that it posts files.
+    are; `files` that it posts files. `finishes` are earlier versions that the script still holds
+    as they were: it asks `floor.version` where they differ from its own.
     """
 
     name: str
     version: int
+    finishes: tuple[int, ...] = ()
     contenders: tuple[str, ...] = ("A", "B")
     options: type[Value] = NoOptions
     turn_order: TurnOrder | None = None

@@ -13,11 +13,11 @@ from engine.debate import Model, Sampling, Setup, Turn
 from engine.errors import ModelError, RostrumError
 from engine.findings import UNANSWERED, Artifact, Score
 from engine.floor.floor import Floor
-from engine.formats import find_format
+from engine.formats import format_of
 from engine.jury.history import fit
 from engine.line.intake import Defaults, Order, complete, freeze
 from engine.ports import AnswerSchema, Call, ChatMessage, Reply
-from engine.prompts.library import load_prompts
+from engine.prompts.library import Prompts, load_prompts
 from engine.store import Note, Post
 from tests.doubles.attempt_log import RecordedAttempts
 
@@ -137,8 +137,13 @@ class RehearsedDesk:
         return "\n".join(post.model_dump_json() for post in self.posts)
 
 
-async def hold(setup: Setup, desk: RehearsedDesk | None = None) -> RehearsedDesk:
-    """Hold a debate before a desk, from the top, as a process does that begins or resumes it."""
+async def hold(
+    setup: Setup, desk: RehearsedDesk | None = None, prompts: Prompts | None = None
+) -> RehearsedDesk:
+    """Hold a debate before a desk, from the top, as a process does that begins or resumes it.
+
+    `prompts` are those that it began with, where they are not today's.
+    """
     desk = desk or RehearsedDesk()
     unanswered = {
         name.removeprefix(f"{UNANSWERED}/"): str(artifact.body["problem"])
@@ -147,9 +152,9 @@ async def hold(setup: Setup, desk: RehearsedDesk | None = None) -> RehearsedDesk
     }
     for kept in (desk.turns, desk.posts, desk.held, desk.notes):
         kept.clear()
-    script = find_format(setup.request.format)
+    script = format_of(setup.request.format, setup.format_version)
     total = script.length(setup.request)
-    await script.run(Floor(setup, load_prompts(), desk, total, unanswered))
+    await script.run(Floor(setup, prompts or load_prompts(), desk, total, unanswered))
     return desk
 
 
