@@ -41,23 +41,18 @@ class Platform(Protocol):
     @property
     def venue(self) -> Venue:
         """The platform as the engine sees it."""
-        ...
 
     def is_connected(self) -> bool:
         """Whether events come now."""
-        ...
 
     async def prepare(self, store: Store) -> None:
         """Read what is needed before anything runs. Raises SettingsError."""
-        ...
 
     async def run(self, app: App) -> None:
         """Serve until cancelled. Raises SettingsError when the platform refuses for good."""
-        ...
 
     async def close(self) -> None:
         """Close every connection."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

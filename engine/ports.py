@@ -31,11 +31,9 @@ class Clock(Protocol):
 
     def now(self) -> datetime:
         """Return the time in UTC."""
-        ...
 
     async def sleep(self, seconds: float) -> None:
         """Wait that long."""
-        ...
 
 
 # --- dispatch --------------------------------------------------------------------------
@@ -46,15 +44,12 @@ class Dispatcher(Protocol):
 
     async def submit(self, debate_id: str) -> None:
         """See to it that a debate is run; submitting it again changes nothing."""
-        ...
 
     async def run(self, think: Callable[[str], Awaitable[None]]) -> None:
         """Run what is submitted, side by side, until cancelled."""
-        ...
 
     async def stop(self, seconds: float) -> None:
         """Take nothing new, and wait so long for what runs before interrupting it."""
-        ...
 
 
 # --- models ----------------------------------------------------------------------------
@@ -165,11 +160,9 @@ class AttemptLog(Protocol):
 
     async def began(self, number: int) -> None:
         """Note that try `number` (from 1) is about to be sent; raises to forbid it."""
-        ...
 
     def ended(self, attempt: Attempt, reply: Reply | None = None) -> None:
         """Note how it ended, without waiting; `reply` is given with the try that succeeded."""
-        ...
 
 
 class Models(Protocol):
@@ -181,19 +174,15 @@ class Models(Protocol):
         Exactly one `began` and one `ended` reach the log for each try; a cancelled try ends
         with the error "cancelled". An answer without text is retried like a server error.
         """
-        ...
 
     async def price(self, model: Model) -> Price | None:
         """Return the price of a model, or None if it is unknown."""
-        ...
 
     def pace(self, model: Model) -> float:
         """Return how many seconds a call to a model usually takes."""
-        ...
 
     async def aclose(self) -> None:
         """Close every connection."""
-        ...
 
 
 # --- an audience -----------------------------------------------------------------------
@@ -223,7 +212,6 @@ class Audience(Protocol):
 
     def follow(self, draft: Draft) -> None:
         """Show what is written by now, in place of what was before."""
-        ...
 
 
 # --- venue -----------------------------------------------------------------------------
@@ -402,7 +390,6 @@ class Venue(Protocol):
         `stem` is the reference without the piece's own number, e.g. `k7f2qz·3`; piece i of
         n has the reference `stem·i/n`.
         """
-        ...
 
     def plain(self, source: Part | str, reference: str) -> tuple[Part, ...]:
         """Turn a piece that was refused, or a text, into pieces without markup; pure.
@@ -410,7 +397,6 @@ class Venue(Protocol):
         The first piece has the reference given, the others those that `numbered` of
         engine/delivery/gaps.py makes.
         """
-        ...
 
     def turn(self, place: str, *, first: bool = False) -> AbstractAsyncContextManager[None]:
         """Wait until a message may be posted to a place, and post it within.
@@ -419,49 +405,39 @@ class Venue(Protocol):
         wants its messages. They may take long, so nothing is to be promised before. `first`
         is for what somebody waits for: of all places it goes before what is not.
         """
-        ...
 
     async def post(self, place: str, part: Part) -> str:
         """Post one piece, within a turn of its place, and return its message reference."""
-        ...
 
     async def edit(self, place: str, message: str, part: Part) -> None:
         """Replace what a posted message shows."""
-        ...
 
     async def find(self, place: str, reference: str, after: str | None) -> str | None:
         """Return the message that carries a reference, posted after message `after`."""
-        ...
 
     async def open_thread(self, channel: str, message: str, title: str) -> str:
         """Open a thread on a posted message; the same thread when it is open already.
 
         Inside a thread there is no other: there it returns `channel` itself.
         """
-        ...
 
     async def direct(self, place: str, user: str) -> str:
         """Return the place of private messages with somebody who uses `place`."""
-        ...
 
     async def seed(self, place: str, message: str, options: Sequence[str]) -> None:
         """Make sure that a message carries the bot's own reaction for each option."""
-        ...
 
     async def reactions(self, place: str, message: str) -> Reactions:
         """Read who holds which option now. Raises MessageGoneError for a deleted message.
 
         Raises VenueAwayError when a part of it cannot be read now.
         """
-        ...
 
     async def remove_reaction(self, place: str, message: str, user: str, option: str) -> None:
         """Take somebody's reaction away; one that is not there any more counts as taken.
 
         Raises VenueError where that is not allowed.
         """
-        ...
 
     async def typing(self, place: str, seats: Sequence[str]) -> None:
         """Show for a few seconds that these seats think; none: stop showing it."""
-        ...

@@ -41,15 +41,12 @@ class Sender(Protocol):
     @property
     def free(self) -> bool:
         """Whether a try costs nothing, however it ends."""
-        ...
 
     def slot(self) -> AbstractAsyncContextManager[None]:
         """Wait until a try may start, and hold its place."""
-        ...
 
     async def send(self) -> Outcome:
         """Make one try; only cancellation is raised."""
-        ...
 
 
 async def persist(call: Call, log: AttemptLog, patience: Patience, sender: Sender) -> Reply:

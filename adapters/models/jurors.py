@@ -21,7 +21,6 @@ class Resolver(Protocol):
 
     def resolve(self, node: Any) -> dict[str, Any]:
         """Return the plain node."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

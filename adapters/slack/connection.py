@@ -36,18 +36,15 @@ class Transport(Protocol):
     @property
     def connected(self) -> bool:
         """Whether events come now."""
-        ...
 
     def routes(self, app: AsyncApp) -> list[web.RouteDef]:
         """Return what has to be served so that events come."""
-        ...
 
     async def serve(self, app: AsyncApp, missed: Missed) -> None:
         """Hand events to Bolt until cancelled; `missed` is called where some may have been lost.
 
         Raises VenueAwayError while Slack is away, SettingsError when it refuses for good.
         """
-        ...
 
 
 class Connection:

@@ -45,15 +45,12 @@ class Desk(Caller, Protocol):
 
     async def room(self) -> None:
         """Wait until few enough turns are undelivered."""
-        ...
 
     async def publish(self, turn: Turn, compose: Callable[[], Post]) -> None:
         """Keep a turn and queue its post, which is composed only where one is queued."""
-        ...
 
     async def keep(self, note: Note) -> None:
         """Keep what a format finds beside its turns."""
-        ...
 
 
 class Floor:

@@ -40,7 +40,6 @@ class Caller(Protocol):
         cue: Mapping[str, str] | None = None,
     ) -> Reply:
         """Return a step's reply."""
-        ...
 
 
 class Steps:

@@ -126,15 +126,12 @@ class Archive(Protocol):
 
     def reading(self, where: ExportFilter) -> AbstractContextManager[Iterator[DebateRecord]]:
         """Open one consistent view and yield the debates of it, by id."""
-        ...
 
     def newest(self, where: ExportFilter) -> datetime | None:
         """Return the newest moment in the debates, None without any; cheap, so whatever quorum."""
-        ...
 
     def size(self, where: ExportFilter) -> int:
         """Return how many debates there are; cheap, so whatever their quorum."""
-        ...
 
 
 def count_rehearsals(archive: Archive, where: ExportFilter) -> int:

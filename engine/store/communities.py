@@ -29,7 +29,6 @@ class Communities(Protocol):
 
     async def get(self, platform: str, community: str) -> CommunitySettings:
         """Return a community's settings; nothing is set in one that is not known."""
-        ...
 
     async def change(
         self,
@@ -39,31 +38,24 @@ class Communities(Protocol):
         now: datetime,
     ) -> CommunitySettings:
         """Store what `make` makes of a community's settings, at once; what it raises undoes it."""
-        ...
 
     async def joined(self, platform: str, community: str, now: datetime) -> None:
         """Note that a community has Rostrum; one that is known stays as it is."""
-        ...
 
     async def left(self, platform: str, community: str, now: datetime) -> None:
         """Note that a community removed Rostrum, and delete its settings."""
-        ...
 
     async def known(self, platform: str) -> frozenset[str]:
         """Return the communities of a platform that have Rostrum, or held a debate."""
-        ...
 
     async def gone(self, before: datetime) -> list[Left]:
         """Return those that left before a moment, and where no debate runs any more."""
-        ...
 
     async def holdings(self, platform: str, community: str) -> Holdings:
         """Return how much is stored of a community."""
-        ...
 
     async def purge(self, platform: str, community: str) -> int:
         """Delete a community's debates wholly, and what is kept for it; return how many.
 
         Debates that wait or run stay. People of whom nothing else is stored are deleted too.
         """
-        ...

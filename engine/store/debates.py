@@ -50,7 +50,6 @@ class Debates(Protocol):
 
     async def next_number(self) -> int:
         """Count one more debate and return its number, from 1."""
-        ...
 
     async def create(
         self, queued: Sequence[tuple[NewDebate, Sequence[Post]]], caps: Caps
@@ -60,37 +59,29 @@ class Debates(Protocol):
         All of them or none: raises BudgetError, naming the cap that is reached, and
         NotAllowedError, for a starter who was forgotten; then nothing is stored.
         """
-        ...
 
     async def get(self, debate_id: str) -> Debate:
         """Return a debate by its id or its short code. Raises NotFoundError."""
-        ...
 
     async def mirror_of(self, debate: Debate) -> Debate | None:
         """Return the same debate with sides exchanged; None where there is none, or no more."""
-        ...
 
     async def recent(self, statuses: Sequence[Status] = (), limit: int = 100) -> list[Debate]:
         """Return debates, newest first."""
-        ...
 
     async def of_community(
         self, platform: str, community: str, statuses: Sequence[Status] = (), limit: int = 100
     ) -> list[Debate]:
         """Return a community's own debates, newest first."""
-        ...
 
     async def is_starter(self, debate_id: str, user: str) -> bool:
         """Tell whether a user of the debate's platform started it."""
-        ...
 
     async def unfinished(self) -> list[str]:
         """Return the ids of debates that somebody has to think for, oldest first."""
-        ...
 
     async def advance(self, lease: Lease, debate_id: str, status: Status, reason: str = "") -> None:
         """Move a debate to a status that may follow its own; an end settles its budget."""
-        ...
 
     async def requeue(
         self,
@@ -106,31 +97,24 @@ class Debates(Protocol):
 
         What it may still cost is reserved from the budget of the day that `now` is in.
         """
-        ...
 
     async def ask_stop(self, debate_id: str, reason: str) -> None:
         """Leave the wish, to be read between steps, that a debate stops."""
-        ...
 
     async def stops(self) -> dict[str, Stop]:
         """Return the live debates that were asked to stop."""
-        ...
 
     async def set_waiting(self, debate_id: str, reason: str) -> None:
         """Say what a debate waits for; an empty reason: nothing any more.
 
         A debate whose thread is gone keeps the reason of that.
         """
-        ...
 
     async def keep_templates(self, digest: str, texts: Mapping[str, str]) -> None:
         """Keep a set of template texts under its hash."""
-        ...
 
     async def templates(self, digest: str) -> dict[str, str]:
         """Return the template texts that were kept under a hash."""
-        ...
 
     async def secret(self, name: str) -> bytes:
         """Return this installation's own random 32 bytes of that name, made when first asked."""
-        ...

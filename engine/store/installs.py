@@ -30,28 +30,21 @@ class Installs(Protocol):
 
     async def keep(self, install: Install) -> None:
         """Store a token in place of an earlier one; from then on the community has Rostrum."""
-        ...
 
     async def find(self, platform: str, community: str) -> Install | None:
         """Return what a community gave. Raises SettingsError where no key opens it."""
-        ...
 
     async def every(self, platform: str) -> list[Install]:
         """Return all of a platform. Raises SettingsError that names those that no key opens."""
-        ...
 
     async def drop(self, platform: str, community: str) -> bool:
         """Delete a community's token; False: there was none."""
-        ...
 
     async def reseal(self) -> None:
         """Encrypt with the first key what another key encrypted, and leave what none opens."""
-        ...
 
     async def begin(self, state: str, now: datetime, until: datetime) -> None:
         """Note that somebody began to install, who comes back with this state; kept as a hash."""
-        ...
 
     async def redeem(self, state: str, now: datetime) -> bool:
         """Take a state that comes back, once and in time; False for any other."""
-        ...

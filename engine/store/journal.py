@@ -81,25 +81,20 @@ class Journal(Protocol):
 
     async def load(self, debate_id: str) -> Journaled:
         """Return what a debate has so far."""
-        ...
 
     def began(self, lease: Lease, start: AttemptStart, call: Call) -> Awaitable[None]:
         """Write down a try before it is sent. Raises StoppedError for a debate asked to stop."""
-        ...
 
     def ended(
         self, lease: Lease, start: AttemptStart, attempt: Attempt, reply: Reply | None
     ) -> Awaitable[None]:
         """Write down how a try ended, and the step's result with the one that succeeded."""
-        ...
 
     def record_turn(self, lease: Lease, debate_id: str, turn: Turn, post: Post) -> Awaitable[None]:
         """Store a turn and its post together; storing it again changes nothing."""
-        ...
 
     async def note(self, lease: Lease, debate_id: str, note: Note) -> None:
         """Store what a format keeps beside its turns; storing it again changes nothing."""
-        ...
 
     async def record_verdict(
         self,
@@ -114,38 +109,29 @@ class Journal(Protocol):
         With it, where one is given, the invitation to vote is queued and the debate is `voting`:
         a vote opens on a sealed verdict, or not at all.
         """
-        ...
 
     async def judged(self, debate_id: str) -> tuple[Verdict | None, tuple[Ballot, ...]]:
         """Return a debate's verdict and ballots, for the reveal."""
-        ...
 
     async def turns_held(self, debate_id: str) -> int:
         """Return how many turns a debate has so far."""
-        ...
 
     async def newest_turn(self, debate_id: str) -> Turn | None:
         """Return a debate's turn with the highest number, None before the first."""
-        ...
 
     async def words_spoken(self, debate_id: str) -> int:
         """Return how many words the turns of a debate have so far."""
-        ...
 
     async def cost_origins(self, debate_id: str) -> dict[str, int]:
         """Return from where the cost of a debate's tries is known, and of how many."""
-        ...
 
     async def spending(self, debate_id: str) -> tuple[int, float | None]:
         """Return how many tries a debate took and their cost in USD, None if unknown."""
-        ...
 
     async def thinking(
         self, platform: str, channel: str | None = None
     ) -> list[tuple[str, str, str]]:
         """Return (debate, thread, step) of every call that is out now on open threads."""
-        ...
 
     async def past(self, limit: int, *, rehearsal: bool) -> list[PastDebate]:
         """Return the ballots of the newest revealed debates of one kind, oldest first."""
-        ...

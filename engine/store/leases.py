@@ -19,12 +19,9 @@ class Leases(Protocol):
 
     async def claim(self, name: str, holder: str, seconds: float) -> Lease | None:
         """Take a lease that is free or has run out, raising its epoch; None if it is held."""
-        ...
 
     async def renew(self, holder: str, seconds: float) -> dict[str, int]:
         """Hold on to all of a holder's leases from now; return the epochs by name."""
-        ...
 
     async def release(self, lease: Lease) -> None:
         """Give a lease back, if it is still ours."""
-        ...

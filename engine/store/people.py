@@ -33,38 +33,30 @@ class People(Protocol):
 
     async def traces(self, platform: str, user: str) -> Traces:
         """Return what is stored of a person."""
-        ...
 
     async def starter_of(self, debate_id: str) -> str | None:
         """Return a debate's starter, None if unknown or forgotten."""
-        ...
 
     async def mentions(self, user: str) -> int:
         """Return how many debates have a topic or conditions that mention a user."""
-        ...
 
     async def forget(self, platform: str, user: str) -> None:
         """Delete who is behind a surrogate id, for good, and store nothing of them any more."""
-        ...
 
     async def opt_out(self, platform: str, user: str) -> None:
         """Leave a person out of exports; forgotten people are in none anyway."""
-        ...
 
     async def opt_in(self, platform: str, user: str, now: datetime) -> None:
         """Undo an opt-out; a forgotten person is re-admitted as a new one."""
-        ...
 
     async def unforget(self, platform: str, user: str, now: datetime) -> bool:
         """Let somebody who was forgotten be stored again, as somebody new; False: they were not.
 
         What began before `now` takes no answers of theirs.
         """
-        ...
 
     async def wipe(self) -> bool:
         """Overwrite what was deleted wherever it still lies; False: somebody reads it, try again.
 
         Does nothing when nothing was deleted since the last time.
         """
-        ...

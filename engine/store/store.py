@@ -21,44 +21,35 @@ class Store(Protocol):
     @property
     def leases(self) -> Leases:
         """Claims."""
-        ...
 
     @property
     def debates(self) -> Debates:
         """Debates and their states."""
-        ...
 
     @property
     def journal(self) -> Journal:
         """Steps and their results."""
-        ...
 
     @property
     def outbox(self) -> Outbox:
         """Messages on their way."""
-        ...
 
     @property
     def votes(self) -> Votes:
         """The log of votes."""
-        ...
 
     @property
     def people(self) -> People:
         """Who is behind the surrogate ids."""
-        ...
 
     @property
     def communities(self) -> Communities:
         """What communities have set."""
-        ...
 
     @property
     def installs(self) -> Installs:
         """What communities gave that installed Rostrum by themselves."""
-        ...
 
     @property
     def archive(self) -> Archive:
         """Debates that have ended."""
-        ...

@@ -184,7 +184,6 @@ class Votes(Protocol):
         self, lease: Lease, debate_id: str, message: str, question: Question = Question.VOTE
     ) -> None:
         """Take answers on a posted message from now on; a deadline comes with `open`."""
-        ...
 
     async def open(
         self, lease: Lease, debate_id: str, message: str, now: datetime, deadline: datetime
@@ -193,83 +192,66 @@ class Votes(Protocol):
 
         It and an open vote on the debate's mirror have the later deadline of both from then on.
         """
-        ...
 
     async def open_stance(self, lease: Lease, debate_id: str, deadline: datetime) -> None:
         """Say until when the first stance is asked for; one that is open stays as it is."""
-        ...
 
     async def close_stance(
         self, lease: Lease, debate_id: str, now: datetime, *, unread: bool = False
     ) -> None:
         """Take no more first stances; `unread`: their reactions could not be read."""
-        ...
 
     async def open_again(self, lease: Lease, debate_id: str, deadline: datetime) -> None:
         """Say until when it is asked again; a question that has been opened stays as it is."""
-        ...
 
     async def agains(self, platform: str, channel: str | None = None) -> dict[str, datetime]:
         """Return when the questions that ask again are due, the first due first."""
-        ...
 
     async def close_again(
         self, lease: Lease, debate_id: str, now: datetime, *, unread: bool = False
     ) -> None:
         """Take no more answers on the message that asks again, as `close_stance` does."""
-        ...
 
     async def revise(self, revision: Revision) -> Pressed:
         """Keep what somebody answers after the reveal, in place of what they answered before."""
-        ...
 
     async def revised_by(self, platform: str, user: str, among: Sequence[str]) -> frozenset[str]:
         """Return those of some debates that somebody has answered after the reveal."""
-        ...
 
     async def target(self, platform: str, place: str, message: str) -> Target | None:
         """Return what a message asks, None for one that asks nothing."""
-        ...
 
     async def places(self, platform: str, message: str) -> tuple[str, ...]:
         """Return where messages of this reference ask something."""
-        ...
 
     async def targets(self, debate_id: str, *questions: Question) -> tuple[Target, ...]:
         """Return the messages that ask one of these questions, those of a turn one after another.
 
         Without questions: all of the debate that ask something, which its turns do not.
         """
-        ...
 
     async def cast(self, cast: Cast) -> Outcome:
         """Append an event to the question of a message, in the order of receipt."""
-        ...
 
     async def press(self, press: Press) -> Pressed:
         """Choose, or withdraw what was chosen when that is pressed again; at once."""
-        ...
 
     async def intervene(self, target: Target, intervention: Intervention) -> None:
         """Note what a moderator did; a message that was deleted takes no more answers."""
-        ...
 
     async def interventions(self, debate_id: str) -> tuple[Intervention, ...]:
         """Return what moderators did to a debate's messages, the first first."""
-        ...
 
     async def events(
         self, debate_id: str, question: Question | None = None
     ) -> tuple[VoteEvent, ...]:
         """Return a question's log, or those of all but thumbs, in the order of receipt."""
-        ...
 
     async def people(self, platform: str, users: Sequence[str]) -> dict[str, int]:
         """Return surrogate ids of platform users, making those that are new.
 
         Forgotten people are left out.
         """
-        ...
 
     async def recover(
         self,
@@ -288,15 +270,12 @@ class Votes(Protocol):
         A vote that is cast meanwhile is in the log that `find` sees, or comes after all of it.
         Nothing is appended of somebody who was forgotten, nor taken back.
         """
-        ...
 
     async def hear_again(self, platform: str, now: datetime) -> None:
         """Note that what happened until now may not have been told, and is told from now on."""
-        ...
 
     async def silences(self, target: Target) -> Silences:
         """Return when answers to a target's question, or its turn, can have been missed."""
-        ...
 
     async def deadlines(
         self,
@@ -310,11 +289,9 @@ class Votes(Protocol):
 
         With `now` those are left out that wait for the vote on their mirror to open.
         """
-        ...
 
     async def stances(self, platform: str, channel: str | None = None) -> dict[str, datetime]:
         """Return when the first stances that are asked for now are due, the first due first."""
-        ...
 
     async def held_in(
         self,
@@ -325,11 +302,9 @@ class Votes(Protocol):
         channel: str | None = None,
     ) -> list[str]:
         """Return the debates that go on in a thread, in a community, or in a channel."""
-        ...
 
     async def extend(self, lease: Lease, debate_id: str, deadline: datetime, post: Post) -> None:
         """Move a vote's deadline, once; that of an open vote on its mirror is not before it."""
-        ...
 
     async def close(
         self,
@@ -344,4 +319,3 @@ class Votes(Protocol):
         What was held back until then is queued behind the reveal, in the same transaction. Without
         posts nothing names the models, and the debate's mirror stays unspoiled.
         """
-        ...

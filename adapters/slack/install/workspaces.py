@@ -29,26 +29,21 @@ class Workspaces(Protocol):
 
     async def open(self, installs: Installs) -> None:
         """Read what is stored of them. Raises SettingsError for a token that no key opens."""
-        ...
 
     async def find(self, team: str) -> Workspace:
         """Return a workspace. Raises VenueGoneError where Rostrum is not installed."""
-        ...
 
     async def of_bot(self, user: str) -> Workspace | None:
         """Return the workspace whose bot somebody is, None for anybody else."""
-        ...
 
     async def teams(self) -> tuple[str, ...]:
         """Return the ids of all workspaces."""
-        ...
 
     async def leave(self, team: str, told_at: float) -> bool:
         """Drop a workspace that removed Rostrum at a time, in seconds since 1970.
 
         False where that was before it installed Rostrum again. Raises VenueAwayError.
         """
-        ...
 
 
 class OneWorkspace:
