@@ -1,4 +1,4 @@
-"""The nouns of a debate, as frozen values, and the machine of its states.
+"""The nouns of a debate as frozen values, and its state machine.
 
 Every value here can be written as JSON and read back unchanged; nothing here does I/O.
 """
@@ -17,7 +17,7 @@ REHEARSAL = "rehearsal"  # the built-in backend: prepared text, no language mode
 
 
 class Value(BaseModel):
-    """A frozen value that refuses fields it does not know; built when it is first used."""
+    """A frozen value that refuses unknown fields; its validator is built on first use."""
 
     model_config = ConfigDict(
         frozen=True, extra="forbid", ser_json_inf_nan="null", defer_build=True
@@ -28,7 +28,7 @@ Rehearsal = Literal["", "speakers", "some speakers", "jury"]
 
 
 class Status(StrEnum):
-    """Where a debate is; `TRANSITIONS` says what may follow."""
+    """A debate's state; `TRANSITIONS` says what may follow."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -40,7 +40,7 @@ class Status(StrEnum):
 
     @property
     def live(self) -> bool:
-        """Whether somebody still has to think for this debate."""
+        """Whether the debate is queued or running."""
         return self in (Status.QUEUED, Status.RUNNING)
 
 
@@ -88,7 +88,7 @@ class PanelMode(StrEnum):
 
 
 class Model(Value):
-    """A model on a backend; `family` is what a juror is recused by."""
+    """A model on a backend; jurors are recused by `family`."""
 
     backend: str
     name: str
@@ -101,7 +101,7 @@ class Model(Value):
 
     @property
     def rehearses(self) -> bool:
-        """Whether it is a rehearsal model, which is no language model."""
+        """Whether it is a rehearsal model, not a language model."""
         return self.backend == REHEARSAL
 
     @classmethod
@@ -133,18 +133,18 @@ class Sampling(Value):
 
 
 class Origin(StrEnum):
-    """Where what a call costs is known from."""
+    """The source of a call's cost."""
 
-    REPLY = "reply"  # the answer itself says what was billed
+    REPLY = "reply"  # the answer states what was billed
     SETTINGS = "settings"
-    BACKEND = "backend"  # its own list of prices
-    BUNDLED = "bundled"  # the list that comes with Rostrum
-    LOCAL = "local"  # on a machine of one's own, where nothing is billed
+    BACKEND = "backend"  # the backend's price list
+    BUNDLED = "bundled"  # the price list shipped with Rostrum
+    LOCAL = "local"  # an own machine, where nothing is billed
     UNKNOWN = "unknown"
 
 
 class Tier(Value):
-    """USD per million tokens of a call whose prompt has more than so many tokens."""
+    """USD per million tokens of a call whose prompt has more than `above` tokens."""
 
     above: int = Field(ge=0)
     usd_in: float = Field(ge=0)
@@ -166,7 +166,7 @@ class Price(Value):
         return not (self.usd_in or self.usd_out or dear)
 
     def cost(self, tokens_in: int, tokens_out: int, longest: int | None = None) -> float:
-        """Return what a call costs, in USD; of several together `longest` is their longest prompt.
+        """Return a call's cost in USD; for several together, `longest` is their longest prompt.
 
         A tier that applies never makes a call cheaper.
         """
@@ -178,7 +178,7 @@ class Price(Value):
 
 
 class Usage(Value):
-    """Tokens of one call, as its backend reports them; None where it does not."""
+    """Tokens of one call as reported by its backend; None if not reported."""
 
     tokens_in: int | None = None
     tokens_out: int | None = None
@@ -215,7 +215,7 @@ class Turn(Value):
 
 
 class JurorHistory(Value):
-    """What past ballots say of a juror, frozen when a debate starts by engine/jury/history.py.
+    """What past ballots say about a juror (engine/jury/history.py), frozen when a debate starts.
 
     `pos` is the lean towards the side shown first and `sd` the spread, both in points of
     the 1–10 scale; `weight` has mean 1 over jurors; `correlation` is that of this juror's signal
@@ -230,7 +230,7 @@ class JurorHistory(Value):
 
 
 class PanelSetup(Value):
-    """Everything that a panel's plan and sum depend on, frozen when the debate starts.
+    """Everything that a panel's plan and verdict depend on, frozen when the debate starts.
 
     `roster` is in the order in which jurors are asked; `first_order` is the order of the
     first reading; `slope` turns z into a probability; `correlation` is the pooled
@@ -298,19 +298,19 @@ def side_of(seat: str) -> str:
 
 
 class Replacement(Value):
-    """A model that was gone, and the one that took its place while the debate went on."""
+    """An unavailable model, and the one that replaced it in a running debate."""
 
     was: Model
     now: Model
 
 
 class Setup(Value):
-    """What a resumed debate reads, frozen when it starts.
+    """Everything a debate depends on, frozen when it starts.
 
     `templates` is the hash of the template texts, which the store keeps once; `names` are the
-    neutral ones that jurors read. None of `cap_usd` is no cap; of `reply_chars`: a reply is read
-    whole. `mirror_of` is the id of the debate that this one repeats with sides exchanged;
-    `replaced` are models that were gone, in the order in which others took their place.
+    neutral ones that jurors read. None means no cap (`cap_usd`), and replies read whole
+    (`reply_chars`). `mirror_of` is the id of the debate that this one repeats with sides swapped;
+    `replaced` are the replacements of unavailable models, in order.
     """
 
     request: Request
@@ -332,7 +332,7 @@ class Setup(Value):
 
     @property
     def rehearsal(self) -> Rehearsal:
-        """Who are rehearsal models: nothing that people or jurors say of them is a label."""
+        """Which participants are rehearsal models; judgments of them are no labels."""
         speakers = [model.rehearses for model in self.request.speakers]
         if any(change.was.rehearses for change in self.replaced):
             return "some speakers"
@@ -345,11 +345,11 @@ class Setup(Value):
 class Debate(Value):
     """A debate as the store holds it.
 
-    `reason` says why it ended as it did, or what it waits for; `place` is the channel it was
-    started in, `thread` the thread once there is one, both as opaque platform references;
-    `gone` says that the thread was lost. `mirror` is the id of the same debate with sides
-    exchanged, and `mirror_revealed_at` when that one named the models, and so this one's. `gaps`
-    counts what people could not read in the thread before they voted, or may not have.
+    `reason` says why it ended early, or what it waits for; `place` is the channel it was started
+    in, `thread` its thread once there is one, both as opaque platform references; `gone`: the
+    thread was lost. `mirror` is the id of the same debate with sides swapped, and
+    `mirror_revealed_at` when that one named the models of both. `gaps` counts messages that were,
+    or may have been, missing in the thread before people voted.
     """
 
     id: str
@@ -388,10 +388,10 @@ class Debate(Value):
         return self.setup.request
 
     @property
-    def told_at(self) -> datetime | None:
-        """When it could first be known who debates: by its own reveal, or by its mirror's."""
-        told = (self.revealed_at, self.mirror_revealed_at)
-        return min((moment for moment in told if moment is not None), default=None)
+    def models_known_at(self) -> datetime | None:
+        """When the models could first be known: at its own reveal, or at its mirror's."""
+        reveals = (self.revealed_at, self.mirror_revealed_at)
+        return min((moment for moment in reveals if moment is not None), default=None)
 
 
 def short_code(debate_id: str) -> str:

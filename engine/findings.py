@@ -1,6 +1,6 @@
-"""What a format finds out beside its turns: artifacts, scores, and what was added to scores.
+"""A format's findings beside its turns: artifacts, scores and adjustments of scores.
 
-All three are only ever appended: a score that turns out wrong is adjusted, never overwritten.
+All three are append-only: a wrong score is adjusted, never overwritten.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pydantic import JsonValue
 
 from engine.debate import Value
 
-# The kind of an artifact that says which question of a judge or captain stayed without an answer.
+# The kind of artifact that records a judge's or captain's question without an answer.
 UNANSWERED = "unanswered"
 
 
@@ -39,7 +39,7 @@ class Artifact(Value):
 class Score(Value):
     """One number that a format's own judge gave a subject: a turn's step, or an argument's id.
 
-    `original` is what the judge said where a rule moved it, and None where it stands as said.
+    `original` is the judge's own number if a rule changed it, else None.
     """
 
     subject: str
@@ -52,8 +52,8 @@ class Score(Value):
 class Adjustment(Value):
     """Points added to a subject's criterion after it was scored, and why.
 
-    `by` is what brought it about, such as the step of the turn that exposed a claim; an empty
-    `criterion` means the total.
+    `by` is its cause, such as the step of the turn that exposed a claim; an empty `criterion` means
+    the total.
     """
 
     name: str

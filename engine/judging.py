@@ -1,4 +1,4 @@
-"""How a debate is judged, as frozen values: jurors' ballots, people's votes, and their sums."""
+"""How a debate is judged, as frozen values: ballots, votes, verdicts and tallies."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Ballot(Value):
 
     `order` lists the contenders as they were shown; `scores` maps a contender to a criterion
     to an integer 1–10; `verdict` is a contender or "tie". An invalid ballot has no scores and
-    no verdict, and says why; its `raw` text is kept. `signal` (x) and `weight` are what
-    aggregation made of it, with the `pos`, `sd` and `slope` that it used.
+    no verdict, and a `problem`; its `raw` text is kept. Aggregation adds `signal` (x) and `weight`,
+    and the `pos`, `sd` and `slope` that it used.
     """
 
     juror: str
@@ -49,7 +49,7 @@ class Ballot(Value):
 
 
 class Verdict(Value):
-    """What the panel's valid ballots say together.
+    """The result of the panel's valid ballots.
 
     `winner` is a contender, "tie", or None when there is no verdict, and then `problem` says
     why; `p` is the probability of each contender; `z` the balanced signal of the first
@@ -90,21 +90,20 @@ class Question(StrEnum):
 
 
 REVEALED = (Question.TURN, Question.AGAIN)
-"""What may be answered when the models are named; the reveal ends the other questions."""
+"""The questions open after the reveal, which closes all others."""
 
 
 class VoteEvent(Value):
     """One entry of the append-only log of votes; `number` is the order of receipt.
 
-    `person` is a surrogate id. `option` is one of engine/votes/questions.py. An event that adds
-    is a choice made, one that does not is a choice withdrawn. `votes_seen_before` counts the
-    others who had answered the same question until then. `mirror_revealed` says that the debate's
-    mirror had named the models by then. `step` is that of the turn that a thumb was given to.
-    `given_at` is when the person acted, where the platform tells that. Of a choice that a reading
-    found, `heard_from` is since when what was heard live may be newer (None: nothing is), and
-    `newer_since` since when it certainly is (None: that is not known of anything). Of one that was
-    heard, `heard_from` is since when nothing was missed until then. `read_at` is when the last
-    complete reading before it began, or the one that found it.
+    `person` is a surrogate id. `option` is one of engine/votes/questions.py; `added` is False for a
+    choice withdrawn. `votes_seen_before` counts the others who had answered the same question by
+    then. `mirror_revealed`: the debate's mirror had named the models by then. `step` is the turn
+    that got the thumb.
+    `given_at` is when the person acted, if the platform says so. For a choice found by a reading,
+    live events since `heard_from` may be newer (None: none are), and those since `newer_since`
+    certainly are (None: unknown). For a live event, nothing was missed from `heard_from` until
+    then. `read_at` is when the last complete reading before it began, or the one that found it.
     """
 
     number: int
@@ -127,27 +126,27 @@ class VoteEvent(Value):
 NotGold = Literal["", "judge", "starter", "ambiguous", "mirror", "gap", "unread"]
 """Why a vote is no label; empty for one that is.
 
-A judge could be read, its voter had started the debate, none of several choices is known to be
-the last, the debate's mirror had named the models, something is missing in its thread,
-or its reactions could never be read. Of several reasons the first holds.
+A judge's scores were visible, the voter had started the debate, it is unknown which of several
+choices came last, the mirror had named the models, a message is missing in the thread, or the
+reactions could never be read. Of several reasons the first counts.
 """
 
 
 Recovery = Literal["complete", "unread", "unknown"]
 """What a standing vote rests on.
 
-"complete": before the question closed, all reactions to its message were read, or it is answered by
-button alone. "unread": they could not be, so it is as it was last known, and not gold. "unknown":
-it was closed by a version that did not say.
+"complete": all reactions were read before the question closed, or it has buttons only. "unread":
+they could not be read; the vote is the last known one, and not gold. "unknown": it was closed by
+a version that did not record this.
 """
 
 
 class Vote(Value):
     """A person's standing vote, derived from the events of that person.
 
-    In a question of stance `option` is "for", "against" or "unsure". `votes_seen_before` is 0
-    where the votes of others cannot be seen. `mirror_revealed` says that the debate's mirror had
-    named the models before the choice, and `fast` that nobody can have read the debate by then.
+    In a question of stance `option` is "for", "against" or "unsure". `votes_seen_before` is 0 if
+    others' votes are hidden. `mirror_revealed`: the debate's mirror had named the models before
+    the choice. `fast`: no one can have read the debate by then.
     """
 
     person: int
@@ -170,7 +169,7 @@ class Vote(Value):
 
 
 class TurnLabel(Value):
-    """What a person's thumb says of a turn; `blind` when nothing had named the models by then."""
+    """A person's thumb on a turn; `blind`: nothing had named the models by then."""
 
     step: str
     person: int

@@ -1,8 +1,8 @@
 """What Rostrum says in a thread, as semantic values; only an adapter knows how each looks.
 
-A message is written to the outbox as JSON, rendered once by the venue that delivers it, and
-never changed after that. Texts of models and of people are Markdown, and are data: an adapter
-escapes whatever its platform would act on.
+A message is stored in the outbox as JSON, rendered once by the venue that delivers it, and never
+changed after that. Texts of models and people are Markdown and data: an adapter escapes anything
+its platform would act on.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ Phase = Literal[
 
 
 Where = Literal["thread", "channel", "starter", "waiting", "nowhere"]
-"""Where a closed debate's models were named; "waiting" while that is still to be posted."""
+"""Where a closed debate's models were named; "waiting": the reveal is still to be posted."""
 
 
 class Estimate(Value):
-    """What a debate is expected to take, and at most.
+    """The expected and maximum demand of a debate.
 
-    Money is USD; `usd` is None where a price is unknown.
+    Money is USD; `usd` is None if a price is unknown.
     """
 
     calls: int
@@ -44,10 +44,10 @@ class Estimate(Value):
 class Progress(Value):
     """A debate's progress: `turns` of `total` (0: unknown) are done.
 
-    `judging` is a debate whose jury reads, `gone` one whose thread was lost. `round` is the newest
-    turn's, `until` when an open vote closes (None: that depends on its mirror), `mirror` the code
-    of the debate whose vote closes with it, `reason` why a debate ended early or what an open vote
-    waits for, and `revealed` where the models of one that is over were named.
+    Phase `judging`: the jury reads; `gone`: the thread was lost. `round` is the newest turn's,
+    `until` when an open vote closes (None: that depends on its mirror), `mirror` the code of the
+    debate whose vote closes with it, `reason` why the debate ended early or what its vote waits
+    for, and `revealed` where its models were named.
     """
 
     phase: Phase
@@ -64,7 +64,7 @@ class Progress(Value):
 class Announcement(Value):
     """Posted in the channel; the debate's thread hangs on it. Never names a model.
 
-    `progress` is None when it is posted; it is edited as the debate goes on.
+    `progress` is None when it is first posted, and updated as the debate continues.
     """
 
     kind: Literal["announcement"] = "announcement"
@@ -86,7 +86,7 @@ class Announcement(Value):
 class TurnPost(Value):
     """One turn; `number` of `total` turns (0: unknown), `limit` in words (0: none).
 
-    `seconds` is the time used and `seconds_limit` the time given, where a format counts it.
+    `seconds` is the time used and `seconds_limit` the time allowed, in formats with a clock.
     """
 
     kind: Literal["turn"] = "turn"
@@ -106,9 +106,8 @@ class TurnPost(Value):
 class VoteInvite(Value):
     """Asks people to vote.
 
-    The venue seeds one reaction an option; a private ballot has a button for each instead, a
-    secret one reactions and a button that withdraws. `mirrored` says that the vote closes together
-    with that on the same debate with sides exchanged.
+    The venue seeds one reaction an option; a private ballot has buttons instead, a secret one
+    reactions and a button that withdraws. `mirrored`: the vote closes together with its mirror's.
     """
 
     kind: Literal["vote_invite"] = "vote_invite"
@@ -122,7 +121,7 @@ class VoteInvite(Value):
 class StanceInvite(Value):
     """Asks what people think of the topic, before the debate or after it.
 
-    The debate waits `seconds` for it before the first turn; the question after it ends with
+    Before the first turn the debate waits `seconds` for answers; the second question closes with
     the vote. The venue seeds one reaction an option: up is for, down against.
     """
 
@@ -135,7 +134,7 @@ class StanceInvite(Value):
 
 
 class AgainInvite(Value):
-    """Asks once more who debated better, below the reveal; for the rest like the first invite."""
+    """Asks again who debated better, below the reveal; otherwise like the first invite."""
 
     kind: Literal["again_invite"] = "again_invite"
     options: tuple[str, ...]
@@ -165,11 +164,11 @@ class JurorLine(Value):
 class Reveal(Value):
     """Names the models and opens both judgments, people's and the panel's.
 
-    `agree` is None unless both the people and the panel decided; `persuasion` is there when
-    people were asked for their stance. `seats` are those with a model of their own, and `judges`
-    the format's own. `broadcast` asks to show it in the channel too; `aside` says where it is shown
-    instead of its thread. `gaps` counts what is missing in the thread, or may be: then no vote is
-    gold. `unread` says that people's reactions could not be read before the close.
+    `agree` is None unless both the people and the panel decided; `persuasion` is set if people
+    were asked for their stance. `seats` are those with a model of their own, and `judges` the
+    format's own. `broadcast` also shows it in the channel; `aside` is where it is shown instead
+    of its thread. `gaps` counts messages missing, or maybe missing, in the thread: then no vote
+    is gold. `unread`: the reactions could not be read before the close.
     """
 
     kind: Literal["reveal"] = "reveal"
@@ -219,7 +218,7 @@ class File(Value):
 
 
 class Report(Value):
-    """A titled text of the format's: a briefing, a review, a judge's verdict, a note.
+    """A titled text by the format: a briefing, a review, a judge's verdict, a note.
 
     `side` colours it: a contender, "judge", or empty for neutral. `text` is Markdown.
     """
@@ -242,7 +241,7 @@ class BoardRow(Value):
 class ScoreBoard(Value):
     """A table of scores; `columns` head the cells, `notes` are sentences below.
 
-    A later one with its key as target replaces it.
+    A later one that targets its key replaces it.
     """
 
     kind: Literal["scoreboard"] = "scoreboard"
@@ -253,7 +252,7 @@ class ScoreBoard(Value):
 
 
 class ArcPoint(Value):
-    """One turn's score, 0–100; `docked` is what later turns took from it."""
+    """One turn's score, 0–100; `docked` is what later turns deducted, 0 or below."""
 
     number: int
     side: str
@@ -262,7 +261,7 @@ class ArcPoint(Value):
 
 
 class Arc(Value):
-    """The course of a debate, to be drawn as score per turn; `alt` says the same in words."""
+    """A debate's scores turn by turn, for a picture; `alt` says the same in words."""
 
     kind: Literal["arc"] = "arc"
     title: str
@@ -271,7 +270,7 @@ class Arc(Value):
 
 
 Content = TurnPost | Report | ScoreBoard | Arc
-"""What a debate consists of: where one of these is missing, a notice says so."""
+"""The contents of a debate; a notice replaces any of these that is missing."""
 
 Message = Annotated[
     Announcement | VoteInvite | StanceInvite | AgainInvite | VoteClosed | Reveal | Notice | Content,

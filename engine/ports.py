@@ -1,7 +1,7 @@
 """What the engine needs from outside, in its own words.
 
 An adapter implements one of these protocols and passes its contract suite; the engine never
-knows which one it talks to.
+knows which one it uses.
 """
 
 from __future__ import annotations
@@ -27,36 +27,36 @@ def utc_now() -> datetime:
 
 
 class Clock(Protocol):
-    """Time as the engine sees it; a test may bring its own."""
+    """Time as the engine sees it; tests have their own."""
 
     def now(self) -> datetime:
         """Return the time in UTC."""
 
     async def sleep(self, seconds: float) -> None:
-        """Wait that long."""
+        """Wait."""
 
 
 # --- dispatch --------------------------------------------------------------------------
 
 
 class Dispatcher(Protocol):
-    """Where debates wait for somebody to think for them; the journal and leases keep it right."""
+    """A queue of debates to run; journal and leases make running one twice harmless."""
 
     async def submit(self, debate_id: str) -> None:
-        """See to it that a debate is run; submitting it again changes nothing."""
+        """Queue a debate to be run; queueing it again changes nothing."""
 
     async def run(self, think: Callable[[str], Awaitable[None]]) -> None:
-        """Run what is submitted, side by side, until cancelled."""
+        """Run queued debates concurrently, until cancelled."""
 
     async def stop(self, seconds: float) -> None:
-        """Take nothing new, and wait so long for what runs before interrupting it."""
+        """Start nothing new; wait that long for running debates, then interrupt them."""
 
 
 # --- models ----------------------------------------------------------------------------
 
 
 class ChatMessage(Value):
-    """One message of a chat, as OpenAI-compatible endpoints take it."""
+    """One chat message, as OpenAI-compatible endpoints take it."""
 
     role: Literal["system", "user", "assistant"]
     content: str
@@ -64,7 +64,7 @@ class ChatMessage(Value):
 
 @dataclass(frozen=True)
 class AnswerSchema:
-    """The JSON shape that a structured answer has; made once per shape, not per call."""
+    """The JSON shape of a structured answer; made once per shape, not per call."""
 
     name: str
     json_schema: dict[str, Any]
@@ -76,7 +76,7 @@ class AnswerSchema:
 
     @cached_property
     def strict(self) -> bool:
-        """Whether every object names all of its keys: only such a shape may be asked strictly."""
+        """Whether every object lists all of its keys, as strict mode demands."""
         return _is_closed(self.json_schema)
 
 
@@ -96,12 +96,11 @@ def _is_closed(node: Any) -> bool:
 class Call:
     """One request to one model.
 
-    `session` groups the calls of a debate for prompt caches. `cue` tells a scripted model
-    what the call is about (topic, side, round, language, …); it is never sent anywhere. `price`
-    is the one that its debate began with; None: whatever is known by now. `on_text` asks for
-    the answer while it is written: it is called with all of the text so far and the model that
-    writes it, and with an empty text when a try begins. It must neither raise nor take time,
-    and what it hears may come to nothing: the reply alone counts.
+    `session` groups the calls of a debate for prompt caches. `cue` describes the call (topic, side,
+    round, language, …) to a scripted model; it is never sent anywhere. `price` is the debate's
+    frozen one; None means the current price. `on_text` asks for streaming: it is called with the
+    text so far and the model that writes it, and with an empty text when a try begins. It must be
+    quick and must not raise. Only the reply counts; a streamed text may be discarded.
     """
 
     session: str
@@ -118,11 +117,11 @@ class Call:
 class Reply(Value):
     """What a model answered.
 
-    `replaced` characters of it, which no text can hold, became U+FFFD. `model` is the one that
-    really answered; `finish` the backend's word for why it stopped (`stop`, `length`,
-    `content_filter`, …); `cut_from` is how many characters it had before it was cut to the debate's
-    cap, 0 for a whole one; `cost` is USD, None when unknown; `latency` is
-    seconds of the successful attempt.
+    `replaced` counts characters that cannot be stored and became U+FFFD. `model` is the one that
+    really answered; `finish` is the backend's reason for stopping (`stop`, `length`,
+    `content_filter`, …); `cut_from` is the length before the reply was cut to the debate's cap, 0
+    if it was not; `cost` is USD, None if unknown; `latency` is the successful attempt's, in
+    seconds.
     """
 
     text: str
@@ -139,10 +138,10 @@ class Reply(Value):
 class Attempt(Value):
     """How one try of a call ended; `error` is empty for the one that succeeded.
 
-    `cost` is USD: 0 when the backend surely did not bill it (refused, 429, 401), None when
-    nobody knows (time-out after sending, reset in mid-answer, an error body with 200).
-    `origin` is where the cost is known from, None: wherever the call's price is. `widens` says
-    that it used up its token cap without text: the next may write twice as much.
+    `cost` is USD: 0 if the backend certainly did not bill it (refused, 429, 401), None if unknown
+    (time-out after sending, reset in mid-answer, an error body with 200). `origin` is the source
+    of the cost; None: that of the call's price. `widens`: it used up its token cap without any
+    text, so the next try may write twice as much.
     """
 
     number: int
@@ -156,30 +155,30 @@ class Attempt(Value):
 
 
 class AttemptLog(Protocol):
-    """Where every try of a call is written down, before it is sent and when it has ended."""
+    """Records every try of a call, before it is sent and when it has ended."""
 
     async def began(self, number: int) -> None:
-        """Note that try `number` (from 1) is about to be sent; raises to forbid it."""
+        """Record that try `number` (from 1) is about to be sent; raises to forbid it."""
 
     def ended(self, attempt: Attempt, reply: Reply | None = None) -> None:
-        """Note how it ended, without waiting; `reply` is given with the try that succeeded."""
+        """Record how it ended, without waiting; `reply` is given with the successful try."""
 
 
 class Models(Protocol):
     """Every model of every backend."""
 
     async def complete(self, call: Call, log: AttemptLog) -> Reply:
-        """Ask a model, trying again where that is right. Raises ModelError when it is not.
+        """Ask a model, with retries where they make sense. Raises ModelError when they do not.
 
-        Exactly one `began` and one `ended` reach the log for each try; a cancelled try ends
-        with the error "cancelled". An answer without text is retried like a server error.
+        The log gets exactly one `began` and one `ended` for each try; a cancelled try ends with
+        the error "cancelled". An answer without text is retried like a server error.
         """
 
     async def price(self, model: Model) -> Price | None:
         """Return the price of a model, or None if it is unknown."""
 
     def pace(self, model: Model) -> float:
-        """Return how many seconds a call to a model usually takes."""
+        """Return a model's usual seconds per call."""
 
     async def aclose(self) -> None:
         """Close every connection."""
@@ -190,11 +189,11 @@ class Models(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A turn as far as it is written, without models' names; what is posted is the truth.
+    """An unfinished turn without models' names; only the posted turn counts.
 
-    `debate` is the code that its posts bear. `text` is some words behind, and is empty while a
-    try begins; `words` counts all that is written, and `limit` is in words (0: none). A draft
-    that is `dropped` came to nothing.
+    `debate` is the debate's code. `text` lags some words behind and is empty when a try begins;
+    `words` counts everything written, and `limit` is in words (0: none). A `dropped` draft was
+    discarded.
     """
 
     debate: str
@@ -208,10 +207,10 @@ class Draft:
 
 
 class Audience(Protocol):
-    """Who watches turns being written; a turn's drafts end with its post, or with a dropped one."""
+    """Watches turns being written; a turn's drafts end with its post or with a dropped draft."""
 
     def follow(self, draft: Draft) -> None:
-        """Show what is written by now, in place of what was before."""
+        """Show a draft in place of the turn's earlier ones."""
 
 
 # --- venue -----------------------------------------------------------------------------
@@ -221,11 +220,11 @@ class Audience(Protocol):
 class VenueLimits:
     """What a platform's connection can take.
 
-    `typing_seconds` is how often typing is shown again; `send_seconds` how long one send may
-    take, shorter than a deliverer's lease. `state_seconds` is how often it is looked whether an
-    announcement has to show another state, None where none shows any; `edit_seconds` lie between
-    two such edits, and `read_seconds` between two readings of reactions that nobody waits for.
-    Within `told_seconds` a platform that tells late has told again what it could not tell at first.
+    `typing_seconds`: how often typing is shown again. `send_seconds`: the longest a send may take,
+    shorter than a deliverer's lease. `state_seconds`: how often the state on announcements is
+    polled, None if announcements show none; `edit_seconds`: the gap between two such edits.
+    `read_seconds`: the gap between two background readings of reactions. `redelivery_seconds`: by
+    then a platform has repeated every event that it first failed to deliver.
     """
 
     typing_seconds: float = 8.0
@@ -233,15 +232,15 @@ class VenueLimits:
     state_seconds: float | None = None
     edit_seconds: float = 0.0
     read_seconds: float = 0.0
-    told_seconds: float = 0.0
+    redelivery_seconds: float = 0.0
 
 
 class Part(Value):
     """One rendered piece of a message, frozen before it is first sent.
 
     `reference` is the short text (`k7f2qz·3·1/2`) that the platform shows with the piece and
-    that finds it again; `body` is the adapter's own JSON or text. `plain` says that it is without
-    markup, in place of one that was refused.
+    that finds it again; `body` is the adapter's own JSON or text. `plain`: it has no markup and
+    replaces one that was refused.
     """
 
     reference: str
@@ -251,11 +250,10 @@ class Part(Value):
 
 @dataclass(frozen=True, slots=True)
 class Reactions:
-    """Who holds which option of a vote message, as the platform says.
+    """Who holds which option of a vote message, according to the platform.
 
-    `seeded` are the options that still carry the bot's own reaction; the bot and other bots
-    are in no set of `holders`. `complete` is False when somebody may be missing, though the
-    platform has answered.
+    `seeded` are the options that still carry the bot's own reaction; no bot is among the
+    `holders`. `complete` is False if people may be missing although the platform answered.
     """
 
     holders: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -268,9 +266,9 @@ class ReactionSeen:
     """A reaction event; `added` is False for a removed one.
 
     `option` is one of engine/votes/questions.py: a contender, `tie` or `weak`; on a turn `up` or
-    `down` (👍 👎); in a question of stance those and `unsure` (🤷). Those of this and other bots
-    are not told. `event` is the platform's own id of the telling, if a repetition bears it too, and
-    `given_at` when its user acted, if the platform says so.
+    `down` (👍 👎); in a question of stance those and `unsure` (🤷). Bots' reactions are left out.
+    `event` is the platform's id of the event, if a repetition has the same id, and `given_at` is
+    when the user acted, if the platform says so.
     """
 
     place: str
@@ -284,7 +282,7 @@ class ReactionSeen:
 
 @dataclass(frozen=True, slots=True)
 class ButtonPressed:
-    """A button of a vote; `option` is None for the one that withdraws."""
+    """A press of a vote's button; `option` is None for the button that withdraws."""
 
     place: str
     message: str
@@ -295,7 +293,7 @@ class ButtonPressed:
 
 @dataclass(frozen=True, slots=True)
 class ReactionsCleared:
-    """A moderator took away everybody's reactions of one option, or of all (None)."""
+    """A moderator removed everyone's reactions for one option, or for all (None)."""
 
     place: str
     message: str
@@ -335,21 +333,21 @@ class CommunityLost:
 
 @dataclass(frozen=True, slots=True)
 class EventsLost:
-    """A connection is lost: what happens from now on may never be told."""
+    """A connection is lost; events from now on may never arrive."""
 
     connection: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class EventsResumed:
-    """A connection goes on, and what happened meanwhile is told."""
+    """A connection resumed; the events of the meantime follow."""
 
     connection: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class EventsMissed:
-    """A connection was lost for a while, and what happened meanwhile was not told."""
+    """A connection was lost for a while; the events of that time will not arrive."""
 
     connection: int = 0
 
@@ -374,10 +372,9 @@ Listener = Callable[[Inbound], Awaitable[object]]
 class Venue(Protocol):
     """A chat platform as the engine sees it.
 
-    A place is a channel or a thread, a message what was posted there; both are opaque texts.
+    A place is a channel or a thread, and a message was posted there; both are opaque ids.
     Every method may raise VenueAwayError (try again), VenueGoneError (never again) or
-    VenueError (refused). `channel` is the only channel that this connection serves, None for
-    the whole platform.
+    VenueError (refused). `channel` is the only channel that this connection serves; None: all.
     """
 
     platform: str
@@ -401,9 +398,9 @@ class Venue(Protocol):
     def turn(self, place: str, *, first: bool = False) -> AbstractAsyncContextManager[None]:
         """Wait until a message may be posted to a place, and post it within.
 
-        Turns of a place come in the order they were asked for, as far apart as the platform
-        wants its messages. They may take long, so nothing is to be promised before. `first`
-        is for what somebody waits for: of all places it goes before what is not.
+        Turns of a place come in order of request, spaced as the platform demands. Waiting may
+        take long, so record nothing as being sent before it. `first`: people wait for this
+        message, so it goes before those of all places that are not.
         """
 
     async def post(self, place: str, part: Part) -> str:
@@ -422,22 +419,22 @@ class Venue(Protocol):
         """
 
     async def direct(self, place: str, user: str) -> str:
-        """Return the place of private messages with somebody who uses `place`."""
+        """Return the place of private messages to a user of `place`."""
 
     async def seed(self, place: str, message: str, options: Sequence[str]) -> None:
-        """Make sure that a message carries the bot's own reaction for each option."""
+        """Make sure that a message has the bot's own reaction for each option."""
 
     async def reactions(self, place: str, message: str) -> Reactions:
         """Read who holds which option now. Raises MessageGoneError for a deleted message.
 
-        Raises VenueAwayError when a part of it cannot be read now.
+        Raises VenueAwayError if part of it cannot be read now.
         """
 
     async def remove_reaction(self, place: str, message: str, user: str, option: str) -> None:
-        """Take somebody's reaction away; one that is not there any more counts as taken.
+        """Remove a person's reaction; one that is already gone counts as removed.
 
-        Raises VenueError where that is not allowed.
+        Raises VenueError if that is not allowed.
         """
 
     async def typing(self, place: str, seats: Sequence[str]) -> None:
-        """Show for a few seconds that these seats think; none: stop showing it."""
+        """Show for a few seconds that these seats are thinking; none: stop showing it."""

@@ -1,4 +1,4 @@
-"""Files that only their owner may read, whatever the umask says."""
+"""Files that only their owner may read, whatever the umask."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ OTHERS = 0o077
 
 
 def open_private(path: str | Path, flags: int) -> int:
-    """Open a file as `opener` of `open` does; one that is new is its owner's alone."""
+    """Open a file as `opener` of `open` does; a new file is readable by its owner only."""
     try:
         handle = os.open(path, flags | os.O_CREAT | os.O_EXCL, FILE_MODE)
     except FileExistsError:
@@ -20,13 +20,13 @@ def open_private(path: str | Path, flags: int) -> int:
 
 
 def make_private_folder(folder: Path) -> None:
-    """Make a folder where there is none, and keep others out of it. Raises OSError."""
+    """Make a folder if it is missing, closed to others. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     tighten(folder, FOLDER_MODE)
 
 
 def tighten(path: Path, mode: int = FILE_MODE) -> bool:
-    """Take the rights of others from a file; False where there is nothing to take, or no right."""
+    """Remove others' access to a file; False if they had none, or it cannot be changed."""
     try:
         if not path.stat().st_mode & OTHERS:
             return False

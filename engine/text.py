@@ -1,4 +1,4 @@
-"""What people and models write: counted, cleaned, shortened and cut into pieces.
+"""Texts by people and models: counting, cleaning, shortening, splitting.
 
 Pure, linear in the text's length whatever it contains, and in every script.
 """
@@ -18,15 +18,15 @@ _UNSPACED = (
     r"\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 )
 _UNSPACED_RUN = regex.compile(rf"(?:(?=[\p{{L}}\p{{M}}\p{{N}}])[{_UNSPACED}])+")
-# Where those scripts live, and others: most texts have none, which this finds out quickly.
+# A superset of those scripts: rules most texts out quickly.
 _MAYBE_UNSPACED = re.compile("[\u0e00-\u1fff\u2e80-\U0010ffff]")
 _CHARACTER = regex.compile(r"[\p{L}\p{N}]")
-# A segment with a letter or digit in it begins with one, or with what joins words ("_a").
+# A segment that contains a letter or digit begins with one, or with a joiner ("_a").
 _WORD = regex.compile(r"(?w)\b['’·\p{Pc}\p{M}\p{Cf}\p{Sk}]{0,3}[\p{L}\p{N}]")
 # Flags belong to no word, and finding boundaries among them takes quadratic time.
 _FLAGS = regex.compile(r"[\U0001F1E6-\U0001F1FF]+")
-# In what most texts are made of, letters and digits in a row are a word; `_JOINTS` may join
-# two rows, and everything else parts them.
+# In these common characters a run of letters and digits is a word; `_JOINTS` may join two runs,
+# and everything else separates them.
 _PLAIN = re.compile("[\t\n\r -~À-ÖØ-öø-ɏ‐-‧]*")
 _JOINTS = "'._:,;‘’‧"
 _PARTING = {
@@ -61,7 +61,7 @@ def _count_spaced(text: str) -> int:
 
 
 def _count_plain(text: str) -> int:
-    """Count where only what is joined needs segmentation: a fifth of the time."""
+    """Count with segmentation only for joined runs, in a fifth of the time."""
     pieces = [piece.strip(_JOINTS) for piece in text.translate(_PARTING).split()]
     joined = [piece for piece in pieces if not piece.isalnum()]
     return len(pieces) - len(joined) + _count_spaced(" ".join(joined))
@@ -79,9 +79,9 @@ _FENCE_LINE = re.compile(r"^[ \t]*(?P<marker>`{3,}|~{3,})(?P<info>[^\n]*)$", re.
 def count_arguments(text: str) -> int:
     """Count the numbered items of the topmost level: `1.`, `2)`, `**3.**`, `### 4. Title`.
 
-    Numbered headings, where there are any, are above numbered lines; code is not read.
+    Numbered headings, if any, outrank numbered lines; code is skipped.
     """
-    # Most texts have none, which the lines' beginnings tell quickly.
+    # Most texts have none, and the beginnings of lines show that quickly.
     if not any(line.lstrip(_BEFORE_NUMBERS)[:1].isdigit() for line in text.split("\n")):
         return 0
     blocks = _fences(text)
@@ -110,13 +110,13 @@ def split_closing(text: str) -> tuple[str, str]:
 
 
 def is_divided(text: str) -> bool:
-    """Tell whether a line of dashes divides a closing into two parts, neither of them empty."""
+    """Return whether a line of dashes divides a closing into two parts, neither of them empty."""
     synthesis, decision = split_closing(text)
     return bool(_RULE.search(text.strip()) and synthesis and decision)
 
 
 def dollars(usd: float) -> str:
-    """Write an amount of USD with cents, and with as many digits as a smaller one needs."""
+    """Write an amount of USD with cents, or two digits if it is smaller."""
     return f"{usd:.2f}" if usd == 0 or usd >= 0.1 else f"{usd:.2g}"
 
 
@@ -127,7 +127,7 @@ _UNSAFE = re.compile(
     "\u202a-\u202e\u2066-\u2069]"  # overrides, embeddings, isolates
 )
 
-# Whatever either of them may change: most texts hold none of it, which one search tells.
+# A superset of both: one search rules out most texts.
 _SUSPECT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
@@ -135,22 +135,22 @@ def clean(text: str) -> str:
     r"""Return the text as safe data: newlines are `\n`, control characters are gone.
 
     So are lone surrogates, and the invisible characters that override, embed or isolate a
-    direction: left open they reverse whatever the platform shows after the text, and an
-    override makes it read otherwise than it is stored and judged. Right-to-left text needs
-    none of them. Emoji, joiners, marks and mentions stay as they are.
+    direction: unclosed, they reverse what the platform shows after the text, and an override
+    makes a text read differently from what is stored and judged. Right-to-left text needs none
+    of them. Emoji, joiners, marks and mentions stay.
     """
-    # Nothing that prints is suspect, and to see that it prints takes half of the search.
+    # Printable text is never suspect, and this check takes half the time of the search.
     if text.replace("\n", "").isprintable() or _SUSPECT.search(text) is None:
         return text
     return _UNSAFE.sub("", _NEWLINES.sub("\n", text))
 
 
-# Not fillers and blanks, which are letters and symbols by name alone.
+# Without fillers and blanks, which Unicode counts as letters and symbols.
 _VISIBLE = regex.compile(r"(?V1)[[\p{L}\p{N}\p{P}\p{S}]--[\p{Default_Ignorable_Code_Point}\u2800]]")
 
 
 def is_visible(text: str) -> bool:
-    """Tell whether a text shows anything: not only white space and invisible characters."""
+    """Return whether a text has anything besides white space and invisible characters."""
     return _VISIBLE.search(text) is not None
 
 
@@ -193,7 +193,7 @@ def split_markdown(text: str, limit: int, length: Callable[[str], int] = len) ->
 class _Block(NamedTuple):
     """A fenced block: where its first line starts, its code, its last line, and its end.
 
-    One that nobody closed ends, and has its last line, at the end of the text.
+    An unclosed one ends, and has its last line, at the end of the text.
     """
 
     start: int
@@ -371,7 +371,7 @@ def _last_end(pattern: regex.Pattern[str], text: str, low: int, high: int) -> in
 
 
 def _grapheme_end(text: str, start: int, end: int) -> int:
-    """Return the last border of visible characters up to `end`, or `end` when there is none."""
+    """Return the last border of visible characters up to `end`, or `end` if there is none."""
     border = _last_start(_GRAPHEME, text, start, end)
     return border if border > start else end
 
@@ -379,7 +379,7 @@ def _grapheme_end(text: str, start: int, end: int) -> int:
 def chop(text: str, most: int, length: Callable[[str], int] = len) -> tuple[str, ...]:
     """Cut plain text into pieces of at most `most`, between words where there are any.
 
-    Nothing but white space at cuts is lost; of an empty text there is one piece. `length` must grow
+    Nothing but white space at cuts is lost; an empty text gives one piece. `length` must grow
     with the text and never be below its number of characters.
     """
     pieces, rest = [], text.strip()
@@ -394,7 +394,7 @@ def chop(text: str, most: int, length: Callable[[str], int] = len) -> tuple[str,
 
 
 def split_draft(text: str) -> tuple[str, str]:
-    """Return a draft and what its author says about it, divided by the last line of dashes."""
+    """Return a draft and its author's remarks, divided by the last line of dashes."""
     body = text.strip()
     dividers = list(_RULE.finditer(body))
     if not dividers or not body[: dividers[-1].start()].strip():

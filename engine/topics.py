@@ -1,4 +1,4 @@
-"""The built-in motions that a debate can be held on; a data file that may grow."""
+"""The built-in motions, and the ids and dataset splits of topics."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from engine.debate import Value
 
 
 class Topic(Value):
-    """A motion, with conditions that go well with it."""
+    """A motion, with suitable conditions."""
 
     text: str
     conditions: str = ""
@@ -21,7 +21,7 @@ class Topic(Value):
 
 @lru_cache(maxsize=1)
 def built_in_topics() -> tuple[Topic, ...]:
-    """Read the list."""
+    """Return the built-in motions."""
     data = tomllib.loads(files("engine").joinpath("topics.toml").read_text(encoding="utf-8"))
     return tuple(Topic.model_validate(entry) for entry in data["topics"])
 
@@ -30,18 +30,18 @@ SPLITS = ("train", "validation", "test")
 _UPPER_BOUNDS = (0.8, 0.9, 1.0)
 # Punctuation, separators, and controls with invisible format characters.
 _FOLDED = ("P", "Z", "C")
-# The selectors that ask for the text or the emoji form of one and the same character.
+# Selectors of the text or emoji form of a character.
 _VARIANTS = frozenset("\ufe0e\ufe0f")
 
 
 def fold_topic(topic: str) -> str:
-    """Return a topic without what rewordings differ in: case, width, spacing, punctuation.
+    """Return a topic without the differences of rewordings: case, width, spacing, punctuation.
 
     A topic of nothing but punctuation is folded in case and width only.
     """
     folded = _fold_case(topic)
     kept = "".join(char for char in folded if _tells_topics_apart(char)) or folded.strip()
-    # In capitals nobody can tell the Turkish i with its dot from the one without.
+    # In capitals the dotted and the dotless Turkish i look the same.
     undotted = kept.replace("i\u0307", "i").replace("ı", "i")
     return unicodedata.normalize("NFC", undotted)
 
@@ -54,7 +54,7 @@ def topic_id(topic: str) -> str:
 def split_of(topic: str, salt: bytes) -> str:
     """Return the split of a topic id: 80 % train, 10 % validation, 10 % test.
 
-    The salt is fixed for the installation, so that a topic stays where it once was.
+    The salt is fixed per installation, so that a topic stays in its split.
     """
     digest = hmac.digest(salt, topic.encode(), "sha256")
     place = int.from_bytes(digest[:8]) / 2**64

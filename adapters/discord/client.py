@@ -216,5 +216,5 @@ class Client(discord.AutoShardedClient):
 
 
 def _is_of(shard: int, shards: int, server: str) -> bool:
-    """Tell whether a shard hears of a server, as Discord divides them."""
+    """Return whether a shard hears of a server, as Discord divides them."""
     return (int(server) >> 22) % shards == shard

@@ -58,7 +58,7 @@ def nonce_of(place: str, reference: str) -> str:
 
 
 def carries(message: dict[str, Any], reference: str) -> bool:
-    """Tell whether a message read back shows a reference: in a footer, or below plain text."""
+    """Return whether a message read back shows a reference: in a footer, or below plain text."""
     footers = ((embed.get("footer") or {}).get("text") or "" for embed in message["embeds"])
     last = (message.get("content") or "").rpartition("\n")[2]
     return last == SMALL.format(text=reference) or any(

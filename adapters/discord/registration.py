@@ -40,7 +40,7 @@ async def _payload(tree: app_commands.CommandTree) -> list[dict[str, Any]]:
 
 
 def same(wanted: object, known: object) -> bool:
-    """Tell whether Discord has what is wanted; it adds fields, and leaves out empty ones."""
+    """Return whether Discord has what is wanted; it adds fields, and leaves out empty ones."""
     if isinstance(wanted, Mapping):
         have = known if isinstance(known, Mapping) else {}
         return all(same(value, have.get(name)) for name, value in wanted.items())

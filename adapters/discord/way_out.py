@@ -81,5 +81,5 @@ class _Line:
 
 
 def _counts(url: str) -> bool:
-    """Tell whether a request counts: not the gateway's connection, nor an interaction's answer."""
+    """Return whether a request counts; the gateway's and answers to interactions do not."""
     return url.startswith(Route.BASE) and not url.removeprefix(Route.BASE).startswith(EXEMPT)

@@ -44,7 +44,7 @@ class Payload(NamedTuple):
 
 
 def carries(message: dict[str, Any], reference: str) -> bool:
-    """Tell whether a message read back bears a reference, in its metadata or last line."""
+    """Return whether a message read back bears a reference, in its metadata or last line."""
     metadata = message.get("metadata") or {}
     if metadata.get("event_type") == EVENT_TYPE:
         return bool(metadata.get("event_payload", {}).get("reference") == reference)

@@ -28,7 +28,7 @@ from engine.ports import Part, Reactions, VenueLimits
 # Of the fifty edits and the fifty readings a minute that Slack takes, some are left to votes that
 # close.
 # An event that is not acknowledged is sent again at once, after a minute, and after five minutes.
-LIMITS = VenueLimits(state_seconds=5.0, edit_seconds=1.5, read_seconds=1.5, told_seconds=62.0)
+LIMITS = VenueLimits(state_seconds=5.0, edit_seconds=1.5, read_seconds=1.5, redelivery_seconds=62.0)
 PAGE = 200  # apps outside of Slack's marketplace are given 15, whatever they ask for
 MOST_PAGES = 20
 log = structlog.get_logger(__name__)

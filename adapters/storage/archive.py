@@ -139,7 +139,7 @@ def _complete(
             ballots=tuple(to_ballot(row) for row in read[debate.id]),
             verdict=Verdict.model_validate_json(verdict[0].body) if verdict else None,
             answers=answers,
-            labels=turn_labels(events, debate.told_at),
+            labels=turn_labels(events, debate.models_known_at),
             calls=tuple(_to_call(row) for row in called[debate.id]),
             opted_out=hidden and hidden & {answer.person for answer in answers},
             **found[debate.id],

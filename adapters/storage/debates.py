@@ -154,7 +154,7 @@ class DebateTable:
         return list(map(to_debate, rows))
 
     async def is_starter(self, debate_id: str, user: str) -> bool:
-        """Tell whether a user of the debate's platform started it."""
+        """Return whether a user of the debate's platform started it."""
         return await self._database.value(IS_STARTER, debate=debate_id, user=user) is not None
 
     async def unfinished(self) -> list[str]:

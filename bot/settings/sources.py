@@ -180,7 +180,7 @@ def _expand(shape: Shape, path: NamePath, value: object, origin: str) -> Iterato
 
 
 def _is_text(value: object) -> bool:
-    """Tell whether a value can be written down: bytes that are no UTF-8 come as lone surrogates."""
+    """Return whether a value is storable text: bytes that are not UTF-8 become lone surrogates."""
     return not isinstance(value, str) or not any("\ud800" <= char <= "\udfff" for char in value)
 
 

@@ -1,1 +1,1 @@
-"""What jurors and voters may read: neutral names, and no model's own."""
+"""What jurors and voters may read: neutral names in place of the models' names."""

@@ -1,4 +1,4 @@
-"""What a juror reads instead of a debate's texts: neutral names, and nobody's own."""
+"""Blinds a text for jurors: neutral names in place of sides and models."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Taking models' names out of a text: the debaters' own, and any that a model gives itself.
+"""Removes models' names from a text: the debaters' own, and any that a model calls itself.
 
 A debate about technology may name a company as its subject, so a name that belongs to no
-debater goes only where a speaker uses it of itself ("as Claude, I …") and then, because it is
-now known to be one, everywhere else in the debate.
+debater is removed only if a speaker uses it of itself ("as Claude, I …"), and then everywhere in
+the debate.
 """
 
 from __future__ import annotations
@@ -59,10 +59,10 @@ def clean(text: str) -> str:
 
 
 def scrub(text: str, hidden: Iterable[str] = ()) -> str:
-    """Replace models' names in a text by `[name]`; what voters read.
+    """Replace models' names in a text by `[name]`, for voters.
 
-    `hidden` are the debaters' model names and families. Names that the text gives
-    its own speaker go too, whoever made them.
+    `hidden` are the debaters' model names and families. Names that a
+    speaker gives itself go too, whatever the maker.
     """
     text = clean(text)
     names = frozenset(hidden) | find_self_named((text,))
@@ -87,7 +87,7 @@ def find_self_named(texts: Iterable[str]) -> frozenset[str]:
 
 @lru_cache(maxsize=512)
 def _find_own_names(text: str) -> frozenset[str]:
-    """Search one clean text; cached because each is looked at more than once."""
+    """Search one clean text; cached, as each text is searched more than once."""
     if not _mentions_a_brand(text):
         return frozenset()
     squashed = squash(text)
@@ -105,9 +105,9 @@ def _everyday() -> frozenset[str]:
 
 
 def _mentions_a_brand(text: str) -> bool:
-    """Tell quickly whether a text can name a model at all; most turns do not.
+    """Return quickly whether a text may name a model; most turns do not.
 
-    Letters in a row ("institution") may spell a name by chance: it has to begin a word as well.
+    Letters inside a word ("institution") may spell a name by chance, so a name must begin a word.
     """
     dense = text.lower().translate(_SEPARATORS)
     return any(_begins(brand).search(text) for brand in _dense_brands() if brand in dense)
@@ -139,14 +139,14 @@ def _any_of(names: Iterable[str]) -> str:
 
 
 class SelfNaming(NamedTuple):
-    """A way to use a brand of oneself; `here` matches where the brand of one begins."""
+    """A way in which speakers name themselves; `here` matches where the brand begins."""
 
     pattern: regex.Pattern[str]
     here: regex.Pattern[str]
     brands: frozenset[str]
 
     def occurs(self, text: str, squashed: str) -> bool:
-        """Tell whether a text has one, by what is around its brands: phrases take far longer."""
+        """Return whether a text has one; looking around brands is faster than matching phrases."""
         return any(
             self.here.match(text, begin.start())
             for brand in self.brands
@@ -183,7 +183,7 @@ def _self_naming() -> tuple[SelfNaming, ...]:
 
 @lru_cache(maxsize=512)
 def _participants(hidden: frozenset[str]) -> regex.Pattern[str] | None:
-    """Return a pattern for the debaters' names, their makers', and all that these go by."""
+    """Return a pattern for the names of the debaters and of their makers, aliases included."""
     spellings = sorted({one for name in hidden for one in _spellings(name)}, key=len, reverse=True)
     if not spellings:
         return None
@@ -205,12 +205,12 @@ def _spellings(reference: str) -> frozenset[str]:
 
 
 def _names_of(name: str) -> set[str]:
-    """Return patterns for one word of a reference that identifies a model by itself."""
+    """Return patterns for one word of a reference that identifies a model on its own."""
     words = read_vocabulary()
     whole = name.lower()
     bare = regex.sub(r"[\d.]+\w*$", "", whole)
-    goes_by = {bare, whole}
+    aliases = {bare, whole}
     for maker in {kin(bare), kin(whole)} & words.makers.keys():
-        goes_by |= {maker, *words.makers[maker]}
+        aliases |= {maker, *words.makers[maker]}
     weak = words.ordinary | words.generic
-    return {_spell(one) for one in goes_by if one not in weak and len(squash(one)) > 2}
+    return {_spell(one) for one in aliases if one not in weak and len(squash(one)) > 2}

@@ -1,4 +1,4 @@
-"""Taking mentions, and the platforms' ids in them, out of texts that leave the installation."""
+"""Removes mentions, and the platform ids in them, from texts that leave the installation."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 MENTION = "[mention]"
 
-# An angle bracket may come as itself, as HTML, or as JSON that a juror's raw reply is written in.
+# An angle bracket may be literal, escaped as HTML, or escaped as JSON in a juror's raw reply.
 _OPEN, _CLOSE = r"(?:<|&[lL][tT];|\\[uU]003[cC])", r"(?:>|&[gG][tT];|\\[uU]003[eE])"
 _LABEL = r"(?:\|[^<>&\\\n]{0,100})?"
 _BRACKETED = re.compile(
@@ -30,17 +30,17 @@ _LINK = re.compile(
     """,
     re.VERBOSE,
 )
-# Behind the @, so that the search can jump from one @ to the next: it looks at every text.
+# The lookbehind follows the @, so that the search can jump from one @ to the next.
 _NAME = re.compile(r"@(?<![\w@/.+\\-]@)[!&]?\w[\w.-]{0,80}")
 
 
 def scrub(text: str) -> str:
     """Replace mentions of people, roles, channels and everyone, and links to messages.
 
-    A plain `@name` counts as one: it is what a platform leaves of a mention that it did not
-    resolve. Mail addresses stay.
+    A plain `@name` counts too: platforms leave it when they cannot resolve a mention. Mail
+    addresses stay.
     """
-    # Nearly every text has none of them, and to look for one character costs nothing.
+    # Nearly every text has none, and searching for one character is cheap.
     if "<" in text or "&" in text or "\\" in text:
         text = _BRACKETED.sub(MENTION, text)
     if "://" in text:

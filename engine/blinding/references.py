@@ -1,4 +1,4 @@
-"""Rewriting how speakers refer to the sides, so that a text reads only neutral names.
+"""Rewrites references to the sides, so that a text contains only neutral names.
 
 A rule finds one way of referring ("Side A", `A-1`, "B argues", "A tarafı", 正方) and says which
 contender is meant. A bare letter is a reference only where grammar says so: "plan B", "vitamin
@@ -96,7 +96,7 @@ _CON = rf"""
   | الجانب\s+المعارض | الفريق\s+المعارض
 """
 
-# Whatever `_PRO` and `_CON` find holds one of these.
+# Every match of `_PRO` and `_CON` contains one of these.
 _STANCE_WORDS = r"""
     (?:pro|con|affirmative|negative|proposition|opposition|the\s+(?:for|against)|a\s+favor
       |[ck]ontra|lato\s+contro|(?:côté|camp)\s+(?:pour|contre))\b
@@ -111,9 +111,9 @@ _CASED = regex.VERBOSE | regex.MULTILINE
 
 
 class Rule(NamedTuple):
-    """A way of referring; `side` is the contender it always means, None where `s` says it.
+    """A way of referring; `side` is the contender it always means, None if `s` says which.
 
-    `hint` finds a part of each match, and finds far sooner than `pattern` that there is none.
+    `hint` matches a part of every match, and is much faster than `pattern` if there is none.
     """
 
     pattern: regex.Pattern[str]
@@ -124,7 +124,7 @@ class Rule(NamedTuple):
 
 @lru_cache(maxsize=1)
 def _lone_letter() -> regex.Pattern[str]:
-    """Return a pattern for what every rule about letters needs: one alone, and no mere article."""
+    """Return a pattern for what every letter rule needs: a lone letter that is not an article."""
     after = rf"(?:{_VERBS}|(?i:{_AFTER_LETTER}|and|or|nor))\b|(?i:{_TURKISH})"
     article = rf"(?:a|(?<=[.!?][ ])A)(?=[ ](?!{after})[\p{{Latin}}\d])"
     return regex.compile(

@@ -55,7 +55,7 @@ class Transcript(NamedTuple):
 class Cast(NamedTuple):
     """Who debates: each contender's neutral name and model, and whether jurors may know it.
 
-    `gone` are models that spoke before others took their place.
+    `gone` are models that were replaced.
     """
 
     names: Mapping[str, str]
@@ -65,9 +65,9 @@ class Cast(NamedTuple):
 
 
 class Scribe:
-    """Writes a debate down for its jurors, turn by turn while it is held.
+    """Writes the jurors' transcript turn by turn, while the debate runs.
 
-    What is hidden may grow with a turn; those written before it are then blinded once more.
+    A turn may reveal another name to hide; the turns before it are then blinded again.
     """
 
     def __init__(self, topic: str, conditions: str, cast: Cast) -> None:
@@ -80,22 +80,22 @@ class Scribe:
         self._written: dict[str, tuple[frozenset[str], str]] = {}
 
     def hear(self, turn: Turn) -> None:
-        """Write a turn down; doing so again changes nothing."""
+        """Add a turn; adding it again changes nothing."""
         self._learn((turn,))
         self._write(turn)
 
     def _learn(self, turns: Sequence[Turn]) -> None:
         """Hide the models that answered, and any name that a speaker gave itself."""
         new = [turn for turn in turns if turn.step not in self._heard]
-        told = () if self._heard else (self._topic, self._conditions)
-        self._hidden |= find_self_named((*told, *(turn.text for turn in new)))
+        motion = () if self._heard else (self._topic, self._conditions)
+        self._hidden |= find_self_named((*motion, *(turn.text for turn in new)))
         for turn in new:
             self._heard.add(turn.step)
             backend = next(filter(turn.model.startswith, self._backends), "")
             self._hidden |= {turn.model.removeprefix(backend)}
 
     def _write(self, turn: Turn) -> str:
-        """Return a turn as it is shown, blinded unless that was done with all that is hidden."""
+        """Return a turn's blinded text; blinds it again only if more names are hidden by now."""
         hidden, text = self._written.get(turn.step, (None, ""))
         if hidden != self._hidden:
             text = _quote(self._show(turn.text))
@@ -106,11 +106,11 @@ class Scribe:
         return blind(text, self._cast.names, self._hidden, anonymous=self._cast.blind)
 
     def lay_out(self, turns: Sequence[Turn], *, simultaneous: bool = False) -> Transcript:
-        """Lay out a debate as it was held; `arrange` puts it in the order of a ballot.
+        """Return the debate in the order in which it was held; `arrange` reorders it for a ballot.
 
-        Each line of a speech is quoted, so that no speech can imitate the layout around it. A
-        speech says when in its round it was spoken, or, with `simultaneous`, that all
-        wrote at the same time.
+        Every line of a speech is quoted, so that no speech can imitate the layout around it. A
+        speech says when in its round it was spoken; with `simultaneous`, that all wrote at the
+        same time.
         """
         self._learn(turns)
 

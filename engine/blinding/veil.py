@@ -10,7 +10,7 @@ from engine.debate import Setup, Turn
 from engine.messages import MESSAGE
 from engine.store import Post
 
-_PLAIN = frozenset({"kind", "side", "media"})  # keys whose values are words of our own
+_PLAIN = frozenset({"kind", "side", "media"})  # keys whose values are fixed words
 
 
 def names_of(setup: Setup) -> frozenset[str]:
@@ -38,7 +38,7 @@ def veil_post(post: Post, names: Iterable[str]) -> Post:
 def transcribe(turns: Sequence[Turn], names: Iterable[str], *, numbered: bool = False) -> str:
     """Return turns in order, each under its seat and round, or under its number.
 
-    Sides and seats stay what they are: whoever reads this is not blind to them.
+    Sides and seats are kept: its readers are not blind to them.
     """
     hidden = frozenset(names)
     return "\n\n".join(

@@ -1,8 +1,8 @@
 """The word lists that blinding works from, read once from `words.json`.
 
 `neutral`: names that jurors read, without rank or stance, none a part of another and none
-common in debates. `makers`: who makes which models, by the names that they go by; a space
-stands for any separator or none. `ordinary`: such names that are also everyday words.
+common in debates. `makers`: makers and their models, with all names in use; a space stands
+for any separator or none. `ordinary`: those names that are also everyday words.
 `generic`: parts of model names that identify nothing. `tiers`: words that follow a model's name.
 """
 

@@ -33,7 +33,7 @@ async def check(who: Who, store: Store, person: Person) -> None:
 
 
 async def check_started(store: Store, person: Person, debate: Debate) -> bool:
-    """Tell whether a person started a debate. Raises NotAllowedError for anyone but managers."""
+    """Return whether a person started a debate. Raises NotAllowedError for anyone but managers."""
     if await store.debates.is_starter(debate.id, person.user):
         return True
     if not await _manages(store, person):
@@ -44,5 +44,5 @@ async def check_started(store: Store, person: Person, debate: Debate) -> bool:
 
 
 async def _manages(store: Store, person: Person) -> bool:
-    """Tell whether a person manages the community."""
+    """Return whether a person manages the community."""
     return person.manager or (await settings_of(store, person)).manager_role in person.roles

@@ -81,7 +81,7 @@ def make_entry(record: DebateRecord, voters: Pseudonyms, salt: bytes) -> Entry:
 
 
 def may_be_read(debate: Debate) -> bool:
-    """Tell whether nothing of a debate is sealed any more."""
+    """Return whether nothing of a debate is sealed any more."""
     return debate.status in ENDED
 
 

@@ -32,7 +32,7 @@ def stem_of(intent: Intent) -> str:
 
 
 def is_plain(intent: Intent) -> bool:
-    """Tell whether the next part of a message is already plain text."""
+    """Return whether the next part of a message is already plain text."""
     return any(part.plain for part in (intent.parts or ())[len(intent.refs) :][:1])
 
 

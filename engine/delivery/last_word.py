@@ -35,7 +35,7 @@ class LastWord:
     clock: Clock
 
     async def is_given(self, intent: Intent) -> bool:
-        """Tell whether a rerouted reveal is in its thread by now, for example after an unlock."""
+        """Return whether a rerouted reveal is in its thread by now, for example after an unlock."""
         if not isinstance(intent.message, Reveal) or not intent.message.aside or intent.refs:
             return False
         reveal = await self.store.outbox.find(intent.debate, REVEAL)

@@ -11,23 +11,23 @@ T = TypeVar("T")
 
 
 class Beside:
-    """Owns tasks that run beside the body of its `async with`, and ends none of them early.
+    """Runs tasks beside the body of its `async with`, and ends none of them early.
 
-    Leaving waits for all: what was paid for is journaled. The body's own exception goes first,
-    then the first failure of a task; cancelling the body cancels the tasks.
+    Leaving waits for all of them, so that paid calls are journaled. The body's own exception is
+    raised first, then the first failure of a task; cancelling the body cancels the tasks.
     """
 
     def __init__(self) -> None:
         self._tasks: list[asyncio.Task[Any]] = []
 
     def start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        """Begin a piece of work; what comes after it may wait for it."""
+        """Start a piece of work; the script may await its task."""
         task = asyncio.create_task(work)
         self._tasks.append(task)
         return task
 
     async def __aenter__(self) -> Beside:
-        """Begin with no work."""
+        """Start without work."""
         return self
 
     async def __aexit__(
@@ -36,7 +36,7 @@ class Beside:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Wait for all work, and raise its first failure unless the body has failed itself."""
+        """Wait for all work; raise its first failure, unless the body failed."""
         if isinstance(error, asyncio.CancelledError):
             for task in self._tasks:
                 task.cancel()

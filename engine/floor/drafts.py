@@ -1,4 +1,4 @@
-"""A turn while it is written, as an audience may see it: without even half of a model's name."""
+"""A turn while it is written, as an audience may see it: without any part of a model's name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from engine.debate import Debate, side_of
 from engine.ports import AnswerSchema, Audience, Draft
 from engine.text import count_words
 
-TELL_SECONDS = 0.1  # reading a text for names takes a millisecond, and words come by the hundred
+UPDATE_SECONDS = 0.1  # blinding takes a millisecond, and words arrive by the hundred
 KINDS = ("turn", "shorten")  # the cues of calls whose answers are posted
 _OBJECT = TypeAdapter(dict[str, JsonValue])
 
@@ -28,7 +28,7 @@ _UNIT = regex.compile(rf"[{_UNSPACED}]|[^\s{_UNSPACED}]+")
 
 
 class Drafting:
-    """One call's text on its way to an audience, told at most ten times a second."""
+    """One call's text on its way to an audience, updated at most ten times a second."""
 
     def __init__(
         self,
@@ -53,20 +53,20 @@ class Drafting:
         self._due: asyncio.TimerHandle | None = None
 
     def hear(self, text: str, model: str) -> None:
-        """Take all of the text so far; it is told a little later, with what comes until then."""
+        """Take the text so far; the audience gets it a moment later, with all that came by then."""
         self._text, self._model = text, model
         if self._due is None:
-            self._due = asyncio.get_running_loop().call_later(TELL_SECONDS, self._tell)
+            self._due = asyncio.get_running_loop().call_later(UPDATE_SECONDS, self._update)
 
     def end(self, *, spoken: bool) -> None:
-        """Tell nothing any more; a text that was not `spoken` to its end is dropped."""
+        """Stop updating; a text that was not `spoken` to its end is dropped."""
         if self._due is not None:
             self._due.cancel()
             self._due = None
         if not spoken:
             self._audience.follow(replace(self._blank, dropped=True))
 
-    def _tell(self) -> None:
+    def _update(self) -> None:
         self._due = None
         said = self._text if self._schema is None else read_growing(self._text, self._schema)
         text = veil_growing(said, self._names | {self._model})
@@ -77,8 +77,8 @@ class Drafting:
 def veil_growing(text: str, names: Iterable[str]) -> str:
     """Return as much of an unfinished text as people may read: whole words without a name.
 
-    Every known name of a model is taken out, for what follows may show it to be the speaker's
-    own; and as many words are held back at the end as the longest name has.
+    Every known model name is removed, as later text may show it to be the speaker's own. At the
+    end, as many words are held back as the longest name has.
     """
     hidden = frozenset(names) | _brands()
     shown = replace_names(clean(text), hidden)
@@ -88,7 +88,7 @@ def veil_growing(text: str, names: Iterable[str]) -> str:
 
 
 def read_growing(text: str, schema: AnswerSchema) -> str:
-    """Return what an unfinished JSON object says, a line for each text under a key asked for."""
+    """Return the texts of an unfinished JSON object: a line for each under a key of the schema."""
     try:
         value = _OBJECT.validate_json(
             text[max(0, text.find("{")) :], experimental_allow_partial="trailing-strings"

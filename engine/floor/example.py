@@ -1,4 +1,4 @@
-"""An answer of the right shape and of about the right length, for a debate that is held dry."""
+"""An answer of the right shape and of about the right length, for a dry run."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class Hold:
             self._task.cancel()
 
     def end(self) -> RostrumError | None:
-        """Take the interruption back; return its error, unless somebody else cancels as well."""
+        """Undo the interruption; return its error, unless the task is cancelled otherwise too."""
         if self._error is None or self._task is None:
             return None
         return self._error if self._task.uncancel() <= self._cancelling else None
@@ -53,8 +53,8 @@ class Keeper:
     async def hold(self, name: str, *, stoppable: bool = True) -> AsyncIterator[Lease]:
         """Hold a lease while the body runs, once no other task of this process holds it.
 
-        Raises LeaseLostError when another process holds it or takes it over, and, where the body
-        is `stoppable`, StoppedError when it was interrupted because its debate is asked to stop.
+        Raises LeaseLostError if another process holds it or takes it over and, if the body is
+        `stoppable`, StoppedError when its debate is asked to stop.
         """
         async with self._turns.setdefault(name, asyncio.Lock()):
             lease = await self._claim(name)
@@ -75,7 +75,7 @@ class Keeper:
                 await self._store.leases.release(lease)
 
     async def _claim(self, name: str) -> Lease | None:
-        """Claim a lease, and give it back when the claim was interrupted after it was stored."""
+        """Claim a lease; give it back if the claim was interrupted after it was stored."""
         claim = asyncio.ensure_future(self._store.leases.claim(name, self._holder, LEASE_SECONDS))
         try:
             return await asyncio.shield(claim)
@@ -90,15 +90,15 @@ class Keeper:
         return name in self._holds
 
     def check(self) -> None:
-        """Raise PausedError when this process is ending and should begin nothing new."""
+        """Raise PausedError if this process is shutting down and must start nothing new."""
         if self.draining:
             raise PausedError("This process is ending; the debate goes on when Rostrum runs again.")
 
     async def run(self) -> None:
-        """Renew and look for stop wishes, until cancelled."""
+        """Renew leases and read stop requests, until cancelled."""
         while True:
             await self._bell.collect("stop", RENEW_SECONDS)
-            held = list(self._holds.items())  # what is claimed from here on is not in the answer
+            held = list(self._holds.items())  # the answer lacks leases claimed from here on
             epochs = await self._store.leases.renew(self._holder, LEASE_SECONDS)
             stops = await self._store.debates.stops()
             for name, hold in held:

@@ -1,6 +1,6 @@
 """Limits of a turn: measured in one way everywhere, never enforced by cutting.
 
-Only a reply far beyond any of them is cut, and says by how much.
+Only a reply far beyond all of them is cut, and marked with its length.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ LONG_REPLY = "long_reply"
 
 
 class TurnLimits(Value):
-    """What a turn may measure at most; None is no limit.
+    """The limits of a turn; None is no limit.
 
     `words` and `arguments` are of the whole turn. A closing has two parts instead: a
     synthesis in characters and a decision in words.
@@ -29,14 +29,14 @@ REPLACED = "replaced_characters"
 
 
 def replaced(characters: int) -> tuple[Violation, ...]:
-    """Return what is recorded of a text in which so many characters could not be kept."""
+    """Return the violation of a text with characters that cannot be stored, if it has any."""
     if not characters:
         return ()
     return (Violation(kind=REPLACED, measured=characters, limit=0),)
 
 
 def violations(text: str, limits: TurnLimits, chars_per_word: float) -> tuple[Violation, ...]:
-    """Return every limit that a text passes, with what was measured."""
+    """Return every limit that a text exceeds, with what was measured."""
     measured: list[tuple[str, float, int | None]] = []
     if limits.words is not None:
         measured.append(("too_many_words", count_words(text, chars_per_word), limits.words))
@@ -48,7 +48,7 @@ def violations(text: str, limits: TurnLimits, chars_per_word: float) -> tuple[Vi
             words = count_words(decision, chars_per_word)
             measured.append(("long_synthesis", len(synthesis), limits.synthesis_chars))
             measured.append(("long_decision", words, limits.decision_words))
-        else:  # which part is too long, nobody can tell
+        else:  # without a divider neither part can be measured
             measured.append(("missing_synthesis", 1, 0))
     return tuple(
         Violation(kind=kind, measured=value, limit=limit)
@@ -58,7 +58,7 @@ def violations(text: str, limits: TurnLimits, chars_per_word: float) -> tuple[Vi
 
 
 def long_reply(reply: Reply) -> tuple[Violation, ...]:
-    """Return by how much a reply passed the debate's cap, if it did; what is over it is cut."""
+    """Return the violation of a reply that was cut to the debate's cap, if it was."""
     if not reply.cut_from:
         return ()
     return (Violation(kind=LONG_REPLY, measured=reply.cut_from, limit=len(reply.text)),)

@@ -1,4 +1,4 @@
-"""Taking turns on the event loop."""
+"""Fair turns on the event loop."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A structured answer's shape, and what is wrong with an answer that should have it.
 
-Types are checked by pydantic, rules by the shape's own `check`; both end as a list of faults
-that a model can be sent to mend.
+Pydantic checks the types, the shape's own `check` the rules; both give a list of faults, which is
+sent back to the model.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from engine.floor.structured import UnreadableError, read_object
 from engine.ports import AnswerSchema, Reply
 
 UNREADABLE = "unreadable"
-MOST_FAULTS = 12  # told at once: more would drown what matters
+MOST_FAULTS = 12  # sent back at once; more would drown what matters
 
 T = TypeVar("T", bound=BaseModel)
 
 
 class Fault(Value):
-    """One thing that is wrong with an answer; `what` is a sentence for its author.
+    """One thing that is wrong with an answer; `what` says so to its author.
 
-    As a violation it has been `measured` against a `limit`; without one, it counts.
+    As a violation it was `measured` against a `limit`; without one, occurrences are counted.
     """
 
     kind: str
@@ -56,9 +56,9 @@ class Shape(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Answer(Generic[T]):
-    """What an answer amounts to: `value` is None for one that cannot be read at all.
+    """An answer as read; `value` is None if it cannot be read at all.
 
-    `replaced` characters of it could not be kept.
+    `replaced` counts the characters that cannot be stored.
     """
 
     value: T | None
@@ -74,7 +74,7 @@ class Answer(Generic[T]):
 
     @property
     def violations(self) -> tuple[Violation, ...]:
-        """The rules that it broke: one that allows nothing once, with how often it was broken."""
+        """The rules that it broke; one without a limit appears once, with a count of breaches."""
         counted = Counter(fault.kind for fault in self.faults if not fault.limit)
         return (
             *(Violation(kind=kind, measured=n, limit=0) for kind, n in counted.items()),
@@ -88,7 +88,7 @@ class Answer(Generic[T]):
 
     @property
     def free(self) -> str:
-        """What was written instead, where it cannot be read."""
+        """The raw text of an answer that cannot be read."""
         return self.raw if self.value is None else ""
 
     @property
@@ -127,7 +127,7 @@ def read_shape(reply: Reply, shape: Shape[T]) -> Answer[T]:
 
 
 def kept(answer: Answer[T], name: str, kind: str) -> Artifact:
-    """Return what the record keeps of a judge's answer: its value, or its raw text and why not."""
+    """Return a judge's answer for the record: its value, or its raw text and the problem."""
     if answer.valid and answer.value is not None:
         return Artifact.of(name, kind, answer.value.model_dump(mode="json"))
     raw = {"raw": answer.raw, "problem": answer.problem}
@@ -135,7 +135,7 @@ def kept(answer: Answer[T], name: str, kind: str) -> Artifact:
 
 
 def better(first: Answer[T], second: Answer[T]) -> Answer[T]:
-    """Return the answer to keep of two: one that can be read, then the one with fewer faults."""
+    """Return the better of two answers: one that can be read, then the one with fewer faults."""
     if second.value is None or first.value is None:
         return second if second.value is not None or first.value is None else first
     return second if len(second.faults) <= len(first.faults) else first

@@ -21,13 +21,13 @@ from engine.ports import AnswerSchema, Attempt, Call, ChatMessage, Models, Reply
 from engine.store import AttemptStart, Journaled, Lease, Store
 
 LINGER_SECONDS = 0.02
-SENT_SECONDS = 0.01  # a try that is journaled is out by then
+SENT_SECONDS = 0.01  # a journaled try has been sent by then
 BYTES_PER_TOKEN = 2.5  # of letters and spaces; anything else may take a token a byte
 _LETTERS = (ascii_letters + " ").encode()
 
 
 class Caller(Protocol):
-    """What scripts and panels ask models through, a step at a time."""
+    """Asks models for scripts and panels, one step at a time."""
 
     async def call(
         self,
@@ -45,7 +45,7 @@ class Caller(Protocol):
 class Steps:
     """The steps of one debate while its lease is held.
 
-    `when_sent` is called once, when the first try is out and this process has time.
+    `when_sent` is called once, shortly after the first try was sent.
     """
 
     def __init__(
@@ -85,8 +85,8 @@ class Steps:
     ) -> Reply:
         """Return a step's reply: the stored one, or a model's, which is then stored.
 
-        One that is over the debate's cap is cut, and says so.
-        `on_text` hears a model's while it is written, as `Call` says. Raises ModelError,
+        A reply over the debate's cap is cut and marked.
+        `on_text` receives it while it is written (see `Call`). Raises ModelError,
         BudgetError, StoppedError, PausedError or LeaseLostError.
         """
         known = self._results.get(step)
@@ -104,7 +104,7 @@ class Steps:
             on_text=on_text,
         )
         reply = await self._models.complete(call, Tries(self, call))
-        # Debates whose calls end together are dealt with one by one.
+        # Debates whose calls end together are handled one by one.
         await self._pace.turn()
         return self._cut(reply)
 
@@ -141,11 +141,10 @@ class Steps:
         self.later(partial(self._store.journal.ended, self._lease, start, attempt, reply))
 
     def later(self, write: Callable[[], Awaitable[object]]) -> None:
-        """Queue a write that has to be on disk before the next call is sent, not before.
+        """Queue a write that must be on disk before the next call is sent.
 
-        Writes are stored in the order in which they are queued, and one commit takes them all:
-        a call waits for one flush of the disk instead of three. Where no call follows at once
-        they are stored without it.
+        Writes are stored in the order of queueing, and in one commit: a call waits for one flush
+        of the disk instead of three. If no call follows soon, they are stored anyway.
         """
         self._waiting.append(write)
         if self._linger is None:
@@ -153,7 +152,7 @@ class Steps:
             self._linger = loop.call_later(LINGER_SECONDS, self._start_writes)
 
     async def flush(self) -> None:
-        """Wait until everything queued is on disk; raises what the first write to fail raised."""
+        """Wait until every queued write is on disk; raises the first error among them."""
         self._start_writes()
         started, self._started = self._started, []
         for result in await asyncio.gather(*started, return_exceptions=True):
@@ -168,7 +167,7 @@ class Steps:
         self._waiting.clear()
 
     def start(self, call: Call, number: int, tokens_out: int) -> AttemptStart:
-        """Describe a try that may write so much: its number in the journal, its cost at most."""
+        """Describe a try: its number in the journal, and its maximum cost for that many tokens."""
         price = call.price
         return AttemptStart(
             debate=self._debate.id,

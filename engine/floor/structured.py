@@ -1,7 +1,7 @@
-"""Reading a structured answer out of a model's text; the one place that does.
+"""Reads a structured answer from a model's text; the only place that does.
 
 The rungs, in order: balanced objects in the text → strict JSON → json-repair, flagged. An
-answer that was cut off is never read, because a repair would invent its end.
+answer that was cut off is never read: a repair would invent its end.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """A bell that one task rings and another waits for, inside one process.
 
-It only makes things prompt: whoever waits also looks for itself now and then, so a ring that
-another process would have to give is never needed.
+It only makes things prompt: waiters also poll, so no ring from another process is needed.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from collections import defaultdict
 
 
 class Bell:
-    """Rings by topic. Of several who listen to one topic all wake, and one gets the keys."""
+    """Rings by topic. Every listener of a topic wakes; one of them gets the keys."""
 
     def __init__(self) -> None:
         self._rung: defaultdict[str, set[str]] = defaultdict(set)
@@ -29,7 +28,7 @@ class Bell:
                 waiter.set_result(None)
 
     async def collect(self, topic: str, seconds: float) -> set[str]:
-        """Return the keys rung since the last time, waiting so long for the first."""
+        """Return the keys rung since the last call; waits up to `seconds` for the first."""
         if topic not in self._rung:
             waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiting[topic].add(waiter)

@@ -202,7 +202,7 @@ def _signal(ballot: Ballot, side: str) -> float:
 
 
 def _order_alone(leader: str, ballots: Sequence[Ballot]) -> bool:
-    """Tell whether the lead could come from the order of showing alone.
+    """Return whether the lead could come from the order of showing alone.
 
     Balancing cancels a preference for the side shown first only when all jurors hold it
     equally strongly. So with two contenders the leader needs, in each order, one ballot that

@@ -29,7 +29,7 @@ WORDINESS = {"de": 0.92, "tr": 0.77}  # as the built-in speeches have it
 UNSPACED = frozenset({"zh", "ja", "th", "lo", "km", "my"})
 # Placeholders in a dry run; no rendered template contains these marks otherwise.
 TOPIC, CONDITIONS = "{{ topic }}", "{{ conditions }}"
-NOBODY = PanelSetup(roster=())
+NO_PANEL = PanelSetup(roster=())
 MOST_OUTLINES = 200  # kept at once; each takes some kilobytes
 
 
@@ -51,7 +51,7 @@ class Manner:
     brief: int = 100_000
     decision: int = 100_000
     token: float = 4.2
-    characters: bool = False  # where a token has so many characters instead
+    characters: bool = False  # `token` counts characters instead of bytes
 
     def speak(
         self,
@@ -144,11 +144,11 @@ class Share:
 
     def ask(self, messages: Sequence[ChatMessage], manner: Manner) -> None:
         """Count a call and its prompt."""
-        told = "".join(message.content for message in messages)
+        prompt = "".join(message.content for message in messages)
         self.calls += 1
-        self.read += manner.size(told)
-        self.topics += told.count(TOPIC)
-        self.conditions += told.count(CONDITIONS)
+        self.read += manner.size(prompt)
+        self.topics += prompt.count(TOPIC)
+        self.conditions += prompt.count(CONDITIONS)
 
     def tokens_in(self, request: Request, manner: Manner) -> int:
         """Return the total prompt size for a topic and conditions."""
@@ -313,5 +313,5 @@ def _without_topic(setup: Setup) -> Setup:
     }
     own = {"prices": {}, "seed": 0, "ordinal": 0, "cap_usd": None, "mirror_of": None}
     names = {side: f"Name{side}" for side in setup.names}
-    alike = {"request": request.model_copy(update=asked), "names": names, "panel": NOBODY, **own}
+    alike = {"request": request.model_copy(update=asked), "names": names, "panel": NO_PANEL, **own}
     return setup.model_copy(update=alike)

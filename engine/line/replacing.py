@@ -86,5 +86,5 @@ def _seat_jury(setup: Setup, change: Replacement) -> Setup:
 
 
 def _spoke(setup: Setup, change: Replacement) -> bool:
-    """Tell whether a replaced model may have spoken: its successor is a speaker."""
+    """Return whether a replaced model may have spoken: its successor is a speaker."""
     return change.now.ref in {model.ref for model in setup.request.speakers}

@@ -146,7 +146,7 @@ class Runner:
             await self._publish(debate, lease, Post(key=f"end/{number}", message=notice))
         await self.store.debates.advance(lease, debate_id, status, reason_of(error))
         self.bell.wake(f"ended/{debate_id}")
-        if debate.mirror is not None:  # whose vote may have waited for this one's
+        if debate.mirror is not None:  # its vote may be waiting for this debate's
             self.bell.ring(f"votes/{debate.platform}")
 
     async def _announced(self, debate: Debate) -> None:

@@ -130,7 +130,7 @@ class Service:
             freeze, request, script, order, defaults, prompts, seed=seed, number=number
         )
         setup = frozen(fit=await self._history(rehearsal=False))
-        if setup.rehearsal:  # who sits depends on no history
+        if setup.rehearsal:  # no history decides who sits
             setup = frozen(fit=await self._history(rehearsal=True))
         setup = setup.model_copy(update={"mirror_of": mirror_of})
         models = models_of(setup)

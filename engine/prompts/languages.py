@@ -1,6 +1,6 @@
 """Languages by BCP-47 code, named in English for prompts.
 
-Those that chats offer are named here; loading CLDR for every other takes Babel 50 ms.
+Common ones are listed here; loading CLDR for the others takes Babel 50 ms.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NAMES = {
     "th": "Thai", "tr": "Turkish", "uk": "Ukrainian", "ur": "Urdu", "vi": "Vietnamese",
     "zh": "Chinese",
 }  # fmt: skip
-# As prompts have always named them; CLDR has other names for these, or none.
+# Names that prompts have always used; CLDR has others, or none.
 _KEPT = {"cmn": "Mandarin", "dv": "Dhivehi", "ff": "Fulah", "mi": "Maori", "os": "Ossetian"}
 _NO_LANGUAGE = frozenset({"mul", "und", "zxx"})  # several, unknown, none
 # RFC 5646: a language, then at most one script and one region, then variants.
@@ -32,7 +32,7 @@ _CODE = re.compile(
 
 
 def check_language(code: str) -> str:
-    """Return a BCP-47 code as given. Raises UsageError for what is none, naming near ones."""
+    """Return a BCP-47 code unchanged. Raises UsageError for anything else, with suggestions."""
     if len(code) <= 35 and _CODE.fullmatch(code) and _name(code):
         return code
     written = {name.lower(): one for one, name in NAMES.items()} | {one: one for one in NAMES}
@@ -46,7 +46,7 @@ def check_language(code: str) -> str:
 
 
 def language_name(code: str) -> str:
-    """Name a language for a prompt: `Turkish (tr)`, or the code where the name is not known."""
+    """Name a language for a prompt: `Turkish (tr)`, or the code if the name is unknown."""
     name = _name(code)
     return f"{name} ({code})" if name else code
 

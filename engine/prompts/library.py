@@ -1,7 +1,7 @@
 """Prompt templates: the built-in texts, overridden file by file, checked before any use.
 
-A template is an operator's text and is trusted; topics and models' words only ever reach it as
-values of its variables, so whatever syntax they hold stays data.
+A template is the operator's text and is trusted; topics and models' words reach it only as values
+of its variables, so any syntax in them stays data.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from engine.errors import SettingsError
 SUFFIX = ".jinja"
 DATA = ".toml"  # a table beside the templates, frozen with them: personalities, archetypes, …
 D = TypeVar("D", bound=BaseModel)
-# What the floor gives every template of a format, and the panel those of a juror's first
-# question, whether the built-in ones use it or not.
+# The variables that the floor provides to every template of a format, and the panel to those of
+# a juror's first question, whether or not the built-in ones use them.
 SPOKEN = frozenset(
     {"topic", "conditions", "language", "language_code", "round", "opposing", "limits"}
 )
 JUDGED = frozenset({"topic", "conditions", "rounds", "names", "criteria", "language", "tie_word"})
-# A template is a small program: its expressions can fail as any other's.
+# A template is a small program; its expressions can fail.
 MISTAKES = (TemplateError, TypeError, ValueError, ArithmeticError, LookupError)
 
 
@@ -44,8 +44,8 @@ _CLOSING = re.compile(r"<(\s*/\s*opponent\s*)>", re.IGNORECASE)
 
 
 def guard(text: str) -> str:
-    """Keep what was said from closing the tags that templates put it between."""
-    # Taken out, it could be what keeps the halves of another one apart.
+    """Keep a text from closing the tags that templates put around it."""
+    # Removing it could join the halves of another one.
     return _CLOSING.sub(r"‹\1›", text)
 
 
@@ -54,15 +54,15 @@ ENVIRONMENT.filters["guarded"] = guard
 
 @lru_cache(maxsize=1024)
 def _compile(text: str) -> Template:
-    """Compile a template once for all debates: that costs far more than filling it in."""
+    """Compile a template once for all debates; that takes far longer than rendering."""
     template = ENVIRONMENT.from_string(text)
-    # Each rendering copies them, and the chain of maps that they come as is slow to walk.
+    # Each rendering copies them, and Jinja's chain of maps is slow to copy.
     template.globals = dict(template.globals)
     return template
 
 
 class _Table(BaseModel, extra="allow"):
-    """Any table: what it has to hold, only its format knows."""
+    """Any table; only its format knows the fields."""
 
 
 class Prompts:
@@ -74,11 +74,11 @@ class Prompts:
 
     @cached_property
     def digest(self) -> str:
-        """The SHA-256 of the texts, in hexadecimal: it changes when any of them does."""
+        """The SHA-256 of the texts, in hexadecimal."""
         return hashlib.sha256(orjson.dumps(self.texts, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
     def only(self, *folders: str) -> Prompts:
-        """Return the templates of some folders, for one format and the jury; made once."""
+        """Return the templates of some folders, such as a format's and the jury's; cached."""
         if folders not in self._parts:
             wanted = tuple(f"{folder}/" for folder in folders)
             texts = {name: text for name, text in self.texts.items() if name.startswith(wanted)}
@@ -86,7 +86,7 @@ class Prompts:
         return self._parts[folders]
 
     def render(self, name: str, **variables: Any) -> str:
-        """Fill a template in. Raises SettingsError when the template itself is wrong."""
+        """Render a template. Raises SettingsError if the template itself is wrong."""
         try:
             return _compile(self.texts[name]).render(**variables).strip()
         except MISTAKES as error:
@@ -96,7 +96,7 @@ class Prompts:
             ) from error
 
     def compile(self) -> None:
-        """Compile every template ahead of its use, which is where a wrong one is refused."""
+        """Compile every template ahead of its use; a wrong one is refused there."""
         for name, text in self.texts.items():
             if not name.endswith(DATA):
                 with suppress(TemplateError):
@@ -107,9 +107,9 @@ class Prompts:
         try:
             return shape.model_validate(tomllib.loads(self.texts[name + DATA]))
         except (tomllib.TOMLDecodeError, ValidationError) as error:
-            told = str(error).partition("\n  For further")[0].replace("\n", " ")
+            problem = str(error).partition("\n  For further")[0].replace("\n", " ")
             raise SettingsError(
-                f"The file {name}{DATA} cannot be used: {told}. Correct it, or remove it from "
+                f"The file {name}{DATA} cannot be used: {problem}. Correct it, or remove it from "
                 "ROSTRUM_TEMPLATES_DIR to use the built-in one."
             ) from error
 

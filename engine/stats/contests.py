@@ -90,7 +90,7 @@ def comparable_groups(contests: Contests) -> list[tuple[str, ...]]:
 
 
 def ties_leave_a_difference(contests: Contests) -> bool:
-    """Tell whether a group's ties let its differences be measured, and not only bounded.
+    """Return whether a group's ties let its differences be measured, and not only bounded.
 
     The likelihood with ties has a finite maximum only when some cycle of models holds more wins
     than ties; else stretching all differences, and the room for ties with them, never makes the

@@ -84,7 +84,7 @@ def _estimate(found: Iterable[tuple[Row, Sums]]) -> Figure:
 
 
 def _is_consistent(one: _Read) -> bool | None:
-    """Tell whether readings in different orders chose the same; None of one order."""
+    """Return whether readings in different orders chose the same; None of one order."""
     valid = [reading for reading in one.readings if reading.verdict is not None]
     if not one.row.blind or len({reading.order for reading in valid}) < 2:
         return None

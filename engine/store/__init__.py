@@ -1,4 +1,4 @@
-"""The Store port: what the engine asks of a database, in small parts.
+"""The Store port: what the engine needs from a database, in small parts.
 
 Every method that takes a lease writes only while that lease is the newest of its name, checked
 in the same transaction, and raises LeaseLostError otherwise. Every method may raise StoreError.

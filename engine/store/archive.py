@@ -18,11 +18,11 @@ from engine.ports import Reply
 class ExportFilter:
     """Which debates an export covers; empty: all that have ended.
 
-    `revealed` leaves out those that never named their models, and may still be resumed.
-    `since` (later than) and `until` (not later than) go by when a debate was revealed, or was
-    asked for where it had no vote. `quorum_met` leaves out whatever people did not decide.
+    `revealed` leaves out debates that never named their models and may still be resumed.
+    `since` (exclusive) and `until` (inclusive) apply to the time of the reveal or, without a vote,
+    of the request. `quorum_met` leaves out debates that people did not decide.
     `without_rehearsal` leaves out debates with a speaker, juror or judge that is a rehearsal model.
-    `ids` are the only debates that are wanted.
+    `ids` are the only debates to include.
     """
 
     platform: str | None = None
@@ -55,7 +55,7 @@ class CallRecord:
 class Answer(NamedTuple):
     """A standing vote or stance as it is stored: a Vote whose question and times are texts.
 
-    An export reads a million of them, and a Vote each would take most of its time.
+    An export reads a million of them; building a Vote for each would take most of its time.
     """
 
     person: int
@@ -77,7 +77,7 @@ class Answer(NamedTuple):
     recovery: Recovery = "complete"
 
     def to_vote(self) -> Vote:
-        """Return the same as a Vote."""
+        """Return it as a Vote."""
         return Vote.model_validate(self._asdict())
 
 
@@ -86,10 +86,9 @@ class DebateRecord:
     """Everything kept of one debate, for an export.
 
     `verdict` is the panel's; `verdicts` are those of the format's own judges, by judge.
-    `answers` are all standing votes and stances, and what was answered after the reveal; `votes`
-    answer the one question of the vote, `stances` those before and after it. `opted_out` are people
-    who count in every tally, and of whom an export may show nothing else: by their own wish, or as
-    they were forgotten.
+    `answers` are all standing votes and stances, and the answers after the reveal. `opted_out` are
+    people who count in every tally but appear nowhere else in an export, because they opted out or
+    were forgotten.
     """
 
     debate: Debate
@@ -107,12 +106,12 @@ class DebateRecord:
 
     @property
     def votes(self) -> tuple[Vote, ...]:
-        """What people answered to the one question of the vote."""
+        """People's standing votes."""
         return tuple(answer.to_vote() for answer in self.asked(Question.VOTE))
 
     @property
     def stances(self) -> tuple[Vote, ...]:
-        """What people thought of the topic, before the debate and then after it."""
+        """People's stances on the topic, before the debate and then after it."""
         stood = (*self.asked(Question.STANCE_BEFORE), *self.asked(Question.STANCE_AFTER))
         return tuple(answer.to_vote() for answer in stood)
 
@@ -125,17 +124,17 @@ class Archive(Protocol):
     """Finished debates, read beside a running process; used from a worker thread."""
 
     def reading(self, where: ExportFilter) -> AbstractContextManager[Iterator[DebateRecord]]:
-        """Open one consistent view and yield the debates of it, by id."""
+        """Open one consistent view and yield its debates, by id."""
 
     def newest(self, where: ExportFilter) -> datetime | None:
-        """Return the newest moment in the debates, None without any; cheap, so whatever quorum."""
+        """Return the newest time in the debates or None; ignores `quorum_met` for speed."""
 
     def size(self, where: ExportFilter) -> int:
-        """Return how many debates there are; cheap, so whatever their quorum."""
+        """Return the number of debates; ignores `quorum_met` for speed."""
 
 
 def count_rehearsals(archive: Archive, where: ExportFilter) -> int:
-    """Return how many debates a filter leaves out for their rehearsal models."""
+    """Return how many debates a filter leaves out because of rehearsal models."""
     if not where.without_rehearsal:
         return 0
     return archive.size(replace(where, without_rehearsal=False)) - archive.size(where)

@@ -1,4 +1,4 @@
-"""What communities have set, and since when they have Rostrum."""
+"""Communities: their settings, and when they installed Rostrum."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Left(NamedTuple):
 
 
 class Holdings(NamedTuple):
-    """What is stored of a community: `known` says that anything is, settings and budgets too."""
+    """What is stored of a community; `known`: something is, if only settings or budgets."""
 
     debates: int
     votes: int
@@ -25,10 +25,10 @@ class Holdings(NamedTuple):
 
 
 class Communities(Protocol):
-    """What communities have set, and since when they have Rostrum."""
+    """Communities: their settings, and when they installed Rostrum."""
 
     async def get(self, platform: str, community: str) -> CommunitySettings:
-        """Return a community's settings; nothing is set in one that is not known."""
+        """Return a community's settings; all unset for an unknown one."""
 
     async def change(
         self,
@@ -37,25 +37,25 @@ class Communities(Protocol):
         make: Callable[[CommunitySettings], CommunitySettings],
         now: datetime,
     ) -> CommunitySettings:
-        """Store what `make` makes of a community's settings, at once; what it raises undoes it."""
+        """Replace a community's settings by what `make` returns, in one transaction."""
 
     async def joined(self, platform: str, community: str, now: datetime) -> None:
-        """Note that a community has Rostrum; one that is known stays as it is."""
+        """Record that a community has Rostrum; a known one stays as it is."""
 
     async def left(self, platform: str, community: str, now: datetime) -> None:
-        """Note that a community removed Rostrum, and delete its settings."""
+        """Record that a community removed Rostrum, and delete its settings."""
 
     async def known(self, platform: str) -> frozenset[str]:
-        """Return the communities of a platform that have Rostrum, or held a debate."""
+        """Return the communities of a platform that have Rostrum or held a debate."""
 
     async def gone(self, before: datetime) -> list[Left]:
-        """Return those that left before a moment, and where no debate runs any more."""
+        """Return the communities that left before then and have no running debate."""
 
     async def holdings(self, platform: str, community: str) -> Holdings:
         """Return how much is stored of a community."""
 
     async def purge(self, platform: str, community: str) -> int:
-        """Delete a community's debates wholly, and what is kept for it; return how many.
+        """Delete everything stored for a community; return the number of debates deleted.
 
-        Debates that wait or run stay. People of whom nothing else is stored are deleted too.
+        Queued and running debates stay. People without any other record are deleted too.
         """

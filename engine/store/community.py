@@ -8,12 +8,12 @@ from engine.debate import BallotKind, Model, Value
 
 
 class CommunitySettings(Value):
-    """What a community has set; None and empty are “as the operator has it”.
+    """What a community has set; None and empty mean the operator's value.
 
     `models` may debate and `jurors` judge; debates start only in `channels`, if there are
-    any. Money is USD. Who holds `manager_role` is a manager. `broadcast` shows reveals in the
-    channel itself too, where a platform has that, and `again` asks in each thread below the reveal
-    who debated better once that is known.
+    any. Money is USD. Holders of `manager_role` are managers. `broadcast` also shows reveals in the
+    channel, where the platform supports it; `again` repeats the question of who debated better
+    below each reveal.
     """
 
     models: tuple[Model, ...] = ()

@@ -1,4 +1,4 @@
-"""Debates and their states: what is asked for, what it may cost, how far it is."""
+"""Debates: what was requested, what they may cost, and their states."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Caps(Value):
 
 
 class NewDebate(Value):
-    """A debate about to be stored; `user` is the platform's id of who starts it."""
+    """A debate about to be stored; `user` is its starter's id on the platform."""
 
     id: str
     number: int
@@ -35,7 +35,7 @@ class NewDebate(Value):
 
 
 class Stop(Value):
-    """A wish that a debate stops; `gone` when its thread is, for good."""
+    """A request to stop a debate; `gone`: because its thread is gone for good."""
 
     reason: str
     gone: bool = False
@@ -56,15 +56,15 @@ class Debates(Protocol):
     ) -> list[Debate]:
         """Store queued debates with their first posts, reserving each budget in one update.
 
-        All of them or none: raises BudgetError, naming the cap that is reached, and
-        NotAllowedError, for a starter who was forgotten; then nothing is stored.
+        All of them or none. Raises BudgetError naming the cap that is reached, and
+        NotAllowedError for a starter who was forgotten; then nothing is stored.
         """
 
     async def get(self, debate_id: str) -> Debate:
         """Return a debate by its id or its short code. Raises NotFoundError."""
 
     async def mirror_of(self, debate: Debate) -> Debate | None:
-        """Return the same debate with sides exchanged; None where there is none, or no more."""
+        """Return the debate with sides swapped; None if there is none, or it was deleted."""
 
     async def recent(self, statuses: Sequence[Status] = (), limit: int = 100) -> list[Debate]:
         """Return debates, newest first."""
@@ -75,13 +75,13 @@ class Debates(Protocol):
         """Return a community's own debates, newest first."""
 
     async def is_starter(self, debate_id: str, user: str) -> bool:
-        """Tell whether a user of the debate's platform started it."""
+        """Return whether a user of the debate's platform started it."""
 
     async def unfinished(self) -> list[str]:
-        """Return the ids of debates that somebody has to think for, oldest first."""
+        """Return the ids of queued and running debates, oldest first."""
 
     async def advance(self, lease: Lease, debate_id: str, status: Status, reason: str = "") -> None:
-        """Move a debate to a status that may follow its own; an end settles its budget."""
+        """Move a debate to an allowed next status; an end settles its budget."""
 
     async def requeue(
         self,
@@ -91,30 +91,29 @@ class Debates(Protocol):
         setup: Setup | None = None,
         posts: Sequence[Post] = (),
     ) -> Debate:
-        """Queue a failed or partial debate again, keeping what it paid for. Raises BudgetError.
+        """Queue a failed or partial debate again; its results stay. Raises BudgetError.
 
-        It goes on under `setup`, where one is given; `posts` come first.
-
-        What it may still cost is reserved from the budget of the day that `now` is in.
+        It continues with `setup` if given; `posts` are queued first. What it may still cost is
+        reserved from the budget of the day of `now`.
         """
 
     async def ask_stop(self, debate_id: str, reason: str) -> None:
-        """Leave the wish, to be read between steps, that a debate stops."""
+        """Record a request to stop a debate; it is read between steps."""
 
     async def stops(self) -> dict[str, Stop]:
         """Return the live debates that were asked to stop."""
 
     async def set_waiting(self, debate_id: str, reason: str) -> None:
-        """Say what a debate waits for; an empty reason: nothing any more.
+        """Record what a debate waits for; an empty reason means nothing.
 
-        A debate whose thread is gone keeps the reason of that.
+        A debate whose thread is gone keeps that reason.
         """
 
     async def keep_templates(self, digest: str, texts: Mapping[str, str]) -> None:
-        """Keep a set of template texts under its hash."""
+        """Store a set of template texts under its hash."""
 
     async def templates(self, digest: str) -> dict[str, str]:
-        """Return the template texts that were kept under a hash."""
+        """Return the template texts stored under a hash."""
 
     async def secret(self, name: str) -> bytes:
-        """Return this installation's own random 32 bytes of that name, made when first asked."""
+        """Return this installation's random 32 bytes of that name, made on first use."""

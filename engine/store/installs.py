@@ -1,4 +1,4 @@
-"""Communities that installed Rostrum by themselves, and the token that each of them gave it."""
+"""Communities that installed Rostrum by OAuth, and their tokens."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from engine.debate import Value
 
 
 class Install(Value):
-    """What a platform gave Rostrum when a community installed it.
+    """What a platform returned when a community installed Rostrum.
 
-    `name` is the community's, `account` the bot's own user there. `token` speaks for the bot; it
-    is stored encrypted, and nowhere else.
+    `name` is the community's, `account` the bot's own user there. `token` acts for the bot; it is
+    stored only here, encrypted.
     """
 
     platform: str
@@ -26,25 +26,25 @@ class Install(Value):
 
 
 class Installs(Protocol):
-    """The tokens of communities, and the installing that was begun."""
+    """The tokens of communities, and installations in progress."""
 
     async def keep(self, install: Install) -> None:
-        """Store a token in place of an earlier one; from then on the community has Rostrum."""
+        """Store a token in place of an earlier one; the community then has Rostrum."""
 
     async def find(self, platform: str, community: str) -> Install | None:
-        """Return what a community gave. Raises SettingsError where no key opens it."""
+        """Return a community's install. Raises SettingsError if no key decrypts it."""
 
     async def every(self, platform: str) -> list[Install]:
-        """Return all of a platform. Raises SettingsError that names those that no key opens."""
+        """Return all of a platform. Raises SettingsError naming those that no key decrypts."""
 
     async def drop(self, platform: str, community: str) -> bool:
-        """Delete a community's token; False: there was none."""
+        """Delete a community's token; False if there was none."""
 
     async def reseal(self) -> None:
-        """Encrypt with the first key what another key encrypted, and leave what none opens."""
+        """Encrypt every token with the first key; leaves those that no key decrypts."""
 
     async def begin(self, state: str, now: datetime, until: datetime) -> None:
-        """Note that somebody began to install, who comes back with this state; kept as a hash."""
+        """Record that an installation began with this state, as a hash of it."""
 
     async def redeem(self, state: str, now: datetime) -> bool:
-        """Take a state that comes back, once and in time; False for any other."""
+        """Accept a returning state, once and in time; False for any other."""

@@ -1,4 +1,4 @@
-"""Results, kept before the next step: calls, turns, ballots and what a format finds."""
+"""Results, stored before the next step: calls, turns, ballots and a format's findings."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from engine.store.outbox import Post
 class PastDebate(NamedTuple):
     """A closed debate as the fit needs it.
 
-    `human` is the winner by gold votes (a contender or "tie"), None without one; `z` what the
-    panel's verdict said, None without a verdict.
+    `human` is the winner by gold votes (a contender or "tie"), None without one; `z` is the
+    verdict's, None without a verdict.
     """
 
     ballots: tuple[Ballot, ...]
@@ -37,8 +37,8 @@ class Step(Value):
 class Journaled(Value):
     """What the journal holds of a debate: results, and money settled or still unknown.
 
-    `spent` is USD; an attempt whose cost is unknown counts with its maximum. `unanswered` says why
-    the script went on without an answer at a step.
+    `spent` is USD; an attempt of unknown cost counts at its maximum. `unanswered` gives, by step,
+    the reason why the script continued without an answer.
     """
 
     steps: dict[str, Step]
@@ -48,9 +48,9 @@ class Journaled(Value):
 
 
 class AttemptStart(Value):
-    """One try of a step, written before it is sent; `cost_max` is USD.
+    """One try of a step, stored before it is sent; `cost_max` is USD.
 
-    `cost` is what it costs if nothing more is heard of it: 0 for a free model, else None.
+    `cost` is its cost if no response arrives: 0 for a free model, else None.
     """
 
     debate: str
@@ -62,9 +62,9 @@ class AttemptStart(Value):
 
 
 class Note(Value):
-    """What a format keeps beside its turns, stored together or not at all.
+    """A format's findings beside its turns, stored together or not at all.
 
-    `posts` are queued at once, and `held` only with the reveal. `verdicts` are those of the
+    `posts` are queued at once, `held` with the reveal. `verdicts` are those of the
     format's own judges, by judge.
     """
 
@@ -77,24 +77,24 @@ class Note(Value):
 
 
 class Journal(Protocol):
-    """Results, kept before the next step; a stored result is never called for again."""
+    """Results, stored before the next step; a stored step is never called again."""
 
     async def load(self, debate_id: str) -> Journaled:
         """Return what a debate has so far."""
 
     def began(self, lease: Lease, start: AttemptStart, call: Call) -> Awaitable[None]:
-        """Write down a try before it is sent. Raises StoppedError for a debate asked to stop."""
+        """Store a try before it is sent. Raises StoppedError if the debate is to stop."""
 
     def ended(
         self, lease: Lease, start: AttemptStart, attempt: Attempt, reply: Reply | None
     ) -> Awaitable[None]:
-        """Write down how a try ended, and the step's result with the one that succeeded."""
+        """Store how a try ended, and with a successful one the step's result."""
 
     def record_turn(self, lease: Lease, debate_id: str, turn: Turn, post: Post) -> Awaitable[None]:
         """Store a turn and its post together; storing it again changes nothing."""
 
     async def note(self, lease: Lease, debate_id: str, note: Note) -> None:
-        """Store what a format keeps beside its turns; storing it again changes nothing."""
+        """Store a format's findings; storing them again changes nothing."""
 
     async def record_verdict(
         self,
@@ -106,8 +106,8 @@ class Journal(Protocol):
     ) -> None:
         """Store the panel's verdict and its ballots by step, sealed until the vote closes.
 
-        With it, where one is given, the invitation to vote is queued and the debate is `voting`:
-        a vote opens on a sealed verdict, or not at all.
+        An `invitation` to vote is queued with it, and the debate is then `voting`: no vote opens
+        without a sealed verdict.
         """
 
     async def judged(self, debate_id: str) -> tuple[Verdict | None, tuple[Ballot, ...]]:
@@ -123,7 +123,7 @@ class Journal(Protocol):
         """Return how many words the turns of a debate have so far."""
 
     async def cost_origins(self, debate_id: str) -> dict[str, int]:
-        """Return from where the cost of a debate's tries is known, and of how many."""
+        """Return the number of a debate's tries by the origin of their cost."""
 
     async def spending(self, debate_id: str) -> tuple[int, float | None]:
         """Return how many tries a debate took and their cost in USD, None if unknown."""
@@ -131,7 +131,7 @@ class Journal(Protocol):
     async def thinking(
         self, platform: str, channel: str | None = None
     ) -> list[tuple[str, str, str]]:
-        """Return (debate, thread, step) of every call that is out now on open threads."""
+        """Return (debate, thread, step) of every call in flight for an open thread."""
 
     async def past(self, limit: int, *, rehearsal: bool) -> list[PastDebate]:
         """Return the ballots of the newest revealed debates of one kind, oldest first."""

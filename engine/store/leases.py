@@ -1,4 +1,4 @@
-"""Claims: who may write for a debate or a connection."""
+"""Leases: which process may write for a debate or a connection."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class Leases(Protocol):
     """Claims on debates (`debate/ID`) and on platform connections (`connection/NAME`)."""
 
     async def claim(self, name: str, holder: str, seconds: float) -> Lease | None:
-        """Take a lease that is free or has run out, raising its epoch; None if it is held."""
+        """Take a free or expired lease, raising its epoch; None if it is held."""
 
     async def renew(self, holder: str, seconds: float) -> dict[str, int]:
-        """Hold on to all of a holder's leases from now; return the epochs by name."""
+        """Renew all of a holder's leases from now; return their epochs by name."""
 
     async def release(self, lease: Lease) -> None:
         """Give a lease back, if it is still ours."""

@@ -1,4 +1,4 @@
-"""Messages on their way to a thread."""
+"""The outbox: messages on their way to a thread."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from engine.store.leases import Lease
 class Post(Value):
     """A message on its way to the outbox, under a key that is unique in its debate.
 
-    `target` is the key of an earlier message that this one replaces; None posts anew.
+    `target` is the key of an earlier message that this one replaces; None for a new message.
     """
 
     key: str
@@ -25,7 +25,7 @@ class Post(Value):
 
 
 class DeliveryState(StrEnum):
-    """How far an outbox row is."""
+    """The state of an outbox row."""
 
     HELD = "held"  # waits for the reveal
     PENDING = "pending"
@@ -36,7 +36,7 @@ class DeliveryState(StrEnum):
 
 
 class Intent(Value):
-    """An outbox row: what to say, the parts it was frozen into, and what is known of them.
+    """An outbox row: its message, the frozen parts, and how far they are posted.
 
     `refs` are the platform's message references of the parts posted so far; `sending` is
     set while the next part may be on its way, until `deadline`.
@@ -58,7 +58,7 @@ class Intent(Value):
 
 
 class Gap(Value):
-    """A message of a debate that is not in its thread, or may not be, and why."""
+    """A message that is missing, or may be missing, in its debate's thread, and why."""
 
     key: str
     state: DeliveryState
@@ -66,10 +66,10 @@ class Gap(Value):
 
 
 class Outbox(Protocol):
-    """Messages on their way to a thread."""
+    """The outbox: messages on their way to a thread."""
 
     async def publish(self, lease: Lease, debate_id: str, posts: Sequence[Post]) -> None:
-        """Queue messages, once for each key."""
+        """Queue messages; each key is queued once."""
 
     async def waiting(self, platform: str, channel: str | None = None) -> list[str]:
         """Return the debates with something to deliver on a platform, or one channel of it."""
@@ -83,13 +83,13 @@ class Outbox(Protocol):
     async def sending(
         self, lease: Lease, intent: Intent, parts: Sequence[Part], deadline: datetime
     ) -> Intent:
-        """Freeze the parts, and note that the next one is about to be sent."""
+        """Freeze the parts, and record that the next one is about to be sent."""
 
     async def unsent(self, lease: Lease, intent: Intent) -> Intent:
-        """Note that the part that was about to be sent surely was not."""
+        """Record that the part about to be sent was certainly not sent."""
 
     async def posted(self, lease: Lease, intent: Intent, ref: str) -> Intent:
-        """Note the platform's reference of the part that was being sent."""
+        """Record the platform's reference of the part that was sent."""
 
     async def settle(
         self,
@@ -101,30 +101,30 @@ class Outbox(Protocol):
     ) -> Intent | None:
         """Finish a message: sent, doubtful or refused. Returns the debate's next one.
 
-        `instead` takes its place, before all that follows; then the debate has one more gap.
+        `instead` takes its place in the order and counts as a gap in the debate.
         """
 
     async def find(self, debate_id: str, key: str) -> Intent | None:
-        """Return a debate's message, whatever has become of it."""
+        """Return a debate's message in any state."""
 
     async def gaps(self, debate_id: str) -> tuple[Gap, ...]:
-        """Return what is missing of a debate in its thread, or may be, in order."""
+        """Return the messages that are, or may be, missing in a debate's thread, in order."""
 
     async def set_thread(
         self, lease: Lease, debate_id: str, thread: str, now: datetime | None = None
     ) -> None:
-        """Note the thread that a debate is held in, and since when; None: the machine's time."""
+        """Record a debate's thread and when it was opened; None means now."""
 
     async def unrevealed(
         self, platform: str, since: datetime, thread: str | None = None
     ) -> list[str]:
-        """Return the debates closed since then whose reveal its thread did not take."""
+        """Return the debates closed since then whose thread refused the reveal."""
 
     async def retry(self, lease: Lease, debate_id: str) -> None:
-        """Queue again what a closed debate's thread did not take: its reveal and what follows."""
+        """Queue again what a closed debate's thread refused: the reveal and what follows it."""
 
     async def abandon(self, lease: Lease, debate_id: str, reason: str) -> None:
-        """Give up everything undelivered, as the thread is gone, but what goes elsewhere.
+        """Give up a lost thread's undelivered messages; those for other places stay.
 
-        A debate that runs is asked to stop, and a vote that is open is due at once.
+        A running debate is asked to stop, and an open vote is due at once.
         """

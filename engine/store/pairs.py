@@ -1,7 +1,7 @@
 """When the votes of a debate and of its mirror end: both together, at the later deadline. Pure.
 
-The first reveal names the models of both, and what people choose on the other debate from then on
-is no label (`Vote.mirror_revealed`).
+The first reveal names the models of both, so later choices on the other debate are no labels
+(`Vote.mirror_revealed`).
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from datetime import datetime, timedelta
 from engine.debate import Debate, Status
 
 LONGEST_WAIT = timedelta(hours=24)
-"""How long a vote stays open past its deadline for a mirror whose own vote is still to come.
+"""How long a vote stays open past its deadline until the mirror's vote opens.
 
-Once that is open both have its deadline, so nothing waits for ever.
+From then on both have the mirror's deadline, so nothing waits for ever.
 """
 
 
 def awaits(debate: Debate, mirror: Debate | None, now: datetime) -> bool:
-    """Tell whether an open vote waits for its mirror's to open; the store asks the same in SQL.
+    """Return whether an open vote waits for its mirror's to open; the store has the same in SQL.
 
-    So does one whose thread is gone: its reveal is given elsewhere, and names the models there.
+    This includes a vote whose thread is gone, as its reveal is posted elsewhere.
     """
     if mirror is None or debate.vote_deadline is None:
         return False
@@ -31,14 +31,14 @@ def awaits(debate: Debate, mirror: Debate | None, now: datetime) -> bool:
 
 
 def closes_with(debate: Debate, mirror: Debate | None) -> bool:
-    """Tell whether both votes are open, so that they close together."""
+    """Return whether both votes are open, so that they close together."""
     return mirror is not None and all(
         one.status is Status.VOTING and one.vote_deadline is not None for one in (debate, mirror)
     )
 
 
 def tied(debate: Debate, mirror: Debate, now: datetime) -> bool:
-    """Tell whether an open vote ends with that on its mirror."""
+    """Return whether an open vote ends together with its mirror's."""
     return debate.status is Status.VOTING and (
         closes_with(debate, mirror) or awaits(debate, mirror, now)
     )

@@ -1,4 +1,4 @@
-"""Who is behind the surrogate ids, and what is kept of them."""
+"""People: who is behind the surrogate ids, and what is stored about them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from engine.debate import Value
 
 
 class Traces(Value):
-    """What is stored of a person: how often they answered, and how many debates they started.
+    """What is stored about a person: their answers, and the debates they started.
 
-    `known` says that their user id is. `votes`, `stances`, `revisions` (answers after a reveal) and
-    `thumbs` count questions, `entries` every choice made or taken back.
-    `since` is when somebody came back who had been forgotten.
+    `known`: their user id is stored. `votes`, `stances`, `revisions` (answers after a reveal) and
+    `thumbs` count questions, `entries` every choice made or withdrawn.
+    `since` is when a forgotten person came back.
     """
 
     known: bool = False
@@ -29,10 +29,10 @@ class Traces(Value):
 
 
 class People(Protocol):
-    """Who is behind the surrogate ids, and what they wish; users are the platform's ids."""
+    """Who is behind the surrogate ids, and their choices; users are platform ids."""
 
     async def traces(self, platform: str, user: str) -> Traces:
-        """Return what is stored of a person."""
+        """Return what is stored about a person."""
 
     async def starter_of(self, debate_id: str) -> str | None:
         """Return a debate's starter, None if unknown or forgotten."""
@@ -41,22 +41,22 @@ class People(Protocol):
         """Return how many debates have a topic or conditions that mention a user."""
 
     async def forget(self, platform: str, user: str) -> None:
-        """Delete who is behind a surrogate id, for good, and store nothing of them any more."""
+        """Delete the user behind a surrogate id for good, and never store them again."""
 
     async def opt_out(self, platform: str, user: str) -> None:
-        """Leave a person out of exports; forgotten people are in none anyway."""
+        """Leave a person out of exports; forgotten people are left out anyway."""
 
     async def opt_in(self, platform: str, user: str, now: datetime) -> None:
         """Undo an opt-out; a forgotten person is re-admitted as a new one."""
 
     async def unforget(self, platform: str, user: str, now: datetime) -> bool:
-        """Let somebody who was forgotten be stored again, as somebody new; False: they were not.
+        """Re-admit a forgotten person as a new one; False if they were not forgotten.
 
-        What began before `now` takes no answers of theirs.
+        Questions from before `now` do not accept their answers.
         """
 
     async def wipe(self) -> bool:
-        """Overwrite what was deleted wherever it still lies; False: somebody reads it, try again.
+        """Overwrite deleted data in all files; False: a reader still uses it, so try again.
 
-        Does nothing when nothing was deleted since the last time.
+        Does nothing if nothing was deleted since the last call.
         """

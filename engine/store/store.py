@@ -1,4 +1,4 @@
-"""The database, by what is asked of it."""
+"""The database, one property per part."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from engine.store.votes import Votes
 
 
 class Store(Protocol):
-    """The database, by what is asked of it."""
+    """The database, one property per part."""
 
     @property
     def leases(self) -> Leases:
-        """Claims."""
+        """Leases on debates and connections."""
 
     @property
     def debates(self) -> Debates:
@@ -32,7 +32,7 @@ class Store(Protocol):
 
     @property
     def outbox(self) -> Outbox:
-        """Messages on their way."""
+        """Messages on their way to a thread."""
 
     @property
     def votes(self) -> Votes:
@@ -44,11 +44,11 @@ class Store(Protocol):
 
     @property
     def communities(self) -> Communities:
-        """What communities have set."""
+        """Communities and their settings."""
 
     @property
     def installs(self) -> Installs:
-        """What communities gave that installed Rostrum by themselves."""
+        """Tokens of communities that installed Rostrum by OAuth."""
 
     @property
     def archive(self) -> Archive:

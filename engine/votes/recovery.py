@@ -93,7 +93,7 @@ class _Fresh:
     by_button: frozenset[int]
 
     def touches(self, holding: Holding) -> bool:
-        """Tell whether the holding, or all of its person's, was decided since."""
+        """Return whether the holding, or all of its person's, was decided since."""
         return holding in self.holdings or holding[0] in self.by_button
 
 

@@ -184,7 +184,7 @@ def _with_share(tally: Tally, contenders: Sequence[str]) -> Tally:
 
 
 def agreement(tally: Tally, verdict: Verdict) -> bool | None:
-    """Tell whether people and panel agree; None unless both decided and the panel was blind."""
+    """Return whether people and panel agree; None unless both decided and the panel was blind."""
     if tally.winner is None or verdict.winner is None or not verdict.blind:
         return None
     return tally.winner == verdict.winner

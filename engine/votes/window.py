@@ -177,7 +177,7 @@ class VoteWindow:
         return read.unread
 
     async def _hear_out(self, debate: Debate, due: datetime, questions: Sequence[Question]) -> None:
-        patience, now = timedelta(seconds=self.venue.limits.told_seconds), self.clock.now()
+        patience, now = timedelta(seconds=self.venue.limits.redelivery_seconds), self.clock.now()
         in_time = now < max(due, self._reader.heard_from) + 2 * patience
         if not in_time or debate.request.ballot is not BallotKind.OPEN:
             return

@@ -106,7 +106,7 @@ class Piece(NamedTuple):
 
     @property
     def last(self) -> bool:
-        """Tell whether this is the last piece, which carries buttons and files."""
+        """Return whether this is the last piece, which carries buttons and files."""
         return self.number == self.of
 
 

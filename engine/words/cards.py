@@ -189,7 +189,7 @@ def _terms(debate: Announcement) -> Iterator[str]:
 
 
 def _stoppable(debate: Announcement) -> bool:
-    """Tell whether an announced debate can still be stopped."""
+    """Return whether an announced debate can still be stopped."""
     progress = debate.progress
     return progress is None or progress.phase in ("queued", "running", "judging")
 

@@ -14,7 +14,9 @@ from tests.bench import SLACK_MINUTE
 MORE = 0.5  # seconds: an event travels as long as in a real minute
 
 if __name__ == "__main__":
-    limits = replace(LIMITS, told_seconds=LIMITS.told_seconds * SLACK_MINUTE / 60 + MORE)
+    limits = replace(
+        LIMITS, redelivery_seconds=LIMITS.redelivery_seconds * SLACK_MINUTE / 60 + MORE
+    )
     with (
         patch("bot.platforms.SlackRest", partial(Rest, minute=SLACK_MINUTE)),
         patch("bot.platforms.SlackVenue", partial(SlackVenue, limits=limits)),

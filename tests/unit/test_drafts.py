@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.debate import Debate, Status
-from engine.floor.drafts import TELL_SECONDS, Drafting, read_growing, veil_growing
+from engine.floor.drafts import UPDATE_SECONDS, Drafting, read_growing, veil_growing
 from engine.ports import AnswerSchema, utc_now
 from tests.doubles.audience import Onlooker
 from tests.doubles.desk import setup_of
@@ -96,7 +96,7 @@ async def test_what_comes_quickly_is_told_together_and_newest() -> None:
     words = [f"word{number}" for number in range(50)]
     for count in range(50):
         drafting.hear(" ".join(words[: count + 1]), "m")
-    await asyncio.sleep(2 * TELL_SECONDS)
+    await asyncio.sleep(2 * UPDATE_SECONDS)
     [draft] = onlooker.seen
     assert (draft.seat, draft.side, draft.round, draft.words, draft.limit) == (
         "A",
@@ -114,7 +114,7 @@ async def test_nothing_is_told_after_the_end(spoken: bool) -> None:
     drafting = Drafting(onlooker, debate_of(), CUE)
     drafting.hear("One two three", "m")
     drafting.end(spoken=spoken)
-    await asyncio.sleep(2 * TELL_SECONDS)
+    await asyncio.sleep(2 * UPDATE_SECONDS)
     assert [draft.dropped for draft in onlooker.seen] == ([] if spoken else [True])
 
 
@@ -122,5 +122,5 @@ async def test_the_model_that_really_writes_is_not_named_either() -> None:
     onlooker = Onlooker()
     drafting = Drafting(onlooker, debate_of(), CUE)
     drafting.hear("Quokkatron speaks: tea is calmer than coffee, every day.", "quokkatron-9")
-    await asyncio.sleep(2 * TELL_SECONDS)
+    await asyncio.sleep(2 * UPDATE_SECONDS)
     assert onlooker.seen[0].text.startswith("[name] speaks")

@@ -372,7 +372,7 @@ class SlowlyToldVenue(MemoryVenue):
     """A platform that tells again after a minute what it could not tell at first."""
 
     def __init__(self) -> None:
-        super().__init__(limits=VenueLimits(told_seconds=62))
+        super().__init__(limits=VenueLimits(redelivery_seconds=62))
 
 
 async def told(poll: Poll, user: str, option: str, *, added: bool = True, seconds: float) -> None:
