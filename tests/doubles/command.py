@@ -75,6 +75,14 @@ def run_to_end(folder: Path, arguments: Sequence[str], environment: Mapping[str,
         return Ended(code, *(_text(stream.read()) for stream in (out, err)))
 
 
+def printed_by(code: str, *arguments: str, env: Mapping[str, str] = os.environ) -> str:
+    """Return what code prints in a process of its own, which must succeed without a complaint."""
+    command = [sys.executable, "-c", code, *arguments]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    return done.stdout
+
+
 def environment_of(settings: Mapping[str, str]) -> dict[str, str]:
     """Return the environment of a command: this one's, but with no other settings of Rostrum."""
     kept = {name: value for name, value in os.environ.items() if "ROSTRUM" not in name}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -66,12 +64,3 @@ def test_letters_differ_and_are_smaller_where_bars_are_narrow() -> None:
     )
     lines = [sum(any(row) for row in rows[HEIGHT - MARGIN :]) for rows in (few, many)]
     assert lines[0] > lines[1] > 4
-
-
-def test_nothing_is_imported_to_draw_before_there_is_a_picture() -> None:
-    code = (
-        "import sys, bot.run, adapters.discord.render, adapters.slack.render\n"
-        "print('PIL' in sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"

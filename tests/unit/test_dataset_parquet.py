@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +31,7 @@ from tests.doubles.archive import (
     make_turn,
     make_vote,
 )
+from tests.doubles.command import printed_by
 
 KEYS = Keys(splits=b"splits", master=b"master")
 SAID = 'A "quote", a \\ and\na line\u2028ünïcode 猫 \U0001f600'
@@ -195,9 +194,7 @@ turn_into_parquet(Staging(Path(sys.argv[1])), (), (), lambda done, total: None)
 print("pyarrow" in sys.modules, "numpy" in sys.modules)
 import numpy
 """
-    command = [sys.executable, "-c", code, str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert (done.stdout, done.stderr) == ("True False\n", "")
+    assert printed_by(code, str(tmp_path)) == "True False\n"
 
 
 def test_without_pyarrow_a_sentence_says_what_to_install() -> None:
@@ -212,5 +209,4 @@ try:
 except UsageError as error:
     print(error)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "pip install 'pyarrow>=22'" in done.stdout
+    assert "pip install 'pyarrow>=22'" in printed_by(code)

@@ -14,6 +14,7 @@ from engine.floor.drafts import UPDATE_SECONDS, Drafting, read_growing, veil_gro
 from engine.ports import AnswerSchema, utc_now
 from tests.doubles.audience import Onlooker
 from tests.doubles.desk import setup_of
+from tests.doubles.skipped_time import skipped_time
 
 NAMES = frozenset({"command-r-plus", "zephyrine/canary-7b", "zephyrine"})
 SPEECH = (
@@ -90,13 +91,18 @@ def test_whatever_is_no_json_says_nothing(text: str) -> None:
 CUE = {"kind": "turn", "seat": "A", "round": "opening", "words": "500"}
 
 
+async def pass_the_pause() -> None:
+    with skipped_time():
+        await asyncio.sleep(2 * UPDATE_SECONDS)
+
+
 async def test_what_comes_quickly_is_told_together_and_newest() -> None:
     onlooker = Onlooker()
     drafting = Drafting(onlooker, debate_of(), CUE)
     words = [f"word{number}" for number in range(50)]
     for count in range(50):
         drafting.hear(" ".join(words[: count + 1]), "m")
-    await asyncio.sleep(2 * UPDATE_SECONDS)
+    await pass_the_pause()
     [draft] = onlooker.seen
     assert (draft.seat, draft.side, draft.round, draft.words, draft.limit) == (
         "A",
@@ -114,7 +120,7 @@ async def test_nothing_is_told_after_the_end(spoken: bool) -> None:
     drafting = Drafting(onlooker, debate_of(), CUE)
     drafting.hear("One two three", "m")
     drafting.end(spoken=spoken)
-    await asyncio.sleep(2 * UPDATE_SECONDS)
+    await pass_the_pause()
     assert [draft.dropped for draft in onlooker.seen] == ([] if spoken else [True])
 
 
@@ -122,5 +128,5 @@ async def test_the_model_that_really_writes_is_not_named_either() -> None:
     onlooker = Onlooker()
     drafting = Drafting(onlooker, debate_of(), CUE)
     drafting.hear("Quokkatron speaks: tea is calmer than coffee, every day.", "quokkatron-9")
-    await asyncio.sleep(2 * UPDATE_SECONDS)
+    await pass_the_pause()
     assert onlooker.seen[0].text.startswith("[name] speaks")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
 
 from aiohttp import ClientConnectionError, ClientResponse, ClientSession
 from prometheus_client import REGISTRY
@@ -65,9 +63,3 @@ async def test_metrics_have_the_names_and_labels_of_the_manual_and_nothing_else(
     serving.cancel()
     await asyncio.wait({serving})
     assert not [one.name for one in REGISTRY.collect() if one.name.startswith("rostrum")]
-
-
-def test_nothing_is_imported_for_metrics_before_they_are_asked_for() -> None:
-    code = "import sys, bot.run; print('prometheus_client' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import subprocess
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from time import perf_counter
@@ -25,6 +23,7 @@ from engine.errors import ModelError
 from engine.ports import AnswerSchema, Call, ChatMessage, Reply
 from tests.doubles import model_server as acts
 from tests.doubles.attempt_log import RecordedAttempts
+from tests.doubles.command import printed_by
 from tests.doubles.model_server import ModelServer
 
 KEY = "sk-canary-0123456789abcdef"
@@ -479,20 +478,4 @@ def test_the_first_call_does_not_wait_for_the_sdk(authorities: dict[str, str]) -
         "    await connection.aclose()\n"
         "asyncio.run(main())\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env=os.environ | authorities,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.strip() == "[]"
-
-
-def test_the_sdk_is_not_imported_until_a_real_backend_is_used() -> None:
-    code = (
-        "import sys, adapters.models.router as r; r.open_models({});"
-        "print([m for m in ('openai', 'aiohttp', 'httpx2') if m in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    assert printed_by(code, env=os.environ | authorities).strip() == "[]"

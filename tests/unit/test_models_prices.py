@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
 from datetime import UTC, datetime
 
 import pytest
@@ -21,6 +19,7 @@ from engine.store import Store
 from tests.contract.sample import make_call, make_start, run
 from tests.doubles import model_server as acts
 from tests.doubles.attempt_log import RecordedAttempts
+from tests.doubles.command import printed_by
 from tests.doubles.model_server import ModelServer
 from tests.unit.test_models_client import call_of, opened
 
@@ -222,11 +221,4 @@ def test_the_bundled_list_is_read_without_a_network_or_a_thread() -> None:
         "from adapters.models.bundled import bundled_price\n"
         f"print(bundled_price({OPENAI!r}, 'gpt-5-mini').usd_in, threading.active_count())"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["0.25", "1"]
-
-
-def test_the_bundled_list_is_not_imported_before_it_is_asked() -> None:
-    code = "import sys, bot.cli, adapters.models.router; print('genai_prices' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"
+    assert printed_by(code).split() == ["0.25", "1"]

@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
+import pytest
+
+import engine.delivery.seeds
 from adapters.storage.store import SqlStore
 from bot.clock import SystemClock
 from engine.delivery.seeds import Seeds
@@ -25,7 +28,10 @@ class BusyVenue(MemoryVenue):
         await super().seed(place, message, options)
 
 
-async def test_the_next_process_adds_what_was_refused_for_now(store: SqlStore) -> None:
+async def test_the_next_process_adds_what_was_refused_for_now(
+    store: SqlStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine.delivery.seeds, "FIRST_PAUSE", 0.01)
     venue = BusyVenue()
     poll = await open_poll(store, venue)
     venue.messages[poll.message].seeds.clear()

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 from typing import Any, cast
 
+import pytest
 from aiohttp import web
 from pydantic import SecretStr
 from slack_bolt.async_app import AsyncApp
 
+from adapters.slack import connection as slack_connection
 from adapters.slack.connection import Connection, Missed
 from adapters.slack.install.workspaces import Workspaces
 from adapters.slack.rest import Rest
@@ -46,7 +48,10 @@ class NoWorkspaces:
         return []
 
 
-async def test_that_no_events_come_any_more_is_noticed_each_time() -> None:
+async def test_that_no_events_come_any_more_is_noticed_each_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(slack_connection, "LOOK_SECONDS", 0.01)
     transport, heard = MovedTransport(), asyncio.Queue[Inbound]()
     nobody = cast(Workspaces, NoWorkspaces())
     connection = Connection(nobody, transport, Site("127.0.0.1", 0))
@@ -55,7 +60,7 @@ async def test_that_no_events_come_any_more_is_noticed_each_time() -> None:
         for _ in range(2):
             transport.says_hello.set()
             assert await asyncio.wait_for(heard.get(), 10) == EventsMissed()
-            await asyncio.sleep(0.25)  # it is looked every tenth of a second
+            await asyncio.sleep(0.05)  # it is looked several times
             transport.connected = False
             assert await asyncio.wait_for(heard.get(), 10) == EventsLost()
     finally:

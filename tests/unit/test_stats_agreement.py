@@ -1,4 +1,8 @@
-"""κ, α, calibration and the bootstrap, against their reference libraries; and the whole report."""
+"""κ, α, calibration and the bootstrap, against their reference libraries; and the whole report.
+
+The libraries take seconds to load, which every process that collects tests would spend; so each
+test imports its own.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +11,10 @@ import warnings
 from collections import Counter
 from random import Random
 
-import krippendorff
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.calibration import calibration_curve  # type: ignore[import-untyped]
-from sklearn.metrics import (  # type: ignore[import-untyped]
-    brier_score_loss,
-    cohen_kappa_score,
-)
-from statsmodels.stats.inter_rater import fleiss_kappa  # type: ignore[import-untyped]
 
 from engine.stats.agreement import Agreement, measure_agreement
 from engine.stats.alpha import alpha_of, alpha_sums
@@ -41,6 +38,8 @@ UNITS = st.lists(
 
 @given(PAIRS)
 def test_kappa_equals_scikit_learn(pairs: list[tuple[str, str]]) -> None:
+    from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped]
+
     ours = kappa_of(total([kappa_sums(*pair, CHOICES) for pair in pairs]))
     if len({choice for pair in pairs for choice in pair}) < 2:
         assert ours is None
@@ -51,6 +50,8 @@ def test_kappa_equals_scikit_learn(pairs: list[tuple[str, str]]) -> None:
 
 @given(UNITS)
 def test_alpha_equals_krippendorff(units: list[list[str | None]]) -> None:
+    import krippendorff
+
     counts = [Counter(filter(None, unit)) for unit in units]
     ours = alpha_of(total([alpha_sums(unit, (*CHOICES, "1")) for unit in counts]))
     paired = [unit for unit in units if len([one for one in unit if one]) > 1]
@@ -65,6 +66,8 @@ def test_alpha_equals_krippendorff(units: list[list[str | None]]) -> None:
 
 @given(st.lists(st.lists(st.sampled_from(CHOICES), min_size=4, max_size=4), min_size=1))
 def test_alpha_of_complete_ratings_is_fleiss_kappa_without_its_bias(units: list[list[str]]) -> None:
+    from statsmodels.stats.inter_rater import fleiss_kappa  # type: ignore[import-untyped]
+
     ours = alpha_of(total([alpha_sums(Counter(unit), CHOICES) for unit in units]))
     if len({choice for unit in units for choice in unit}) < 2:
         assert ours is None
@@ -77,6 +80,9 @@ def test_alpha_of_complete_ratings_is_fleiss_kappa_without_its_bias(units: list[
 
 @given(st.lists(st.tuples(st.integers(0, 1000), st.booleans()), min_size=1, max_size=60))
 def test_calibration_equals_scikit_learn(said: list[tuple[int, bool]]) -> None:
+    from sklearn.calibration import calibration_curve  # type: ignore[import-untyped]
+    from sklearn.metrics import brier_score_loss
+
     forecasts = [Forecast(p / 1000, float(won)) for p, won in said]
     truth, p = [int(won) for _, won in said], [one.p for one in forecasts]
     brier = mean_of(total([brier_sums(one) for one in forecasts]))

@@ -3,9 +3,6 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from statsmodels.stats.proportion import (  # type: ignore[import-untyped]
-    proportion_confint,
-)
 
 from engine.votes.wilson import wilson
 
@@ -16,6 +13,9 @@ SHARES = st.integers(1, 100_000).flatmap(
 
 @given(SHARES)
 def test_equals_statsmodels(share: tuple[int, int]) -> None:
+    # Loading it takes a second, which every process that only collects tests would spend too.
+    from statsmodels.stats.proportion import proportion_confint  # type: ignore[import-untyped]
+
     k, n = share
     low, high = proportion_confint(k, n, alpha=0.05, method="wilson")
     assert wilson(k, n).low == pytest.approx(low, abs=1e-12)
