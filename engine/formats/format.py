@@ -31,13 +31,15 @@ class NoOptions(Value):
 class Roles(NamedTuple):
     """Who takes part: contenders, seats that may have a model of their own, own judges.
 
-    `one_model` says that all contenders are the same model unless they were named.
+    `judges` is how many there are unless several are named; `fixed` says that there are as many in
+    any case. `one_model` says that all contenders are the same model unless they were named.
     """
 
     contenders: tuple[str, ...]
     seats: tuple[str, ...] = ()
     judges: int = 0
     one_model: bool = False
+    fixed: bool = False
 
 
 class Decision(NamedTuple):

@@ -25,7 +25,7 @@ class Rubric(NamedTuple):
     name: str
     criteria: tuple[Criterion, ...]
 
-    def score(self, scores: Mapping[str, int]) -> float:
+    def score(self, scores: Mapping[str, float]) -> float:
         """Return a contender's score on one ballot: the weighted mean of its criteria, 1–10."""
         return sum(criterion.weight * scores[criterion.name] for criterion in self.criteria)
 

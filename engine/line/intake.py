@@ -31,6 +31,7 @@ from engine.store import Caps
 from engine.text import clean, is_visible
 
 LONGEST_TEXT = 20_000  # characters
+MOST_JUDGES = 9  # of a format's own
 
 
 class Ground(Value):
@@ -66,11 +67,13 @@ class Order(Options):
 class Defaults(Options):
     """An installation's or a community's defaults for debates.
 
-    `models` can debate and `jurors` judge; `sides` are fixed instead of drawn.
+    `models` can debate and `jurors` judge; `sides` are fixed instead of drawn. `own_judges` judge
+    where a format has judges of its own; none: a juror does.
     """
 
     models: tuple[Model, ...]
     jurors: tuple[Model, ...]
+    own_judges: tuple[Model, ...] = ()
     sides: Mapping[str, Model] = {}
     sampling: Mapping[str, Sampling]
     limits: Mapping[str, Mapping[str, float]]
@@ -260,14 +263,17 @@ def _seat_judges(
     own = {kin(model.family) for model in speakers}
     roster = jurors_of(order, defaults)
     free = [juror for juror in roster if kin(juror.family) not in own] or list(roster)
-    if len(order.judges) > roles.judges:
+    most = roles.judges if roles.fixed else MOST_JUDGES
+    if len(order.judges) > most:
         raise UsageError(
-            f"This format, with these options, has {roles.judges} "
-            f"{'judge' if roles.judges == 1 else 'judges'} of its own, and you named "
+            f"This format, with these options, has {'' if roles.fixed else 'at most '}{most} "
+            f"{'judge' if most == 1 else 'judges'} of its own, and you named "
             f"{len(order.judges)}. Leave out the rest. To choose the jury, use jurors."
         )
-    asked = order.judges or tuple(free)
-    return tuple(asked[at % len(asked)] for at in range(roles.judges))
+    named = order.judges or defaults.own_judges
+    asked = named or tuple(free)
+    wanted = len(named) if named and not roles.fixed else roles.judges
+    return tuple(asked[at % len(asked)] for at in range(wanted))
 
 
 def _clean(name: str, given: str) -> str:

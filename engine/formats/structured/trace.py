@@ -70,7 +70,7 @@ class Trace(Value):
     standing: str = ""
     reason: str = ""
     fallacies: tuple[str, ...] = ()
-    scores: dict[str, int]
+    scores: dict[str, int | float]
 
 
 def consensus_of(response: str, *, confirmed: bool, withdrawn: bool) -> Consensus:
