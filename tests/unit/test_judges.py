@@ -106,6 +106,11 @@ def team_sheet(path: str, judge: int) -> object:
     }
 
 
+def opinions(desk: RehearsedDesk) -> list[dict[str, Any]]:
+    """Return what each judge answered, as it is kept."""
+    return [dict(a.body) for a in desk.artifacts.values() if a.kind == "opinion"]
+
+
 async def test_every_judge_is_asked_the_same_and_reads_no_other_judge() -> None:
     desk = await hold(setup_for("team", judges=JUDGES), RehearsedDesk(twist=by_judge(team_sheet)))
     for turn in desk.turns:
@@ -121,8 +126,7 @@ async def test_the_median_of_a_speech_stands_and_the_spread_is_kept_and_shown() 
     speeches = [score for score in desk.scores if score.criterion == "speech"]
     assert {(score.value, score.spread) for score in speeches} == {(6.0, 5.0)}
     assert "personal_attack" in str(desk.artifacts[f"judge/{desk.turns[0].step}"].body)
-    opinions = [a for a in desk.artifacts.values() if a.kind == "opinion"]
-    first = [a.body for a in opinions if a.body["step"] == "judge/turn/opening/A1"]
+    first = [one for one in opinions(desk) if one["step"] == "judge/turn/opening/A1"]
     assert [(one["judge"], one["answer"]["scores"]["logic"]) for one in first] == [
         (1, 4),
         (2, 9),
@@ -155,18 +159,18 @@ async def test_a_judge_that_fails_stays_failed_and_the_others_count() -> None:
 async def test_with_one_judge_nothing_is_said_of_several() -> None:
     desk = await hold(setup_for("team", judges=JUDGES[:1]))
     assert {score.spread for score in desk.scores} == {None}
-    assert not [a for a in desk.artifacts.values() if a.kind == "opinion"]
+    assert not opinions(desk)
     assert desk.notes[-1].verdicts["team"].by_judge == ()
     assert "judges, the median" not in "".join(post.model_dump_json() for post in desk.held)
 
 
 async def test_structured_takes_the_median_of_every_argument() -> None:
     desk = await hold(setup_for("structured", judges=JUDGES))
-    opinions = [a.body["answer"] for a in desk.artifacts.values() if a.kind == "opinion"]
-    assert len(opinions) == 3
+    answers = [one["answer"] for one in opinions(desk)]
+    assert len(answers) == 3
     for score in desk.scores:
         if score.subject != "total":
-            given = sorted(one["arguments"][score.subject][score.criterion] for one in opinions)
+            given = sorted(one["arguments"][score.subject][score.criterion] for one in answers)
             assert (score.value, score.spread) == (given[1], given[2] - given[0])
     verdict = desk.notes[-1].verdicts["structured"]
     assert (verdict.valid, len(verdict.by_judge)) == (3, 3)
@@ -176,7 +180,7 @@ async def test_structured_takes_the_median_of_every_argument() -> None:
 
 async def test_audited_takes_the_median_of_every_turn_before_anything_follows_from_it() -> None:
     desk = await hold(setup_for("audited", judges=JUDGES[:2], options={"turns": 4}))
-    assert {a.body["judge"] for a in desk.artifacts.values() if a.kind == "opinion"} == {1, 2}
+    assert {one["judge"] for one in opinions(desk)} == {1, 2}
     totals = [score for score in desk.scores if score.criterion == "total"]
     assert all(score.spread is not None for score in totals)
     assert len(desk.notes[-1].verdicts["audited"].by_judge) == 2
