@@ -24,6 +24,7 @@ from engine.formats import Format, find_format
 from engine.formats.format import Roles, read_own
 from engine.jury.history import Fit
 from engine.jury.roster import seat_panel
+from engine.jury.rubric import Rubric, find_rubric
 from engine.options import BUILT_IN, Options, check_limits
 from engine.prompts.languages import check_language
 from engine.prompts.library import Prompts
@@ -68,7 +69,8 @@ class Defaults(Options):
     """An installation's or a community's defaults for debates.
 
     `models` can debate and `jurors` judge; `sides` are fixed instead of drawn. `own_judges` judge
-    where a format has judges of its own; none: a juror does.
+    where a format has judges of its own; none: a juror does. Without a `rubric`
+    jurors score by the format's own.
     """
 
     models: tuple[Model, ...]
@@ -80,7 +82,7 @@ class Defaults(Options):
     chars_per_word: float = 1.5
     reply_chars: int | None = None
     panel_mode: PanelMode = PanelMode.ADAPTIVE
-    rubric: str = "panel"
+    rubric: Rubric | None = None
     caps: Caps = Caps()
 
     @property
@@ -169,7 +171,7 @@ def freeze(
         correlation=fit.correlation,
         slope=fit.slope,
         mode=defaults.panel_mode,
-        rubric=defaults.rubric,
+        rubric=defaults.rubric or find_rubric(script.rubric),
         blind=request.blind,
     )
     return Setup(
