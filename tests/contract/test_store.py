@@ -16,7 +16,7 @@ from engine.errors import LeaseLostError, NotFoundError, StoppedError, StoreErro
 from engine.ports import Attempt, Part, Reply
 from engine.store import Closing, DeliveryState, Lease, Store
 from engine.store.votes import NewEvent
-from tests.contract.sample import (
+from tests.sample import (
     LATER,
     NO_CAPS,
     NOW,

@@ -9,7 +9,7 @@ import pytest
 
 from engine.debate import Status
 from engine.store import Closing, DebateRecord, ExportFilter, Store, count_rehearsals
-from tests.contract.sample import (
+from tests.sample import (
     NO_CAPS,
     NOW,
     ballot,

@@ -11,8 +11,8 @@ import pytest
 from engine.debate import Debate, Status
 from engine.errors import BudgetError, NotFoundError
 from engine.store import Caps, Store
-from tests.contract.sample import NO_CAPS, NOW, new_debate, notice, run
-from tests.contract.sample import create as create_debate
+from tests.sample import NO_CAPS, NOW, new_debate, notice, run
+from tests.sample import create as create_debate
 
 ONE_DOLLAR = NO_CAPS.model_copy(update={"community_daily_usd": 1.0})
 TWO_A_DAY = NO_CAPS.model_copy(update={"user_daily_debates": 2})

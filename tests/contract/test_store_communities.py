@@ -11,7 +11,7 @@ from engine.debate import BallotKind, Model, Status
 from engine.errors import UsageError
 from engine.store import Closing, ExportFilter, Store
 from engine.store.community import CommunitySettings
-from tests.contract.sample import LATER, NOW, create, new_debate, run, turn, turn_post
+from tests.sample import LATER, NOW, create, new_debate, run, turn, turn_post
 
 SET = CommunitySettings(
     models=(Model.parse("near/ana#kin"),),

@@ -17,7 +17,7 @@ from adapters.storage.migrate import migrate
 from adapters.storage.store import SqlStore
 from engine.errors import SettingsError
 from engine.store.installs import Install
-from tests.contract.sample import LATER, NOW
+from tests.sample import LATER, NOW
 
 OLD, NEW = "an-old-key-of-the-operator", "a-new-key-of-the-operator"
 TOKEN = "xoxb-canary-of-a-workspace"

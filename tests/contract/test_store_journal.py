@@ -12,7 +12,7 @@ from engine.floor.steps import prompt_hash
 from engine.judging import Vote, VoteEvent
 from engine.ports import Attempt, Reply
 from engine.store import Closing, Store
-from tests.contract.sample import (
+from tests.sample import (
     NOW,
     ballot,
     make_call,

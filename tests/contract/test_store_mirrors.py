@@ -9,7 +9,7 @@ from engine.debate import Status
 from engine.judging import Question, VoteEvent
 from engine.store import Closing, DeliveryState, ExportFilter, Post, Store
 from engine.votes.window import standing
-from tests.contract.sample import (
+from tests.sample import (
     LATER,
     NO_CAPS,
     NOW,

@@ -12,7 +12,7 @@ from engine.errors import LeaseLostError
 from engine.findings import UNANSWERED, Adjustment, Artifact, Score
 from engine.judging import Verdict, VoteEvent
 from engine.store import Closing, DebateRecord, DeliveryState, ExportFilter, Lease, Note, Store
-from tests.contract.sample import NOW, Running, notice, run, verdict
+from tests.sample import NOW, Running, notice, run, verdict
 
 STEP = "turn/opening/A"
 DOCKED = Adjustment(

@@ -10,7 +10,7 @@ from engine.debate import Status
 from engine.messages import Notice
 from engine.ports import Part
 from engine.store import Closing, DeliveryState, Intent, Post, Store
-from tests.contract.sample import (
+from tests.sample import (
     LATER,
     NO_CAPS,
     NOW,

@@ -23,7 +23,7 @@ from engine.store import (
     Traces,
 )
 from engine.store.votes import NewEvent
-from tests.contract.sample import (
+from tests.sample import (
     LATER,
     NOW,
     Running,

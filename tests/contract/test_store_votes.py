@@ -13,7 +13,7 @@ from engine.judging import How, VoteEvent
 from engine.messages import Notice
 from engine.store import Closing, Store
 from engine.store.votes import NewEvent
-from tests.contract.sample import LATER, NOW, Running, asking, cast, new_debate, notice, run, vote
+from tests.sample import LATER, NOW, Running, asking, cast, new_debate, notice, run, vote
 
 SOON = NOW + timedelta(minutes=1)
 

@@ -29,8 +29,6 @@ from adapters.terminal.venue import TerminalVenue
 from engine.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
 from engine.messages import (
     AgainInvite,
-    Announcement,
-    Estimate,
     Message,
     Notice,
     StanceInvite,
@@ -51,6 +49,7 @@ from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.memory.venue import Fault, MemoryVenue
 from tests.doubles.slack import Rules, SlackServer
 from tests.doubles.slack.state import TEAM
+from tests.sample import announcement, speech
 
 OPTIONS = ("A", "B", "tie", "weak")
 REFERENCE = re.compile(r"k7f2qz·\d+·\d+/\d+")
@@ -162,16 +161,7 @@ async def stage(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
 
 
 def turn(text: str, number: int = 1) -> TurnPost:
-    return TurnPost(
-        side="A",
-        seat="A",
-        round="opening",
-        number=number,
-        total=8,
-        text=text,
-        words=len(text.split()),
-        limit=500,
-    )
+    return speech(text, number=number, words=len(text.split()))
 
 
 INVITE = VoteInvite(options=OPTIONS, minutes=30, quorum=5)
@@ -329,22 +319,6 @@ async def test_an_unknown_message_is_refused_in_a_sentence(stage: Stage) -> None
         await stage.venue.edit(
             stage.channel, stage.missing, stage.venue.render(INVITE, "k7f2qz·1")[0]
         )
-
-
-def announcement(topic: str) -> Announcement:
-    return Announcement(
-        code="k7f2qz",
-        topic=topic,
-        format="classic",
-        language="en",
-        rounds=("opening",),
-        contenders=("A", "B"),
-        jurors=3,
-        vote_minutes=30,
-        estimate=Estimate(
-            calls=11, calls_max=30, tokens_in=1, tokens_out=1, minutes=1, usd=None, usd_max=None
-        ),
-    )
 
 
 HOSTILE = {

@@ -6,19 +6,17 @@ import asyncio
 from random import Random
 from typing import Any, NamedTuple
 
-from ulid import ULID
-
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from engine.debate import Debate, Model, Price, Sampling, Status
-from engine.judging import Ballot, Verdict, Vote
+from engine.judging import Ballot, Verdict
 from engine.jury.rubric import find_rubric
 from engine.line.intake import Defaults, Order
 from engine.ports import utc_now
 from engine.prompts.library import Prompts, load_prompts
-from engine.store import Closing, NewDebate, Store
-from tests.contract.sample import create
+from engine.store import Closing, Store
 from tests.doubles.hall import DEFAULTS, LOBBY, NO_CAPS
+from tests.sample import create, new_debate, vote
 
 ORDER = Order(
     platform="memory", community="club", place=LOBBY, user="ann", format="classic", seed=7
@@ -96,8 +94,7 @@ async def age(url: str) -> None:
 
 async def _hold_elsewhere(store: Store, ours: Debate, ordinal: int) -> None:
     """Store a debate that has ended, in which the last juror of the roster judged as people did."""
-    new = NewDebate(
-        id=str(ULID()),
+    new = new_debate(
         number=await store.debates.next_number(),
         platform=ELSEWHERE,
         community=ELSEWHERE,
@@ -116,7 +113,9 @@ async def _hold_elsewhere(store: Store, ours: Debate, ordinal: int) -> None:
     await store.journal.record_verdict(lease, new.id, verdict, ballots)
     await store.debates.advance(lease, new.id, Status.VOTING)
     person = (await store.votes.people(ELSEWHERE, ["zoe"]))["zoe"]
-    closing = Closing(votes=(_vote(person, winner),), posts=())
+    now = utc_now()
+    cast = vote(person, winner, tally_visible=False, first_at=now, last_at=now)
+    closing = Closing(votes=(cast,), posts=())
     await store.votes.close(lease, new.id, utc_now(), False, lambda _: closing)
     await store.leases.release(lease)
 
@@ -140,21 +139,3 @@ def _ballots(winner: str, luck: Random, first: str) -> dict[str, Ballot]:
             scores={"A": dict.fromkeys(names, 5 + margin), "B": dict.fromkeys(names, 5)},
         )
     return ballots
-
-
-def _vote(person: int, option: str) -> Vote:
-    now = utc_now()
-    return Vote(
-        person=person,
-        option=option,
-        ambiguous=False,
-        gold=True,
-        starter=False,
-        judge_visible=False,
-        late_seen=False,
-        tally_visible=False,
-        votes_seen_before=0,
-        changes=0,
-        first_at=now,
-        last_at=now,
-    )

@@ -14,6 +14,7 @@ from engine.findings import Adjustment, Artifact, Score
 from engine.judging import Ballot, TurnLabel, Verdict, Vote
 from engine.ports import Reply
 from engine.store import Answer, CallRecord, DebateRecord, ExportFilter
+from tests.sample import turn, vote
 
 NOON = datetime(2026, 3, 1, 12, 0, 30, tzinfo=UTC)
 MAPLE, BIRCH, ASPEN = (Model.parse(f"rehearsal/{name}") for name in ("maple", "birch", "aspen"))
@@ -136,14 +137,11 @@ def make_turn(number: int, text: str = "Because it is so.", **fields: Any) -> Tu
         "seat": side,
         "side": side,
         "round": round_name,
-        "number": number,
         "place": (number - 1) % 2 + 1,
-        "text": text,
         "words": 4,
-        "limit": 500,
         "model": "maple-2026",
     }
-    return Turn(**plain | fields)
+    return turn(number, text, **plain | fields)
 
 
 def make_ballot(order: str = "AB", **fields: Any) -> Ballot:
@@ -193,21 +191,8 @@ def make_invalid_ballot() -> Ballot:
 
 def make_vote(person: int, option: str = "A", **fields: Any) -> Vote:
     """A gold vote, unless the fields say otherwise."""
-    plain: dict[str, Any] = {
-        "person": person,
-        "option": option,
-        "ambiguous": False,
-        "gold": True,
-        "starter": False,
-        "judge_visible": False,
-        "late_seen": False,
-        "tally_visible": True,
-        "votes_seen_before": 0,
-        "changes": 0,
-        "first_at": NOON,
-        "last_at": NOON + timedelta(seconds=45),
-    }
-    return Vote(**plain | fields)
+    times = {"first_at": NOON, "last_at": NOON + timedelta(seconds=45)}
+    return vote(person, option, **times | fields)
 
 
 def make_call(

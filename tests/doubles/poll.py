@@ -21,8 +21,8 @@ from engine.ports import ButtonPressed, Inbound
 from engine.store import DeliveryState, ExportFilter
 from engine.votes.hearing import Heard
 from engine.votes.window import VoteWindow
-from tests.contract.sample import ballot, create, new_debate, verdict
 from tests.doubles.memory.venue import MemoryVenue
+from tests.sample import ballot, create, new_debate, verdict
 
 THREAD, OPTIONS = "thread", ("A", "B", "tie", "weak")
 USERS = ("ann", "bob", "cem", "dee", "eve")

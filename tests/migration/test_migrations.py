@@ -26,7 +26,7 @@ from adapters.storage.store import SqlStore
 from adapters.storage.tables import metadata
 from engine.errors import StoreError
 from engine.store import NewDebate
-from tests.contract.sample import new_debate, real
+from tests.sample import new_debate, real
 
 FILES = sorted((Path(migrations.__file__).parent / "versions").glob("rev_*.py"))
 

@@ -23,17 +23,14 @@ from engine.messages import Notice
 from engine.ports import Attempt, Call, ChatMessage, Reply
 from engine.store import (
     AttemptStart,
-    Caps,
-    Cast,
     Closing,
     ExportFilter,
     Lease,
-    NewDebate,
     Post,
 )
 from engine.votes.window import standing
-from tests.contract.sample import create
 from tests.doubles.archive import MAPLE, NOON, make_ballot, make_debate, make_turn
+from tests.sample import cast, create, new_debate
 
 USERS = [f"U0CANARY{number}" for number in range(6)]
 SAID = "Tea <@U0CANARY1> wakes."
@@ -42,16 +39,10 @@ SAID = "Tea <@U0CANARY1> wakes."
 async def begin(store: SqlStore, number: int, topic: str, community: str = "G0CANARY") -> Lease:
     """Store a debate of Discord, begin to think for it, and return its lease."""
     debate = make_debate(number, topic=topic)
-    new = NewDebate(
-        **debate.model_dump(
-            include={"id", "number", "platform", "place", "created_at"},
-        ),
-        community=community,
-        user=USERS[0],
-        setup=debate.setup,
-    )
-    caps = Caps(user_daily_debates=None, max_live_per_community=None)
-    await create(store, new, caps)
+    kept = {"id", "number", "platform", "place", "created_at", "setup"}
+    plain = {name: getattr(debate, name) for name in kept}
+    new = new_debate(**plain, community=community, user=USERS[0])
+    await create(store, new)
     lease = await store.leases.claim(f"debate/{new.id}", "runner", 60)
     assert lease is not None
     await store.debates.advance(lease, new.id, Status.RUNNING)
@@ -113,16 +104,8 @@ async def hold_debate(store: SqlStore, number: int, community: str = "G0CANARY")
     await judge(store, lease)
     message = await open_vote(store, lease)
     for user, option in zip(USERS, "AAAAAB", strict=True):
-        cast = Cast(
-            platform="discord",
-            place="T0CANARY",
-            message=message,
-            user=user,
-            option=option,
-            added=True,
-            received_at=NOON,
-        )
-        assert await store.votes.cast(cast) == "stored"
+        vote = cast(user, option, platform="discord", place="T0CANARY", message=message)
+        assert await store.votes.cast(vote.model_copy(update={"received_at": NOON})) == "stored"
     await close_vote(store, lease, NOON + timedelta(hours=number))
     return debate_of(lease)
 

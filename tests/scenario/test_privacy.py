@@ -30,8 +30,8 @@ from engine.debate import Status
 from engine.errors import NotAllowedError, NotFoundError, UsageError
 from engine.ports import utc_now
 from engine.store import ExportFilter
-from tests.contract.sample import cast, create, new_debate, run
 from tests.doubles.hall import DEFAULTS, LOBBY, Hall, Session
+from tests.sample import cast, create, new_debate, run
 
 ANN = "190384756102938475"
 BOB = "283746501928374650"

@@ -10,23 +10,17 @@ from adapters.terminal.render import plain
 from engine.answers.answers import to_markdown
 from engine.answers.debates import DebateLine, ResultAnswer
 from engine.debate import Status, Violation
-from engine.judging import Persuasion, Tally, Verdict
-from engine.messages import JurorLine, Message, Reveal, TurnPost, VoteInvite
+from engine.judging import Persuasion, Tally
+from engine.messages import JurorLine, Message, VoteInvite
 from engine.words.cards import broken_rule, card_of, invite_terms
 from tests.doubles.archive import make_debate
+from tests.sample import reveal, speech
 
-TURN = TurnPost(
-    side="A", seat="A2", round="free", number=3, total=9, text="Tea.", words=80, limit=50
-)
+TURN = speech("Tea.", seat="A2", round="free", number=3, total=9, words=80, limit=50)
 COUNTS = {"A": 0, "B": 0}
-REVEAL = Reveal(
-    topic="Tea",
-    models={"A": "near/ana", "B": "near/ben"},
+REVEAL = reveal(
     tally=Tally(counts=COUNTS, gold=COUNTS, quorum_met=False, winner=None),
-    verdict=Verdict(winner=None, problem="no ballot", valid=0, invalid=0),
     jurors=(JurorLine(juror="near/j1", verdict="tie", order=("A", "B")),),
-    agree=None,
-    usd=None,
     calls=8,
 )
 

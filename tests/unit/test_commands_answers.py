@@ -32,19 +32,18 @@ from engine.chat.invocation import HelpArguments
 from engine.chat.person import Person
 from engine.debate import Status
 from engine.judging import Persuasion, Tally, Verdict
-from engine.messages import Estimate, JurorLine, Reveal
+from engine.messages import Estimate, JurorLine
 from engine.store import Traces
 from engine.store.community import SETTING_NAMES
 from engine.topics import Topic
 from engine.words.reveal import UNREAD
 from tests.doubles.archive import NOON, make_debate
+from tests.sample import reveal
 
 ESTIMATE = Estimate(
     calls=13, calls_max=30, tokens_in=1, tokens_out=1, minutes=2.4, usd=0.123, usd_max=0.5
 )
-REVEAL = Reveal(
-    topic="Tea",
-    models={"A": "near/ana", "B": "near/ben"},
+REVEAL = reveal(
     drawn=("B",),
     tally=Tally(counts={"A": 2, "weak": 1}, gold={"A": 2}, quorum_met=True, winner="A"),
     verdict=Verdict(winner="tie", valid=2, invalid=1),

@@ -22,12 +22,11 @@ from engine.delivery.outbox import Delivery
 from engine.errors import LeaseLostError, VenueAwayError, VenueError
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
-from engine.judging import Tally, Verdict
-from engine.messages import Arc, ArcPoint, Message, Notice, Reveal, TurnPost, VoteClosed, VoteInvite
+from engine.messages import Arc, ArcPoint, Message, Notice, VoteClosed, VoteInvite
 from engine.ports import Attempt, Call, Part, Venue, VenueLimits, utc_now
 from engine.store import AttemptStart, DeliveryState, Intent, Lease, Post
-from tests.contract.sample import BIRCH, MAPLE, create, new_debate
 from tests.doubles.memory.venue import Fault, MemoryVenue
+from tests.sample import BIRCH, MAPLE, create, new_debate, reveal, speech
 
 QUICK = VenueLimits(typing_seconds=0.02, send_seconds=0.1)
 
@@ -244,20 +243,8 @@ CLOSED = Post(
     key="vote/closed", message=VoteClosed(options=("A", "B"), votes=3, early=True), target="vote"
 )
 
-TURN = TurnPost(
-    side="A", seat="A", round="Opening", number=1, total=4, text="Tea.", words=1, limit=0
-)
-REVEAL = Reveal(
-    topic="Tea or coffee",
-    models={"A": MAPLE.ref, "B": BIRCH.ref},
-    drawn=(),
-    tally=Tally(counts={}, gold={}, quorum_met=False, winner=None),
-    verdict=Verdict(winner=None, problem="too few ballots", valid=0, invalid=0),
-    jurors=(),
-    agree=None,
-    usd=None,
-    calls=0,
-)
+TURN = speech("Tea.", round="Opening", total=4, words=1, limit=0)
+REVEAL = reveal(topic="Tea or coffee", models={"A": MAPLE.ref, "B": BIRCH.ref}, calls=0)
 
 
 async def test_an_edit_replaces_the_message_that_it_is_meant_for(office: Office) -> None:

@@ -20,18 +20,17 @@ from engine.messages import (
     Message,
     Notice,
     Report,
-    Reveal,
     StanceInvite,
     TurnPost,
     VoteInvite,
 )
+from tests.sample import reveal, speech
 
 STEM = "k7f2qz·3"
 
 
 def turn(text: str, side: str = "A", **more: Any) -> TurnPost:
-    fixed = {"round": "opening", "number": 3, "total": 8, "words": 412, "limit": 500}
-    return TurnPost(side=side, seat=side, text=text, **(fixed | more))
+    return speech(text, side, **{"number": 3, "words": 412} | more)
 
 
 def bodies(message: Message) -> list[dict[str, Any]]:
@@ -143,9 +142,7 @@ def test_a_question_of_stance_says_when_the_debate_begins() -> None:
 
 def test_a_reveal_names_models_votes_and_jurors() -> None:
     counts = {"A": 3, "B": 1, "tie": 0, "weak": 0}
-    reveal = Reveal(
-        topic="Tea",
-        models={"A": "near/ana", "B": "near/ben"},
+    message = reveal(
         drawn=("B",),
         tally=Tally(
             counts=counts, gold=counts, quorum_met=True, winner="A", share=0.75, low=0.3, high=0.95
@@ -157,9 +154,8 @@ def test_a_reveal_names_models_votes_and_jurors() -> None:
         ),
         agree=False,
         usd=0.0123,
-        calls=11,
     )
-    shown = embed(reveal)["description"]
+    shown = embed(message)["description"]
     for said in (
         "`near/ana`",
         "`near/ben`, drawn at random",

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from engine.debate import Debate, Status
 from engine.floor.drafts import UPDATE_SECONDS, Drafting, read_growing, veil_growing
-from engine.ports import AnswerSchema, utc_now
+from engine.ports import AnswerSchema
 from tests.doubles.audience import Onlooker
 from tests.doubles.desk import setup_of
 from tests.doubles.skipped_time import skipped_time
+from tests.sample import new_debate, stored
 
 NAMES = frozenset({"command-r-plus", "zephyrine/canary-7b", "zephyrine"})
 SPEECH = (
@@ -43,17 +44,7 @@ def test_a_text_without_spaces_grows_too() -> None:
 
 
 def debate_of() -> Debate:
-    return Debate(
-        id="01ARZ3NDEKTSV4RRFFQ69G5FAV",
-        number=1,
-        platform="memory",
-        community="club",
-        place="lobby",
-        starter=None,
-        status=Status.RUNNING,
-        setup=setup_of(),
-        created_at=utc_now(),
-    )
+    return stored(new_debate(setup=setup_of()), status=Status.RUNNING)
 
 
 SCHEMA = AnswerSchema(

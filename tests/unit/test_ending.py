@@ -17,7 +17,7 @@ from engine.errors import (
     UsageError,
     VenueGoneError,
 )
-from tests.contract.sample import new_debate
+from tests.sample import new_debate, stored
 
 FULL = StoreError("The database /srv/rostrum.db could not be used: full. Free some space.")
 KEYLESS = SettingsError("ROSTRUM_SECRET_KEY does not open what is stored of T1; add the key.")
@@ -31,14 +31,7 @@ TOKENS = {
 
 def ended(error: RostrumError, *, gone: bool = False) -> Debate:
     """Return a debate that an error ended, as it is stored."""
-    new = new_debate()
-    return Debate(
-        **{name: getattr(new, name) for name in type(new).model_fields if name != "user"},
-        starter=None,
-        status=Status.FAILED,
-        reason=reason_of(error),
-        gone=gone,
-    )
+    return stored(new_debate(), status=Status.FAILED, reason=reason_of(error), gone=gone)
 
 
 @pytest.mark.parametrize("error", [FULL, KEYLESS])

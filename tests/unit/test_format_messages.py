@@ -9,11 +9,12 @@ from PIL import Image
 from rich.console import Console
 
 from adapters.terminal.render import plain, pretty
-from engine.messages import Arc, ArcPoint, BoardRow, File, Message, Report, ScoreBoard, TurnPost
+from engine.messages import Arc, ArcPoint, BoardRow, File, Message, Report, ScoreBoard
 from engine.words.arc_picture import draw_arc
 from engine.words.cards import card_of
 from engine.words.scores import sparkline
 from tests.doubles.memory.wording import wording
+from tests.sample import speech
 
 BOARD = ScoreBoard(
     title="Scoreboard",
@@ -80,13 +81,13 @@ def test_a_judges_report_is_in_the_judges_colour_and_a_sides_in_its_own() -> Non
 
 
 def test_a_speech_against_the_clock_shows_its_time() -> None:
-    turn = TurnPost(
-        side="B",
+    turn = speech(
+        "Yes.",
+        "B",
         seat="B2",
         round="cross-1",
         number=4,
         total=28,
-        text="Yes.",
         words=140,
         limit=125,
         seconds=34,

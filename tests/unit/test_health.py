@@ -11,7 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from adapters.storage.store import SqlStore
 from bot.health import Health, serve_health
 from bot.settings.sections import HealthSettings
-from tests.contract.sample import NO_CAPS, new_debate
+from tests.sample import NO_CAPS, new_debate
 from tests.scenario.discord_stage import free_port
 
 METRICS = {

@@ -13,10 +13,9 @@ from adapters.storage.store import SqlStore
 from engine.errors import LeaseLostError, PausedError, StoppedError
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
-from engine.ports import utc_now
-from engine.store import Caps, Lease, NewDebate
-from tests.contract.sample import create
+from engine.store import Caps, Lease
 from tests.doubles.desk import setup_of
+from tests.sample import create, new_debate
 
 DEBATE = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
 NAME = f"debate/{DEBATE}"
@@ -36,16 +35,7 @@ async def running(store: SqlStore, bell: Bell, holder: str) -> AsyncIterator[Kee
 
 async def a_debate(store: SqlStore) -> None:
     """Store a queued debate."""
-    new = NewDebate(
-        id=DEBATE,
-        number=1,
-        platform="memory",
-        community="club",
-        place="lobby",
-        user=None,
-        setup=setup_of(),
-        created_at=utc_now(),
-    )
+    new = new_debate(id=DEBATE, user=None, setup=setup_of())
     await create(store, new, Caps())
 
 

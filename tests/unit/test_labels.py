@@ -9,7 +9,7 @@ import pytest
 from engine.judging import How, Question, Vote, VoteEvent
 from engine.votes.labels import persuasion, turn_labels
 from engine.votes.questions import options_of, stance_name
-from tests.contract.sample import vote
+from tests.sample import event, vote
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 OPENING = "turn/opening/A"
@@ -24,16 +24,7 @@ def thumb(
     how: How = How.LIVE,
     step: str = OPENING,
 ) -> VoteEvent:
-    return VoteEvent(
-        number=number,
-        person=person,
-        option=option,
-        added=added,
-        how=how,
-        received_at=NOON + timedelta(minutes=number),
-        question=Question.TURN,
-        step=step,
-    )
+    return event(number, person, option, added=added, how=how, question=Question.TURN, step=step)
 
 
 def stances(**by_person: str) -> list[Vote]:

@@ -16,11 +16,11 @@ from adapters.models.prices import PriceBook
 from engine.debate import Model, Origin, Price, Tier
 from engine.ports import Attempt
 from engine.store import Store
-from tests.contract.sample import make_call, make_start, run
 from tests.doubles import model_server as acts
 from tests.doubles.attempt_log import RecordedAttempts
 from tests.doubles.command import printed_by
 from tests.doubles.model_server import ModelServer
+from tests.sample import make_call, make_start, run
 from tests.unit.test_models_client import call_of, opened
 
 OPENAI, GEMINI = PRESETS["openai"].base_url, PRESETS["gemini"].base_url

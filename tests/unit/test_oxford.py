@@ -2,36 +2,20 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import pytest
 
 from engine.formats.format import Decision
 from engine.formats.oxford import Oxford
 from engine.judging import Question, Verdict, Vote
 from tests.doubles.rehearsed import hold, setup_for, survives_every_death
+from tests.sample import vote
 
 PANEL = Verdict(winner="B", p={"A": 0.2, "B": 0.8}, valid=3, invalid=0)
-NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def stance(person: int, question: Question, option: str) -> Vote:
     """Return a person's stance."""
-    return Vote(
-        person=person,
-        question=question,
-        option=option,
-        ambiguous=False,
-        gold=True,
-        starter=False,
-        judge_visible=False,
-        late_seen=False,
-        tally_visible=True,
-        votes_seen_before=0,
-        changes=0,
-        first_at=NOW,
-        last_at=NOW,
-    )
+    return vote(person, option, question=question)
 
 
 def room(*moves: tuple[str, str]) -> list[Vote]:

@@ -10,17 +10,11 @@ from adapters.discord.payload import Payload as DiscordPayload
 from adapters.slack import render as slack
 from adapters.slack.payload import Payload as SlackPayload
 from engine.delivery.gaps import numbered
-from engine.messages import TurnPost
 from engine.text import chop, clean
+from tests.sample import speech
 
 HOSTILE = "<!channel> <@U1> @everyone **bold** `code` ||spoiler|| & [a](https://a.example) _x_ "
 TEXTS = st.text(st.sampled_from("ab &<@!>*_`|😀 \n"), max_size=600).map(lambda text: text * 40)
-
-
-def turn(text: str) -> TurnPost:
-    return TurnPost(
-        side="A", seat="A", round="opening", number=1, total=8, text=text, words=1, limit=500
-    )
 
 
 def letters(text: str) -> str:
@@ -51,13 +45,13 @@ def test_on_discord_every_mark_is_shown_as_it_is() -> None:
 
 
 def test_a_refused_part_says_the_same_without_markup() -> None:
-    [part] = discord.parts(turn("Tea wakes."), "k7·3")
+    [part] = discord.parts(speech("Tea wakes."), "k7·3")
     [plain] = discord.plain(part, part.reference)
     assert plain.plain
     assert plain.reference == part.reference
     said = DiscordPayload.of(plain).body["content"]
     assert said == "A · opening · turn 1 of 8\nTea wakes\\.\n-# k7·3·1/1"
-    [part] = slack.parts(turn("Tea & <b> wakes."), "k7·3")
+    [part] = slack.parts(speech("Tea & <b> wakes."), "k7·3")
     [plain] = slack.plain(part, part.reference)
     text = SlackPayload.of(plain).text
     assert text.endswith("A · opening · turn 1 of 8\nTea &amp; &lt;b&gt; wakes.\nk7·3·1/1")

@@ -7,7 +7,7 @@ import html
 import json
 import time
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given
@@ -27,7 +27,6 @@ from engine.messages import (
     Announcement,
     Arc,
     ArcPoint,
-    Estimate,
     File,
     Progress,
     Report,
@@ -43,41 +42,18 @@ from tests.doubles.slack.checks import check_message, check_view
 from tests.doubles.slack.rates import METHODS, TIERS
 from tests.doubles.slack.rules import EVENTS, SCOPES, Rules
 from tests.doubles.slack.state import Message
+from tests.sample import announcement, estimate, speech
 
 MODES = ("socket", "http")
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def turn(text: str, **more: object) -> TurnPost:
-    fields: dict[str, object] = {
-        "side": "A",
-        "seat": "A",
-        "round": "opening",
-        "number": 1,
-        "total": 8,
-        "text": text,
-        "words": 3,
-        "limit": 5,
-    }
-    return TurnPost.model_validate(fields | more)
+def turn(text: str, **more: Any) -> TurnPost:
+    return speech(text, **{"limit": 5} | more)
 
 
 def announced(progress: Progress | None = None) -> Announcement:
-    estimate = Estimate(
-        calls=9, calls_max=12, tokens_in=1, tokens_out=1, minutes=2, usd=None, usd_max=None
-    )
-    return Announcement(
-        code="k7f2qz",
-        topic="Tea",
-        format="classic",
-        language="en",
-        rounds=("opening",),
-        contenders=("A", "B"),
-        jurors=3,
-        vote_minutes=30,
-        estimate=estimate,
-        progress=progress,
-    )
+    return announcement(estimate=estimate(calls=9, calls_max=12, minutes=2), progress=progress)
 
 
 @given(st.text())

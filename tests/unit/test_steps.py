@@ -18,10 +18,10 @@ from engine.floor.keeper import Keeper
 from engine.floor.loop_pace import Pace
 from engine.floor.steps import Steps, Tries, prompt_hash, tokens_in
 from engine.floor.wake import Bell
-from engine.ports import AnswerSchema, Attempt, AttemptLog, Call, ChatMessage, Reply, utc_now
-from engine.store import Caps, NewDebate
-from tests.contract.sample import create
+from engine.ports import AnswerSchema, Attempt, AttemptLog, Call, ChatMessage, Reply
+from engine.store import Caps
 from tests.doubles.desk import setup_of
+from tests.sample import ID, create, new_debate
 
 MODEL = Model.parse("near/ana")
 SAMPLING = Sampling(temperature=0.5, max_tokens=100_000)
@@ -69,18 +69,10 @@ async def open_steps(
     store: SqlStore, keeper: Keeper
 ) -> AsyncIterator[Callable[..., asyncio.Future[Steps]]]:
     """Offer a way to open a debate's steps as a process does when it claims it."""
-    new = NewDebate(
-        id="01ARZ3NDEKTSV4RRFFQ69G5FAV",
-        number=1,
-        platform="memory",
-        community="club",
-        place="lobby",
-        user=None,
-        setup=setup_of().model_copy(
-            update={"cap_usd": 0.25, "prices": {MODEL.ref: PRICE}, "reserved_usd": 0.25}
-        ),
-        created_at=utc_now(),
+    setup = setup_of().model_copy(
+        update={"cap_usd": 0.25, "prices": {MODEL.ref: PRICE}, "reserved_usd": 0.25}
     )
+    new = new_debate(id=ID, user=None, setup=setup)
     debate: Debate = await create(store, new, Caps())
     opened: list[Steps] = []
 

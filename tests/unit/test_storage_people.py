@@ -7,7 +7,7 @@ from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from adapters.storage.tables import metadata
 from engine.store import Closing
-from tests.contract.sample import (
+from tests.sample import (
     NOW,
     ballot,
     cast,

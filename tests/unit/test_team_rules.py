@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import cycle
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -29,6 +30,7 @@ from engine.formats.team.rules import (
     sure_speeches,
     twice_running,
 )
+from tests import sample
 
 SEATS = tuple(f"{side}{number}" for side in "AB" for number in range(1, 5))
 FIVE = dict.fromkeys(WEIGHTS, 5)
@@ -37,19 +39,15 @@ FIVE = dict.fromkeys(WEIGHTS, 5)
 def turn(seat: str, round_name: str = "free-1", *, late: bool = False) -> Turn:
     """Return a speech, over its time or not."""
     over = (Violation(kind="overtime", measured=140, limit=125),) if late else ()
-    return Turn(
-        step=f"turn/{round_name}/{seat}",
-        seat=seat,
-        side=seat[0],
-        round=round_name,
-        number=1,
-        place=1,
-        text="x",
-        words=140 if late else 100,
-        limit=125,
-        model="m",
-        violations=over,
-    )
+    words = 140 if late else 100
+    fields: dict[str, Any] = {
+        "seat": seat,
+        "side": seat[0],
+        "round": round_name,
+        "limit": 125,
+        "violations": over,
+    }
+    return sample.turn(step=f"turn/{round_name}/{seat}", words=words, **fields)
 
 
 def scored(seat: str, step: str = "s", **sheet: int) -> Scored:

@@ -11,43 +11,25 @@ from engine.judging import Persuasion, Tally, Verdict
 from engine.messages import (
     MESSAGE,
     AgainInvite,
-    Announcement,
-    Estimate,
     JurorLine,
     Message,
     Notice,
-    Reveal,
     StanceInvite,
-    TurnPost,
     VoteClosed,
     VoteInvite,
 )
+from tests.sample import announcement, estimate, reveal, speech
 
-TURN = TurnPost(
-    side="A",
-    seat="A",
-    round="opening",
-    number=1,
-    total=8,
-    text="## Work\n\nIt **pays**.",
-    words=3,
-    limit=500,
-)
-ANNOUNCEMENT = Announcement(
-    code="k7f2qz",
-    topic="Remote work is better",
+TURN = speech("## Work\n\nIt **pays**.")
+ANNOUNCEMENT = announcement(
+    "Remote work is better",
     conditions="Consider only Türkiye",
-    format="classic",
-    language="en",
     rounds=("opening", "rebuttal"),
-    contenders=("A", "B"),
     jurors=1,
     vote_minutes=0.5,
-    estimate=Estimate(
-        calls=11, calls_max=30, tokens_in=9, tokens_out=9, minutes=1.5, usd=0.01, usd_max=0.3
-    ),
+    estimate=estimate(minutes=1.5, usd=0.01, usd_max=0.3),
 )
-REVEAL = Reveal(
+REVEAL = reveal(
     topic="Remote work is better",
     models={"A": "online/x", "B": "rehearsal/oak"},
     drawn=("B",),
@@ -69,8 +51,6 @@ REVEAL = Reveal(
         JurorLine(juror="rehearsal/ash", verdict=None, order=("A", "B"), problem="no JSON"),
     ),
     agree=True,
-    usd=None,
-    calls=11,
 )
 
 

@@ -17,9 +17,9 @@ from engine.errors import VenueAwayError, VenueError
 from engine.judging import How, Question, TurnLabel, VoteEvent
 from engine.ports import EventsMissed, Reactions
 from engine.store import DeliveryState, ExportFilter
-from tests.contract.sample import new_debate, run, turn, turn_post
 from tests.doubles.memory.venue import MemoryVenue
 from tests.doubles.poll import THREAD, Poll, open_poll
+from tests.sample import new_debate, run, turn, turn_post
 
 REFUSED = VenueError("Reading is not allowed here; grant the right to read.")
 AWAY = VenueAwayError("The platform cannot be reached; try again.", retry_after=0.01)

@@ -25,9 +25,9 @@ from engine.messages import Notice, Reveal
 from engine.ports import EventsLost, Reactions, ReactionSeen, VenueLimits
 from engine.votes.tally import agreement
 from engine.votes.window import tally_of
-from tests.contract.sample import verdict
 from tests.doubles.memory.venue import Fault, MemoryVenue
 from tests.doubles.poll import OPTIONS, THREAD, USERS, Poll, open_poll, options_of
+from tests.sample import verdict
 
 SECOND = timedelta(seconds=1)
 READING_REFUSED = VenueError("Reading is not allowed here; grant the right to read.")

@@ -19,9 +19,9 @@ from engine.floor.wake import Bell
 from engine.judging import Vote
 from engine.messages import Notice, VoteClosed
 from engine.store import DeliveryState, ExportFilter, Lease
-from tests.contract.sample import NO_CAPS, ballot, make_setup, new_debate, verdict
 from tests.doubles.memory.venue import Fault, MemoryVenue
 from tests.doubles.poll import OPTIONS, HandSetClock, WatchedBell, watcher
+from tests.sample import NO_CAPS, ballot, make_setup, new_debate, verdict
 
 FIRST, SECOND = "first", "second"
 AWAY = VenueAwayError("The platform cannot be reached; try again.", retry_after=0.01)
