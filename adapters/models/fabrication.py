@@ -26,9 +26,10 @@ _FORMATS = {
     "uri": "https://example.org/",
     "uuid": "00000000-0000-4000-8000-000000000000",
 }
-_RARE = ("violations", "fallacies", "suspect", "exposed", "premises")
+_RARE = ("violations", "fallacies", "suspect", "exposed", "premises", "new_arguments")
 _SELDOM = 0.75  # how often a judge has nothing of that kind to report
 _REASONED = 24  # characters from which a rest is a reasoning
+_CLAIMED = 10  # characters from which a title is a claim
 _ID = re.compile(r"[AB]-\d+")
 _SENTENCE = re.compile(r"[.!?](?=\s)|[。！？]")
 _TITLES = ("title", "name", "label", "heading", "headline")
@@ -65,7 +66,8 @@ class Fabricator:
         if "const" in node:
             return node["const"]
         if node.get("enum"):
-            return self._chance.choice(node["enum"])
+            said = [word for word in self._phrases.get(name, ()) if word in node["enum"]]
+            return self._chance.choice(said or node["enum"])
         kind = _kind(node)
         if kind == "object":
             return self._object(node, name, depth)
@@ -111,6 +113,8 @@ class Fabricator:
             name: self.value(properties[name], parent if _ID.fullmatch(name) else name, depth + 1)
             for name in names
         }
+        if made.get("type") == "concede" and "reasoning" in made:
+            made["reasoning"] = self._text("conceded")
         extra = node.get("additionalProperties")
         for name in self._extra_names(node, made) if extra is not False else []:
             made[name] = self.value(extra if isinstance(extra, dict) else {}, name, depth + 1)
@@ -178,6 +182,9 @@ class Fabricator:
         self._pointed += 1
         if name == "claim":
             claim, rest = _first_sentence(point.text)
+            if len(rest) < _REASONED and len(point.title) >= _CLAIMED:
+                self._stated = point.text
+                return point.title
             self._stated = rest if len(rest) >= _REASONED else point.text
             return f"{point.title}: {claim}"
         if name == "id" or name.endswith("_id"):

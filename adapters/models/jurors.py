@@ -25,13 +25,12 @@ class Resolver(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """The part of a ballot's schema that a juror fills in; `names` in the order shown.
-
-    `criteria` are the lowest and the highest score of each.
-    """
+    """The part of a ballot's schema that a juror fills in; `names` in the order shown."""
 
     names: tuple[str, ...]
-    criteria: Mapping[str, tuple[int, int]]
+    criteria: tuple[str, ...]
+    low: int
+    high: int
     verdicts: tuple[str, ...]
 
 
@@ -46,13 +45,12 @@ def find_form(resolver: Resolver, schema: Any, call: Call) -> Form | None:
     sheet = resolver.resolve(next(iter(sheets.values()))).get("properties", {})
     if not sheet:
         return None
-    scores = {name: resolver.resolve(node) for name, node in sheet.items()}
+    score = resolver.resolve(next(iter(sheet.values())))
     return Form(
         names=shown_order(tuple(sheets), call),
-        criteria={
-            name: (int(score.get("minimum", 1)), int(score.get("maximum", 10)))
-            for name, score in scores.items()
-        },
+        criteria=tuple(sheet),
+        low=int(score.get("minimum", 1)),
+        high=int(score.get("maximum", 10)),
         verdicts=tuple(resolver.resolve(properties["verdict"]).get("enum", ())),
     )
 
@@ -78,7 +76,7 @@ def fill_in(form: Form, topic: str, options: Options) -> dict[str, Any]:
         scores = {name: _own_sheet(form, topic, name, options.name) for name in form.names}
     else:
         scores = {n: _flat_sheet(form, n == preferred, options.margin) for n in form.names}
-    totals = {name: _total(form, sheet) for name, sheet in scores.items()}
+    totals = {name: _total(sheet) for name, sheet in scores.items()}
     verdict = preferred or _verdict(form, totals)
     gap = max(totals.values()) - min(totals.values())
     confidence = round(min(0.95, 0.5 + 0.1 * gap), 2)
@@ -102,29 +100,26 @@ def _own_sheet(form: Form, topic: str, name: str, juror: str) -> dict[str, int]:
     by what they make of a level, and so always agree that equals are equal.
     """
     level = int(strength(topic, name) * LEVELS)
+    span = form.high - form.low
     sheet = {}
-    for criterion, (low, high) in form.criteria.items():
+    for criterion in form.criteria:
         lean = strength(juror, topic, criterion, level) - 0.5
         share = 0.3 + 0.5 * level / (LEVELS - 1) + 0.25 * lean
-        sheet[criterion] = low + round((high - low) * share)
+        sheet[criterion] = form.low + round(span * share)
     return sheet
 
 
 def _flat_sheet(form: Form, preferred: bool, margin: int) -> dict[str, int]:
-    sheet = {}
-    for criterion, (low, high) in form.criteria.items():
-        base = (low + high + margin) // 2
-        sheet[criterion] = min(high, base) if preferred else max(low, base - margin)
-    return sheet
+    base = (form.low + form.high + margin) // 2
+    score = min(form.high, base) if preferred else max(form.low, base - margin)
+    return dict.fromkeys(form.criteria, score)
 
 
-def _total(form: Form, sheet: Mapping[str, int]) -> float:
+def _total(sheet: Mapping[str, int]) -> float:
     for rubric in RUBRICS.values():
         if {c.name for c in rubric.criteria} == set(sheet):
             return rubric.score(sheet)
-    ends = form.criteria.items()
-    points = [1 + 9 * (sheet[name] - low) / max(1, high - low) for name, (low, high) in ends]
-    return sum(points) / len(points)
+    return sum(sheet.values()) / len(sheet)
 
 
 def _verdict(form: Form, totals: Mapping[str, float]) -> str:

@@ -47,6 +47,8 @@ class StructuredSettings(FormatSettings):
     claim_chars: Count = 10
     reasoning_chars: Count = 20
     evidence_chars: Count = 5
+    questions: int = Field(3, ge=1, le=9)
+    closing_least: Count = 100
     closing_words: Count = 200
 
 

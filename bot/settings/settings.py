@@ -100,7 +100,6 @@ class Settings(BaseSettings):
     scores: Annotated[Scores, Folded] = Scores.AFTER_VOTE
     default_a: OneModel | None = None
     default_b: OneModel | None = None
-    default_judges: Roster = ()
     default_format: FormatName = "classic"
     default_language: Language = "en"
     default_vote_minutes: float = Field(30, ge=0.001, le=10080)
@@ -278,6 +277,13 @@ def _contradictions(settings: Settings) -> Iterator[Wrong]:
             f"ROSTRUM_STRUCTURED__FEWEST is {limits.fewest}, more than "
             f"ROSTRUM_STRUCTURED__MOST, which is {limits.most}; lower the one or raise the other.",
         )
+    if limits.closing_least > limits.closing_words:
+        yield Wrong(
+            ("structured",),
+            f"ROSTRUM_STRUCTURED__CLOSING_LEAST is {limits.closing_least}, more than "
+            f"ROSTRUM_STRUCTURED__CLOSING_WORDS, which is {limits.closing_words}; lower the one or "
+            "raise the other.",
+        )
     if settings.templates_dir and not settings.templates_dir.is_dir():
         yield Wrong(
             ("templates_dir",),
@@ -306,7 +312,6 @@ def _named_models(settings: Settings) -> Iterator[tuple[str, Model]]:
         ("jurors", settings.jurors),
         ("default_a", (settings.default_a,)),
         ("default_b", (settings.default_b,)),
-        ("default_judges", settings.default_judges),
         ("prices", map(Model.parse, settings.prices)),
     ):
         yield from ((name, model) for model in models if model)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import orjson
+
+_PROSE = re.compile(r"(\d+) to \d+ words")  # as engine/floor/schema.py describes a text
 
 
 def example(schema: dict[str, Any], text: str) -> str:
@@ -27,7 +30,8 @@ def _value(node: dict[str, Any], text: str) -> Any:
         case "boolean":
             return False
         case _:
-            return text
+            asked = _PROSE.fullmatch(node.get("description", ""))
+            return " ".join(["words"] * int(asked[1])) if asked else text
 
 
 def _length(node: dict[str, Any]) -> int:

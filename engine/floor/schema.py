@@ -35,6 +35,11 @@ def by_key(keys: Iterable[str], node: Node) -> Node:
     return record(dict.fromkeys(keys, node))
 
 
+def prose(least: int, most: int) -> Node:
+    """Return the schema of a text of so many words, as its description says."""
+    return TEXT | {"description": f"{least} to {most} words"}
+
+
 def choice(*values: str) -> Node:
     """Return the schema of one of several words."""
     return {"type": "string", "enum": list(values)}

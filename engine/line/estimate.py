@@ -112,7 +112,7 @@ REHEARSED = Manner(
     closing=0.9,
     decision=80,
     ballot=110,
-    field=17,
+    field=16,
     token=4,
     characters=True,
 )

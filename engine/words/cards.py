@@ -48,6 +48,7 @@ TIME_OF = "{used} of {given}"
 VIOLATION = "**Rule broken:** {rule}"
 VIOLATIONS = {
     "too_many_words": "{measured:g} words; the limit is {limit:g}",
+    "too_few_words": "{measured:g} words; at least {limit:g} are needed",
     "too_many_arguments": "{measured:g} arguments; the limit is {limit:g}",
     "long_synthesis": "a synthesis of {measured:g} characters; the limit is {limit:g}",
     "long_decision": "a decision of {measured:g} words; the limit is {limit:g}",

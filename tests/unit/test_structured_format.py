@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import product
 from typing import Any
 
 import orjson
@@ -11,11 +12,15 @@ import pytest
 from engine.debate import TurnOrder
 from engine.errors import ModelError
 from engine.formats import find_format
+from engine.formats.structured.answers import RESPONSES
 from engine.formats.structured.briefing import Briefing
 from engine.formats.structured.trace import (
+    STANDINGS,
     Argument,
     Consensus,
+    Trace,
     consensus_of,
+    line,
     read_gap,
 )
 from engine.messages import Report
@@ -27,6 +32,7 @@ STATEMENT = {
     "evidence": "Owen et al. 2008, Nutritional Neuroscience.",
 }
 RESPONSE = {"type": "challenge", "reasoning": "The doses differ.", "questions": ["Which dose?"]}
+POSITION = "I stay with it. " + "so " * 100
 IDS = [f"{side}-{number}" for side in "AB" for number in (1, 2, 3)]
 SHEET = {
     "logic": 6,
@@ -58,12 +64,14 @@ def answer(step: str, **changes: Any) -> dict[str, Any]:
             "concessions": [],
             "standing": [f"{side}-1"],
             "withdrawn": [],
-            "position": "I stay with it.",
-            "moved": False,
+            "position": POSITION,
+            "change": "unchanged",
+            "because": "Nobody said WHY NOT.",
         }
     else:
         made = {
             "arguments": dict.fromkeys(IDS, SHEET),
+            "new_arguments": [],
             "key_insight": "CANARY insight",
             "unresolved": ["CANARY question"],
             "recommendation": "CANARY advice",
@@ -189,7 +197,10 @@ async def test_neither_side_reads_the_other_within_a_round() -> None:
         ("turn/closing/A", answer("turn/closing/A", answers={}), "missing_answer"),
         ("turn/closing/A", without("turn/closing/A", "concessions"), "missing_concessions"),
         ("turn/closing/A", without("turn/closing/A", "standing"), "missing_standing"),
-        ("turn/closing/A", without("turn/closing/A", "moved"), "missing_moved"),
+        ("turn/closing/A", without("turn/closing/A", "change"), "missing_change"),
+        ("turn/closing/A", answer("turn/closing/A", change="moved"), "missing_change"),
+        ("turn/closing/A", answer("turn/closing/A", because=" "), "missing_because"),
+        ("turn/closing/A", answer("turn/closing/A", position="so " * 99), "too_few_words"),
         ("turn/closing/A", answer("turn/closing/A", standing=["B-1"]), "wrong_id"),
         ("turn/closing/A", answer("turn/closing/A", concessions=["A-1"]), "wrong_id"),
         ("turn/closing/A", answer("turn/closing/A", position="so " * 201), "too_many_words"),
@@ -271,7 +282,7 @@ async def test_what_is_no_type_is_no_response_in_the_trace() -> None:
     desk = await debate(Script({"turn/cross-examination/B": said}))
     (post,) = desk.held
     assert "I AGREE" not in post.model_dump_json()
-    assert "| A-1      | B: no response" in post.model_dump_json()
+    assert "A-1 ✅ upheld (B gave no answer)" in post.model_dump_json()
 
 
 @pytest.mark.parametrize("said", [{"arguments": []}, {"responses": {}}])
@@ -305,10 +316,128 @@ async def test_debaters_are_told_that_honesty_comes_first_and_the_judge_what_it_
         "PARTIALLY_UPHELD (right in direction, limited in condition, degree or scope)",
         "REFUTED (shown to be flawed)",
         "UNCERTAIN (no clear conclusion)",
-        "straw_man, appeal_to_authority, slippery_slope, false_dilemma, anecdotal_evidence, "
-        "circular_reasoning, ad_hominem",
+        "straw_man: Does it attack something that the other side did not say?",
+        "appeal_to_authority: Does a name stand in place of a reason?",
+        "slippery_slope: Is one step said to set off a chain that nothing could stop?",
+        "false_dilemma: Does it offer only two ways where there are more?",
+        "anecdotal_evidence: Do single cases stand in place of systematic evidence?",
+        "circular_reasoning: Does its premise already hold its conclusion?",
+        "ad_hominem: Does it attack the person in place of the argument?",
+        "an argument of its own, not an objection",
     ):
         assert told in judge
+
+
+async def test_debaters_are_told_what_each_type_of_response_means() -> None:
+    asked = (await debate()).said_to("turn/cross-examination/A")
+    for told in (
+        '"refute": it has a factual or logical error',
+        '"challenge": its evidence is lacking, or the conditions that it needs are not met',
+        '"concede": it holds.',
+        '"partial": its core holds, but its degree or scope does not',
+        "one to 3 pointed follow-up questions",
+    ):
+        assert told in asked
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("en", "As argument 1 says, it lasts."),
+        ("en", "See A-1 for the reason."),
+        ("en", "It follows from my first argument."),
+        ("en", "It follows from the previous argument."),
+        ("tr", "Birinci argümanımda gösterdiğim gibi sürüyor."),
+        ("de", "Wie mein erstes Argument zeigt, hält es."),
+        ("es", "Como dice el primer argumento, dura."),
+        ("es", "Como dice el argumento anterior, dura."),
+        ("zh", "正如第一个论点所说，它会持续很长的时间，见下。"),
+    ],
+)
+async def test_an_argument_that_leans_on_another_is_sent_back_once(
+    language: str, words: str
+) -> None:
+    leaning = STATEMENT | {"reasoning": words}
+    step = "turn/opening/A"
+    desk = await debate(
+        Script({step: {"arguments": [STATEMENT, leaning, STATEMENT]}}), language=language
+    )
+    assert kinds(desk, step) == {"leaning_argument"}
+    assert "argument 2 leans on another one" in desk.asked[f"{step}/again"][-1].content
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "My second argument is about doses.",
+        "No one argument settles what they drink.",
+        "Vitamin B-12 is not in it at all.",
+        "Two of them, and an argument about it.",
+    ],
+)
+async def test_an_argument_that_stands_alone_is_not_sent_back(words: str) -> None:
+    alone = STATEMENT | {"reasoning": words}
+    desk = await debate(Script({"turn/opening/A": {"arguments": [STATEMENT, alone, STATEMENT]}}))
+    assert desk.calls == 7
+
+
+async def test_a_response_may_ask_up_to_three_questions() -> None:
+    many = {
+        "responses": {
+            f"A-{n}": RESPONSE | {"questions": ["One?", "Two?", "Three?"]} for n in (1, 2, 3)
+        }
+    }
+    desk = await debate(Script({"turn/cross-examination/B": many}))
+    assert desk.calls == 7
+    assert "- Three?" in desk.said_to("turn/closing/A")
+
+
+@pytest.mark.parametrize("change", ["strengthened", "weakened", "partly_changed", "unchanged"])
+async def test_what_became_of_a_position_is_shown_and_in_the_briefing_with_its_reason(
+    change: str,
+) -> None:
+    said = answer("turn/closing/A", change=change, because="The doses\nwere named.")
+    desk = await debate(Script({"turn/closing/A": said}))
+    assert "*The position" in desk.turns[4].text
+    assert "were named." in desk.turns[4].text
+    briefing = Briefing.model_validate(desk.artifacts["briefing"].body)
+    assert briefing.changes["A"].change == change
+    (post,) = desk.held
+    assert isinstance(post.message, Report)
+    assert f"- A {change.replace('_', ' ')}: The doses were named." in post.message.text
+
+
+async def test_a_new_argument_in_cross_examination_is_asked_for_and_marked() -> None:
+    new = {"response": "A-2", "what": "Tea stains teeth."}
+    desk = await debate(Script({"judge": answer("judge", new_arguments=[new])}))
+    assert '"new_arguments"' in desk.said_to("judge")
+    traces = Briefing.model_validate(desk.artifacts["briefing"].body).traces
+    assert {t.id: t.new_argument for t in traces if t.new_argument} == {"A-2": new["what"]}
+    (post,) = desk.held
+    assert isinstance(post.message, Report)
+    assert "new argument of B, which does not count: Tea stains teeth." in post.message.text
+    desk = await debate(Script({"judge": without("judge", "new_arguments")}))
+    assert "“new_arguments” is missing" in desk.asked["judge/again"][-1].content
+
+
+def test_a_line_of_the_trace_table_fits_a_phone() -> None:
+    """40 columns, an emoji taken as two; the mark of the list comes on top."""
+    for standing, kind, confirmed, withdrawn in product(
+        (*STANDINGS, ""), ("", *RESPONSES), (True, False), (True, False)
+    ):
+        trace = Trace(
+            id="A-5",
+            side="A",
+            claim="c",
+            sourced=True,
+            response=kind,
+            confirmed=confirmed,
+            withdrawn=withdrawn,
+            consensus=consensus_of(kind, confirmed=confirmed, withdrawn=withdrawn),
+            standing=standing,
+            scores={},
+        )
+        assert len(line(trace)) + 1 <= 40, line(trace)
 
 
 async def test_the_second_preset_has_anchors_of_its_own() -> None:
@@ -470,22 +599,22 @@ async def test_the_briefing_waits_for_the_vote_and_comes_with_both_files() -> No
     assert "A 6.00, B 6.00 of 10: level." in text
     assert "B concedes A-1." in text
     assert "aids to a decision, and no verdict on the truth" in text
-    rows = {row.split("|")[1].strip(): row for row in text.splitlines() if row.startswith("| ")}
-    assert [cell.strip() for cell in rows["A-1"].split("|")[1:-1]] == [
-        "A-1",
-        "B: concede",
-        "B: concedes",
-        "agreed",
-        "UPHELD",
+    lines = [line for line in text.splitlines() if line[:3] in ("- A", "- B")]
+    assert lines[:5] == [
+        "- A-1 ✅ upheld (B conceded)",
+        "- A-2 ✅ upheld (B conceded in passing)",
+        "- A-3 ✅ upheld (B conceded in passing)",
+        "- B-1 ✅ upheld (A doubted it)",
+        "- B-2 ✅ upheld (B withdrew it)",
     ]
-    assert "A: answers   | claimed " in rows["A-2"]
-    assert "B: withdraws | retracted" in rows["B-2"]
-    assert len({len(row) for row in rows.values()}) == 1
     assert "**A-1.** Tea keeps people awake gently.\n- It stood." in text
     markdown, data = post.message.files
     assert (markdown.name, markdown.media) == ("briefing.md", "text/markdown")
     assert (data.name, data.media) == ("briefing.json", "application/json")
-    assert text in markdown.content
+    assert "| A-1 | B: concede | B: concedes | agreed | UPHELD |" in markdown.content
+    assert "| A-2 | B: concede | A: answers | claimed | UPHELD |" in markdown.content
+    assert "| B-2 | A: challenge | B: withdraws | retracted | UPHELD |" in markdown.content
+    assert all(part in markdown.content for part in text.split("\n\n") if part[:3] != "- A")
     trace = Briefing.model_validate_json(data.content).traces[0]
     assert (trace.side, trace.response, trace.reasoning) == ("A", "concede", "The doses differ.")
     assert (trace.answer, trace.confirmed, trace.withdrawn) == ("Two cups.", True, False)

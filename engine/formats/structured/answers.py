@@ -8,31 +8,45 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from engine.debate import Value
-from engine.floor.schema import FLAG, TEXT, by_key, choice, named, record, several, whole
-from engine.floor.shapes import Fault, Shape, is_whole
+from engine.floor.schema import FLAG, TEXT, by_key, choice, named, prose, record, several, whole
+from engine.floor.shapes import Fault, Shape
+from engine.formats.structured.leaning import Leaning
 from engine.formats.structured.trace import STANDINGS, Argument
 from engine.jury.rubric import HIGHEST, LOWEST, find_rubric
 
-RESPONSES = ("refute", "challenge", "concede", "partial")
-FALLACIES = (
-    "straw_man",
-    "appeal_to_authority",
-    "slippery_slope",
-    "false_dilemma",
-    "anecdotal_evidence",
-    "circular_reasoning",
-    "ad_hominem",
-)
+# What each type of response means, as debaters are told.
+RESPONSES = {
+    "refute": "it has a factual or logical error: name it",
+    "challenge": "its evidence is lacking, or the conditions that it needs are not met: say which",
+    "concede": "it holds",
+    "partial": "its core holds, but its degree or scope does not: say how far it goes",
+}
+# The question that tells whether an argument has a fallacy, as the judge is asked.
+FALLACIES = {
+    "straw_man": "Does it attack something that the other side did not say?",
+    "appeal_to_authority": "Does a name stand in place of a reason?",
+    "slippery_slope": "Is one step said to set off a chain that nothing could stop?",
+    "false_dilemma": "Does it offer only two ways where there are more?",
+    "anecdotal_evidence": "Do single cases stand in place of systematic evidence?",
+    "circular_reasoning": "Does its premise already hold its conclusion?",
+    "ad_hominem": "Does it attack the person in place of the argument?",
+}
+CHANGES = ("strengthened", "weakened", "partly_changed", "unchanged")
 
 
 class StructuredLimits(Value):
-    """How many arguments an opening has, how long their parts are at least, and the closing."""
+    """How many arguments an opening has, how long their parts are at least, and the closing.
+
+    `questions` is the most follow-up questions of a response; one is needed.
+    """
 
     fewest: int = 3
     most: int = 5
     claim_chars: int = 10
     reasoning_chars: int = 20
     evidence_chars: int = 5
+    questions: int = 3
+    closing_least: int = 100
     closing_words: int = 200
 
 
@@ -90,13 +104,19 @@ Ids = Annotated[tuple[str, ...], BeforeValidator(_once)]
 
 
 class Closing(Said):
-    """A side's answers to the questions about its arguments, and its closing."""
+    """A side's answers to the questions about its arguments, and its closing.
+
+    `change` is what became of its position, and `because` why; version 1 asked only whether it
+    `moved`.
+    """
 
     answers: dict[str, str] = {}
     concessions: Ids = ()
     standing: Ids = ()
     withdrawn: Ids = ()
     position: str = ""
+    change: str = ""
+    because: str = ""
     moved: bool | None = None
 
 
@@ -109,16 +129,26 @@ class Sheet(BaseModel):
     fallacies: Ids = ()
     reason: str = ""
 
-    def score(self, criterion: str) -> float | None:
-        """Return a criterion's score; of a median it may be halfway between two whole numbers."""
+    def score(self, criterion: str) -> int | None:
+        """Return a criterion's score, None for what is no whole number from 1 to 10."""
         given = (self.model_extra or {}).get(criterion)
-        return given if isinstance(given, int | float) else None
+        if isinstance(given, bool) or not isinstance(given, int):
+            return None
+        return given if LOWEST <= given <= HIGHEST else None
+
+
+class NewArgument(Said):
+    """An argument that no opening held, brought in the response to argument `response`."""
+
+    response: str
+    what: str
 
 
 class Judgment(Said):
     """The judge's sheets by argument, and what it makes of the whole."""
 
     arguments: dict[str, Sheet]
+    new_arguments: tuple[NewArgument, ...] = ()
     key_insight: str = ""
     unresolved: tuple[str, ...] = ()
     recommendation: str = ""
@@ -127,8 +157,8 @@ class Judgment(Said):
 # --- forms and rules -------------------------------------------------------------------
 
 
-def opening_shape(limits: StructuredLimits) -> Shape[Opening]:
-    """Return the form of an opening."""
+def opening_shape(limits: StructuredLimits, leans: Leaning | None) -> Shape[Opening]:
+    """Return the form of an opening; `leans` finds what no argument may hold."""
     statement = record({"claim": TEXT, "reasoning": TEXT, "evidence": TEXT})
     schema = named("Opening", {"arguments": several(statement, limits.fewest, limits.most)})
 
@@ -152,15 +182,19 @@ def opening_shape(limits: StructuredLimits) -> Shape[Opening]:
                 if length < least:
                     what = f"the {part} of argument {number} needs at least {least} characters"
                     faults.append(_fault(f"short_{part}", what, length, least))
+            said = f"{statement.claim}\n{statement.reasoning}"
+            if leans and (found := leans.find(said, number)):
+                what = f"argument {number} leans on another one (“{found}”); each stands alone"
+                faults.append(_fault("leaning_argument", what))
         return tuple(faults)
 
     return Shape(Opening, schema, check)
 
 
-def cross_shape(ids: tuple[str, ...]) -> Shape[Cross]:
+def cross_shape(ids: tuple[str, ...], questions: int) -> Shape[Cross]:
     """Return the form of a cross-examination of these arguments."""
     response = record(
-        {"type": choice(*RESPONSES), "reasoning": TEXT, "questions": several(TEXT, 1, 2)}
+        {"type": choice(*RESPONSES), "reasoning": TEXT, "questions": several(TEXT, 1, questions)}
     )
 
     def check(cross: Cross) -> tuple[Fault, ...]:
@@ -194,8 +228,12 @@ def closing_shape(
     asked: tuple[str, ...],
     limits: StructuredLimits,
     count: Callable[[str], int],
+    version: int,
 ) -> Shape[Closing]:
     """Return the form of a closing; `asked` are the own arguments that were asked about."""
+    first = version == 1
+    least = 0 if first else limits.closing_least
+    end = {"moved": FLAG} if first else {"change": choice(*CHANGES), "because": TEXT}
     schema = named(
         "Closing",
         {
@@ -203,8 +241,8 @@ def closing_shape(
             "concessions": several(choice(*opposing)),
             "standing": several(choice(*own)),
             "withdrawn": several(choice(*own)),
-            "position": TEXT,
-            "moved": FLAG,
+            "position": TEXT if first else prose(least, limits.closing_words),
+            **end,
         },
     )
 
@@ -219,11 +257,13 @@ def closing_shape(
         for part in ("concessions", "standing"):
             if part not in closing.model_fields_set:
                 faults.append(_fault(f"missing_{part}", f"the list “{part}” is missing"))
-        if closing.moved is None:
-            faults.append(_fault("missing_moved", "whether your position moved is missing"))
+        faults += _unmoved(closing) if first else _unchanged(closing)
+        words = count(closing.position)
         if not closing.position.strip():
             faults.append(_fault("missing_position", "the final position is missing"))
-        words = count(closing.position)
+        elif words < least:
+            what = f"the closing has {words} words, and needs at least {least}"
+            faults.append(_fault("too_few_words", what, words, least))
         if words > limits.closing_words:
             what = f"the closing has {words} words, and {limits.closing_words} are allowed"
             faults.append(_fault("too_many_words", what, words, limits.closing_words))
@@ -232,7 +272,21 @@ def closing_shape(
     return Shape(Closing, schema, check)
 
 
-def judgment_shape(ids: tuple[str, ...], rubric: str) -> Shape[Judgment]:
+def _unmoved(closing: Closing) -> list[Fault]:
+    missing = closing.moved is None
+    return [_fault("missing_moved", "whether your position moved is missing")] if missing else []
+
+
+def _unchanged(closing: Closing) -> list[Fault]:
+    faults = []
+    if closing.change not in CHANGES:
+        faults.append(_fault("missing_change", f"change is none of {', '.join(CHANGES)}"))
+    if not closing.because.strip():
+        faults.append(_fault("missing_because", "the reason for that change is missing"))
+    return faults
+
+
+def judgment_shape(ids: tuple[str, ...], rubric: str, version: int) -> Shape[Judgment]:
     """Return the form of the judge's answer: a sheet for every argument."""
     criteria = [criterion.name for criterion in find_rubric(rubric).criteria]
     sheet = record(
@@ -243,10 +297,12 @@ def judgment_shape(ids: tuple[str, ...], rubric: str) -> Shape[Judgment]:
             "reason": TEXT,
         }
     )
+    brought = several(record({"response": choice(*ids), "what": TEXT}))
     schema = named(
         "Judgment",
         {
             "arguments": by_key(ids, sheet),
+            **({} if version == 1 else {"new_arguments": brought}),
             "key_insight": TEXT,
             "unresolved": several(TEXT, 1, 3),
             "recommendation": TEXT,
@@ -260,6 +316,9 @@ def judgment_shape(ids: tuple[str, ...], rubric: str) -> Shape[Judgment]:
             if name not in judgment.arguments
         ]
         faults += _strangers(judgment.arguments, ids)
+        faults += _strangers([new.response for new in judgment.new_arguments], ids)
+        if version > 1 and "new_arguments" not in judgment.model_fields_set:
+            faults.append(_fault("missing_new_arguments", "the list “new_arguments” is missing"))
         for name, given in judgment.arguments.items():
             faults += _misjudged(name, given, criteria)
         for part in ("key_insight", "recommendation"):
@@ -276,7 +335,7 @@ def _misjudged(name: str, sheet: Sheet, criteria: Sequence[str]) -> list[Fault]:
     faults = [
         _fault("wrong_score", f"{criterion} of {name} is no whole number from 1 to 10")
         for criterion in criteria
-        if not is_whole(sheet.score(criterion), LOWEST, HIGHEST)
+        if sheet.score(criterion) is None
     ]
     if sheet.standing not in STANDINGS:
         faults.append(
@@ -334,6 +393,8 @@ def show_closing(closing: Closing, labels: Mapping[str, str]) -> str:
     for key in ("concessions", "standing", "withdrawn"):
         if named_ids := getattr(closing, key):
             parts.append(f"*{labels[key]}:* {', '.join(named_ids)}")
-    if closing.moved is not None:
+    if closing.change in CHANGES:
+        parts.append(f"*{labels[closing.change]}* {closing.because.strip()}")
+    elif closing.moved is not None:
         parts.append(f"*{labels['moved' if closing.moved else 'unmoved']}*")
     return "\n\n".join(part for part in parts if part)

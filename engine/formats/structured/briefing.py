@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
+from typing import NamedTuple
 
 import orjson
+from pydantic import Field
 
-from engine.debate import Value
+from engine.debate import Request, Value
 from engine.findings import Artifact, Score
 from engine.floor.floor import Floor
 from engine.floor.shapes import Answer
-from engine.formats.judges import tell_judges
-from engine.formats.structured.answers import Closing, Judgment
+from engine.formats.structured.answers import CHANGES, Closing, Judgment
 from engine.formats.structured.trace import (
     LEVEL,
     Argument,
@@ -20,6 +21,7 @@ from engine.formats.structured.trace import (
     Trace,
     consensus_of,
     describe,
+    outline,
     read_gap,
     table,
 )
@@ -35,42 +37,51 @@ AID = "Scores are aids to a decision, and no verdict on the truth."
 UNJUDGED = "The judge gave no answer that could be read, so nothing is scored."
 
 
-class Briefing(Value):
-    """A structured debate in one page; totals are empty where the judge was not readable.
+class Change(Value):
+    """What a side says the debate made of its position, and why."""
 
-    `judges` says how far several judges agree.
-    """
+    change: str
+    because: str
+
+
+class Briefing(Value):
+    """A structured debate in one page; totals are empty where the judge was not readable."""
 
     topic: str
     conditions: str = ""
     totals: dict[str, float]
-    judges: str = ""
     traces: tuple[Trace, ...]
     key_insight: str = ""
     recommendation: str = ""
     unresolved: tuple[str, ...] = ()
     concessions: dict[str, tuple[str, ...]]
+    changes: dict[str, Change] = Field(default_factory=dict)
 
 
-async def conclude(
-    floor: Floor,
+class Judged(NamedTuple):
+    """What one judge's answer comes to: the briefing, its scores, its verdict."""
+
+    briefing: Briefing
+    scores: tuple[Score, ...]
+    verdict: Verdict
+
+
+def assess(
+    setting: Request,
     arguments: Arguments,
     responses: Responses,
     closings: Closings,
     answer: Answer[Judgment],
     rubric: str,
-) -> None:
-    """Keep all that the judge found, and its briefing for after the vote."""
+) -> Judged:
+    """Return what a judge's answer comes to; it depends on the answer and on the turns alone."""
     judgment = answer.value if answer.valid else None
     traces = tuple(trace_arguments(arguments, responses, closings, judgment, rubric))
     totals = total_sides(traces, rubric) if judgment else {}
-    scores = list(_scores(traces, totals, answer, rubric))
-    verdict = _verdict(totals, answer, rubric)
     briefing = Briefing(
-        topic=floor.request.topic,
-        conditions=floor.request.conditions,
+        topic=setting.topic,
+        conditions=setting.conditions,
         totals=totals,
-        judges=tell_judges(verdict.by_judge, scores, "an argument"),
         traces=traces,
         key_insight=judgment.key_insight if judgment else "",
         recommendation=judgment.recommendation if judgment else "",
@@ -79,17 +90,28 @@ async def conclude(
             side: tuple(trace.id for trace in traces if trace.confirmed and trace.side != side)
             for side in closings
         },
+        changes={
+            side: Change(change=closing.change, because=closing.because.strip())
+            for side, closing in closings.items()
+            if closing.change in CHANGES
+        },
     )
-    body = briefing.model_dump(mode="json")
+    scores = tuple(_scores(traces, totals))
+    return Judged(briefing, scores, _verdict(totals, answer.problem, rubric))
+
+
+async def conclude(floor: Floor, judged: Judged, answer: Answer[Judgment]) -> None:
+    """Keep all that the judge found, and its briefing for after the vote."""
     raw = {"raw": answer.raw, "problem": answer.problem}
+    briefing = judged.briefing
     await floor.keep(
         Post(key="structured/briefing", message=_report(briefing)),
         artifacts=[
-            Artifact(name="briefing", kind="structured", body=body),
-            Artifact(name="judge", kind="judgment", body=raw, valid=judgment is not None),
+            Artifact(name="briefing", kind="structured", body=briefing.model_dump(mode="json")),
+            Artifact(name="judge", kind="judgment", body=raw, valid=answer.valid),
         ],
-        scores=scores,
-        verdict=verdict,
+        scores=judged.scores,
+        verdict=judged.verdict,
     )
 
 
@@ -102,6 +124,7 @@ def trace_arguments(
 ) -> Iterator[Trace]:
     """Yield what became of each argument, in order."""
     criteria = [criterion.name for criterion in find_rubric(rubric).criteria]
+    brought = {new.response: new.what for new in judgment.new_arguments} if judgment else {}
     for side, stated in arguments.items():
         other = "B" if side == "A" else "A"
         for argument in stated:
@@ -123,6 +146,7 @@ def trace_arguments(
                 standing=sheet.standing if sheet else "",
                 reason=sheet.reason if sheet else "",
                 fallacies=sheet.fallacies if sheet else (),
+                new_argument=brought.get(argument.id, "").strip(),
                 scores={name: sheet.score(name) or 0 for name in criteria} if sheet else {},
             )
 
@@ -136,73 +160,35 @@ def total_sides(traces: Sequence[Trace], rubric: str) -> dict[str, float]:
     }
 
 
-def _verdict(totals: Mapping[str, float], answer: Answer[Judgment], rubric: str) -> Verdict:
-    opinions = answer.opinions or (answer.value if answer.valid else None,)
-    winners = tuple(given and _leader(_total(given, rubric)) for given in opinions)
-    valid = sum(winner is not None for winner in winners)
-    return Verdict(
-        winner=_leader(totals) if totals else None,
-        problem="" if totals else answer.problem,
-        valid=valid,
-        invalid=len(winners) - valid,
-        rubric=rubric,
-        blind=False,
-        by_judge=winners if answer.opinions else (),
-    )
-
-
-def _leader(totals: Mapping[str, float]) -> str:
+def _verdict(totals: Mapping[str, float], problem: str, rubric: str) -> Verdict:
+    if not totals:
+        return Verdict(winner=None, problem=problem, valid=0, invalid=1, rubric=rubric, blind=False)
     level = abs(totals["A"] - totals["B"]) < LEVEL
-    return TIE if level else max(totals, key=lambda side: totals[side])
+    winner = TIE if level else max(totals, key=lambda side: totals[side])
+    return Verdict(winner=winner, valid=1, invalid=0, rubric=rubric, blind=False)
 
 
-def _total(judgment: Judgment, rubric: str) -> dict[str, float]:
-    """Return each side's total by one judge's scores alone."""
-    by_name = find_rubric(rubric)
-    names = [criterion.name for criterion in by_name.criteria]
-    scores = {
-        argument: by_name.score({name: sheet.score(name) or 0 for name in names})
-        for argument, sheet in judgment.arguments.items()
-    }
-    return {
-        side: fmean(score for argument, score in scores.items() if argument[0] == side)
-        for side in "AB"
-    }
-
-
-def _scores(
-    traces: Sequence[Trace],
-    totals: Mapping[str, float],
-    answer: Answer[Judgment],
-    rubric: str,
-) -> Iterator[Score]:
-    def score(subject: str, side: str, criterion: str, value: float) -> Score:
-        def read(judgment: Judgment) -> float | None:
-            if subject == "total":
-                return _total(judgment, rubric)[side]
-            return judgment.arguments[subject].score(criterion)
-
-        spread = answer.spread(read)
-        return Score(subject=subject, side=side, criterion=criterion, value=value, spread=spread)
-
+def _scores(traces: Sequence[Trace], totals: Mapping[str, float]) -> Iterator[Score]:
     for trace in traces:
         for criterion, value in trace.scores.items():
-            yield score(trace.id, trace.side, criterion, value)
+            yield Score(subject=trace.id, side=trace.side, criterion=criterion, value=value)
     for side, total in totals.items():
-        yield score("total", side, "total", total)
+        yield Score(subject="total", side=side, criterion="total", value=total)
 
 
 def _report(briefing: Briefing) -> Report:
-    text = "\n\n".join(_pages(briefing))
+    text = "\n\n".join(_pages(briefing, outline(briefing.traces)))
+    whole = "\n\n".join(_pages(briefing, table(briefing.traces)))
     body = orjson.dumps(briefing.model_dump(mode="json"), option=orjson.OPT_INDENT_2).decode()
     files = (
-        File(name="briefing.md", media="text/markdown", content=f"# {briefing.topic}\n\n{text}\n"),
+        File(name="briefing.md", media="text/markdown", content=f"# {briefing.topic}\n\n{whole}\n"),
         File(name="briefing.json", media="application/json", content=f"{body}\n"),
     )
     return Report(title="Decision briefing", text=text, side="judge", files=files)
 
 
-def _pages(briefing: Briefing) -> Iterator[str]:
+def _pages(briefing: Briefing, traced: str) -> Iterator[str]:
+    """Yield a briefing's parts; `traced` is its trace table."""
     yield f"**{briefing.topic}**"
     if briefing.conditions:
         yield f"**Conditions.** {briefing.conditions}"
@@ -211,9 +197,7 @@ def _pages(briefing: Briefing) -> Iterator[str]:
         yield f"**Totals.** {totals} of 10: {read_gap(briefing.totals)}."
     else:
         yield UNJUDGED
-    if briefing.judges:
-        yield f"**Judges.** {briefing.judges}"
-    yield table(briefing.traces)
+    yield traced
     yield from describe(briefing.traces)
     if briefing.key_insight:
         yield f"**Key insight.** {briefing.key_insight}"
@@ -225,4 +209,10 @@ def _pages(briefing: Briefing) -> Iterator[str]:
         f"{side} concedes {', '.join(ids)}" for side, ids in briefing.concessions.items() if ids
     ]
     yield f"**Concessions.** {'; '.join(conceded) if conceded else 'None'}."
+    moved = [
+        f"- {side} {change.change.replace('_', ' ')}: {' '.join(change.because.split())}"
+        for side, change in briefing.changes.items()
+    ]
+    if moved:
+        yield "**Positions.**\n" + "\n".join(moved)
     yield f"*{AID}*"

@@ -10,8 +10,8 @@ from engine.floor.floor import Floor
 from engine.floor.limits import TurnLimits
 from engine.floor.shapes import Answer
 from engine.formats.format import Format, Roles
-from engine.formats.judges import ask_judges
 from engine.formats.structured.answers import (
+    FALLACIES,
     RESPONSES,
     Closing,
     Cross,
@@ -27,7 +27,8 @@ from engine.formats.structured.answers import (
     show_cross,
     show_opening,
 )
-from engine.formats.structured.briefing import Arguments, conclude
+from engine.formats.structured.briefing import Arguments, assess, conclude
+from engine.formats.structured.leaning import Leaning
 from engine.formats.structured.trace import Argument, Response
 from engine.jury.rubric import find_rubric
 from engine.text import headline
@@ -46,7 +47,8 @@ class Structured(Format):
     """Opening, cross-examination of every argument, closing; both sides at the same time."""
 
     name = NAME
-    version = 1
+    version = 2
+    finishes = (1,)
     files = True
     options = StructuredOptions
     turn_order = TurnOrder.SIMULTANEOUS
@@ -78,7 +80,7 @@ class Structured(Format):
         }
 
         crossed = await floor.all_at_once(
-            *(_cross(floor, side, arguments[_other(side)], labels) for side in "AB")
+            *(_cross(floor, side, arguments[_other(side)], limits, labels) for side in "AB")
         )
         heard = dict(zip("BA", crossed, strict=True))
         responses = {side: _responses(heard[side], arguments[side]) for side in "AB"}
@@ -94,9 +96,9 @@ class Structured(Format):
         }
 
         floor.adjourn()
-        judgment = await _judge(floor, arguments)
-        rubric = _rubric(floor)
-        await conclude(floor, arguments, responses, closings, judgment, rubric)
+        answer = await _judge(floor, arguments)
+        judged = assess(floor.request, arguments, responses, closings, answer, _rubric(floor))
+        await conclude(floor, judged, answer)
 
 
 def _other(side: str) -> str:
@@ -110,7 +112,7 @@ async def _open(
         side,
         "opening",
         template=f"{NAME}/opening",
-        shape=opening_shape(limits),
+        shape=opening_shape(limits, Leaning(labels) if floor.version > 1 else None),
         show=lambda opening: show_opening(_numbered(side, opening), labels),
         limits=TurnLimits(),
         numbers=limits,
@@ -118,17 +120,24 @@ async def _open(
 
 
 async def _cross(
-    floor: Floor, side: str, opposing: Sequence[Argument], labels: Mapping[str, str]
+    floor: Floor,
+    side: str,
+    opposing: Sequence[Argument],
+    limits: StructuredLimits,
+    labels: Mapping[str, str],
 ) -> Answer[Cross]:
+    most = 2 if floor.version == 1 else limits.questions
     return await floor.state(
         side,
         "cross-examination",
         template=f"{NAME}/cross",
-        shape=cross_shape(tuple(argument.id for argument in opposing)),
+        shape=cross_shape(tuple(argument.id for argument in opposing), most),
         show=lambda cross: show_cross(cross, labels),
         limits=TurnLimits(),
         role="cross",
         arguments=opposing,
+        responses=RESPONSES,
+        questions=most,
     )
 
 
@@ -149,7 +158,7 @@ async def _close(
         side,
         "closing",
         template=f"{NAME}/closing",
-        shape=closing_shape(own, opposing, asked, limits, measure),
+        shape=closing_shape(own, opposing, asked, limits, measure, floor.version),
         show=lambda closing: show_closing(closing, labels),
         limits=TurnLimits(),
         role="closing",
@@ -194,14 +203,16 @@ def _responses(cross: Answer[Cross], arguments: Sequence[Argument]) -> dict[str,
 async def _judge(floor: Floor, arguments: Arguments) -> Answer[Judgment]:
     """Have every argument scored, as it stands after the whole debate."""
     ids = tuple(argument.id for side in "AB" for argument in arguments[side])
-    criteria = find_rubric(_rubric(floor)).criteria
-    return await ask_judges(
-        floor,
+    return await floor.consult(
         "judge",
+        floor.judge,
         system=f"{NAME}/judge",
         template=f"{NAME}/judgment",
-        shape=judgment_shape(ids, _rubric(floor)),
-        facts={"criteria": criteria, "transcript": floor.transcript(), "ids": ids},
+        shape=judgment_shape(ids, _rubric(floor), floor.version),
+        criteria=find_rubric(_rubric(floor)).criteria,
+        fallacies=FALLACIES,
+        transcript=floor.transcript(),
+        ids=ids,
     )
 
 

@@ -16,6 +16,19 @@ from engine.debate import Value
 Consensus = Literal["agreed", "claimed", "retracted", "disputed"]
 Standing = Literal["UPHELD", "PARTIALLY_UPHELD", "REFUTED", "UNCERTAIN"]
 STANDINGS: tuple[Standing, ...] = ("UPHELD", "PARTIALLY_UPHELD", "REFUTED", "UNCERTAIN")
+SHOWN = {  # a standing as people read it, in a word that leaves room for the rest of its line
+    "UPHELD": "✅ upheld",
+    "PARTIALLY_UPHELD": "🟡 partly",
+    "REFUTED": "❌ refuted",
+    "UNCERTAIN": "❔ unclear",
+    "": "· unjudged",
+}
+ANSWERS = {  # what the other side made of an argument that it did not concede
+    "refute": "denied it",
+    "challenge": "doubted it",
+    "partial": "granted a part",
+    "": "gave no answer",
+}
 LEVEL, SIGNIFICANT = 1.0, 3.0  # gaps of totals, in points of the 1–10 scale
 
 # A year, a link, a title in quotation marks, or a name of two words: something to look up. No part
@@ -54,7 +67,8 @@ class Trace(Value):
     `side` raised it in the opening; in the cross-examination the other side gave its `response`
     and `reasoning`; in the closing its own side gave its `answer` or had it `withdrawn`, and the
     other conceded it, which is `confirmed`. Texts are empty where nothing usable was said;
-    `standing` and `reason` are the judge's, and empty without one.
+    `standing` and `reason` are the judge's, and empty without one, as is `new_argument`: what the
+    response brought that no opening held.
     """
 
     id: str
@@ -70,7 +84,8 @@ class Trace(Value):
     standing: str = ""
     reason: str = ""
     fallacies: tuple[str, ...] = ()
-    scores: dict[str, int | float]
+    new_argument: str = ""
+    scores: dict[str, int]
 
 
 def consensus_of(response: str, *, confirmed: bool, withdrawn: bool) -> Consensus:
@@ -94,16 +109,34 @@ def read_gap(totals: Mapping[str, float]) -> str:
     return "a significant lead" if gap > SIGNIFICANT else "a lead"
 
 
-def table(traces: Sequence[Trace]) -> str:
-    """Return the trace table as Markdown, its columns as wide as what they hold.
+def outline(traces: Sequence[Trace]) -> str:
+    """Return the trace table as Markdown, one line an argument and 40 columns at most."""
+    return "\n".join(f"- {line(trace)}" for trace in traces)
 
-    Chats that draw no tables show it as it is written.
-    """
+
+def line(trace: Trace) -> str:
+    """Return where an argument stands and what both sides made of it: “A-2 ✅ upheld (…)”."""
+    return f"{trace.id} {SHOWN[trace.standing]} ({_course(trace)})"
+
+
+def _course(trace: Trace) -> str:
+    other = "B" if trace.side == "A" else "A"
+    match trace.consensus:
+        case "agreed":
+            return f"{other} conceded"
+        case "retracted":
+            return f"{trace.side} withdrew it"
+        case "claimed":
+            return f"{other} conceded {'late' if trace.confirmed else 'in passing'}"
+        case "disputed":
+            return f"{other} {ANSWERS[trace.response]}"
+
+
+def table(traces: Sequence[Trace]) -> str:
+    """Return the whole trace table as Markdown, for a file."""
     head = ("argument", "cross-examination", "closing", "consensus", "standing")
-    rows = [head, *(_row(trace) for trace in traces)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    rows.insert(1, tuple("-" * width for width in widths))
-    return "\n".join(_line(row, widths) for row in rows)
+    rows = [head, ("---",) * len(head), *map(_row, traces)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
 def describe(traces: Sequence[Trace]) -> Iterator[str]:
@@ -111,6 +144,10 @@ def describe(traces: Sequence[Trace]) -> Iterator[str]:
     for trace in traces:
         marks = [] if trace.sourced else ["names no source"]
         marks += [fallacy.replace("_", " ") for fallacy in trace.fallacies]
+        if trace.new_argument:
+            other = "B" if trace.side == "A" else "A"
+            brought = " ".join(trace.new_argument.split())
+            marks.append(f"new argument of {other}, which does not count: {brought}")
         marked = f" *({', '.join(marks)})*" if marks else ""
         reason = f"\n- {' '.join(trace.reason.split())}" if trace.reason else ""
         yield f"**{trace.id}.** {' '.join(trace.claim.split())}{marked}{reason}"
@@ -128,8 +165,3 @@ def _closing(trace: Trace, other: str) -> str:
     if trace.confirmed:
         return f"{other}: concedes"
     return f"{trace.side}: {'answers' if trace.answer else 'no answer'}"
-
-
-def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    padded = (cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
-    return f"| {' | '.join(padded)} |"
