@@ -1,4 +1,4 @@
-"""What `rostrum check` says of one thing that it looked at."""
+"""A result of `rostrum check`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Finding(NamedTuple):
-    """One thing that was looked at; `good` None is a remark."""
+    """The result of one check; `good` is None for a note."""
 
     subject: str
     good: bool | None

@@ -1,4 +1,4 @@
-"""Which proxy an address is reached by: the one that the environment names, for every adapter."""
+"""The proxy for an address, from the environment; for every adapter."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ OTHER_KIND = (
 
 
 class OtherProxy(NamedTuple):
-    """A proxy that is not HTTP's: its kind, whom the variable is named for, and who is behind it.
+    """A proxy of another kind than HTTP: its kind, its variable's name, and the host behind it.
 
-    To connect without it might show who asks, so nothing is sent at all.
+    Connecting without it might reveal this machine's address, so nothing is sent.
     """
 
     kind: str
@@ -29,7 +29,7 @@ class OtherProxy(NamedTuple):
 
 
 def find_proxy(url: str) -> str | OtherProxy | None:
-    """Return the proxy for an address, such as that of HTTPS_PROXY; None: connect directly."""
+    """Return the proxy for an address, such as HTTPS_PROXY's; None: connect directly."""
     parts = urlsplit(url)
     host, scheme = parts.hostname or "", parts.scheme
     if host in LOOPBACK or proxy_bypass(host):
@@ -44,7 +44,7 @@ def find_proxy(url: str) -> str | OtherProxy | None:
 
 
 def proxy_of(url: str) -> str | None:
-    """Return the same. Raises SettingsError for a proxy that is not HTTP's."""
+    """Return the proxy for an address. Raises SettingsError if it is not an HTTP proxy."""
     found = find_proxy(url)
     if isinstance(found, OtherProxy):
         kind, name, scheme, host = found

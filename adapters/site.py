@@ -1,8 +1,7 @@
-"""Where Rostrum itself answers HTTP requests.
+"""An HTTP server that slow or idle clients cannot exhaust.
 
-aiohttp limits neither the connections that it takes nor the time for a request's body, and gives
-its head an hour: some hundred requests that are begun and never sent would take every file
-descriptor of the process.
+aiohttp limits neither the number of connections nor the time for a request's body, and allows an
+hour for its head: a few hundred unfinished requests would take all file descriptors.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import ClassVar
 
 import structlog
 from aiohttp import web
@@ -19,32 +17,32 @@ from aiohttp import web
 from engine.errors import SettingsError
 
 MOST_BYTES = 2**20
-MOST_CONNECTIONS = 256  # whose requests are still to come
+MOST_CONNECTIONS = 256  # without a request so far
 ARRIVAL_SECONDS = 10.0  # for a request's head, and for its body
 LINGER_SECONDS = 1.0  # for the rest of an unread body
+TAKEN = "Requests cannot be taken at {host}:{port}: {why}; choose a free port."
 log = structlog.get_logger(__name__)
 
 
 class Site:
     """Pages at `host:port`; HTTPS is up to a proxy in front.
 
-    `taken` is what is said of a port in use. A request has `arrival` seconds for its head and as
-    many for its body; over `most` connections the one that was waited for longest is closed.
+    `taken` is the message for a port in use. A request has `arrival` seconds for its head and as
+    many for its body; beyond `most` connections the one without a request for longest is closed.
     """
-
-    taken: ClassVar[str] = "Requests cannot be taken at {host}:{port}: {why}; choose a free port."
 
     def __init__(
         self,
         host: str,
         port: int,
         *,
+        taken: str = TAKEN,
         arrival: float = ARRIVAL_SECONDS,
         most: int = MOST_CONNECTIONS,
     ) -> None:
-        self._host, self._port = host, port
+        self._host, self._port, self._taken = host, port, taken
         self._arrival, self._most = arrival, most
-        self._answered: set[asyncio.BaseProtocol] = set()  # connections whose request is there
+        self._answered: set[asyncio.BaseProtocol] = set()  # connections whose request has arrived
         self.address: tuple[str, int] | None = None
 
     @asynccontextmanager
@@ -80,12 +78,12 @@ class Site:
         except OSError as error:
             await runner.cleanup()
             where = {"host": self._host, "port": self._port, "why": error.strerror}
-            raise SettingsError(self.taken.format(**where)) from error
+            raise SettingsError(self._taken.format(**where)) from error
         self.address = listening.sockets[0].getsockname()[:2]
         return listening
 
     def _admit(self, server: web.Server) -> web.RequestHandler:
-        """Take one more connection; those whose requests never come make room."""
+        """Accept one more connection; the oldest ones without a request make room."""
         awaited = [
             connection
             for connection in server.connections
@@ -99,14 +97,14 @@ class Site:
     async def _read_whole(
         self, request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
     ) -> web.StreamResponse:
-        """Read a request to its end, within its time, before anything is done about it."""
+        """Read a whole request within its time before handling it."""
         try:
             async with asyncio.timeout(self._arrival):
                 await request.read()
         except TimeoutError:
             return _refuse(request, 408, "it did not arrive in time")
         except ConnectionError:
-            return web.Response(status=400)  # which nobody is there to read
+            return web.Response(status=400)  # no one reads it
         except web.HTTPRequestEntityTooLarge:
             return _refuse(request, 413, "it is too large")
         connection = request.protocol

@@ -12,9 +12,7 @@ class SystemClock:
     """The Clock port on the machine's own time."""
 
     def now(self) -> datetime:
-        """Return the time in UTC."""
         return utc_now()
 
     async def sleep(self, seconds: float) -> None:
-        """Wait that long."""
         await asyncio.sleep(seconds)

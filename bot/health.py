@@ -21,15 +21,10 @@ PROBE_SECONDS = 5.0  # how long a probe of the database stands for: each is a wr
 LIVE = (Status.QUEUED, Status.RUNNING, Status.VOTING)
 MOST_COUNTED = 10_000
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+PORT_TAKEN = (
+    "Health cannot be served at {host}:{port}: {why}; set ROSTRUM_HEALTH__PORT to a free port."
+)
 log = structlog.get_logger(__name__)
-
-
-class HealthSite(Site):
-    """Where health is served."""
-
-    taken = (
-        "Health cannot be served at {host}:{port}: {why}; set ROSTRUM_HEALTH__PORT to a free port."
-    )
 
 
 class State(NamedTuple):
@@ -118,6 +113,6 @@ async def _listening(settings: HealthSettings, health: Health) -> AsyncIterator[
     async def metrics(_: web.Request) -> web.Response:
         return web.Response(body=await health.metrics(), headers={"Content-Type": METRICS_TYPE})
 
-    site = HealthSite(settings.host, settings.port or 0)
+    site = Site(settings.host, settings.port or 0, taken=PORT_TAKEN)
     async with site.serving([web.get("/healthz", healthz), web.get("/metrics", metrics)]):
         yield

@@ -11,6 +11,8 @@ from adapters.discord.connection import Connection as DiscordConnection
 from adapters.discord.rest import Rest as DiscordRest
 from adapters.discord.venue import DiscordVenue
 from adapters.proxies import proxy_of
+from adapters.site import Site
+from adapters.slack import texts
 from adapters.slack.connection import Connection as SlackConnection
 from adapters.slack.connection import Transport
 from adapters.slack.http import HttpTransport
@@ -18,7 +20,6 @@ from adapters.slack.install.installations import Installations
 from adapters.slack.install.oauth import Credentials, Installer
 from adapters.slack.install.workspaces import OneWorkspace, Workspaces
 from adapters.slack.rest import Rest as SlackRest
-from adapters.slack.site import Site
 from adapters.slack.socket import SocketTransport
 from adapters.slack.venue import SlackVenue
 from bot.app import App
@@ -134,7 +135,7 @@ def credentials_of(slack: SlackSettings) -> Credentials | None:
 
 def _open_slack(slack: SlackSettings) -> Slack:
     rest = SlackRest(slack.bot_token, slack.api_url, proxy=proxy_of(slack.api_url))
-    site = Site(slack.host, slack.port)
+    site = Site(slack.host, slack.port, taken=texts.PORT_TAKEN)
     workspaces: Workspaces = OneWorkspace(rest)
     installer = None
     if (given := credentials_of(slack)) is not None:

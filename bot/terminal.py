@@ -210,7 +210,7 @@ class Session:
             before = guests_among(user for held in read.holders.values() for user in held)
             await _by_keys(venue, options, before)
         else:
-            venue.note(texts.NOBODY)
+            venue.note(texts.NO_VOTERS)
         if debate.request.stance and self._has_people:
             await _until(app, debate.id, lambda _: venue.asked(UNSURE) > 1)
             await self._take_stances(venue, [move.after for move in self.stances or ()])

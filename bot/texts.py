@@ -30,7 +30,7 @@ VOTES_GIVEN = (
     "These votes are cast when it opens: {votes} (choose with --votes, or run it in a terminal)."
 )
 STANCES_GIVEN = "Where people stand before and after: {stances} (choose with --stances).\n"
-NOBODY = "No one can vote here (no terminal and no --votes), so the vote closes at once."
+NO_VOTERS = "No one can vote here (no terminal and no --votes), so the vote closes at once."
 STOPPING = (
     "Stopping: calls in flight are finished and kept (Ctrl-C again stops at once).\n"
     "Continue with:  {command} {code}"

@@ -26,6 +26,11 @@ Each message is written for the person who reads it: what happened, then what to
 from __future__ import annotations
 
 
+def why_of(error: BaseException) -> str:
+    """Return an error's message, or the name of its type if it has none."""
+    return str(error) or type(error).__name__
+
+
 class RostrumError(Exception):
     """Root of every error that Rostrum raises on purpose.
 

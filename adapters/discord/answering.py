@@ -1,8 +1,8 @@
-"""How an interaction is answered: acknowledged at once, carried out, and shown to who asked.
+"""Answers interactions: acknowledges them at once, runs the command, shows the answer privately.
 
-Discord forgets an interaction that is not acknowledged within three seconds, now and then also
-earlier, and its token after fifteen minutes. What cannot be answered privately any more is said in
-the channel, without what only the person who asked may know.
+Discord drops an interaction that is not acknowledged within three seconds, sometimes earlier, and
+its token after fifteen minutes. An answer that comes too late goes to the channel instead, without
+anything that only the person may know.
 """
 
 from __future__ import annotations
@@ -38,26 +38,26 @@ from engine.errors import RostrumError, UsageError
 from engine.ports import ButtonPressed, Listener
 from engine.text import split_markdown
 from engine.votes.hearing import Heard
-from engine.words.phrases import DEFECT
+from engine.words.phrases import COMMAND_BUG
 
 PLATFORM = "discord"
 MOST_BYTES = 10 * 2**20 - 4096  # of a file, as Discord counts them with the request around it
 ANSWER = 4000  # characters of an embed's text, with room to spare
-MARGIN_SECONDS = 30.0  # of the fifteen minutes, for an answer to be changed in
+MARGIN_SECONDS = 30.0  # left of the fifteen minutes, for a last edit
 LOOK_SECONDS = 0.25
 PRESS_TRIES = 8
 ACKNOWLEDGE_SECONDS = 2.0  # of the three that Discord waits
-NO_SETTINGS = ("broadcast",)  # that Discord has nothing for
+NO_SETTINGS = ("broadcast",)  # that Discord does not support
 log = structlog.get_logger(__name__)
 
 Interaction = discord.Interaction[discord.Client]
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """An answer in words: `private` for the asker; `public` None if no one else may read it.
+class AnswerText:
+    """An answer's text: `private` for the person; `public` is None if no one else may read it.
 
-    `started` is the code of the debate that was just started, `offered` are those to choose on.
+    `started` is the code of a new debate, `offered` are debates to review.
     """
 
     private: str
@@ -68,7 +68,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class FrontDesk:
     """Answers commands and button presses."""
 
     commands: Commands
@@ -79,10 +79,10 @@ class Desk:
     async def carry_out(
         self, interaction: Interaction, asked: Invocation | Callable[[], Invocation]
     ) -> None:
-        """Carry out a command, or what is read as one, and show its answer."""
+        """Run a command, or parse and run it, and show its answer."""
         acknowledged = await acknowledge(interaction)
 
-        async def run() -> Said:
+        async def run() -> AnswerText:
             command = asked() if callable(asked) else asked
             _refuse_broadcast(command)
             return said_of(await self.commands.run(person_of(interaction), command))
@@ -93,16 +93,16 @@ class Desk:
             self.followers.start(self._follow(interaction, said))
 
     async def vote(self, interaction: Interaction, option: str | None) -> None:
-        """Take a vote by button; None takes it back."""
+        """Cast a vote by button; None withdraws it."""
         acknowledged = await acknowledge(interaction)
 
-        async def run() -> Said:
-            return Said(vote_answer(await self._press(pressed_of(interaction, option))))
+        async def run() -> AnswerText:
+            return AnswerText(vote_answer(await self._press(pressed_of(interaction, option))))
 
         await self._show(interaction, acknowledged, await _explained(run))
 
     async def _press(self, pressed: ButtonPressed) -> object:
-        """Hand on a press; a button is visible a moment before its vote is stored."""
+        """Pass a press on, with retries: a button is visible just before its vote is stored."""
         for _ in range(PRESS_TRIES):
             heard = await self.listener(pressed)
             if not (isinstance(heard, Heard) and heard.outcome == "unknown"):
@@ -110,8 +110,8 @@ class Desk:
             await asyncio.sleep(LOOK_SECONDS)
         return heard
 
-    async def _follow(self, interaction: Interaction, said: Said) -> None:
-        """Add where a debate is held, then an unusual end, while its answer can be changed."""
+    async def _follow(self, interaction: Interaction, said: AnswerText) -> None:
+        """Add a link to the thread, then an abnormal end, while the answer can be edited."""
         person, link = person_of(interaction), ""
         seconds = seconds_left(interaction) - MARGIN_SECONDS
         async for status in follow(self.commands, person, said.started, seconds):
@@ -122,15 +122,15 @@ class Desk:
                 link = "\n" + texts.THREAD.format(thread=status.debate.thread)
                 await _edit_answer(interaction, replace(said, private=f"{said.private}{link}"))
 
-    async def _show(self, interaction: Interaction, acknowledged: bool, said: Said) -> None:
-        """Show an answer privately, or else what may be read by everybody in the channel."""
+    async def _show(self, interaction: Interaction, acknowledged: bool, said: AnswerText) -> None:
+        """Show an answer privately, or else its public part in the channel."""
         if not (acknowledged and await _edit_answer(interaction, said)):
             await self._say(interaction, said.public or texts.ASK_AGAIN)
 
     async def _say(self, interaction: Interaction, text: str) -> None:
-        told = texts.TOO_LATE.format(user=interaction.user.id, answer=text)
+        late = texts.TOO_LATE.format(user=interaction.user.id, answer=text)
         try:
-            for piece in _pieces(told):
+            for piece in _pieces(late):
                 body = {"embeds": [{"description": piece}]}
                 await self.venue.say(str(interaction.channel_id), body)
         except RostrumError as error:
@@ -138,20 +138,20 @@ class Desk:
 
 
 def _refuse_broadcast(command: Invocation) -> None:
-    """Refuse to show reveals in the channel too: a thread's messages stay in it on Discord."""
+    """Refuse to show reveals in the channel too: Discord cannot."""
     given = command.arguments
     if isinstance(given, SettingsArguments) and set(NO_SETTINGS) & set(given.changes):
         raise UsageError(texts.NO_BROADCAST)
 
 
 async def acknowledge(interaction: Interaction) -> bool:
-    """Tell Discord that an answer follows, to one person; False when it is too late for that."""
+    """Announce a private answer to Discord; False if it is too late."""
     until = time.monotonic() + ACKNOWLEDGE_SECONDS
     while True:
         try:
             await interaction.response.defer(ephemeral=True, thinking=True)
         except discord.HTTPException as error:
-            # A request that was cut may have arrived.
+            # A request without a response may have arrived.
             if error.code == ACKNOWLEDGED:
                 return True
             log.warning("interaction expired", code=error.code)
@@ -166,7 +166,7 @@ async def acknowledge(interaction: Interaction) -> bool:
 
 
 def person_of(interaction: Interaction) -> Person:
-    """Return the person and their place. Raises RostrumError outside of a server."""
+    """Return the person and their place. Raises RostrumError outside a server."""
     if interaction.guild_id is None or interaction.channel_id is None:
         raise RostrumError(texts.NOT_HERE)
     channel, user = interaction.channel, interaction.user
@@ -198,12 +198,12 @@ def pressed_of(interaction: Interaction, option: str | None) -> ButtonPressed:
     )
 
 
-def said_of(answer: Answer) -> Said:
-    """Put an answer into words, for who asked and for everybody."""
+def said_of(answer: Answer) -> AnswerText:
+    """Word an answer for the person, and for everyone."""
     if isinstance(answer, SettingsAnswer):
         answer = answer.without(NO_SETTINGS)
     public = answer.public()
-    return Said(
+    return AnswerText(
         private=to_markdown(answer, link=lambda thread: f"<#{thread}>"),
         public=None if public is None else to_markdown(public),
         file=answer if isinstance(answer, FileAnswer) else None,
@@ -212,20 +212,20 @@ def said_of(answer: Answer) -> Said:
     )
 
 
-async def _explained(run: Callable[[], Awaitable[Said]]) -> Said:
-    """Return an answer, or why there is none."""
+async def _explained(run: Callable[[], Awaitable[AnswerText]]) -> AnswerText:
+    """Return an answer, or the reason why there is none."""
     try:
         return await run()
     except RostrumError as error:
         said = refusal_of(error)
-        return Said(said, said)
+        return AnswerText(said, said)
     except Exception:  # the person gets an answer, and the log has the details
         log.exception("unhandled error in a command")
-        return Said(DEFECT, DEFECT)
+        return AnswerText(COMMAND_BUG, COMMAND_BUG)
 
 
-async def _edit_answer(interaction: Interaction, said: Said) -> bool:
-    """Show an answer in place of the acknowledgement, if that can still be done."""
+async def _edit_answer(interaction: Interaction, said: AnswerText) -> bool:
+    """Show an answer in place of the acknowledgement; False if it is too late."""
     first, *more = (discord.Embed(description=piece) for piece in _pieces(said.private))
 
     async def edit() -> None:

@@ -1,4 +1,4 @@
-"""How Discord shows the buttons and menus of engine/words/buttons.py."""
+"""Buttons and menus (engine/words/buttons.py) in Discord's form."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from engine.answers.review_list import ReviewLine
 from engine.words.buttons import Button, review_menu
 from engine.words.phrases import REVIEW_HINT, option_name
 
-ROW = 5  # buttons that Discord puts side by side
+ROW = 5  # buttons in a row on Discord
 _ROW_KIND, _BUTTON_KIND = 1, 2
 GREY, RED = 2, 4
 
@@ -34,7 +34,7 @@ def _button(button: Button) -> dict[str, Any]:
 
 def review_menus(lines: Sequence[ReviewLine]) -> discord.ui.View:
     """Return a menu for each debate of a review."""
-    # What is chosen is heard by its custom id, for as long as the answer is shown.
+    # Choices are handled by custom id, so the view itself may time out.
     view = discord.ui.View(timeout=1.0)
     for line in lines:
         code = line.debate.code

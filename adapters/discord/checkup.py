@@ -1,4 +1,4 @@
-"""What `rostrum check` asks Discord: the token, the application, and the rights in each server."""
+"""`rostrum check` on Discord: the token, the application, and the permissions in each server."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from adapters.discord.rest import Rest
 from adapters.finding import Finding
 from engine.errors import VenueError
 
-TEXT_CHANNELS = (0, 5)  # ordinary ones and announcements
-GUILDS = 200  # of a page, the most that Discord lists
+TEXT_CHANNELS = (0, 5)  # text and announcements
+GUILDS = 200  # Discord's largest page
 MOST_NAMED = 5
 
 
 async def check(rest: Rest) -> AsyncIterator[Finding]:
-    """Look at everything that has to be right on Discord's side."""
+    """Check everything on Discord's side."""
     try:
         user = await rest.request(Act.READ, "GET", "/users/@me")
         application = await rest.request(Act.READ, "GET", "/oauth2/applications/@me")
@@ -66,7 +66,7 @@ def _sum_up(subject: str, held: discord.Permissions, absent: list[str]) -> Findi
 
 
 class _Rights(NamedTuple):
-    """What the bot may do in a server, before any channel has its say."""
+    """The bot's permissions in a server, before any channel's overwrites."""
 
     guild: str
     me: str
@@ -91,7 +91,7 @@ async def _rights(rest: Rest, guild: str) -> _Rights:
 
 
 def _lacking(rights: _Rights, channels: list[dict[str, Any]]) -> dict[str, list[str]]:
-    """Return the channels by what lacks in them, of what the server itself allows."""
+    """Return channels by the permissions that they deny although the server grants them."""
     everywhere = set(missing(rights.held))
     found: dict[str, list[str]] = {}
     for channel in channels:

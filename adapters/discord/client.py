@@ -1,4 +1,4 @@
-"""The gateway's client: events go to the engine, commands and buttons to the desk.
+"""The gateway's client: events go to the engine, commands and buttons to the front desk.
 
 It needs no privileged intent and keeps no messages or members: every event it uses is a raw one.
 """
@@ -6,7 +6,7 @@ It needs no privileged intent and keeps no messages or members: every event it u
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Hashable
 from functools import partial
 from typing import Any
 
@@ -15,20 +15,22 @@ import structlog
 from discord import app_commands
 
 from adapters.discord import votes
-from adapters.discord.answering import PLATFORM, Desk, Interaction
+from adapters.discord.answering import PLATFORM, FrontDesk, Interaction
 from adapters.discord.commands import DebateCommands
 from adapters.discord.identify import Identifies
-from adapters.discord.in_order import InOrder
 from adapters.discord.presence import Presence
 from adapters.discord.registration import register
 from adapters.discord.rest import Rest
 from adapters.discord.translation import Translator
+from adapters.in_order import InOrder
 from engine.chat.invocation import pressed_invocation
+from engine.errors import RostrumError
 from engine.ports import (
     CommunityLost,
     EventsLost,
     EventsMissed,
     EventsResumed,
+    Inbound,
     ReactionSeen,
     ThreadDeleted,
     ThreadShut,
@@ -48,7 +50,7 @@ class Client(discord.AutoShardedClient):
 
     def __init__(
         self,
-        desk: Desk,
+        desk: FrontDesk,
         identifies: Identifies,
         guild_ids: tuple[int, ...],
         shards: int,
@@ -70,24 +72,24 @@ class Client(discord.AutoShardedClient):
         )
         self._desk, self._identifies, self._guild_ids = desk, identifies, guild_ids
         self._tasks: set[asyncio.Task[None]] = set()
-        self._events = InOrder(desk.listener, self._spawn)
+        self._events = InOrder(desk.listener)
         self._presence = presence
-        self._joined: set[str] = set()  # since READY, which knew nothing of them
+        self._joined: set[str] = set()  # since READY, which did not list them
         presence.begin(shards)
-        # Which servers it is in is told by READY alone; discord.py keeps those of before as well.
+        # Only READY lists the current servers; discord.py keeps the earlier ones too.
         parse = self._connection.parsers["READY"]
         self._connection.parsers["READY"] = partial(self._read_ready, parse)
         self.tree = app_commands.CommandTree(self)
         self.tree.add_command(DebateCommands(desk))
 
     async def setup_hook(self) -> None:
-        """Register the commands, where they have changed."""
+        """Register the commands if they have changed."""
         await self.tree.set_translator(Translator())
         await register(self.tree, self.http, self._guild_ids)
         self._presence.expect()
 
     async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
-        """Wait as long as the day's number of IDENTIFYs asks for."""
+        """Wait as long as the daily limit on IDENTIFYs requires."""
         with self._presence.pausing():
             await self._identifies.wait()
 
@@ -102,49 +104,49 @@ class Client(discord.AutoShardedClient):
     async def on_shard_connect(self, shard_id: int) -> None:
         """A new session: earlier events were missed."""
         self._presence.heard(shard_id)
-        self._events.put("missed", EventsMissed(shard_id))
+        self._put("missed", EventsMissed(shard_id))
 
     async def on_shard_resumed(self, shard_id: int) -> None:
-        """An old session goes on, and what happened meanwhile is told."""
+        """An old session resumed; the events of the meantime follow."""
         self._presence.heard(shard_id)
-        self._events.put("missed", EventsResumed(shard_id))
+        self._put("missed", EventsResumed(shard_id))
 
     async def on_shard_disconnect(self, shard_id: int) -> None:
         """A shard's connection was lost."""
         self._presence.lost(shard_id)
-        self._events.put("missed", EventsLost(shard_id))
+        self._put("missed", EventsLost(shard_id))
 
     # --- votes ---------------------------------------------------------------------------
 
     async def on_raw_reaction_add(self, event: discord.RawReactionActionEvent) -> None:
-        """Somebody reacted."""
+        """A reaction was added."""
         self._heard(votes.reaction_seen(event, self._me, added=True))
 
     async def on_raw_reaction_remove(self, event: discord.RawReactionActionEvent) -> None:
-        """Somebody took a reaction back, or a moderator did."""
+        """A reaction was removed, by its owner or a moderator."""
         self._heard(votes.reaction_seen(event, self._me, added=False))
 
     async def on_raw_reaction_clear(self, event: discord.RawReactionClearEvent) -> None:
-        """A moderator took every reaction away."""
-        self._events.put(event.message_id, votes.all_cleared(event))
+        """A moderator removed every reaction."""
+        self._put(event.message_id, votes.all_cleared(event))
 
     async def on_raw_reaction_clear_emoji(self, event: discord.RawReactionClearEmojiEvent) -> None:
-        """A moderator took one emoji away."""
+        """A moderator removed every reaction with one emoji."""
         cleared = votes.emoji_cleared(event)
         if cleared is not None:
-            self._events.put(event.message_id, cleared)
+            self._put(event.message_id, cleared)
 
     # --- places --------------------------------------------------------------------------
 
     async def on_raw_thread_delete(self, event: discord.RawThreadDeleteEvent) -> None:
         """A thread was deleted."""
-        self._events.put(event.thread_id, ThreadDeleted(str(event.thread_id)))
+        self._put(event.thread_id, ThreadDeleted(str(event.thread_id)))
 
     async def on_raw_thread_update(self, event: discord.RawThreadUpdateEvent) -> None:
         """A thread was archived, locked, or opened again."""
         shut = event.data["thread_metadata"]
         archived, locked = shut["archived"], shut.get("locked", False)
-        self._events.put(event.thread_id, ThreadShut(str(event.thread_id), archived, locked))
+        self._put(event.thread_id, ThreadShut(str(event.thread_id), archived, locked))
 
     async def on_guild_join(self, guild: discord.Guild) -> None:
         """A server invited Rostrum."""
@@ -156,7 +158,7 @@ class Client(discord.AutoShardedClient):
         await self._lost(str(guild.id))
 
     async def on_servers_listed(self, there: frozenset[str], shard: int, shards: int) -> None:
-        """A new session: notice who removed Rostrum while it was away, and who took it back."""
+        """A new session: record servers that left or joined while Rostrum was offline."""
         known = await self._desk.commands.communities(PLATFORM)
         for server in sorted(there - known):
             await self._desk.commands.joined(PLATFORM, server)
@@ -168,7 +170,7 @@ class Client(discord.AutoShardedClient):
     # --- buttons -------------------------------------------------------------------------
 
     async def on_interaction(self, interaction: Interaction) -> None:
-        """A button was pressed; its custom id says which, on any message."""
+        """A button or menu was used; its custom id says which."""
         if interaction.type is not discord.InteractionType.component:
             return
         data: dict[str, Any] = dict(interaction.data or {})
@@ -183,7 +185,7 @@ class Client(discord.AutoShardedClient):
             await self._desk.vote(interaction, pressed.of or None)
 
     async def on_error(self, event_method: str, /, *args: Any, **kwargs: Any) -> None:
-        """Log a defect of a handler, without what it was called with."""
+        """Log a handler's bug, without its arguments."""
         log.exception("unhandled error in an event", handler=event_method)
 
     # --- inside --------------------------------------------------------------------------
@@ -194,7 +196,7 @@ class Client(discord.AutoShardedClient):
 
     def _heard(self, seen: ReactionSeen | None) -> None:
         if seen is not None:
-            self._events.put((seen.message, seen.user), seen)
+            self._put((seen.message, seen.user), seen)
 
     def _read_ready(self, parse: Callable[[Any], None], data: Any) -> None:
         shard, shards = data.get("shard") or (0, 1)
@@ -205,16 +207,24 @@ class Client(discord.AutoShardedClient):
         self.dispatch("servers_listed", there, shard, shards)
 
     async def _lost(self, server: str) -> None:
-        self._events.put(server, CommunityLost(server))
+        self._put(server, CommunityLost(server))
         await self._desk.commands.left(PLATFORM, server)
 
-    def _spawn(self, work: Awaitable[None]) -> asyncio.Task[None]:
-        task = asyncio.ensure_future(work)
+    def _put(self, key: Hashable, event: Inbound) -> None:
+        """Handle an event in a task, after the earlier ones of its key."""
+        task = asyncio.ensure_future(self._hear(key, event))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        return task
+
+    async def _hear(self, key: Hashable, event: Inbound) -> None:
+        try:
+            await self._events.hear(key, event)
+        except RostrumError as error:
+            log.error("event not stored", kind=type(event).__name__, why=str(error))
+        except Exception:  # a bug in one event must not lose the next ones
+            log.exception("unhandled error in an event", kind=type(event).__name__)
 
 
 def _is_of(shard: int, shards: int, server: str) -> bool:
-    """Return whether a shard hears of a server, as Discord divides them."""
+    """Return whether a server belongs to a shard (Discord's formula)."""
     return (int(server) >> 22) % shards == shard

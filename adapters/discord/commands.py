@@ -1,7 +1,7 @@
 """`/debate` and its subcommands, as Discord shows them; each becomes a command value.
 
-The person's client shows them in its own language (translation.py). Autocompletion checks nothing,
-so everything is checked again where the command is carried out.
+Each Discord client shows them in its own language (translation.py). Autocompletion validates
+nothing, so the command itself checks every value.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import discord
 from discord import app_commands
 
 from adapters.discord import texts
-from adapters.discord.answering import NO_SETTINGS, Desk, Interaction, person_of
+from adapters.discord.answering import NO_SETTINGS, FrontDesk, Interaction, person_of
 from engine.chat.choices import (
     Choice,
     format_choices,
@@ -55,7 +55,7 @@ DEBATE = "The debate's code; leave it out for the one in this channel or thread"
 class DebateCommands(app_commands.Group):
     """`/debate`, for everyone who can write; servers can override that, as for any command."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: FrontDesk) -> None:
         super().__init__(
             name="debate",
             description="Debates between AI models, judged by a blind jury and by you",
@@ -110,7 +110,7 @@ class DebateCommands(app_commands.Group):
         more: str | None = None,
     ) -> None:
         """Start a debate, asking for the topic in a form when it is left out."""
-        # The parameters declare the options; what was given comes all together.
+        # The parameters only declare the options; the namespace has the given ones.
         given = dict(iter(interaction.namespace))
         if topic is None:
             await interaction.response.send_modal(TopicForm(self._desk, given))
@@ -132,13 +132,13 @@ class DebateCommands(app_commands.Group):
     @app_commands.command(description="Show a debate's progress")
     @app_commands.describe(debate=DEBATE)
     async def status(self, interaction: Interaction, debate: str | None = None) -> None:
-        """Say how far a debate is."""
+        """Show a debate's progress."""
         await self._desk.carry_out(interaction, Invocation("status", DebateArgument(debate=debate)))
 
     @app_commands.command(description="Show a debate's result")
     @app_commands.describe(debate=DEBATE)
     async def result(self, interaction: Interaction, debate: str | None = None) -> None:
-        """Say how a debate ended."""
+        """Show a debate's result."""
         await self._desk.carry_out(interaction, Invocation("result", DebateArgument(debate=debate)))
 
     @app_commands.command(description="List the debates on this server")
@@ -177,12 +177,12 @@ class DebateCommands(app_commands.Group):
 
     @app_commands.command(description="Export the data of revealed debates as a file (managers)")
     async def export(self, interaction: Interaction) -> None:
-        """Hand over an export."""
+        """Export the debates."""
         await self._desk.carry_out(interaction, Invocation("export"))
 
     @app_commands.command(description="Show how far jury and people agree")
     async def agreement(self, interaction: Interaction) -> None:
-        """Say how far jury and people agree."""
+        """Show how far jury and people agree."""
         await self._desk.carry_out(interaction, Invocation("agreement"))
 
     @app_commands.command(description="Show how people and jury rate the models")
@@ -205,7 +205,7 @@ class DebateCommands(app_commands.Group):
 
     @app_commands.command(description="Show what is stored about you and this server")
     async def privacy(self, interaction: Interaction) -> None:
-        """Say what is stored."""
+        """Show what is stored."""
         await self._desk.carry_out(interaction, Invocation("privacy"))
 
     @app_commands.command(
@@ -286,7 +286,7 @@ class DebateCommands(app_commands.Group):
 class TopicForm(discord.ui.Modal):
     """Asks for a topic that may be long; the other options were given with the command."""
 
-    def __init__(self, desk: Desk, given: Mapping[str, Any]) -> None:
+    def __init__(self, desk: FrontDesk, given: Mapping[str, Any]) -> None:
         super().__init__(title=texts.TOPIC_TITLE)
         self._desk, self._given = desk, given
         self.topic: discord.ui.TextInput[TopicForm] = discord.ui.TextInput(
@@ -316,7 +316,7 @@ class TopicForm(discord.ui.Modal):
 
 
 def start_command(given: Mapping[str, Any]) -> Invocation:
-    """Read what was given to `/debate start`, by option. Raises UsageError."""
+    """Parse the options given to `/debate start`. Raises UsageError."""
     more = parse_command(f"start {given.get('more') or ''}").arguments
     if not isinstance(more, StartArguments) or more.topic:
         raise UsageError(texts.MORE_IS_OPTIONS)

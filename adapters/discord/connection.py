@@ -1,7 +1,7 @@
-"""Keeps the gateway connected: a client that ends, for whatever reason, is followed by another.
+"""Keeps the gateway connected: a client that ends for any reason is replaced by a new one.
 
-discord.py resumes a dropped connection by itself. It does not survive a first connection that
-fails, nor an event that it cannot read; here that costs one client and a pause.
+discord.py resumes a dropped connection itself. It does not survive a failed first connection, nor
+an event that it cannot parse; here that costs one client and a pause.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from discord.gateway import DiscordWebSocket
 from pydantic import SecretStr
 
 from adapters.discord import texts
-from adapters.discord.answering import Desk
+from adapters.discord.answering import FrontDesk
 from adapters.discord.client import Client
 from adapters.discord.errors import KNOWN, Act
 from adapters.discord.identify import Identifies
@@ -24,14 +24,14 @@ from adapters.discord.presence import Presence, shorten_logs
 from adapters.discord.rest import Rest
 from adapters.discord.venue import DiscordVenue
 from engine.chat.commands import Commands
-from engine.errors import SettingsError, VenueAwayError, VenueGoneError
+from engine.errors import SettingsError, VenueAwayError, VenueGoneError, why_of
 from engine.ports import Listener
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 CANCEL_AGAIN_SECONDS = 1.0
-STEADY_SECONDS = 60.0  # a client that lived so long was well
-PATIENCE = 60.0  # with a client that hears nothing: its own pauses grow to 1,024 s
-# Discord's close codes after which trying again is wrong: token, sharding, version, intents.
+STEADY_SECONDS = 60.0  # a client that lasted this long was healthy
+PATIENCE = 60.0  # with a silent client: discord.py's own pauses grow to 1,024 s
+# Discord's final close codes: wrong token, sharding, version or intents.
 FINAL_CODES = frozenset({4004, 4010, 4011, 4012, 4013, 4014})
 log = structlog.get_logger(__name__)
 
@@ -61,7 +61,7 @@ class Connection:
 
     async def run(self, commands: Commands, listener: Listener, venue: DiscordVenue) -> None:
         """Stay connected until cancelled. Raises SettingsError when Discord refuses for good."""
-        desk, pause = Desk(commands, listener, venue), self._first_pause
+        desk, pause = FrontDesk(commands, listener, venue), self._first_pause
         shorten_logs()
         while True:
             began = time.monotonic()
@@ -73,15 +73,15 @@ class Connection:
                 log.warning("gateway unavailable", why=str(error))
             except KNOWN as error:
                 _refuse_final(error)
-                log.warning("gateway connection ended", why=str(error) or type(error).__name__)
-            except Exception:  # an event that discord.py cannot read ends its client
+                log.warning("gateway connection ended", why=why_of(error))
+            except Exception:  # an event that discord.py cannot parse ends its client
                 log.exception("unhandled error in the gateway connection")
             if time.monotonic() - began - self._presence.silence > STEADY_SECONDS:
                 pause = self._first_pause
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
 
-    async def _live(self, desk: Desk) -> None:
+    async def _live(self, desk: FrontDesk) -> None:
         """Run one client until it ends."""
         shards = await self._find_gateway()
         client = Client(desk, self._identifies, self._guild_ids, shards, self._rest, self._presence)
@@ -100,7 +100,7 @@ class Connection:
         living.result()
 
     async def _find_gateway(self) -> int:
-        """Learn the gateway's address and the number of shards, where requests go as well."""
+        """Ask for the gateway's address and the number of shards."""
         found = await self._rest.request(Act.READ, "GET", "/gateway/bot")
         # discord.py uses its constant whenever it reconnects with a new session.
         DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(found["url"])
@@ -113,10 +113,10 @@ class Connection:
 
 
 async def _end(living: asyncio.Task[None]) -> None:
-    """Cancel a task until it has ended.
+    """Cancel a task repeatedly until it has ended.
 
     discord.py connects within `asyncio.wait_for`, which before Python 3.12 loses a cancellation
-    that comes in the moment of success.
+    that arrives at the moment of success.
     """
     while not living.done():
         living.cancel()
@@ -124,7 +124,7 @@ async def _end(living: asyncio.Task[None]) -> None:
 
 
 def _refuse_final(error: BaseException) -> None:
-    """Raise for an end after which connecting again would only end so again."""
+    """Raise SettingsError for an end that reconnecting would only repeat."""
     final = isinstance(error, discord.PrivilegedIntentsRequired)
     if isinstance(error, discord.ConnectionClosed):
         final = error.code in FINAL_CODES

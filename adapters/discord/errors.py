@@ -1,4 +1,4 @@
-"""What Discord's refusals mean: the one place that turns them into Rostrum's errors.
+"""Turns Discord's refusals into Rostrum's errors; the only place that does.
 
 Codes are those of Discord's documentation, "JSON error codes".
 """
@@ -12,7 +12,7 @@ import aiohttp
 import discord
 
 from adapters.discord import texts
-from engine.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
+from engine.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError, why_of
 
 UNKNOWN_CHANNEL, UNKNOWN_GUILD, UNKNOWN_MESSAGE = 10003, 10004, 10008
 UNKNOWN_EMOJI = 10014
@@ -22,11 +22,11 @@ NO_ACCESS, NO_PERMISSION, ARCHIVED = 50001, 50013, 50083
 WRONG_KIND = 50024
 THREAD_EXISTS, LOCKED, TOO_MANY_THREADS = 160004, 160005, 160006
 
-UNTOLD = 0.5  # seconds, if Discord did not say; callers back off by themselves
+RETRY_SECONDS = 0.5  # if Discord did not say; callers back off on their own
 
 
 class Act(StrEnum):
-    """What is asked of Discord; texts.py says each in words, with the permissions it needs."""
+    """The kinds of requests; texts.py has the words and permissions of each."""
 
     POST = "post"
     EDIT = "edit"
@@ -38,9 +38,9 @@ class Act(StrEnum):
 
 
 class UnreadyError(Exception):
-    """Discord answered 429 or 5xx: it may be asked again after some seconds.
+    """Discord answered 429 or 5xx: retry after some seconds.
 
-    `everywhere` is a limit on all that the bot asks; `code` is Discord's own, 0 for none.
+    `everywhere`: the limit is on all of the bot's requests; `code` is Discord's own, 0 for none.
     """
 
     def __init__(self, status: int, after: float, everywhere: bool, code: int = 0) -> None:
@@ -52,7 +52,7 @@ class UnreadyError(Exception):
 
 
 def explain(error: Exception, act: Act, place: str, message: str = "") -> VenueError:
-    """Return the error that the engine knows, with a sentence that says what to do."""
+    """Return the engine's error for an exception, with a message that says what to do."""
     match error:
         case UnreadyError(code=code) if code == EDITED_TOO_OFTEN:
             return VenueError(texts.TOO_OLD)
@@ -60,16 +60,16 @@ def explain(error: Exception, act: Act, place: str, message: str = "") -> VenueE
             return slow_down(error.after)
         case UnreadyError():
             said = texts.FAILING.format(status=error.status)
-            return VenueAwayError(said, retry_after=UNTOLD, maybe_stored=True)
+            return VenueAwayError(said, retry_after=RETRY_SECONDS, maybe_stored=True)
         case discord.LoginFailure():
             return VenueGoneError(texts.TOKEN_REFUSED)
         case discord.HTTPException():
             return _refusal(error, act, place, message)
         case aiohttp.ClientConnectorError():
-            return VenueAwayError(texts.AWAY.format(why=_why(error)), retry_after=UNTOLD)
+            return VenueAwayError(texts.AWAY.format(why=why_of(error)), retry_after=RETRY_SECONDS)
         case _:
-            said = texts.UNANSWERED.format(why=_why(error))
-            return VenueAwayError(said, retry_after=UNTOLD, maybe_stored=True)
+            said = texts.UNANSWERED.format(why=why_of(error))
+            return VenueAwayError(said, retry_after=RETRY_SECONDS, maybe_stored=True)
 
 
 NETWORK = (aiohttp.ClientError, OSError, asyncio.TimeoutError)
@@ -111,11 +111,7 @@ def _sentence(error: discord.HTTPException, act: Act) -> str:
 
 
 def _for_good(error: discord.HTTPException, act: Act) -> bool:
-    """Whether nothing can be posted there any more, until somebody changes that."""
+    """Return whether nothing can be posted there until a person changes that."""
     if error.status == 401 or error.code in (UNKNOWN_CHANNEL, UNKNOWN_GUILD, NO_ACCESS):
         return True
     return act is Act.POST and error.code in (NO_PERMISSION, ARCHIVED, LOCKED)
-
-
-def _why(error: Exception) -> str:
-    return str(error) or type(error).__name__

@@ -1,4 +1,4 @@
-"""Whether a debate can be held where an interaction came from, before anything is paid; pure."""
+"""Checks, before anything is paid, whether a debate can run where a command was used; pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ POSTS_ONLY = (discord.ChannelType.forum, discord.ChannelType.media)
 
 
 def ground_of(interaction: Interaction) -> Ground:
-    """Return what Discord says of the channel or thread, and of the bot's permissions in it."""
+    """Return the obstacles in a command's channel or thread, from the bot's permissions in it."""
     channel, held = interaction.channel, interaction.app_permissions
     place, inside = interaction.channel_id, isinstance(channel, discord.Thread)
     files = missing(held, FOR_FILES) and texts.NO_FILES.format(place=place)
@@ -48,7 +48,7 @@ def _unfit_kind(channel: object, held: discord.Permissions) -> str:
 
 def _lacking(held: discord.Permissions, place: int | None, *, inside: bool) -> str:
     names = missing(held, INSIDE_A_THREAD if inside else FOR_A_DEBATE)
-    if VIEW in names:  # without it Discord takes all others away as well
+    if VIEW in names:  # without it Discord denies all others too
         names = [VIEW]
     elif any(name.startswith("Send Messages") for name in names):
         names = [name for name in names if name not in WITH_POSTING]

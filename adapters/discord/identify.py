@@ -1,4 +1,4 @@
-"""How often the bot may introduce itself: 1,000 IDENTIFYs a day, or Discord resets its token."""
+"""Discord's limit on IDENTIFYs: 1,000 a day, or it resets the bot's token."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import asyncio
 from aiolimiter import AsyncLimiter
 
 DAY = 86_400.0
-SHARE = 0.45  # a leaky bucket lets up to twice its rate through in some one day
+SHARE = 0.45  # a leaky bucket may let twice its rate through in one day
 GAP_SECONDS = 5.0  # Discord takes one in five seconds
 TOTAL = 1000
 

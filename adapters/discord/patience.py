@@ -1,8 +1,8 @@
-"""A request of an interaction that is cut is sent again, for as long as its token lives.
+"""Retries an interaction's requests for as long as its token is valid.
 
-What is sent again stands in place of what it showed before, so that nothing is said twice. Of an
-answer in several pieces the later ones are messages of their own: should one of them be shown and
-its answer be lost, it is shown twice, which is better than not at all.
+A repeated edit replaces what it showed before, so nothing appears twice. Later pieces of a long
+answer are separate messages: if one is shown but its response is lost, it appears twice, which is
+better than not at all.
 """
 
 from __future__ import annotations
@@ -14,16 +14,17 @@ import discord
 import structlog
 
 from adapters.discord.errors import NETWORK
+from engine.errors import why_of
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
-PASSING = 429  # and whatever is 500 or more
+PASSING = 429  # and any 5xx
 log = structlog.get_logger(__name__)
 
 Interaction = discord.Interaction[discord.Client]
 
 
 async def insist(interaction: Interaction, ask: Callable[[], Awaitable[object]]) -> bool:
-    """Ask, with growing pauses, until Discord answers; False where it refuses, or never does."""
+    """Retry with growing pauses until Discord accepts; False if it refuses or time runs out."""
     pause = FIRST_PAUSE
     while not interaction.client.is_closed():
         try:
@@ -32,7 +33,7 @@ async def insist(interaction: Interaction, ask: Callable[[], Awaitable[object]])
             if not _passes(error) or seconds_left(interaction) < pause:
                 log.warning("private answer lost", why=str(error))
                 return False
-            log.info("private answer retried", why=str(error) or type(error).__name__)
+            log.info("private answer retried", why=why_of(error))
         else:
             return True
         await asyncio.sleep(pause)
@@ -41,7 +42,7 @@ async def insist(interaction: Interaction, ask: Callable[[], Awaitable[object]])
 
 
 def seconds_left(interaction: Interaction) -> float:
-    """Return for how long an interaction's token is still good."""
+    """Return how long an interaction's token is still valid."""
     return (interaction.expires_at - discord.utils.utcnow()).total_seconds()
 
 

@@ -1,4 +1,4 @@
-"""What is sent to Discord for one message: embeds, buttons and files, as frozen JSON."""
+"""The request for one message: embeds, buttons and files, as frozen JSON."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from engine.messages import File
 from engine.ports import Part
 
-NOBODY: dict[str, list[str]] = {"parse": []}  # allowed mentions: no text pings anyone
+NO_MENTIONS: dict[str, list[str]] = {"parse": []}  # no text pings anyone
 LONGEST_NONCE = 25
 SMALL = "-# {text}"  # how Discord writes small print
 
@@ -21,14 +21,14 @@ class Payload(NamedTuple):
     files: tuple[File, ...] = ()
 
     def part(self, reference: str, *, plain: bool = False) -> Part:
-        """Freeze it."""
+        """Return it as a frozen part."""
         files = [file.model_dump() for file in self.files]
         kept = json.dumps({"body": self.body, "files": files}, ensure_ascii=False)
         return Part(reference=reference, body=kept, plain=plain)
 
     @classmethod
     def of(cls, part: Part) -> Payload:
-        """Read what was frozen."""
+        """Read a frozen part."""
         kept = json.loads(part.body)
         return cls(kept["body"], tuple(File.model_validate(file) for file in kept["files"]))
 
@@ -53,7 +53,7 @@ class Payload(NamedTuple):
 
 
 def nonce_of(place: str, reference: str) -> str:
-    """Return the nonce by which Discord knows a repeated post, for as long as it remembers."""
+    """Return the nonce by which Discord recognises a repeated post for a few minutes."""
     return hashlib.sha256(f"{place} {reference}".encode()).hexdigest()[:LONGEST_NONCE]
 
 

@@ -1,4 +1,4 @@
-"""What Rostrum must be allowed to do in a server, and where it is not; pure."""
+"""The permissions that Rostrum needs in a server, and those it lacks; pure."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ NEEDED = discord.Permissions(
 )
 FOR_FILES = discord.Permissions(attach_files=True)
 FOR_A_DEBATE = discord.Permissions(NEEDED.value & ~FOR_FILES.value)
-# Inside a thread another permission is needed to post, and no thread is opened.
+# Posting inside a thread needs another permission, and no thread is opened.
 INSIDE_A_THREAD = discord.Permissions(
     FOR_A_DEBATE.value & ~discord.Permissions(send_messages=True, create_public_threads=True).value
 )
-# What Discord leaves out of somebody's permissions in a channel where they may not post.
+# Permissions that Discord removes where a member may not post.
 WITH_POSTING = ("Embed Links", "Attach Files")
 FOR_SECRET = discord.Permissions(manage_messages=True)
 NAMES = {
@@ -52,7 +52,7 @@ def invite_link(application_id: int, *, secret_ballots: bool = False) -> str:
 
 
 def application_id_of(token: str) -> int:
-    """Return the application that a bot's token belongs to. Raises SettingsError."""
+    """Return the application id in a bot's token. Raises SettingsError."""
     head = token.strip().split(".", 1)[0]
     try:
         return int(base64.urlsafe_b64decode(head + "=" * (-len(head) % 4)).decode())
@@ -64,7 +64,7 @@ def application_id_of(token: str) -> int:
 
 
 def missing(held: discord.Permissions, wanted: discord.Permissions = NEEDED) -> list[str]:
-    """Return the names of the permissions that are wanted and not held."""
+    """Return the names of the wanted permissions that are not held."""
     lacking = discord.Permissions(wanted.value & ~held.value)
     return [NAMES.get(name, name) for name, on in lacking if on and name in NAMES]
 

@@ -1,7 +1,7 @@
-"""Which shards hear Discord now, and how long one has not: said once when lost, once when back.
+"""Tracks which shards are connected, and for how long one has been silent.
 
-discord.py connects again by itself, each time with a traceback of 3 KB and a pause that grows to
-1,024 s. Its tries are one line each here; its owner ends it after a while.
+discord.py reconnects itself, each time with a traceback of 3 KB and a pause that grows to 1,024 s.
+Here each try is logged in one line, and the connection's owner gives up after a while.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import structlog
+
+from engine.errors import why_of
 
 TRIES = ("Attempting a reconnect", "Failed to connect")  # how discord.py's records begin
 LOGGERS = ("discord.client", "discord.shard")
@@ -24,9 +26,9 @@ class Presence:
     def __init__(self) -> None:
         self._count = 0
         self._here: set[int] = set()
-        self._lost_at: float | None = None  # None: nothing was lost since all were here
-        self._silent_since: float | None = None  # None: nothing is waited for
-        self._pauses = 0  # of our own, under way
+        self._lost_at: float | None = None  # None: no loss since all were connected
+        self._silent_since: float | None = None  # None: no shard is expected
+        self._pauses = 0  # our own pauses in progress
 
     @property
     def connected(self) -> bool:
@@ -35,24 +37,24 @@ class Presence:
 
     @property
     def silence(self) -> float:
-        """Seconds since a shard was last heard of, while one is missing."""
+        """Seconds since the last sign of a shard, while one is missing."""
         if self._silent_since is None or self._pauses:
             return 0.0
         return time.monotonic() - self._silent_since
 
     def begin(self, count: int) -> None:
-        """Begin with a new client; nothing is expected of it before `expect`."""
+        """Start over with a new client; nothing is expected before `expect`."""
         self._count, self._silent_since = count, None
         self._here.clear()
 
     def expect(self) -> None:
-        """Count the silence from now: a shard was asked for."""
+        """Count the silence from now: a shard is connecting."""
         if not self.connected:
             self._silent_since = time.monotonic()
 
     @contextmanager
     def pausing(self) -> Iterator[None]:
-        """Count no silence while it is our own, as before an IDENTIFY."""
+        """Count no silence during a pause of our own, as before an IDENTIFY."""
         self._pauses += 1
         try:
             yield
@@ -71,31 +73,28 @@ class Presence:
             log.info("gateway reconnected", seconds=seconds)
 
     def lost(self, shard: int | None = None) -> None:
-        """A shard's connection was lost; None: every one's."""
+        """A shard's connection was lost; None: all of them."""
         self._lost_at = self._lost_at or time.monotonic()
         self._silent_since = self._silent_since or time.monotonic()
         self._here -= self._here if shard is None else {shard}
 
 
 class OneLine(logging.Filter):
-    """Says in one line of ours what discord.py says of each try to connect again."""
+    """Replaces discord.py's traceback of each reconnect by one line."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Let everything else pass."""
+        """Pass all other records."""
         if not str(record.msg).startswith(TRIES):
             return True
         error = record.exc_info[1] if record.exc_info else None
-        log.warning("gateway unavailable", why=_why(error), tried=record.getMessage())
+        why = why_of(error) if error else ""
+        log.warning("gateway unavailable", why=why, tried=record.getMessage())
         return False
 
 
 def shorten_logs() -> None:
-    """Have discord.py's tries logged in one line each; may be called again."""
+    """Log each of discord.py's reconnects in one line; may be called again."""
     for name in LOGGERS:
         logger = logging.getLogger(name)
         if not any(isinstance(known, OneLine) for known in logger.filters):
             logger.addFilter(OneLine())
-
-
-def _why(error: BaseException | None) -> str:
-    return "" if error is None else str(error) or type(error).__name__

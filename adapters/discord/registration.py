@@ -1,4 +1,4 @@
-"""Registering the commands with Discord, only where they differ from what it has."""
+"""Registers the commands with Discord, if they differ from the registered ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ log = structlog.get_logger(__name__)
 async def register(
     tree: app_commands.CommandTree, http: HTTPClient, guild_ids: Sequence[int]
 ) -> None:
-    """Register for these servers, where commands appear at once, or else for all of them."""
+    """Register for these servers, where commands appear at once, or else globally."""
     application = tree.client.application_id
     wanted = await _payload(tree)
     paths = [f"/applications/{application}/guilds/{guild}/commands" for guild in guild_ids]
@@ -40,7 +40,7 @@ async def _payload(tree: app_commands.CommandTree) -> list[dict[str, Any]]:
 
 
 def same(wanted: object, known: object) -> bool:
-    """Return whether Discord has what is wanted; it adds fields, and leaves out empty ones."""
+    """Return whether Discord has the wanted commands; it adds fields and drops empty ones."""
     if isinstance(wanted, Mapping):
         have = known if isinstance(known, Mapping) else {}
         return all(same(value, have.get(name)) for name, value in wanted.items())

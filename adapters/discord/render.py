@@ -1,7 +1,7 @@
 """How a card looks in Discord: embeds in the colour of their side; pure.
 
-Everything that models and people wrote is Markdown, and data: nobody is pinged by any of it
-(payload.py, `NOBODY`), tables keep their columns, and nothing is hidden as a spoiler.
+Texts by models and people are Markdown, and data: they ping no one (`NO_MENTIONS` in payload.py),
+tables keep their columns, and nothing is hidden as a spoiler.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ AUTHOR = 128  # of 256, as some characters count twice
 
 BLUE, RED, GREY, GOLD, ORANGE = 0x3B82F6, 0xEF4444, 0x94A3B8, 0xEAB308, 0xF97316
 COLOURS = {"A": BLUE, "B": RED, "judge": GOLD, "vote": GOLD, "warning": ORANGE, "error": RED}
-# From 1 to 9, told apart also by those who see red and green alike.
+# From 1 to 9, distinguishable with red-green colour blindness.
 OTHER_COLOURS = (
     *(BLUE, RED, 0x22C55E, 0xA855F7, 0x06B6D4),
     *(ORANGE, 0xEC4899, 0x84CC16, 0x78716C),
@@ -34,7 +34,7 @@ OTHER_COLOURS = (
 
 
 def parts(message: Message, stem: str) -> tuple[Part, ...]:
-    """Turn a message into payloads that Discord takes; buttons and files go with the last."""
+    """Turn a message into payloads; buttons and files go with the last."""
     card = card_of(message)
     small = f"\n{SMALL.format(text=card.small)}" if card.small else ""
     cut = split_markdown(shown(markdown_of(card, EMOJIS) + small), DESCRIPTION, units)
@@ -53,7 +53,7 @@ def plain(source: Part | str, reference: str) -> tuple[Part, ...]:
 
 
 def _said(payload: Payload) -> str:
-    """Return the words of a payload: whose they are, and what they say."""
+    """Return the text of a payload, with its authors."""
     said = []
     for embed in payload.body.get("embeds", ()):
         said += [embed.get("author", {}).get("name", ""), embed.get("description", "")]
@@ -67,7 +67,7 @@ def colour_of(side: str) -> int:
 
 
 def _payload(card: Card, piece: Piece) -> Payload:
-    """Make one piece: the first says whose it is, the last what belongs to the whole."""
+    """Return one piece; the first has the title, the last the footer, state, buttons and files."""
     embed: dict[str, Any] = {}
     if piece.number == 1:
         embed["author"] = {"name": headline(clean(card.title), AUTHOR) or "…"}

@@ -1,9 +1,8 @@
-"""Requests to Discord on behalf of the engine, apart from the gateway's client.
+"""Requests to Discord's REST API, apart from the gateway's client.
 
-discord.py's own HTTP client keeps the rate limits of its answers' headers, and `way_out` that of
-the whole bot. The client's retries are off: the outbox is the one that repeats, after it has looked
-whether the first try was stored. It lives as long as the venue, while a gateway's client ends with
-its gateway.
+discord.py's HTTP client keeps to the rate limits in response headers, and `way_out` to the whole
+bot's. The client's retries are off: only the outbox retries, after checking whether the first try
+was stored. It lives as long as the venue, while a gateway's client ends with its gateway.
 """
 
 from __future__ import annotations
@@ -22,19 +21,19 @@ from pydantic import SecretStr
 from adapters.discord.errors import KNOWN, Act, UnreadyError, explain, slow_down
 from adapters.discord.way_out import WayOut
 
-MARGIN = 0.05  # seconds, so as never to come back early
+MARGIN = 0.05  # seconds, so as never to retry early
 
-Json = Any  # what discord.py reads from an answer
+Json = Any  # as discord.py parses a response
 
 
 class Rest:
     """Discord's REST interface with a bot's token; logs in with the first request.
 
-    `proxy` is the address of an HTTP proxy that it goes by, the gateway's client as well.
+    `proxy` is the address of an HTTP proxy, for this and for the gateway's client.
     """
 
     def __init__(self, token: SecretStr, api_url: str, *, proxy: str | None = None) -> None:
-        # Class-level: discord.py has no other way to be sent elsewhere.
+        # Class-level: discord.py has no other setting for the address.
         Route.BASE = api_url.rstrip("/")
         self._token, self.proxy = token, proxy
         self._http: HTTPClient | None = None
@@ -57,7 +56,7 @@ class Rest:
         admitted: bool = False,
         **ids: str,
     ) -> Json:
-        """Ask once, in turn; `admitted`: the caller has waited for its turn already.
+        """Send one request in turn; `admitted`: the caller has already waited for its turn.
 
         Raises VenueAwayError, MessageGoneError, VenueGoneError or VenueError.
         """
@@ -72,13 +71,13 @@ class Rest:
         try:
             http = await self._connected()
             return await http.request(route, **sent)
-        except (*KNOWN, ValueError) as error:  # ValueError: an answer cut in the middle
+        except (*KNOWN, ValueError) as error:  # ValueError: a truncated response
             if isinstance(error, UnreadyError) and error.status == 429:
                 self._shut["" if error.everywhere else lane] = time.monotonic() + error.after
             raise explain(error, act, place, message) from error
 
     async def whoami(self) -> str:
-        """Return the bot's own user id, logging in if that is still to be done."""
+        """Return the bot's own user id; logs in if necessary."""
         try:
             await self._connected()
         except KNOWN as error:
@@ -106,7 +105,7 @@ class Rest:
             return self._http
 
     def _refuse_early(self, lane: str) -> None:
-        """Send nothing to what Discord closed: ten thousand such answers ban the address."""
+        """Refuse requests that Discord would refuse: ten thousand of those ban the address."""
         now = time.monotonic()
         self._shut = {key: until for key, until in self._shut.items() if until > now}
         left = max(self._shut.get(lane, now), self._shut.get("", now)) - now
@@ -117,7 +116,7 @@ class Rest:
 async def _refuse_unready(
     _: aiohttp.ClientSession, __: SimpleNamespace, end: aiohttp.TraceRequestEndParams
 ) -> None:
-    """Raise before discord.py repeats a request by itself, or sleeps where a deadline runs."""
+    """Raise before discord.py retries a request, or sleeps past a deadline."""
     status = end.response.status
     if status != 429 and status < 500:
         return
@@ -132,7 +131,7 @@ async def _refuse_unready(
 
 
 def _read(text: str) -> dict[str, Any]:
-    """Return an answer's fields; none where something before Discord has answered."""
+    """Return a response's fields; none if it came from something in between."""
     try:
         answer = json.loads(text)
     except ValueError:

@@ -1,7 +1,7 @@
 """Names and descriptions of the commands in other languages, from the tables in locales/.
 
-Each table maps an English text to its translation, in the form of gettext; what a table lacks
-stays English. A person's Discord client picks its own language.
+Each table maps an English text to its translation; texts missing in a table stay English. A
+person's Discord client picks the language.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def table(language: str) -> dict[str, str]:
 
 
 class Translator(app_commands.Translator):
-    """Looks texts of the commands up in the tables."""
+    """Looks up the commands' texts in the tables."""
 
     async def translate(
         self,
@@ -37,6 +37,6 @@ class Translator(app_commands.Translator):
         locale: Locale,
         context: app_commands.TranslationContextTypes,
     ) -> str | None:
-        """Return a text in a language, None for one that Rostrum does not speak."""
+        """Return a text's translation, None for a language without a table."""
         language = TABLES.get(locale)
         return None if language is None else table(language).get(string.message)

@@ -17,7 +17,7 @@ from adapters.discord.errors import (
     WRONG_KIND,
     Act,
 )
-from adapters.discord.payload import NOBODY, Payload, carries, nonce_of
+from adapters.discord.payload import NO_MENTIONS, Payload, carries, nonce_of
 from adapters.discord.rest import Rest
 from adapters.discord.votes import EMOJIS, option_of
 from engine.delivery.pace import GAP_SECONDS, ChannelPace
@@ -28,10 +28,10 @@ from engine.ports import Part, Reactions, VenueLimits
 PAGE = 100
 THREADS = (10, 11, 12)  # of an announcement channel, public, private
 REACTION_SHARE = 0.3  # of the gap between messages: Discord takes one reaction in 0.25 s
-MOST_PAGES = 10  # read back in a channel, where it is not known after which message to look
+MOST_PAGES = 10  # read back in a channel if no earlier message is known
 ARCHIVE_MINUTES = 10080  # the longest that Discord offers, and the longest vote
-# Ten readings a second, of up to three requests each, leave a third of the way out to what people
-# wait for; were all of them refused, they would not be the ten thousand in ten minutes that ban.
+# Ten readings a second, of up to three requests each, leave a third of the rate to what people wait
+# for; even if all were refused, they would stay below the ten thousand in ten minutes that ban.
 LIMITS = VenueLimits(state_seconds=5.0, read_seconds=0.1)
 MESSAGE = "/channels/{channel_id}/messages/{message_id}"
 MESSAGES = "/channels/{channel_id}/messages"
@@ -67,18 +67,18 @@ class DiscordVenue:
             yield
 
     async def post(self, place: str, part: Part) -> str:
-        """Post one piece and return its message's id; Discord drops a repetition it remembers."""
+        """Post one piece and return its message id; Discord drops a repetition within minutes."""
         payload = Payload.of(part)
         return await self._post(place, payload, nonce_of(place, part.reference))
 
     async def say(self, place: str, body: dict[str, Any]) -> str:
-        """Post a plain message that belongs to no debate, at the same rate."""
+        """Post a message that belongs to no debate, at the same rate."""
         async with self.turn(place, first=True):
             return await self._post(place, Payload(body), None)
 
     async def edit(self, place: str, message: str, part: Part) -> None:
         """Replace what a message shows."""
-        said = Payload.of(part).body | {"allowed_mentions": NOBODY}
+        said = Payload.of(part).body | {"allowed_mentions": NO_MENTIONS}
         await self._awake(Act.EDIT, "PATCH", MESSAGE, place=place, message=message, body=said)
 
     async def read(self, place: str, message: str) -> dict[str, Any]:
@@ -98,9 +98,9 @@ class DiscordVenue:
         return None
 
     async def open_thread(self, channel: str, message: str, title: str) -> str:
-        """Open a public thread on a message; it has the message's id, as Discord has it.
+        """Open a public thread on a message; on Discord it has the message's id.
 
-        A message inside a thread can have none: what it announces is held where it stands.
+        A message inside a thread cannot have one; its debate runs in that thread.
         """
         body = {"name": title.strip() or "…", "auto_archive_duration": ARCHIVE_MINUTES}
         try:
@@ -117,7 +117,7 @@ class DiscordVenue:
         return str(opened["id"])
 
     async def direct(self, place: str, user: str) -> str:
-        """Return the channel of direct messages with somebody."""
+        """Return the channel of direct messages to a user."""
         asked = {"recipient_id": user}
         opened = await self._rest.request(
             Act.POST, "POST", "/users/@me/channels", place=place, body=asked
@@ -134,7 +134,7 @@ class DiscordVenue:
                 await self._awake(Act.REACT, "PUT", path, place=place, message=message, emoji=emoji)
 
     async def reactions(self, place: str, message: str) -> Reactions:
-        """Read who holds which option; incomplete when Discord refuses an option's for good."""
+        """Read who holds which option; incomplete if Discord refuses an option for good."""
         kept = await self.read(place, message)
         holders: dict[str, frozenset[str]] = {}
         complete = True
@@ -151,7 +151,7 @@ class DiscordVenue:
         return Reactions(holders, _seeded(kept), complete)
 
     async def remove_reaction(self, place: str, message: str, user: str, option: str) -> None:
-        """Take somebody's reaction away, where the bot may manage messages."""
+        """Remove a person's reaction; needs Manage Messages."""
         path = f"{MESSAGE}/reactions/{{emoji}}/{{user_id}}"
         of = {"emoji": EMOJIS[option], "user_id": user}
         try:
@@ -162,7 +162,7 @@ class DiscordVenue:
                 raise
 
     async def typing(self, place: str, seats: Sequence[str]) -> None:
-        """Show the bot typing; Discord stops that by itself."""
+        """Show the bot typing; Discord ends that after a few seconds."""
         if seats:
             await self._rest.request(
                 Act.TYPING, "POST", "/channels/{channel_id}/typing", place=place
@@ -171,7 +171,7 @@ class DiscordVenue:
     # --- inside -----------------------------------------------------------------------
 
     async def _post(self, place: str, payload: Payload, nonce: str | None) -> str:
-        body = payload.body | {"allowed_mentions": NOBODY}
+        body = payload.body | {"allowed_mentions": NO_MENTIONS}
         if nonce is not None:
             body |= {"nonce": nonce, "enforce_nonce": True}
         sent: dict[str, Any] = {"body": body}
@@ -188,7 +188,7 @@ class DiscordVenue:
     async def _awake(
         self, act: Act, method: str, path: str, *, place: str, message: str, **more: Any
     ) -> None:
-        """Ask about a message; where its thread was archived, open that and ask again."""
+        """Send a request about a message; if its thread is archived, reopen it and retry."""
         ask = {"place": place, "message": message, **more}
         try:
             await self._rest.request(act, method, path, **ask)
@@ -255,6 +255,6 @@ def _option(reaction: dict[str, Any]) -> str | None:
 
 
 def _code(error: VenueError) -> int:
-    """Return Discord's own code of a refusal, 0 where there is none."""
+    """Return Discord's own code of a refusal, 0 if it has none."""
     cause = error.__cause__
     return cause.code if isinstance(cause, discord.HTTPException) else 0

@@ -1,4 +1,4 @@
-"""Between Discord's reactions and a vote's options; pure."""
+"""Maps Discord's reactions to a vote's options; pure."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ EMOJIS = {
     "down": "👎",
     "unsure": "🤷",
 }
-# Discord hands emojis out with or without the mark that asks for their coloured form.
+# Discord sends emoji with or without the selector of their coloured form.
 _COLOURED = "\ufe0f"
 _OPTIONS = {emoji.replace(_COLOURED, ""): option for option, emoji in EMOJIS.items()}
 
 
 def option_of(emoji: str | None) -> str | None:
-    """Return the option that an emoji stands for, None when it is no vote."""
+    """Return an emoji's option, None for other emoji."""
     return _OPTIONS.get((emoji or "").replace(_COLOURED, ""))
 
 
 def reaction_seen(
     event: discord.RawReactionActionEvent, me: int | None, *, added: bool
 ) -> ReactionSeen | None:
-    """Translate a reaction, None for one that is nobody's vote: a bot's, or another emoji.
+    """Translate a reaction; None for a bot's, or another emoji.
 
-    Discord tells whether somebody is a bot only when a reaction is added; one that was not
-    counted then has nothing to take back.
+    Discord says whether a user is a bot only when a reaction is added; one that was not counted
+    then cannot be withdrawn.
     """
     option = None if event.emoji.is_custom_emoji() else option_of(event.emoji.name)
     if option is None or event.user_id == me or (event.member is not None and event.member.bot):
@@ -47,12 +47,12 @@ def reaction_seen(
 
 
 def all_cleared(event: discord.RawReactionClearEvent) -> ReactionsCleared:
-    """Translate that a moderator took every reaction away."""
+    """Translate the removal of every reaction by a moderator."""
     return ReactionsCleared(str(event.channel_id), str(event.message_id))
 
 
 def emoji_cleared(event: discord.RawReactionClearEmojiEvent) -> ReactionsCleared | None:
-    """Translate that a moderator took one emoji away, None when it is no vote's."""
+    """Translate the removal of one emoji by a moderator; None for other emoji."""
     option = None if event.emoji.is_custom_emoji() else option_of(event.emoji.name)
     if option is None:
         return None

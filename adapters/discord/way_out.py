@@ -1,12 +1,12 @@
-"""The one way out to Discord: at most 45 requests leave in any second, first come first served.
+"""The bot-wide rate limit: at most 45 requests leave in any second, first come first served.
 
-Discord takes 50 a second of a whole bot, whatever they ask; answers to interactions do not count.
-Every request waits twice. `admit` is the queue, where no deadline runs. Then comes the door: what
-was held up after its turn would otherwise leave in a bunch. The door is a little wider than the
-queue, so that nothing waits there for long.
+Discord allows 50 a second per bot; answers to interactions do not count. Every request waits
+twice. `admit` is the queue, where no deadline runs. Then comes the door: requests delayed after
+their turn would otherwise leave in a bunch. The door is a little wider than the queue, so waits
+there are short.
 
-A leaky bucket lets its burst and its rate through in some one second, so the burst is small. It is
-not fair by itself: a newcomer may be served before those that wait, so only a line's head asks it.
+A leaky bucket may let its burst and its rate through in one second, so the burst is small. It is
+not fair: it may serve a newcomer first, so only the head of each queue uses it.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ EXEMPT = ("/interactions/", "/webhooks/")
 
 
 class WayOut:
-    """Lets a bot's requests go, each in its turn."""
+    """Lets a bot's requests out, each in turn."""
 
     def __init__(self) -> None:
-        self._queue = _Line(MOST - BURST - NARROWER)
-        self._door = _Line(MOST - BURST)
+        self._queue = _Queue(MOST - BURST - NARROWER)
+        self._door = _Queue(MOST - BURST)
 
     async def admit(self, *, first: bool = False) -> None:
-        """Wait in the queue, however long it is; `first` goes before all that is not."""
+        """Wait in the queue without a limit; `first` goes before all others."""
         await self._queue.wait(first=first)
 
     def trace(self) -> aiohttp.TraceConfig:
-        """Return what holds each request of a session at the door."""
+        """Return the hook that holds each request of a session at the door."""
         config = aiohttp.TraceConfig()
         config.on_request_start.append(self._leave)
         return config
@@ -50,7 +50,7 @@ class WayOut:
             await self._door.wait()
 
 
-class _Line:
+class _Queue:
     """A leaky bucket that serves in the order of arrival."""
 
     def __init__(self, per_second: float) -> None:
@@ -60,7 +60,7 @@ class _Line:
         self._serving: asyncio.Task[None] | None = None
 
     async def wait(self, *, first: bool = False) -> None:
-        """Wait until it is one's turn."""
+        """Wait for a turn."""
         turn = asyncio.get_running_loop().create_future()
         heappush(self._waiting, (not first, next(self._number), turn))
         if self._serving is None or self._serving.done():
@@ -75,7 +75,7 @@ class _Line:
     def _call_next(self) -> None:
         while self._waiting:
             *_, turn = heappop(self._waiting)
-            if not turn.done():  # one that is done has given up
+            if not turn.done():  # cancelled ones have given up
                 turn.set_result(None)
                 return
 

@@ -16,11 +16,10 @@ class LocalDispatcher:
         self._open = True
 
     async def submit(self, debate_id: str) -> None:
-        """See to it that a debate is run; submitting it again changes nothing."""
         self._submitted.put_nowait(debate_id)
 
     async def run(self, think: Callable[[str], Awaitable[None]]) -> None:
-        """Run what is submitted, side by side, until cancelled; a task that dies ends it all."""
+        """Run queued debates concurrently, until cancelled; a task that raises ends them all."""
 
         async def run_one(debate_id: str) -> None:
             try:
@@ -35,14 +34,13 @@ class LocalDispatcher:
             while True:
                 debate_id = await self._submitted.get()
                 if debate_id in self._running:
-                    # It may be at its very end: what asked for it now is looked at after that.
+                    # It may be about to end, so it is queued again afterwards.
                     self._again.add(debate_id)
                 elif self._open:
                     task = group.create_task(run_one(debate_id), name=f"debate {debate_id}")
                     self._running[debate_id] = task
 
     async def stop(self, seconds: float) -> None:
-        """Take nothing new, and wait so long for what runs before interrupting it."""
         self._open = False
         running = list(self._running.values())
         if not running:

@@ -1,6 +1,6 @@
-"""How a command or button is answered: carried out after its acknowledgement, shown to who asked.
+"""Answers commands and buttons: runs them after their acknowledgement, shows the answer privately.
 
-Whatever takes time happens here, after Slack has been told that the request arrived.
+Slow work happens here, once Slack has its acknowledgement.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ from engine.delivery.ending import refusal_of
 from engine.errors import NotAllowedError, RostrumError, UsageError
 from engine.line.intake import Ground
 from engine.ports import ButtonPressed, Listener
-from engine.words.phrases import DEFECT
+from engine.words.phrases import COMMAND_BUG
 
 PLATFORM = "slack"
-MOST_BYTES = 100 * 2**20  # Slack takes a gigabyte; an export is made in memory
-NO_SETTINGS = ("manager_role",)  # that Slack has nothing for
-FOLLOWED_SECONDS = 1700.0  # of the half hour in which Slack takes answers
+MOST_BYTES = 100 * 2**20  # Slack accepts a gigabyte, but exports are built in memory
+NO_SETTINGS = ("manager_role",)  # that Slack does not support
+FOLLOWED_SECONDS = 1700.0  # of the half hour in which Slack accepts answers
 log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class FrontDesk:
     """Answers commands, button presses and submitted forms."""
 
     commands: Commands
@@ -53,7 +53,7 @@ class Desk:
     followers: Followers = field(default_factory=Followers)
 
     async def carry_out(self, asker: Asker, command: Invocation) -> None:
-        """Carry out a command, and show its answer."""
+        """Run a command and show its answer."""
         whisper = Whisper(self.workspaces, asker)
 
         async def run() -> None:
@@ -62,7 +62,7 @@ class Desk:
         await explained(whisper, run)
 
     async def carry_out_line(self, asker: Asker, line: str) -> None:
-        """Carry out a command as it was typed; what is wrong with it is said with its usage."""
+        """Run a typed command; errors in it are shown with its usage."""
         whisper = Whisper(self.workspaces, asker)
 
         async def run() -> None:
@@ -76,7 +76,7 @@ class Desk:
         await explained(whisper, run)
 
     async def run(self, asker: Asker, command: Invocation) -> Answer:
-        """Carry out a command. Raises RostrumError, whose text is for who asked."""
+        """Run a command. Raises RostrumError, whose message is for the person."""
         _refuse_what_slack_lacks(command)
         person = await self.person(asker)
         ground = Ground(no_removal=texts.NOT_HIDDEN)
@@ -86,7 +86,7 @@ class Desk:
         return await self.commands.run(person, command)
 
     async def finish(self, whisper: Whisper, answer: Answer) -> None:
-        """Show an answer; of a start also where the debate is held, once it is."""
+        """Show an answer; after a start also a link to the thread, once it is open."""
         if isinstance(answer, ReviewAnswer):
             await self._offer(whisper, answer)
             return
@@ -104,14 +104,14 @@ class Desk:
             self.followers.start(self._follow(whisper, answer.debate.code))
 
     async def _offer(self, whisper: Whisper, review: ReviewAnswer) -> None:
-        """Show debates to answer, each with a link and a menu."""
+        """Show debates to review, each with a link and a menu."""
         home = await self.workspaces.find(whisper.asker.team)
         url = (await home.rest.identity()).url
         text = to_markdown(review, link=lambda thread: texts.LINK.format(link=link_to(url, thread)))
         await whisper.say(text, review_menus(review.lines) if review.lines else None)
 
     async def vote(self, asker: Asker, pressed: ButtonPressed) -> None:
-        """Take a vote by button, and say what became of it."""
+        """Cast a vote by button, and show the result."""
         whisper = Whisper(self.workspaces, asker)
 
         async def run() -> None:
@@ -120,7 +120,7 @@ class Desk:
         await explained(whisper, run)
 
     async def person(self, asker: Asker) -> Person:
-        """Return the person and their place. Raises NotAllowedError outside of a channel."""
+        """Return the person and their place. Raises NotAllowedError outside a channel."""
         if asker.direct:
             raise NotAllowedError(texts.NOT_HERE)
         home = await self.workspaces.find(asker.team)
@@ -137,7 +137,7 @@ class Desk:
         )
 
     async def _follow(self, whisper: Whisper, code: str) -> None:
-        """Say where a debate is held, then an unusual end, while Slack takes private answers."""
+        """Show a link to the thread, then an abnormal end, while Slack accepts private answers."""
         person = await self.person(whisper.asker)
         async for status in follow(self.commands, person, code, FOLLOWED_SECONDS):
             thread = status.debate.thread
@@ -152,24 +152,24 @@ class Desk:
 
 
 async def explained(whisper: Whisper, run: Callable[[], Awaitable[None]]) -> None:
-    """Do something, or say why it cannot be done."""
+    """Run something, or show why it failed."""
     try:
         await run()
     except RostrumError as error:
         await whisper.say(refusal_of(error))
     except Exception:  # the person gets an answer, and the log has the details
         log.exception("unhandled error in a command")
-        await whisper.say(DEFECT)
+        await whisper.say(COMMAND_BUG)
 
 
 def link_to(url: str, place: str) -> str:
-    """Return the address of a thread in a workspace's Slack."""
+    """Return the web address of a thread."""
     where = Place.parse(place)
     return f"{url.rstrip('/')}/archives/{where.channel}/p{(where.root or '').replace('.', '')}"
 
 
 def _refuse_what_slack_lacks(command: Invocation) -> None:
-    """Refuse settings that no bot can keep on Slack: a secret ballot, and a role."""
+    """Refuse settings that Slack does not support: a secret ballot, a role."""
     given = command.arguments
     if isinstance(given, SettingsArguments):
         ballot = given.changes.get("ballot", "").strip().casefold()

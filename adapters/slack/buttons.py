@@ -1,4 +1,4 @@
-"""How Slack shows the buttons and menus of engine/words/buttons.py."""
+"""Buttons and menus (engine/words/buttons.py) in Slack's form."""
 
 from __future__ import annotations
 

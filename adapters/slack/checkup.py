@@ -1,4 +1,4 @@
-"""What `rostrum check` asks Slack: tokens, scopes, and the channels that Rostrum is a member of."""
+"""`rostrum check` on Slack: tokens, scopes, and the channels that Rostrum is a member of."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from pydantic import SecretStr
 from adapters.finding import Finding
 from adapters.slack import texts
 from adapters.slack.errors import Act, name_of
-from adapters.slack.install.manifest import SCOPES
+from adapters.slack.install.manifest import INSTALL_PATH, SCOPES
 from adapters.slack.install.oauth import Credentials
 from adapters.slack.rest import Identity, Rest
-from adapters.slack.site import INSTALL_PATH
 from engine.errors import VenueAwayError, VenueError
 from engine.store.installs import Install
 
@@ -22,7 +21,7 @@ _SECRET = re.compile(r"[0-9a-f]{32}")
 
 
 async def check_bot(rest: Rest, subject: str = "slack") -> AsyncIterator[Finding]:
-    """Look at what has to be right in one workspace."""
+    """Check one workspace."""
     try:
         identity = await rest.identity()
     except VenueError as error:
@@ -34,7 +33,7 @@ async def check_bot(rest: Rest, subject: str = "slack") -> AsyncIterator[Finding
 
 
 async def check_installs(app: Rest, installs: Sequence[Install]) -> AsyncIterator[Finding]:
-    """Look at every workspace that installed Rostrum."""
+    """Check every workspace that installed Rostrum."""
     if not installs:
         yield Finding("slack", None, f"no workspace has it yet; an admin opens {INSTALL_PATH}")
     for install in installs:
@@ -49,7 +48,7 @@ async def check_app(
     signing_secret: SecretStr | None,
     credentials: Credentials | None = None,
 ) -> AsyncIterator[Finding]:
-    """Look at what belongs to the app, in whichever workspace it is."""
+    """Check the app itself."""
     if app_token is not None:
         yield await _check_app_token(rest, app_token)
     if signing_secret is not None:

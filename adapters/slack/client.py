@@ -1,7 +1,7 @@
-"""Slack's requests: events go to the engine, commands, buttons and the form to the desk.
+"""Slack's requests: events go to the engine; commands, buttons and forms to the front desk.
 
-Bolt answers a request when its handler has returned. An event's handler returns when it is stored,
-so Slack tells again whatever was not; the others acknowledge, and leave the work to tasks.
+Bolt answers a request when its handler returns. An event's handler returns once the event is
+stored, so Slack repeats events that were not; the others acknowledge and start a task.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from slack_bolt.async_app import AsyncApp
 from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.context.async_context import AsyncBoltContext
 
+from adapters.in_order import InOrder
 from adapters.slack import texts
-from adapters.slack.answering import PLATFORM, Desk
+from adapters.slack.answering import PLATFORM, FrontDesk
 from adapters.slack.buttons import ANY
 from adapters.slack.forms.form import FORM
 from adapters.slack.forms.modals import Modals
 from adapters.slack.forms.settings_form import SETTINGS_FORM
-from adapters.slack.in_order import InOrder
 from adapters.slack.install.workspaces import Workspace
 from adapters.slack.markup import typed
 from adapters.slack.venue import Place, SlackVenue
@@ -48,9 +48,9 @@ Ack = Callable[..., Awaitable[object]]
 
 
 class Client:
-    """The handlers of everything that Slack sends to the app, from whichever workspace."""
+    """The handlers of everything that Slack sends to the app, from any workspace."""
 
-    def __init__(self, desk: Desk, venue: SlackVenue) -> None:
+    def __init__(self, desk: FrontDesk, venue: SlackVenue) -> None:
         self._desk, self._venue = desk, venue
         self._events = InOrder(desk.listener)
         self._modals = Modals(desk, self._spawn)
@@ -60,8 +60,8 @@ class Client:
         """Return Bolt's application with these handlers."""
         workspaces = self._desk.workspaces
 
-        # Of a workspace that is not served something may still concern a message of ours, in a
-        # channel that is shared; who handles it refuses the rest in words.
+        # A workspace that is not served may share a channel with one of our messages, so its
+        # requests are let in; the handlers refuse the rest.
         async def authorize(team_id: str | None) -> AuthorizeResult:
             try:
                 me: str | None = (await workspaces.find(team_id or "")).user
@@ -88,7 +88,7 @@ class Client:
         return app
 
     async def finish(self) -> None:
-        """Leave what was asked some seconds to be answered."""
+        """Give running answers some seconds to finish."""
         await self._desk.followers.stop()
         if self._tasks:
             _, late = await asyncio.wait(self._tasks, timeout=FINISH_SECONDS)
@@ -99,7 +99,7 @@ class Client:
     # --- commands ------------------------------------------------------------------------
 
     async def _on_command(self, ack: Ack, command: Json) -> None:
-        """Acknowledge a command, and carry it out or open the form."""
+        """Acknowledge a command, then run it or open a form."""
         await ack()
         asker = Asker(
             team=command["team_id"],
@@ -109,7 +109,7 @@ class Client:
             direct=command.get("channel_name") == "directmessage",
         )
         text = str(command.get("text") or "").strip()
-        # The settings name channels and people by their ids, topics as people read them.
+        # Settings need the ids of channels and people, topics their names.
         line = typed(text, ids=text.casefold().startswith("settings"))
         match line.casefold().split():
             case []:
@@ -122,7 +122,7 @@ class Client:
     # --- buttons -------------------------------------------------------------------------
 
     async def _on_button(self, ack: Ack, body: Json, context: AsyncBoltContext) -> None:
-        """Acknowledge a button, and do what its action id says."""
+        """Acknowledge a button, then do what its action id says."""
         await ack()
         action = body["actions"][0]
         pressed = read_button(action["action_id"])
@@ -147,11 +147,11 @@ class Client:
     # --- events --------------------------------------------------------------------------
 
     async def _on_reaction(self, event: Json, body: Json, context: AsyncBoltContext) -> None:
-        """Store a reaction to one of our messages; raises where Slack has to tell it again."""
+        """Store a reaction to one of our messages; raises if Slack must repeat it."""
         item, option = event["item"], option_of(event["reaction"])
         if option is None or item.get("type") != "message":
             return
-        # What its person does next waits until this is stored, whatever it takes to look it up.
+        # The person's next event waits until this one is stored, lookups included.
         async with self._events.lane((item["ts"], event["user"])):
             home = await self._find_home(event.get("item_user"), context.team_id)
             if home is None or event["user"] == home.user:
@@ -173,9 +173,9 @@ class Client:
             self._spawn(self._take_from_bot(home, seen))
 
     async def _take_from_bot(self, home: Workspace, seen: ReactionSeen) -> None:
-        """Look its user up once a reaction is stored, and take it back where that is a bot.
+        """Look up a stored reaction's user, and remove the reaction if that is a bot.
 
-        Where it cannot be looked up now, the reading before the vote closes does so.
+        If the lookup fails now, the reading before the vote closes repeats it.
         """
         try:
             if not await home.people.bots([seen.user]):
@@ -187,9 +187,9 @@ class Client:
         await self._events.hear((seen.message, seen.user), taken)
 
     async def _find_home(self, author: str | None, team: str | None) -> Workspace | None:
-        """Return the workspace whose bot wrote a message: in a shared channel not who tells it.
+        """Return the workspace whose bot wrote a message; a shared channel may name another.
 
-        None for one that is not served. Raises VenueAwayError.
+        None if it is not served. Raises VenueAwayError.
         """
         workspaces = self._desk.workspaces
         try:
@@ -199,14 +199,14 @@ class Client:
             return None
 
     async def _find_place(self, team: str, channel: str, message: str) -> str | None:
-        """Return the place of a message that asks something, None for any other."""
+        """Return the place of a message with an open question, None for any other."""
         votes = self._desk.commands.store.votes
         places = map(Place.parse, await votes.places(PLATFORM, message))
         found = (place for place in places if (place.team, place.channel) == (team, channel))
         return next(map(str, found), None)
 
     async def _on_removal(self, event: Json, body: Json, context: AsyncBoltContext) -> None:
-        """Note that a workspace removed Rostrum, or took its token away."""
+        """Record that a workspace removed Rostrum, or revoked its token."""
         if event["type"] == "tokens_revoked" and not event.get("tokens", {}).get("bot"):
             return
         team = context.team_id or ""
@@ -217,12 +217,12 @@ class Client:
     # --- inside --------------------------------------------------------------------------
 
     async def _on_error(self, error: Exception) -> None:
-        """Log what a handler raised, without what it was called with."""
+        """Log a handler's error, without its arguments."""
         try:
             raise error
         except RostrumError as refusal:
             log.error("event not stored", why=str(refusal))
-        except Exception:  # Slack tells it again, and the log knows the rest
+        except Exception:  # Slack repeats it, and the log has the details
             log.exception("unhandled error in an event")
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
@@ -232,7 +232,7 @@ class Client:
 
 
 def _moment(ts: str) -> datetime:
-    """Return the time that a Slack timestamp says, to the microsecond."""
+    """Return a Slack timestamp's time, to the microsecond."""
     seconds, _, fraction = ts.partition(".")
     whole = datetime.fromtimestamp(int(seconds), UTC)
     return whole.replace(microsecond=int(f"{fraction:0<6}"[:6]))
@@ -249,7 +249,7 @@ def _asker_of(place: Place, body: Json) -> Asker:
 
 
 def _place_of(team: str, body: Json) -> Place:
-    """Return the place that a button's message is in."""
+    """Return the place of a button's message."""
     container = body["container"]
     root = (body.get("message") or {}).get("thread_ts") or container.get("thread_ts")
     inside = root is not None and root != container["message_ts"]
@@ -268,5 +268,5 @@ def _vote_of(place: Place, body: Json, option: str | None) -> ButtonPressed:
 
 
 def _event_id(user: str, when: str) -> str:
-    """Return what tells a press from others; a user's id is kept in one place only."""
+    """Return a press's id, hashed: user ids are stored in one table only."""
     return hashlib.sha256(f"{user}/{when}".encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Keeps Slack's events coming, from every workspace, until it is told to end."""
+"""Keeps events arriving from every workspace, until cancelled."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import structlog
 from aiohttp import web
 from slack_bolt.async_app import AsyncApp
 
-from adapters.slack.answering import PLATFORM, Desk
+from adapters.site import Site
+from adapters.slack.answering import PLATFORM, FrontDesk
 from adapters.slack.client import Client
 from adapters.slack.install.oauth import Installer
 from adapters.slack.install.workspaces import Workspaces
-from adapters.slack.site import Site
 from adapters.slack.venue import SlackVenue
 from engine.chat.commands import Commands
-from engine.errors import SettingsError, StoreError, VenueAwayError, VenueGoneError
+from engine.errors import SettingsError, StoreError, VenueAwayError, VenueGoneError, why_of
 from engine.ports import EventsLost, EventsMissed, Listener
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
@@ -29,28 +29,28 @@ Missed = Callable[[], Awaitable[object]]
 
 
 class Transport(Protocol):
-    """How events come: over Socket Mode, or to an address of our own."""
+    """How events arrive: over Socket Mode, or as requests to our own address."""
 
     signing_secret: str
 
     @property
     def connected(self) -> bool:
-        """Whether events come now."""
+        """Whether events arrive now."""
 
     def routes(self, app: AsyncApp) -> list[web.RouteDef]:
-        """Return what has to be served so that events come."""
+        """Return the routes that events need."""
 
     async def serve(self, app: AsyncApp, missed: Missed) -> None:
-        """Hand events to Bolt until cancelled; `missed` is called where some may have been lost.
+        """Pass events to Bolt until cancelled; `missed` is called if some may have been lost.
 
-        Raises VenueAwayError while Slack is away, SettingsError when it refuses for good.
+        Raises VenueAwayError while Slack is unreachable, SettingsError if it refuses for good.
         """
 
 
 class Connection:
-    """The app's connection to Slack; `managers` are ids of users beside workspaces' admins.
+    """The app's connection to Slack; `managers` are user ids besides workspace admins.
 
-    `site` serves what events need, and the pages of the `installer` if there is one.
+    `site` serves the routes of events, and the pages of the `installer`, if any.
     """
 
     def __init__(
@@ -70,15 +70,15 @@ class Connection:
 
     @property
     def connected(self) -> bool:
-        """Whether events come now."""
+        """Whether events arrive now."""
         return self._transport.connected
 
     async def run(self, commands: Commands, listener: Listener, venue: SlackVenue) -> None:
-        """Serve until cancelled, whatever a call comes to.
+        """Serve until cancelled, through all temporary failures.
 
         Raises SettingsError when Slack refuses for good.
         """
-        desk = Desk(commands, listener, self._workspaces, self._managers)
+        desk = FrontDesk(commands, listener, self._workspaces, self._managers)
         pause = self._first_pause
         while True:
             try:
@@ -90,8 +90,8 @@ class Connection:
                 await asyncio.sleep(max(pause, error.retry_after))
             except (SettingsError, StoreError):
                 raise
-            except Exception as error:  # noqa: BLE001 - said in one line, and tried again
-                log.error("connection failed", why=str(error) or type(error).__name__)
+            except Exception as error:  # noqa: BLE001 - logged in one line, and retried
+                log.error("connection failed", why=why_of(error))
                 await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
 
@@ -104,7 +104,7 @@ class Connection:
             watch.cancel()
 
     async def _watch(self, listener: Listener) -> None:
-        """Notice that no events come any more; that they come again is told with them."""
+        """Report when events stop arriving; `serve` reports when they resume."""
         came = False
         while True:
             comes = self._transport.connected
@@ -113,7 +113,7 @@ class Connection:
             came = comes
             await asyncio.sleep(LOOK_SECONDS)
 
-    async def _live(self, desk: Desk, venue: SlackVenue) -> None:
+    async def _live(self, desk: FrontDesk, venue: SlackVenue) -> None:
         for team in await self._workspaces.teams():
             await desk.commands.joined(PLATFORM, team)
         client = Client(desk, venue)

@@ -1,4 +1,4 @@
-"""What Slack's refusals mean: the one place that turns them into Rostrum's errors.
+"""Turns Slack's refusals into Rostrum's errors; the only place that does.
 
 Names are those of Slack's documentation, "Errors" of each method.
 """
@@ -13,13 +13,13 @@ import aiohttp
 from slack_sdk.errors import SlackApiError, SlackClientError
 
 from adapters.slack import texts
-from engine.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
+from engine.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError, why_of
 
 NETWORK = (aiohttp.ClientError, OSError, asyncio.TimeoutError)
 KNOWN = (SlackClientError, *NETWORK)
-# What the SDK raises over an answer that is no JSON object, such as the sign-in page of a proxy.
+# Raised by the SDK for a response that is not a JSON object, such as a proxy's sign-in page.
 UNREADABLE = (AttributeError, RecursionError, TypeError, ValueError)
-RETRY_SECONDS = 30.0  # where Slack says to wait, and not how long
+RETRY_SECONDS = 30.0  # if Slack does not say how long to wait
 
 _TOKEN = frozenset(
     ("account_inactive", "invalid_auth", "not_authed", "token_expired", "token_revoked")
@@ -48,7 +48,7 @@ _FAILED = frozenset(("fatal_error", "internal_error", "request_timeout", "servic
 
 
 class Act(StrEnum):
-    """What is asked of Slack; texts.py says each in words."""
+    """The kinds of requests; texts.py has the words of each."""
 
     POST = "post"
     EDIT = "edit"
@@ -60,7 +60,7 @@ class Act(StrEnum):
 
 
 class Answered:
-    """What Slack answered when it refused: a status, and a name where it is Slack's own answer."""
+    """A refusal: its status, and its name if the response is Slack's own."""
 
     def __init__(self, error: SlackApiError) -> None:
         response: Any = error.response
@@ -74,20 +74,20 @@ class Answered:
 
 
 def explain(error: Exception, act: Act, place: str, message: str = "") -> VenueError:
-    """Return the error that the engine knows, with a sentence that says what to do."""
+    """Return the engine's error for an exception, with a message that says what to do."""
     match error:
         case SlackApiError():
             return _refusal(Answered(error), act, place, message)
         case aiohttp.ClientConnectorError():
-            return VenueAwayError(texts.AWAY.format(why=_why(error)))
+            return VenueAwayError(texts.AWAY.format(why=why_of(error)))
         case SlackClientError() | aiohttp.ClientError() | OSError() | TimeoutError():
-            return VenueAwayError(texts.UNANSWERED.format(why=_why(error)), maybe_stored=True)
+            return VenueAwayError(texts.UNANSWERED.format(why=why_of(error)), maybe_stored=True)
         case _:
             return unreadable()
 
 
 def unreadable() -> VenueAwayError:
-    """Return the error for an answer that is not Slack's; what was asked for may be done."""
+    """Return the error for a response that is not Slack's; the request may have succeeded."""
     return VenueAwayError(texts.NOT_SLACK, maybe_stored=True)
 
 
@@ -97,7 +97,7 @@ def slow_down(seconds: float) -> VenueAwayError:
 
 
 def limited_for(error: Exception) -> float | None:
-    """Return for how many seconds Slack refuses to be asked that again, None if it does not."""
+    """Return the seconds of a rate limit, None for any other error."""
     if not isinstance(error, SlackApiError):
         return None
     answered = Answered(error)
@@ -106,7 +106,7 @@ def limited_for(error: Exception) -> float | None:
 
 
 def name_of(error: BaseException) -> str:
-    """Return Slack's own name of a refusal, empty where there is none."""
+    """Return Slack's own name of a refusal, empty if it has none."""
     cause = error.__cause__
     return Answered(cause).name if isinstance(cause, SlackApiError) else ""
 
@@ -141,7 +141,3 @@ def _seconds(headers: Any) -> float:
         return float(headers.get("Retry-After") or RETRY_SECONDS)
     except ValueError:
         return RETRY_SECONDS
-
-
-def _why(error: Exception) -> str:
-    return str(error) or type(error).__name__

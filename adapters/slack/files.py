@@ -1,4 +1,4 @@
-"""Files: uploaded first, then shared where they belong."""
+"""Files: uploaded first, then shared in a thread or with one person."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ async def share_files(rest: Rest, channel: str, root: str | None, files: Sequenc
 
 
 async def hand_over(rest: Rest, user: str, text: str, file: FileAnswer) -> None:
-    """Give a file to one person, in the direct messages with the bot. Raises VenueError."""
+    """Send a file to one person by direct message. Raises VenueError."""
     uploaded = await _upload(rest, file.name, file.content)
     said = {"channel": user, "text": text}
     opened = await rest.write(Act.POST, "chat.postMessage", said, place=user)

@@ -1,6 +1,6 @@
-"""Whether a debate can be held in a channel, as far as Slack says before anything is paid.
+"""Checks, before anything is paid, whether a debate can run in a channel.
 
-What cannot be learnt here, the announcement shows: no model is asked before it is posted.
+What Slack does not say here shows when the announcement is posted; no model is called before.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ log = structlog.get_logger(__name__)
 
 
 async def ground_of(home: Workspace, channel: str) -> Ground:
-    """Return what Slack says of a channel, and of the scopes that the app was given."""
+    """Return the obstacles in a channel, from Slack's data and the app's scopes."""
     scopes = await _scopes(home.rest)
     unfit = _lacking(scopes, SCOPES) or await _unfit(home.rest, channel)
     return Ground(unfit=unfit, no_files=_lacking(scopes, FOR_FILES), no_removal=texts.NOT_HIDDEN)
 
 
 async def _scopes(rest: Rest) -> frozenset[str]:
-    """Return the app's scopes; empty where Slack does not say."""
+    """Return the app's scopes; empty if Slack does not say."""
     try:
         known = (await rest.identity()).scopes
         if known and not known.issuperset((*SCOPES, *FOR_FILES)):
@@ -45,7 +45,7 @@ def _lacking(scopes: frozenset[str], wanted: tuple[str, ...]) -> str:
 
 
 async def _unfit(rest: Rest, channel: str) -> str:
-    """Say why nothing can be posted in a channel; empty where it can, or Slack does not say."""
+    """Return why nothing can be posted in a channel; empty if it can, or is unknown."""
     asked = {"channel": channel}
     try:
         shown = (await rest.read(Act.ASK, "conversations.info", asked, place=channel))["channel"]

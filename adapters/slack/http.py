@@ -1,4 +1,4 @@
-"""HTTP mode: Slack's signed requests to an address of our own, for replicas behind a balancer."""
+"""HTTP mode: Slack's signed requests to our own address, for replicas behind a load balancer."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from slack_bolt.async_app import AsyncApp
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_sdk.signature import SignatureVerifier
 
+from adapters.site import Site
 from adapters.slack.connection import Missed
-from adapters.slack.site import EVENTS_PATH, Site
+from adapters.slack.install.manifest import EVENTS_PATH
 
-STAMP_DIGITS = 12  # of seconds since 1970, with room for some millennia
+STAMP_DIGITS = 12  # of seconds since 1970, with room to spare
 log = structlog.get_logger(__name__)
 
 
@@ -28,11 +29,11 @@ class HttpTransport:
 
     @property
     def connected(self) -> bool:
-        """Whether requests are taken now."""
+        """Whether requests are accepted now."""
         return self._site.address is not None
 
     def routes(self, app: AsyncApp) -> list[web.RouteDef]:
-        """Return where requests are taken and handed to Bolt."""
+        """Return the route that passes requests to Bolt."""
 
         verifier = SignatureVerifier(self.signing_secret)
 
@@ -42,13 +43,13 @@ class HttpTransport:
         return [web.post(EVENTS_PATH, take)]
 
     async def serve(self, app: AsyncApp, missed: Missed) -> None:
-        """Wait until cancelled: requests come by themselves."""
+        """Wait until cancelled; requests arrive through the route."""
         await missed()
         await asyncio.Event().wait()
 
 
 async def _take(app: AsyncApp, verifier: SignatureVerifier, request: web.Request) -> web.Response:
-    """Answer one request. Bolt would read it before it looks whose it is, so that is done here."""
+    """Answer one request; verifies it first, as Bolt would parse it before verifying."""
     stamp = request.headers.get("X-Slack-Request-Timestamp", "")
     if not (stamp.isascii() and stamp.isdigit() and len(stamp) <= STAMP_DIGITS):
         return _refuse(401, "its timestamp is no number")

@@ -1,7 +1,7 @@
-"""Text as Slack takes it: nothing that people or models wrote acts on anything; pure.
+"""Text for Slack: nothing that people or models wrote has an effect; pure.
 
-Slack reads `<…>` as mentions and links wherever it stands, and asks for `& < >` to be escaped
-(its documentation, "Formatting message text").
+Slack parses `<…>` as mentions and links everywhere, and requires `& < >` to be escaped (its
+documentation, "Formatting message text").
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Any
 from engine.text import clean, split_markdown
 from engine.words.tables import fence_tables
 
-# Slack takes 12,000 characters of Markdown, but refuses about 13,200 of everything together.
+# Slack accepts 12,000 characters of Markdown, but about 13,200 in the whole message.
 MARKDOWN = 10_000
-_MENTION = re.compile(r"(?:<|lt;)(?=[!@#])")  # `&lt;` is a `<` to whoever decodes twice
-# No `<` within, which Slack escapes: each would be searched through to the end.
+_MENTION = re.compile(r"(?:<|lt;)(?=[!@#])")  # `&lt;` is a `<` to a client that decodes twice
+# No `<` inside, as Slack escapes it: the search stays linear.
 _REFERENCE = re.compile(r"<([#@]|https?:|mailto:)([^|<>]*)(?:\|([^<>]*))?>")
 _JOINER = "\u2060"  # invisible, and no part of any mention
 _QUOTE = re.compile(r"^((?:[ \t]*&gt;)+)", re.MULTILINE)
@@ -28,9 +28,9 @@ def escape(text: str) -> str:
 
 
 def typed(text: str, *, ids: bool = False) -> str:
-    """Return what a person typed after a command, or with `ids` the ids of channels and people.
+    """Return a command's text as typed; with `ids`, channels and people are their ids.
 
-    Slack hands `#hall` out as `<#C1|hall>`, an address as `<https://…>`, and `& < >` escaped.
+    Slack sends `#hall` as `<#C1|hall>`, an address as `<https://…>`, and `& < >` escaped.
     """
 
     def plain(found: re.Match[str]) -> str:
@@ -44,15 +44,15 @@ def typed(text: str, *, ids: bool = False) -> str:
 
 
 def markdown(text: str) -> str:
-    """Return Markdown for a block of that kind: escaped, but for the marks of quotations."""
+    """Escape Markdown for a `markdown` block, except for quotation marks at line starts."""
     return _QUOTE.sub(lambda marks: marks[1].replace("&gt;", ">"), escape(text))
 
 
 def pieces_of(text: str) -> tuple[str, ...]:
-    """Cut Markdown into pieces that fit a block once they are escaped; tables are shown as code."""
+    """Cut Markdown into pieces that fit a block after escaping; tables become code."""
     return split_markdown(fence_tables(clean(text)), MARKDOWN, lambda piece: len(markdown(piece)))
 
 
 def markdown_block(text: str) -> dict[str, Any]:
-    """Return a block that shows Markdown; the text is escaped here."""
+    """Return a block of Markdown; escapes the text."""
     return {"type": "markdown", "text": markdown(text)}

@@ -1,4 +1,4 @@
-"""What is sent to Slack for one message: blocks with their fallback text, as frozen JSON."""
+"""The request for one message: blocks with their fallback text, as frozen JSON."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ EVENT_TYPE = "rostrum_post"
 class Payload(NamedTuple):
     """A message's blocks, the text that notifications show, and the files that go with it.
 
-    `broadcast` shows it in the channel too.
+    `broadcast` also shows it in the channel.
     """
 
     text: str
@@ -23,20 +23,20 @@ class Payload(NamedTuple):
     broadcast: bool = False
 
     def part(self, reference: str, *, plain: bool = False) -> Part:
-        """Freeze it."""
+        """Return it as a frozen part."""
         kept = self._asdict() | {"files": [file.model_dump() for file in self.files]}
         body = json.dumps(kept, ensure_ascii=False)
         return Part(reference=reference, body=body, plain=plain)
 
     @classmethod
     def of(cls, part: Part) -> Payload:
-        """Read what was frozen."""
+        """Read a frozen part."""
         kept = json.loads(part.body)
         files = tuple(File.model_validate(file) for file in kept["files"])
         return cls(kept["text"], kept["blocks"], files, kept.get("broadcast", False))
 
     def body(self, reference: str) -> dict[str, Any]:
-        """Return the fields of a request, with the reference where a program reads it."""
+        """Return the fields of a request, with the reference in its metadata."""
         metadata = {"event_type": EVENT_TYPE, "event_payload": {"reference": reference}}
         quiet = {"unfurl_links": False, "unfurl_media": False}
         shown = {"blocks": self.blocks} if self.blocks else {"mrkdwn": False, "parse": "none"}
@@ -44,7 +44,7 @@ class Payload(NamedTuple):
 
 
 def carries(message: dict[str, Any], reference: str) -> bool:
-    """Return whether a message read back bears a reference, in its metadata or last line."""
+    """Return whether a message read back has a reference, in its metadata or last line."""
     metadata = message.get("metadata") or {}
     if metadata.get("event_type") == EVENT_TYPE:
         return bool(metadata.get("event_payload", {}).get("reference") == reference)

@@ -1,4 +1,4 @@
-"""What Slack says of people: who is a bot, who an admin, and which language is theirs."""
+"""Slack's data on people: who is a bot, and who is an admin."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ log = structlog.get_logger(__name__)
 
 
 class Profile(NamedTuple):
-    """What is known of somebody; `admin` is an admin or owner of the workspace."""
+    """A person's profile; `admin`: an admin or owner of the workspace."""
 
     bot: bool = False
     admin: bool = False
 
 
 class People:
-    """Looks people of one workspace up, and remembers them for a while."""
+    """Looks up people of one workspace, with a cache."""
 
     def __init__(self, rest: Rest, team: str) -> None:
         self._rest, self._team = rest, team
@@ -34,12 +34,12 @@ class People:
         self._asking: dict[str, asyncio.Future[Profile]] = {}
 
     def is_bot(self, user: str) -> bool | None:
-        """Say whether somebody is a bot, None where that was not looked up."""
+        """Return whether a user is a bot, None if not looked up yet."""
         found = self._known.get(user)
         return None if found is None else found[1].bot
 
     async def profile(self, user: str) -> Profile:
-        """Return what is known, if need be from before; else an ordinary person."""
+        """Return a profile, an expired one if Slack fails; else that of an ordinary person."""
         found, until = self._known.get(user), time.monotonic()
         if found is not None and found[0] > until:
             return found[1]
@@ -50,9 +50,9 @@ class People:
             return found[1] if found is not None else Profile()
 
     async def bots(self, users: Iterable[str]) -> frozenset[str]:
-        """Return those who are bots; who may never be looked up counts as a person.
+        """Return the bots among users; one who cannot be looked up counts as a person.
 
-        Raises VenueAwayError where that cannot be told now.
+        Raises VenueAwayError for a temporary failure.
         """
         found = set()
         for user in users:
@@ -79,12 +79,12 @@ class People:
     def _asked(self, user: str, done: asyncio.Future[Profile]) -> None:
         del self._asking[user]
         if not done.cancelled():
-            done.exception()  # those who wait have it too
+            done.exception()  # its waiters get it too
 
     async def _ask(self, user: str) -> Profile:
         read = self._rest.read(Act.ASK, "users.info", {"user": user}, place=user)
         answer = (await read)["user"]
-        # In a channel that workspaces share there are admins of others too.
+        # Shared channels have admins of other workspaces.
         own = answer.get("team_id", self._team) == self._team
         profile = Profile(
             bot=bool(answer.get("is_bot")),

@@ -1,6 +1,6 @@
-"""How a card looks in Slack: blocks under the mark of their side; pure.
+"""Cards as Slack blocks, under the mark of their side; pure.
 
-A message has a line that says whose it is, one `markdown` block, and a line with its reference.
+A message has a title line, one `markdown` block, and a line with its reference.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from engine.words.card import Card, Piece, by_side, in_pieces, markdown_of
 from engine.words.cards import card_of, progressed
 from engine.words.phrases import FILE_LEFT_OUT
 
-PLAIN = 4_000  # characters without blocks; Slack splits what is longer
+PLAIN = 4_000  # characters without blocks; Slack splits longer texts
 LINE = 200  # characters of the line above and of the notification's text, before escaping
 
 MARKS = {"A": "🔵", "B": "🔴", "judge": "🟡", "vote": "", "info": "", "warning": "", "error": ""}
@@ -30,7 +30,7 @@ NO_MARK = "▫️"
 
 
 def parts(message: Message, stem: str) -> tuple[Part, ...]:
-    """Turn a message into payloads that Slack takes; buttons and files go with the last."""
+    """Turn a message into payloads; buttons and files go with the last."""
     card = card_of(message)
     cut = pieces_of(markdown_of(card, SHOWN))
     return tuple(_payload(card, piece).part(piece.reference) for piece in in_pieces(cut, stem))
@@ -47,7 +47,7 @@ def plain(source: Part | str, reference: str) -> tuple[Part, ...]:
 
 
 def _said(payload: Payload) -> str:
-    """Return the words of a payload, but for its reference, with which the last line begins."""
+    """Return the text of a payload without its reference, which begins the last line."""
     *blocks, last = payload.blocks
     said = []
     for block in (*blocks, last | {"elements": last["elements"][1:]}):
@@ -60,7 +60,7 @@ def _said(payload: Payload) -> str:
 
 
 def line_block(*said: str) -> dict[str, Any]:
-    """Return a small line; what it says is escaped here."""
+    """Return a line of small print; escapes the text."""
     return {"type": "context", "elements": [{"type": "mrkdwn", "text": escape(t)} for t in said]}
 
 
@@ -70,7 +70,7 @@ def mark_of(side: str) -> str:
 
 
 def _payload(card: Card, piece: Piece) -> Payload:
-    """Make one piece: each says whose it is, the last shows what belongs to the whole."""
+    """Return one piece; each has the title, the last the state, buttons, footer and files."""
     title = headline(f"{mark_of(card.side)} {card.title}", LINE) or "…"
     if piece.number > 1:
         title = texts.CONTINUED.format(title=title, number=piece.number)
@@ -80,7 +80,7 @@ def _payload(card: Card, piece: Piece) -> Payload:
     below = [piece.reference]
     if piece.last:
         blocks += [_state(card.state)] if card.state else []
-        # No ballot is secret on Slack, and no button belongs to one.
+        # Slack has no secret ballots, and so no buttons for them.
         secret = card.ballot is not None and card.ballot.kind is BallotKind.SECRET
         blocks += [row(card.buttons)] if card.buttons and not secret else []
         below = [" · ".join(filter(None, (piece.reference, card.footer)))]
@@ -92,8 +92,8 @@ def _payload(card: Card, piece: Piece) -> Payload:
 
 
 def _state(progress: Progress) -> dict[str, Any]:
-    """Return the state in Slack's own markup; the thread hangs below it, and needs no link."""
-    # Shown at each reader's own time of the day.
+    """Return the state in Slack's own markup; its thread is right below, so needs no link."""
+    # In each reader's own time zone.
     until = (
         f"<!date^{int(at.timestamp())}^{{time}}|{at:%H:%M} UTC>" if (at := progress.until) else ""
     )

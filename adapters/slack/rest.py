@@ -1,7 +1,7 @@
 """Requests to Slack's Web API and to response URLs.
 
-The SDK's retries are off: they store a post twice when only its answer was lost. The outbox is the
-one that repeats, after it has looked whether the first try was stored.
+The SDK's retries are off: they post twice when only the response was lost. Only the outbox retries,
+after checking whether the first try was stored.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ from adapters.slack.tiers import MINUTE, Tiers
 from engine.errors import VenueAwayError
 
 SECONDS = 20.0  # for one request
-MARGIN = 0.05  # seconds, so as never to come back early
+MARGIN = 0.05  # seconds, so as never to retry early
 
 Json = dict[str, Any]
 
 
-class Told(Json):
-    """An object that Slack answered; one that lacks what is asked of it is no answer of Slack."""
+class SlackObject(Json):
+    """A JSON object from Slack; reading a missing field means that it is not Slack's."""
 
     def __missing__(self, field: str) -> Any:
         raise unreadable()
 
 
 class Identity(NamedTuple):
-    """Who the bot is: ids of its user and bot, its workspace, and the scopes that it was given."""
+    """The bot's identity: ids of its user and bot, its workspace, and its scopes."""
 
     user: str
     bot: str
@@ -55,15 +55,15 @@ class Identity(NamedTuple):
 
 
 class _Answer(NamedTuple):
-    told: Told
+    data: SlackObject
     headers: Mapping[str, str]
 
 
 class Rest:
-    """Slack's Web API with a bot's token, or without any; `over` lends its connections.
+    """Slack's Web API with a bot's token, or none; shares the connections of `over`.
 
-    `minute` is in seconds, what Slack's rates are counted in. `proxy` is the address of an HTTP
-    proxy for every request, and for the connection of Socket Mode.
+    `minute` is the period of Slack's rates, in seconds. `proxy` is the address of an HTTP proxy for
+    requests and the Socket Mode connection.
     """
 
     def __init__(
@@ -81,40 +81,40 @@ class Rest:
         self._identity: Identity | None = None
         self._asking = asyncio.Lock()
         self._minute, self._tiers = minute, Tiers(minute)
-        self._shut: dict[str, float] = {}  # lanes that Slack closed, until when
+        self._shut: dict[str, float] = {}  # rate-limited lanes, until when
 
     def speaking(self, token: SecretStr) -> Rest:
-        """Return the same with another token, over the same connections."""
+        """Return a client with another token over the same connections."""
         return Rest(token, self._api_url, over=self, minute=self._minute, proxy=self.proxy)
 
     async def write(
         self, act: Act, method: str, body: Json, *, place: str = "", message: str = ""
     ) -> Json:
-        """Ask Slack to change something; see `read` for what it raises."""
+        """Send a change; raises as `read` does."""
         return await self._call(act, method, place, message, {"json": body})
 
     async def read(
         self, act: Act, method: str, params: Json, *, place: str = "", message: str = ""
     ) -> Json:
-        """Ask once. Raises VenueAwayError, MessageGoneError, VenueGoneError or VenueError."""
+        """Send one read. Raises VenueAwayError, MessageGoneError, VenueGoneError or VenueError."""
         return await self._call(act, method, place, message, {"params": params})
 
     async def identity(self, *, again: bool = False) -> Identity:
-        """Return who the bot is, asking Slack the first time, or `again`."""
+        """Return the bot's identity; asks Slack once, or `again`."""
         async with self._asking:
             if again or self._identity is None:
                 self._identity = await self._ask_identity()
             return self._identity
 
     async def connections_url(self, app_token: SecretStr) -> str:
-        """Open a place for a Socket Mode connection; raises as `read` does."""
+        """Request the address of a Socket Mode connection; raises as `read` does."""
         token = app_token.get_secret_value().strip()
         sent = {"headers": {"Authorization": f"Bearer {token}"}}
         opened = await self._call(Act.ASK, "apps.connections.open", "", "", sent)
         return str(opened["url"])
 
     async def exchange(self, client_id: str, client_secret: SecretStr, code: str) -> Json:
-        """Turn the code of an installation into a token; raises as `read` does."""
+        """Exchange an installation's code for a token; raises as `read` does."""
         secret = client_secret.get_secret_value().strip()
         proof = {"client_id": client_id, "client_secret": secret}
         return await self._call(
@@ -122,7 +122,7 @@ class Rest:
         )
 
     async def upload(self, url: str, content: bytes) -> None:
-        """Send a file's bytes to the address that Slack gave for them."""
+        """Upload a file's bytes to the address that Slack returned."""
         try:
             async with self.session.post(url, data=io.BytesIO(content)) as response:
                 response.raise_for_status()
@@ -130,7 +130,7 @@ class Rest:
             raise explain(error, Act.UPLOAD, "") from error
 
     async def respond(self, url: str, body: Json) -> bool:
-        """Answer by a response URL; False when it is not good any more. Raises VenueAwayError."""
+        """Answer by a response URL; False if it has expired. Raises VenueAwayError."""
         try:
             async with self.session.post(url, json=body) as response:
                 status = response.status
@@ -141,14 +141,14 @@ class Rest:
         return status == 200
 
     def web(self) -> AsyncWebClient:
-        """Return a client without a token, as the SDK's other parts want one."""
+        """Return an SDK client without a token."""
         client = AsyncWebClient(base_url=self._api_url, session=self.session, retry_handlers=[])
-        client.proxy = self.proxy  # the SDK reads the environment itself, and overlooks NO_PROXY
+        client.proxy = self.proxy  # the SDK reads the environment itself and ignores NO_PROXY
         return client
 
     @property
     def session(self) -> aiohttp.ClientSession:
-        """The connections that everything shares."""
+        """The shared connection pool."""
         if self._over is not None:
             return self._over.session
         if self._session is None:
@@ -185,11 +185,11 @@ class Rest:
         await self._tiers.wait(method)
         try:
             self._refuse_early(lane)
-        except VenueAwayError:  # closed while this waited
+        except VenueAwayError:  # rate-limited while this waited
             self._tiers.give_back(method)
             raise
         try:
-            return (await self._request(method, sent)).told
+            return (await self._request(method, sent)).data
         except (*KNOWN, *UNREADABLE) as error:
             seconds = limited_for(error)
             if seconds is not None:
@@ -208,12 +208,12 @@ class Rest:
         client.token = None if own else self._token
         verb = "GET" if "params" in sent else "POST"
         answer = await client.api_call(method, http_verb=verb, **sent)
-        if not isinstance(answer.data, dict):  # the SDK takes bytes for good as they are
+        if not isinstance(answer.data, dict):  # the SDK returns bytes as they are
             raise TypeError(type(answer.data).__name__)
-        return _Answer(Told(answer.data), answer.headers)
+        return _Answer(SlackObject(answer.data), answer.headers)
 
     def _refuse_early(self, lane: str) -> None:
-        """Send nothing to what Slack closed."""
+        """Raise for a rate-limited lane."""
         now = time.monotonic()
         self._shut = {key: until for key, until in self._shut.items() if until > now}
         if lane in self._shut:

@@ -1,8 +1,8 @@
-"""Socket Mode: Slack's events over a connection that the bot opens, with no public address.
+"""Socket Mode: Slack's events over a connection that the bot opens, without a public address.
 
-The SDK keeps the connection: it answers refreshes, finds out silent deaths by its pings, and
-connects anew. It would try for ever with a wrong token, so the token is tried first; and with an
-address that Slack does not know any more, so a connection that stays away is begun anew.
+The SDK keeps the connection alive: it answers refreshes, detects dead connections by pings, and
+reconnects. It would retry for ever with a wrong token, so the token is checked first; and with an
+expired address, so a connection that stays away is replaced.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ from adapters.slack.rest import Rest
 from engine.errors import SettingsError, VenueAwayError, VenueError
 
 PING_SECONDS = 10.0
-PATIENCE = 6  # pings; a silent death is found after four, and a new address is tried with the next
+PATIENCE = (
+    6  # pings; a dead connection is detected after four, and a new address tried with the next
+)
 
 
 class SocketTransport:
@@ -40,30 +42,30 @@ class SocketTransport:
 
     @property
     def connected(self) -> bool:
-        """Whether the connection is open and answers."""
+        """Whether the connection is open and alive."""
         client = self._client
         session = client.current_session if client else None
         return client is not None and session is not None and not (session.closed or client.stale)
 
     def routes(self, app: AsyncApp) -> list[web.RouteDef]:
-        """Return nothing: Slack asks for no address."""
+        """Return nothing: Socket Mode needs no route."""
         return []
 
     async def serve(self, app: AsyncApp, missed: Missed) -> None:
-        """Hand events to Bolt until cancelled; whenever Slack says hello some may be missed."""
+        """Pass events to Bolt until cancelled; some may be missed before each hello."""
         url = await self._open()
 
-        async def told(_: object, message: dict[str, Any], __: object = None) -> None:
+        async def on_message(_: object, message: dict[str, Any], __: object = None) -> None:
             if message.get("type") == "hello":
                 await missed()
 
-        async def asked(client: AsyncBaseSocketModeClient, request: SocketModeRequest) -> None:
+        async def on_request(client: AsyncBaseSocketModeClient, request: SocketModeRequest) -> None:
             await self._handle(app, client, request)
 
         client = self._make_client()
         client.wss_uri = url
-        client.message_listeners.append(told)
-        client.socket_mode_request_listeners.append(asked)
+        client.message_listeners.append(on_message)
+        client.socket_mode_request_listeners.append(on_request)
         await self._keep(client)
 
     async def _open(self) -> str:
@@ -84,7 +86,7 @@ class SocketTransport:
     async def _keep(self, client: Any) -> None:
         """Stay connected; `client` is the SDK's, whose methods have no types.
 
-        Raises VenueAwayError when it does not come back by itself.
+        Raises VenueAwayError if it does not come back.
         """
         self._client = client
         connecting = asyncio.ensure_future(client.connect())
@@ -104,7 +106,7 @@ class SocketTransport:
     async def _handle(
         self, app: AsyncApp, client: AsyncBaseSocketModeClient, request: SocketModeRequest
     ) -> None:
-        """Have Bolt handle a request, in a task that the end of the connection waits for."""
+        """Let Bolt handle a request; closing the connection waits for it."""
         task = asyncio.current_task()
         if task is not None:
             self._handling.add(task)

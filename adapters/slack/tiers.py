@@ -1,7 +1,7 @@
-"""How often each method is asked: Slack counts a workspace's requests by method and minute.
+"""Slack's rate limits: requests per method, workspace and minute.
 
-A leaky bucket would let its burst and its rate through in some one minute; what is kept here is
-when each of the last requests left.
+A leaky bucket may let its burst and its rate through in one minute; this keeps the times of the
+last requests instead.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import asyncio
 import time
 from collections import deque
 
-MINUTE = 61.0  # seconds: two clocks and a network never quite agree
-# Slack's tiers, in requests a minute; chat.postMessage has a pace of its own, by channel.
+MINUTE = 61.0  # seconds, with a margin for clocks and network
+# Slack's tiers, in requests a minute; chat.postMessage has its own pace, by channel.
 TIER_3, TIER_4 = 50, 100
 METHODS = {
     "chat.update": TIER_3,
@@ -25,18 +25,18 @@ METHODS = {
 
 
 class Tiers:
-    """Lets one workspace's requests go, in the order they came for each method."""
+    """Lets one workspace's requests out, in order for each method."""
 
     def __init__(self, minute: float) -> None:
         self._methods = {name: _Method(most, minute) for name, most in METHODS.items()}
 
     async def wait(self, method: str) -> None:
-        """Wait until a method may be asked once more; those without a tier here never wait."""
+        """Wait until a method may be called; those without a tier never wait."""
         if method in self._methods:
             await self._methods[method].wait()
 
     def give_back(self, method: str) -> None:
-        """Leave the place that was waited for last to others: nothing was asked."""
+        """Return the last slot: no request was sent."""
         if method in self._methods:
             self._methods[method].give_back()
 

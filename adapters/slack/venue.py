@@ -1,7 +1,6 @@
 """The Venue port on Slack: a place is `team:channel`, or `team:channel/ts` for a message's thread.
 
-A message is its `ts`. Reactions are told without their thread, so the venue knows which message is
-in which one, and asks Slack about those that it does not.
+A message's id is its `ts`. Reaction events do not name the thread, so the client looks it up.
 """
 
 from __future__ import annotations
@@ -25,11 +24,10 @@ from engine.errors import VenueError
 from engine.messages import Message
 from engine.ports import Part, Reactions, VenueLimits
 
-# Of the fifty edits and the fifty readings a minute that Slack takes, some are left to votes that
-# close.
-# An event that is not acknowledged is sent again at once, after a minute, and after five minutes.
+# Of the fifty edits and fifty readings a minute that Slack allows, some are left to closing votes.
+# Slack repeats an unacknowledged event at once, after a minute, and after five minutes.
 LIMITS = VenueLimits(state_seconds=5.0, edit_seconds=1.5, read_seconds=1.5, redelivery_seconds=62.0)
-PAGE = 200  # apps outside of Slack's marketplace are given 15, whatever they ask for
+PAGE = 200  # apps outside Slack's marketplace get 15, whatever they request
 MOST_PAGES = 20
 log = structlog.get_logger(__name__)
 
@@ -54,7 +52,7 @@ class Place(NamedTuple):
 
 
 class SlackVenue:
-    """Slack as a Venue, in each workspace by its own bot; `gap` is seconds between messages."""
+    """Slack as a Venue, with each workspace's own bot; `gap` is seconds between messages."""
 
     platform = "slack"
     channel: str | None = None
@@ -114,7 +112,7 @@ class SlackVenue:
         return str(Place.parse(channel)._replace(root=message))
 
     async def direct(self, place: str, user: str) -> str:
-        """Return the direct messages with somebody: Slack takes their id for a channel's."""
+        """Return the direct messages to a user: Slack accepts a user id as a channel."""
         return str(Place(Place.parse(place).team, user))
 
     async def seed(self, place: str, message: str, options: Sequence[str]) -> None:
@@ -130,15 +128,15 @@ class SlackVenue:
                     raise
 
     async def reactions(self, place: str, message: str) -> Reactions:
-        """Read who holds which option; incomplete when Slack names fewer than it counts."""
+        """Read who holds which option; incomplete if Slack names fewer people than it counts."""
         where = Place.parse(place)
         home = await self._home(where)
         me, kept = home.user, await self._kept(where, message)
         shown = [r for r in kept.get("reactions", ()) if option_of(r["name"]) is not None]
         held = by_option(shown)
         seeded = frozenset(option for option, users in held.items() if me in users)
-        everybody = frozenset[str]().union(*held.values()) - {me}
-        bots = await home.people.bots(sorted(everybody)) | {me}
+        people = frozenset[str]().union(*held.values()) - {me}
+        bots = await home.people.bots(sorted(people)) | {me}
         holders = {option: users - bots for option, users in held.items()}
         return Reactions(holders, seeded, is_whole(shown))
 
@@ -155,8 +153,8 @@ class SlackVenue:
         return await self._workspaces.find(where.team)
 
     async def _share(self, where: Place, payload: Payload) -> None:
-        """Add files to what is posted already: a missing one is better than a message twice."""
-        await asyncio.sleep(self._pace.gap)  # what shows them is one more message of this turn
+        """Add files to a posted message; a missing file is better than a second message."""
+        await asyncio.sleep(self._pace.gap)  # the files arrive as one more message of this turn
         try:
             rest = (await self._home(where)).rest
             await share_files(rest, where.channel, where.root, payload.files)
@@ -173,7 +171,7 @@ class SlackVenue:
         return kept
 
     async def _read(self, place: Place, after: str | None) -> AsyncIterator[Json]:
-        """Read a place's messages, those after one if it is named, in pages."""
+        """Read a place's messages in pages, those after one if it is given."""
         method = "conversations.replies" if place.root else "conversations.history"
         asked: dict[str, Any] = {"channel": place.channel, "limit": PAGE}
         asked |= {"include_all_metadata": True}

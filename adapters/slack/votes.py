@@ -1,4 +1,4 @@
-"""Between Slack's reactions and a vote's options; pure."""
+"""Maps Slack's reactions to a vote's options; pure."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _OPTIONS = {name: option for option, name in NAMES.items()} | _OTHER_NAMES
 
 
 def option_of(name: str) -> str | None:
-    """Return the option that a reaction stands for, whatever its skin tone; None: no vote."""
+    """Return a reaction's option, in any skin tone; None for other emoji."""
     return _OPTIONS.get(name.split("::")[0])
 
 
 def by_option(reactions: Iterable[Mapping[str, Any]]) -> dict[str, frozenset[str]]:
-    """Return who holds which option, bots too; tones of one emoji are one option."""
+    """Return who holds which option, bots included; skin tones count as one emoji."""
     held: dict[str, frozenset[str]] = {}
     for reaction in reactions:
         option = option_of(reaction["name"])
@@ -37,5 +37,5 @@ def by_option(reactions: Iterable[Mapping[str, Any]]) -> dict[str, frozenset[str
 
 
 def is_whole(reactions: Iterable[Mapping[str, Any]]) -> bool:
-    """Whether every reaction names as many people as it counts."""
+    """Return whether every reaction names as many people as it counts."""
     return all(len(reaction["users"]) >= reaction["count"] for reaction in reactions)

@@ -1,9 +1,9 @@
-"""Answers that one person sees, for as long as Slack gives them a way.
+"""Private answers, by response URL or ephemeral message.
 
-A response URL is good for five uses in half an hour; after that, and where it fails, an ephemeral
-message says it. While neither way can be reached, both are tried again with growing pauses. Slack
-has no way to ask whether an answer was shown: one that was, and whose own answer was lost, is shown
-twice, which is better than not at all.
+A response URL is valid for five uses in half an hour; after that, or if it fails, an ephemeral
+message is used. While neither is reachable, both are retried with growing pauses. Slack cannot say
+whether an answer was shown: if the response was lost, the answer appears twice, which is better
+than not at all.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from engine.errors import VenueAwayError, VenueError
 from engine.text import headline
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
-USES, GOOD_SECONDS = 5, 1700.0  # of 1,800, as Slack's clock began earlier
-FALLBACK = 200  # characters of what a notification shows
+USES, GOOD_SECONDS = 5, 1700.0  # of 1,800, as Slack's clock started earlier
+FALLBACK = 200  # characters of a notification
 log = structlog.get_logger(__name__)
 
 
@@ -46,12 +46,12 @@ class Whisper:
     workspaces: Workspaces
     asker: Asker
     _uses: int = 0
-    _may_pass: bool = False  # what kept the last try from being shown
+    _may_pass: bool = False  # whether the last failure is temporary
     _why: str = ""
     _began: float = field(default_factory=time.monotonic)
 
     async def say(self, text: str, actions: Json | None = None) -> None:
-        """Say Markdown, in as many messages as it takes; `actions` are put below the last."""
+        """Show Markdown in as many messages as needed; `actions` go below the last."""
         pieces = pieces_of(text) or ("…",)
         for left, piece in zip(range(len(pieces) - 1, -1, -1), pieces, strict=True):
             blocks = [markdown_block(piece)]
@@ -61,7 +61,7 @@ class Whisper:
             await self._insist(said)
 
     async def _insist(self, said: Json) -> None:
-        """Say it by either way, with growing pauses, for as long as one of them is only away."""
+        """Try both ways, with growing pauses, while a failure is temporary."""
         pause = FIRST_PAUSE
         while not (await self._respond(said) or await self._show(said)):
             if not self._may_pass or self._age + pause > GOOD_SECONDS:

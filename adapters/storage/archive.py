@@ -27,7 +27,7 @@ from engine.votes.tally import count
 
 ANSWER = itemgetter(*Answer._fields)
 BY_QUESTION = attrgetter("question", "person")
-# What of a filter SQL can tell; which votes were gold is told by the votes alone.
+# The parts of a filter that SQL can check; only the votes themselves say which were gold.
 ENDED = "status IN ('closed', 'partial', 'cancelled', 'failed')"
 CONDITIONS = {
     "platform": "platform = :platform",
@@ -51,14 +51,14 @@ CHUNK = "SELECT * FROM debates WHERE {} AND id > :last ORDER BY id LIMIT 25"
 TURNS = "SELECT debate, body FROM turns WHERE debate IN :debates ORDER BY number"
 VERDICTS = "SELECT debate, body FROM verdicts WHERE debate IN :debates AND judge = 'panel'"
 VOTES = "SELECT debate, body FROM votes WHERE debate IN :debates"
-# The questions whose answers go on being taken after the reveal.
+# The questions that stay open after the reveal.
 REVEALED_LOGS = """
 SELECT * FROM vote_events WHERE debate IN :debates AND question IN :questions ORDER BY number
 """
 UNREAD = """
 SELECT debate FROM targets WHERE debate IN :debates AND question = 'again' AND unread
 """
-# Without the request: the prompts are most of the database, and nobody here reads them.
+# Without the request: prompts are most of the database, and exports do not read them.
 CALLS = """
 SELECT debate, step, model, attempt, reply, error, cost, cost_max, cost_origin, prompt_hash
 FROM calls WHERE debate IN :debates ORDER BY step, attempt
@@ -73,19 +73,16 @@ class ArchiveTable:
 
     @contextmanager
     def reading(self, where: ExportFilter) -> Iterator[Iterator[DebateRecord]]:
-        """Open one consistent view and yield the debates of it, by id."""
         with self._database.snapshot() as connection:
             yield _records(connection, where)
 
     def newest(self, where: ExportFilter) -> datetime | None:
-        """Return the newest moment in the debates, None without any; cheap, so whatever quorum."""
         with self._database.snapshot() as connection:
             row = connection.first(NEWEST.format(_conditions(where)), **_values(where))
         moment: datetime | None = row and (row.revealed_at or row.created_at)
         return moment
 
     def size(self, where: ExportFilter) -> int:
-        """Return how many debates there are; cheap, so whatever their quorum."""
         with self._database.snapshot() as connection:
             return int(connection.value(SIZE.format(_conditions(where)), **_values(where)))
 
@@ -148,7 +145,7 @@ def _complete(
 
 def _to_answers(rows: Sequence[Any]) -> list[Answer]:
     """Return the votes and stances that stood at the close."""
-    # As one text: each for itself, a million take longer to read.
+    # As one text: parsing a million of them one by one takes longer.
     bodies = orjson.loads(f"[{','.join([row.body for row in rows])}]")
     return sorted(map(_to_answer, bodies), key=BY_QUESTION)
 
@@ -156,7 +153,7 @@ def _to_answers(rows: Sequence[Any]) -> list[Answer]:
 def _to_answer(body: dict[str, Any]) -> Answer:
     try:
         return Answer._make(ANSWER(body))
-    except KeyError:  # stored by a release that did not know every field
+    except KeyError:  # stored by a release that lacked some fields
         return Answer(**body)
 
 

@@ -1,4 +1,4 @@
-"""Copying a database that is in use, and making sure that the copy is a whole one."""
+"""Copies a database that is in use, and verifies the copy."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ Counts: TypeAlias = dict[str, int]
 
 
 def back_up(database: Database, out: Path, go_on: Callable[[], None]) -> int:
-    """Copy a database into a new file, which has its name only once it was read back whole.
+    """Copy a database into a new file, which gets its name only after it was verified.
 
-    Returns its bytes. `go_on` is called now and then, and may raise to stop. Raises UsageError
-    where `out` exists, StoreError for a database that is damaged, and ExportError.
+    Returns its size in bytes. `go_on` is called now and then, and may raise to stop. Raises
+    UsageError if `out` exists, StoreError for a damaged database, and ExportError.
     """
     if out.exists():
         raise UsageError(f"{out} exists already; name a new file.")
@@ -48,7 +48,7 @@ def back_up(database: Database, out: Path, go_on: Callable[[], None]) -> int:
 
 
 def _copy(database: Database, draft: Path, go_on: Callable[[], None]) -> Counts:
-    """Copy page by page with SQLite's own backup, which sees one state; return what is in it."""
+    """Copy page by page with SQLite's backup, which sees one state; return its row counts."""
     with database.snapshot() as connection, closing(sqlite3.connect(draft)) as copy:
         source = connection.driver
         counts = _count(source)
@@ -90,7 +90,7 @@ def _count(connection: sqlite3.Connection) -> Counts:
 
 
 def _put_in_place(draft: Path, out: Path) -> None:
-    """Give a file its name, and never take the place of another that has come there meanwhile."""
+    """Give a file its name, but never replace another file that came there meanwhile."""
     try:
         os.link(draft, out)
     except FileExistsError:

@@ -14,7 +14,7 @@ LIVE = """
 SELECT count(*) FROM debates
 WHERE platform = :platform AND community = :community AND status IN ('queued', 'running')
 """
-# The first debate of a day makes its row.
+# The first debate of a day creates the row.
 ENSURE = """
 INSERT INTO usage (scope, day, reserved_usd, spent_usd, debates) VALUES (:scope, :day, 0, 0, 0)
 ON CONFLICT DO NOTHING
@@ -51,9 +51,9 @@ def reserve(connection: Connection, new: NewDebate, starter: int | None, caps: C
 
 
 def reserve_rest(connection: Connection, debate: Debate, caps: Caps, now: datetime) -> None:
-    """Reserve what an ended debate that goes on may still cost. Raises BudgetError.
+    """Reserve what a requeued debate may still cost. Raises BudgetError.
 
-    It resumes under today's cap, which may have been raised for it.
+    It resumes under today's cap, which may have been raised for this purpose.
     """
     _reserve_place(connection, debate.platform, debate.community, caps)
     most = debate.setup.reserved_usd if caps.debate_usd is None else caps.debate_usd
@@ -64,7 +64,7 @@ def reserve_rest(connection: Connection, debate: Debate, caps: Caps, now: dateti
 
 
 def settle(connection: Connection, debate_id: str) -> None:
-    """Turn what a debate reserved into what it spent; a cost unknown counts at its maximum."""
+    """Replace a debate's reservation by what it spent; unknown costs count at their maximum."""
     row = connection.first(HELD, debate=debate_id)
     total = spent(connection, debate_id)
     connection.run(
@@ -78,12 +78,12 @@ def settle(connection: Connection, debate_id: str) -> None:
 
 
 def spent(connection: Connection, debate_id: str) -> float:
-    """Return what a debate's tries cost in USD, those of unknown cost at their maximum."""
+    """Return the cost of a debate's tries in USD; unknown costs count at their maximum."""
     return float(connection.value(SPENT, debate=debate_id))
 
 
 def community_scope(platform: str, community: str) -> str:
-    """Return under which name a community's money is counted."""
+    """Return the name under which a community's money is counted."""
     return f"community:{platform}:{community}"
 
 
@@ -120,6 +120,6 @@ def _reserve_money(
 
 
 def _count_in(connection: Connection, sql: str, *, scope: str, day: str, **values: Any) -> int:
-    """Change a day's row; 0 where its cap forbids it."""
+    """Change a day's row; 0 if its cap forbids it."""
     connection.run(ENSURE, scope=scope, day=day)
     return connection.run(sql, scope=scope, day=day, **values)

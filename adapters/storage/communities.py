@@ -1,4 +1,4 @@
-"""What communities have set; a row stays when one leaves, its settings do not."""
+"""Communities: when one leaves, its settings are deleted and its row stays."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from engine.store.community import CommunitySettings
 SETTINGS = """
 SELECT settings FROM communities WHERE platform = :platform AND community = :community
 """
-# One that had left is back; one that is known stays as it is.
+# One that had left is back; a known one stays as it is.
 JOIN = """
 INSERT INTO communities (platform, community, settings, joined_at)
 VALUES (:platform, :community, '{}', :now)
@@ -64,7 +64,6 @@ class CommunityTable:
         self._database = database
 
     async def get(self, platform: str, community: str) -> CommunitySettings:
-        """Return a community's settings; nothing is set in one that is not known."""
         which = {"platform": platform, "community": community}
         return _read(await self._database.value(SETTINGS, **which))
 
@@ -75,8 +74,6 @@ class CommunityTable:
         make: Callable[[CommunitySettings], CommunitySettings],
         now: datetime,
     ) -> CommunitySettings:
-        """Store what `make` makes of a community's settings, at once; what it raises undoes it."""
-
         def store(connection: Connection) -> CommunitySettings:
             stored = connection.value(SETTINGS, platform=platform, community=community)
             changed = make(_read(stored))
@@ -88,35 +85,30 @@ class CommunityTable:
         return await self._database.write(store)
 
     async def joined(self, platform: str, community: str, now: datetime) -> None:
-        """Note that a community has Rostrum; one that is known stays as it is."""
         await self._database.write(lambda connection: join(connection, platform, community, now))
 
     async def left(self, platform: str, community: str, now: datetime) -> None:
-        """Note that a community removed Rostrum, and delete its settings."""
-
         def store(connection: Connection) -> None:
-            join(connection, platform, community, now)  # it may have come while nobody listened
+            join(
+                connection, platform, community, now
+            )  # it may have joined while Rostrum was offline
             connection.run(LEAVE, platform=platform, community=community, now=now)
 
         await self._database.write(store)
 
     async def known(self, platform: str) -> frozenset[str]:
-        """Return the communities of a platform that have Rostrum, or held a debate."""
         return frozenset(await self._database.column(KNOWN, platform=platform))
 
     async def gone(self, before: datetime) -> list[Left]:
-        """Return those that left before a moment, and where no debate runs any more."""
         return [Left(*row) for row in await self._database.rows(GONE, before=before)]
 
     async def holdings(self, platform: str, community: str) -> Holdings:
-        """Return how much is stored of a community."""
         scope = community_scope(platform, community)
         which = {"platform": platform, "community": community, "scope": scope}
         found = await self._database.first(HOLDINGS, **which)
         return Holdings(found.debates, found.votes, bool(found.debates or found.kept))
 
     async def purge(self, platform: str, community: str) -> int:
-        """Delete a community's debates wholly, a few at a time; return how many."""
         left, total = Left(platform, community), 0
         while some := await self._database.write(lambda c: purge_some(c, left)):
             total += some
@@ -129,5 +121,5 @@ def _read(stored: str | None) -> CommunitySettings:
 
 
 def join(connection: Connection, platform: str, community: str, now: datetime) -> None:
-    """Make a community's row, or bring back the one of a community that had left."""
+    """Create a community's row, or revive the row of one that had left."""
     connection.run(JOIN, platform=platform, community=community, now=now)

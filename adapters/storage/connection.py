@@ -1,9 +1,9 @@
 """A connection as statements see it: a text with named parameters, run in one line.
 
-A text is the statement that the database gets, spelled so that SQLite and PostgreSQL both take it:
+A text is the statement that the database gets, in SQL that SQLite and PostgreSQL share:
 parameters are `:name`, upserts `ON CONFLICT (…) DO UPDATE SET x = excluded.x`, and a condition that
-holds where its parameter is null, `(place = :channel) IS NOT FALSE`. What differs stands here. A
-list, as in `id IN :ids`, is written out. Rows are named tuples of our types.
+also holds for a null parameter is `(place = :channel) IS NOT FALSE`. Differences are handled here.
+A list, as in `id IN :ids`, is expanded. Rows are named tuples of our types.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ BUSY_MS = 10_000  # how long another process may hold the file
 CACHE_KB = 8_000
 STATEMENTS = 512  # texts that a connection keeps parsed; there are about 200
 READER = (f"busy_timeout = {BUSY_MS}", "synchronous = FULL", "foreign_keys = ON")
-# What is deleted is overwritten: who was forgotten must not lie on in free pages. The WAL mode
-# stays with the file, so only a writer sets it: a reader of a read-only file could not.
+# Deleted data is overwritten: a forgotten user must not remain in free pages. The WAL mode stays
+# with the file, so only a writer sets it: a reader of a read-only file could not.
 WRITER = (*READER, "journal_mode = WAL", "secure_delete = ON", f"cache_size = -{CACHE_KB}")
 LIST = re.compile(r"\bIN :(\w+)")
 SETTINGS: dict[str, Any] = {
     "uri": True,
-    "isolation_level": None,  # transactions are begun by name: the driver would do so too late
+    "isolation_level": None,  # explicit BEGIN: the driver's own would come too late
     "check_same_thread": False,
     "detect_types": sqlite3.PARSE_DECLTYPES,
     "cached_statements": STATEMENTS,
@@ -46,7 +46,7 @@ class Connection:
 
     @contextmanager
     def transaction(self, begin: str = "BEGIN") -> Iterator[None]:
-        """Do what follows as a whole or not at all."""
+        """Run the body as one transaction."""
         self.driver.execute(begin)
         try:
             yield
@@ -69,7 +69,7 @@ class Connection:
         self.driver.executemany(sql, rows)
 
     def rows(self, sql: str, /, **values: Any) -> list[Any]:
-        """Return what a query finds, or a change returns, as named tuples."""
+        """Return the rows of a query, or of a change's RETURNING, as named tuples."""
         cursor = self._execute(sql, values)
         return list(map(shape(cursor.description), cursor.fetchall()))
 
@@ -103,9 +103,9 @@ def connect(path: Path, pragmas: Iterable[str] = READER, *, frozen: bool = False
 
 
 def address(path: Path, *, frozen: bool = False) -> str:
-    """Return a file's name for SQLite. A `frozen` one cannot change, so it needs no second file.
+    """Return a file's URI for SQLite; a `frozen` one cannot change, so it needs no second file.
 
-    The WAL mode would need one even for reading, which a read-only folder has no place for.
+    In WAL mode even reading needs one, which cannot be created in a read-only folder.
     """
     return f"file:{quote(str(path))}" + ("?immutable=1" if frozen else "")
 
@@ -117,7 +117,7 @@ def set_pragmas(driver: sqlite3.Connection, pragmas: Iterable[str]) -> None:
 
 
 def spell_out(sql: str, values: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
-    """Replace each list by a parameter for each of its items."""
+    """Expand each list into one parameter per item."""
     if " IN :" not in sql:
         return sql, values
     items = {
@@ -134,27 +134,27 @@ def spell_out(sql: str, values: Mapping[str, Any]) -> tuple[str, Mapping[str, An
 
 
 def shape(description: Iterable[tuple[Any, ...]]) -> Any:
-    """Return what makes a named tuple of a row with these columns."""
+    """Return the function that turns a row with these columns into a named tuple."""
     return _named(tuple([column[0] for column in description]))
 
 
 @cache
 def _named(names: tuple[str, ...]) -> Any:
-    # Its fields are the query's; a column without a name, as of count(*), gets one.
+    # Its fields are the query's; an unnamed column such as count(*) gets a name.
     row: Any = namedtuple("Row", names, rename=True)  # type: ignore[misc]
     return row._make
 
 
-def _write_moment(moment: datetime) -> str:
+def _write_datetime(moment: datetime) -> str:
     return moment.astimezone(UTC).replace(tzinfo=None).isoformat(" ", "microseconds")
 
 
-def _read_moment(stored: bytes) -> datetime:
+def _read_datetime(stored: bytes) -> datetime:
     return datetime.fromisoformat(stored.decode()).replace(tzinfo=UTC)
 
 
-# SQLite knows neither moments nor truths: the driver converts them by a column's declared type.
-# What an expression gives has none, so a query asks for columns.
-sqlite3.register_adapter(datetime, _write_moment)
-sqlite3.register_converter("DATETIME", _read_moment)
+# SQLite has neither datetimes nor booleans: the driver converts them by a column's declared type.
+# An expression has no declared type, so queries select columns.
+sqlite3.register_adapter(datetime, _write_datetime)
+sqlite3.register_converter("DATETIME", _read_datetime)
 sqlite3.register_converter("BOOLEAN", lambda stored: stored != b"0")

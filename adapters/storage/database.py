@@ -2,8 +2,8 @@
 
 Writes are plain functions of a connection. They run in one thread, many to a commit: with
 `synchronous=FULL` a commit costs a disk flush, and grouping shares it (measured: 20,000 inserts/s
-against 1,000–2,500 with a commit each). Single reads run on connections apart from it (see
-`readers.py`), what has to agree over several on a snapshot.
+against 1,000–2,500 with a commit each). Single reads run on separate connections (see
+`readers.py`); reads that must agree with one another run on a snapshot.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from engine.errors import StoreError
 from engine.private_files import tighten
 
 T = TypeVar("T")
-# What SQLite and its driver raise; a name or a text that is no UTF-8 passes them by.
+# What SQLite and its driver raise; text that is not UTF-8 raises the second.
 FAULTS = (sqlite3.Error, UnicodeDecodeError)
 WOKEN_AT_ONCE = 8
 COMPANY_TURNS = 3
-REST_SECONDS = 0.00005  # for each write that had company since the queue was empty
+REST_SECONDS = 0.00005  # per write beyond the first of each group since the queue was empty
 LONGEST_REST = 0.005
-BESIDE = ("-wal", "-shm", ".lock")  # the files that go with a database, by how their names end
+BESIDE = ("-wal", "-shm", ".lock")  # endings of the files beside a database
 DAMAGE = ("malformed", "Could not decode to UTF-8")
 TABLES = "SELECT name FROM sqlite_master WHERE type = 'table'"
 VERSIONS = "alembic_version"
@@ -47,7 +47,7 @@ log = structlog.get_logger(__name__)
 
 
 class Peek(NamedTuple):
-    """What a file holds: its tables, and the revision that Alembic noted."""
+    """What a file contains: its tables, and Alembic's revision."""
 
     tables: frozenset[str]
     revision: str | None
@@ -101,13 +101,13 @@ class Database:
     async def write(self, operation: Callable[[Connection], T]) -> T:
         """Run a write in the next group and return its result once that is committed.
 
-        A write that raises is undone alone, so an operation may run twice; it changes nothing
-        but the database. Raises StoreError when the commit fails.
+        A write that raises is rolled back alone, so an operation may run twice; it must change
+        nothing but the database. Raises StoreError when the commit fails.
         """
         return await self.enqueue(operation)
 
     def enqueue(self, operation: Callable[[Connection], T]) -> asyncio.Future[T]:
-        """Queue a write behind those that wait already; see `write`."""
+        """Queue a write behind those already waiting; see `write`."""
         self._check_open()
         done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._queue.append(Write(operation, done))
@@ -120,7 +120,7 @@ class Database:
         return await self.enqueue(lambda connection: connection.run(sql, **values))
 
     async def rows(self, sql: str, /, **values: Any) -> list[Any]:
-        """Return what a query finds, as named tuples. Raises StoreError."""
+        """Return a query's rows as named tuples. Raises StoreError."""
         self._check_open()
         try:
             return await self._readers.fetch(sql, values)
@@ -128,7 +128,7 @@ class Database:
             raise self.explain(error) from error
 
     async def first(self, sql: str, /, **values: Any) -> Any:
-        """Return the first row that a query finds, None without any."""
+        """Return a query's first row, None without any."""
         rows = await self.rows(sql, **values)
         return rows[0] if rows else None
 
@@ -151,7 +151,7 @@ class Database:
             raise self.explain(error) from error
 
     def peek(self) -> Peek:
-        """Look at the file without changing a byte of it. Raises StoreError."""
+        """Inspect the file without changing a byte of it. Raises StoreError."""
         if not self.path.exists():
             return Peek(frozenset(), None)
         try:
@@ -174,18 +174,18 @@ class Database:
             return False
 
     def keep_private(self) -> None:
-        """Take the rights of others from files that an older version made."""
+        """Remove others' access to files that an older version created."""
         for ending in ("", *BESIDE):
             if tighten(file := self.path.with_name(self.path.name + ending)):
                 log.info("file made private", file=str(file))
 
     def withdraw(self) -> None:
-        """Take away the lock file that this process made beside somebody else's database."""
+        """Delete the lock file that this process created beside another program's database."""
         if self._made_lock:
             self.path.with_name(self.path.name + ".lock").unlink(missing_ok=True)
 
     async def checkpoint(self) -> bool:
-        """Empty the write-ahead log, which holds older states of pages; False while one is read.
+        """Empty the write-ahead log, which holds older pages; False while a reader uses one.
 
         Does not wait for readers, as every write would wait too. Raises StoreError.
         """
@@ -197,7 +197,7 @@ class Database:
             raise self.explain(error) from error
 
     async def close(self) -> None:
-        """Finish what was asked for, and close every connection; nothing can be asked after."""
+        """Finish queued work and close every connection; further calls are refused."""
         self._closed = True
         await self._readers.close()
         if self._flushing is not None:
@@ -221,7 +221,7 @@ class Database:
         loop = asyncio.get_running_loop()
         crowd = 0
         while self._queue:
-            # Calls that begin together take a turn of the loop each to come here.
+            # Writes of tasks that wake together arrive one loop turn after another.
             for _ in range(COMPANY_TURNS):
                 await asyncio.sleep(0)
             batch, self._queue = self._queue, []
@@ -229,16 +229,16 @@ class Database:
             for number, write in enumerate(batch, start=1):
                 write.report()
                 if number % WOKEN_AT_ONCE == 0:
-                    # Each goes on where it waited: all in one turn would hold the loop up.
+                    # Each wakes a task: all in one turn would block the loop.
                     await asyncio.sleep(0)
-            # A commit costs the same for one write as for fifty: while they keep coming from all
-            # sides, each group waits for more company than the one before it.
+            # A commit costs the same for one write as for fifty: while writes keep coming, each
+            # group waits a little longer for more of them.
             crowd += len(batch) - 1
             if crowd:
                 await asyncio.sleep(min(crowd * REST_SECONDS, LONGEST_REST))
 
     def _commit(self, batch: list[Write]) -> None:
-        """Commit a group; when one of it fails, undo the group and commit each alone."""
+        """Commit a group; if one write fails, roll back and commit each alone."""
         try:
             connection = self._writing()
             with connection.transaction("BEGIN IMMEDIATE"):
@@ -261,7 +261,7 @@ class Database:
             connection.run(f"PRAGMA busy_timeout = {BUSY_MS}")
 
     def explain(self, error: Exception) -> StoreError:
-        """Return the sentence for what SQLite raised, without bytes of what is stored."""
+        """Return the message for an SQLite error, without any stored data."""
         if isinstance(error, UnicodeDecodeError):
             return self.damage()
         detail = str(error)
@@ -272,7 +272,7 @@ class Database:
         )
 
     def damage(self) -> StoreError:
-        """Return the sentence for a file that is damaged."""
+        """Return the error for a damaged file."""
         return StoreError(
             f"The database {self.path} is damaged; stop Rostrum and restore it from a backup."
         )

@@ -1,4 +1,4 @@
-"""Debates, their states and frozen inputs, and what is fixed for the installation."""
+"""Debates with their states and frozen inputs, templates, and the installation's secrets."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ INSERT INTO debates (
 """
 SET_MIRROR = "UPDATE debates SET mirror = :mirror WHERE id = :debate"
 BY_ID = "SELECT * FROM debates WHERE id = :id"
-# By how an id, which has 26 characters, ends.
+# By the end of an id, which has 26 characters.
 BY_CODE = """
 SELECT * FROM debates WHERE lower(substr(id, 27 - :length)) = :code ORDER BY number DESC LIMIT 1
 """
@@ -58,7 +58,7 @@ SELECT debates.id FROM debates JOIN people ON people.id = debates.starter
 WHERE debates.id = :debate AND people."user" = :user
 """
 UNFINISHED = "SELECT id FROM debates WHERE status IN ('queued', 'running') ORDER BY number"
-# Why its thread is gone is told once, and what a debate goes through afterwards must not hide it.
+# The reason why a thread is gone must not be overwritten by what follows.
 MOVE = """
 UPDATE debates SET status = :status,
     reason = CASE WHEN gone AND :reason = '' THEN reason ELSE :reason END
@@ -86,7 +86,7 @@ KEEP_TEMPLATES = """
 INSERT INTO templates (digest, texts) VALUES (:digest, :texts) ON CONFLICT DO NOTHING
 """
 TEMPLATES = "SELECT texts FROM templates WHERE digest = :digest"
-# To each status from those that it may follow, and from itself.
+# By status: itself and the statuses that may precede it.
 BEFORE = {
     status: (status, *(old for old in Status if status in TRANSITIONS[old])) for status in Status
 }
@@ -102,7 +102,7 @@ def to_debate(row: Any) -> Debate:
 
 @lru_cache(maxsize=64)
 def _read_setup(stored: str) -> Setup:
-    """Read what a debate was frozen with; a debate that starts is looked at several times."""
+    """Parse a setup; cached, as a debate that starts is read several times."""
     return Setup.model_validate_json(stored)
 
 
@@ -111,34 +111,29 @@ class DebateTable:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._kept: set[str] = set()  # digests of templates that are stored
+        self._kept: set[str] = set()  # digests of stored templates
 
     async def next_number(self) -> int:
-        """Count one more debate and return its number, from 1."""
         return int(await self._database.write(lambda c: c.value(NEXT_NUMBER)))
 
     async def create(
         self, queued: Sequence[tuple[NewDebate, Sequence[Post]]], caps: Caps
     ) -> list[Debate]:
-        """Store queued debates with their first posts, all or none of them. Raises BudgetError."""
         return await self._database.write(
             lambda connection: [_create(connection, new, caps, posts) for new, posts in queued]
         )
 
     async def get(self, debate_id: str) -> Debate:
-        """Return a debate by its id or its short code. Raises NotFoundError."""
         query, values = _named(debate_id)
         return _found(await self._database.first(query, **values), debate_id)
 
     async def mirror_of(self, debate: Debate) -> Debate | None:
-        """Return the same debate with sides exchanged; None where there is none, or no more."""
         if debate.mirror is None:
             return None
         row = await self._database.first(BY_ID, id=debate.mirror)
         return row and to_debate(row)
 
     async def recent(self, statuses: Sequence[Status] = (), limit: int = 100) -> list[Debate]:
-        """Return debates, newest first."""
         query = RECENT_AT if statuses else RECENT
         return list(
             map(to_debate, await self._database.rows(query, statuses=statuses, limit=limit))
@@ -147,23 +142,18 @@ class DebateTable:
     async def of_community(
         self, platform: str, community: str, statuses: Sequence[Status] = (), limit: int = 100
     ) -> list[Debate]:
-        """Return a community's own debates, newest first."""
         which = {"platform": platform, "community": community}
         at = {"statuses": statuses, "every": not statuses}
         rows = await self._database.rows(OF_COMMUNITY, limit=limit, **which, **at)
         return list(map(to_debate, rows))
 
     async def is_starter(self, debate_id: str, user: str) -> bool:
-        """Return whether a user of the debate's platform started it."""
         return await self._database.value(IS_STARTER, debate=debate_id, user=user) is not None
 
     async def unfinished(self) -> list[str]:
-        """Return the ids of debates that somebody has to think for, oldest first."""
         return await self._database.column(UNFINISHED)
 
     async def advance(self, lease: Lease, debate_id: str, status: Status, reason: str = "") -> None:
-        """Move a debate to a status that may follow its own; an end settles its budget."""
-
         def store(connection: Connection) -> None:
             guard(connection, lease)
             move(connection, debate_id, status, reason)
@@ -178,10 +168,7 @@ class DebateTable:
         setup: Setup | None = None,
         posts: Sequence[Post] = (),
     ) -> Debate:
-        """Queue a failed or partial debate again, with what it paid for kept.
-
-        One that is queued or runs already stays as it is.
-        """
+        """As the port says; a debate that is queued or running stays as it is."""
 
         def store(connection: Connection) -> Debate:
             debate = _get(connection, debate_id)
@@ -204,23 +191,16 @@ class DebateTable:
         return await self._database.write(store)
 
     async def ask_stop(self, debate_id: str, reason: str) -> None:
-        """Leave the wish, to be read between steps, that a debate stops."""
         await self._database.run(ASK_STOP, debate=debate_id, reason=reason)
 
     async def stops(self) -> dict[str, Stop]:
-        """Return the live debates that were asked to stop."""
         rows = await self._database.rows(STOPS)
         return {row.id: Stop(reason=row.stop, gone=row.gone) for row in rows}
 
     async def set_waiting(self, debate_id: str, reason: str) -> None:
-        """Say what a debate waits for; an empty reason: nothing any more.
-
-        One whose thread is gone waits for nothing: why it is gone is what is shown of it.
-        """
         await self._database.run(SET_WAITING, debate=debate_id, reason=reason)
 
     async def keep_templates(self, digest: str, texts: Mapping[str, str]) -> None:
-        """Keep a set of template texts under its hash."""
         if digest in self._kept:
             return
         body = orjson.dumps(dict(texts), option=orjson.OPT_SORT_KEYS).decode()
@@ -228,7 +208,6 @@ class DebateTable:
         self._kept.add(digest)
 
     async def templates(self, digest: str) -> dict[str, str]:
-        """Return the template texts that were kept under a hash."""
         body = await self._database.value(TEMPLATES, digest=digest)
         if body is None:
             raise StoreError(f"The templates {digest[:12]}… are not in the database; restore it.")
@@ -236,8 +215,7 @@ class DebateTable:
         return texts
 
     async def secret(self, name: str) -> bytes:
-        """Return this installation's own random 32 bytes of that name, made when first asked."""
-        # Read first: an export beside a running process has nothing to write then.
+        # Read first, so that an export beside a running process need not write.
         known = await self._database.value(FIND, name=name)
         if known is not None:
             return bytes.fromhex(known)
@@ -284,7 +262,7 @@ def _found(row: Any, debate_id: str) -> Debate:
 
 
 def move(connection: Connection, debate_id: str, status: Status, reason: str = "") -> None:
-    """Change the status in one statement that also checks the one before; an end settles."""
+    """Change the status in one statement that also checks the old one; an end settles."""
     moved = {"status": status, "before": BEFORE[status], "reason": reason}
     if not connection.run(MOVE, debate=debate_id, **moved):
         now = _get(connection, debate_id).status

@@ -1,4 +1,4 @@
-"""The file that a database is in: where it is, who may run on it, who may read it."""
+"""The database file: its path, its lock and its permissions."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def sqlite_path(url: str) -> Path:
 
 
 def create_file(path: Path) -> None:
-    """Make an empty file that only its owner may read; SQLite's others take its rights."""
+    """Create an empty file that only its owner may read; SQLite's other files copy its mode."""
     try:
         os.close(open_private(path, os.O_RDWR))
     except OSError:
-        return  # a file that may only be read can still be looked at
+        return  # a read-only file can still be inspected
 
 
 def lock_file(path: Path) -> Path:
@@ -65,15 +65,15 @@ def lock(path: Path) -> IO[str]:
 
 
 def is_frozen(path: Path) -> bool:
-    """Whether a database is in a read-only folder and unused."""
+    """Return whether a database is unused and in a read-only folder."""
     running = path.with_name(path.name + "-wal").exists()
     return not running and not os.access(path.parent, os.W_OK)
 
 
 def open_unchanged(path: Path) -> sqlite3.Connection:
-    """Open a file so that nothing of it changes, not even by a checkpoint at the end.
+    """Open a file without ever changing it, not even by a checkpoint at the end.
 
-    Where a write-ahead log lies beside it, that is read too.
+    A write-ahead log beside it is read too.
     """
     logged = path.with_name(path.name + "-wal").exists()
     mode = "mode=ro" if logged else "immutable=1"

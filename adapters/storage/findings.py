@@ -1,4 +1,4 @@
-"""What formats find out beside their turns: artifacts, scores, adjustments, their own verdicts."""
+"""Findings of formats: artifacts, scores, adjustments, and their own judges' verdicts."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Grouped = Callable[[str], dict[str, list[Any]]]
 
 
 def insert_note(connection: Connection, debate_id: str, note: Note) -> None:
-    """Store a note's parts and queue its posts; what is stored already stays as it is."""
+    """Store a note's parts and queue its posts; parts that are already stored stay as they are."""
     for artifact in note.artifacts:
         row = artifact.model_dump() | {"body": orjson.dumps(artifact.body).decode()}
         connection.run(INSERT_ARTIFACT, debate=debate_id, **row)
@@ -57,12 +57,12 @@ def insert_note(connection: Connection, debate_id: str, note: Note) -> None:
 
 
 def insert_verdict(connection: Connection, debate_id: str, judge: str, verdict: Verdict) -> None:
-    """Store a judge's verdict, once; that of a format's own judge goes by the format's name."""
+    """Store a judge's verdict once; a format's own judge is named after its format."""
     connection.run(INSERT_VERDICT, debate=debate_id, judge=judge, body=verdict.model_dump_json())
 
 
 def to_unanswered(row: Any) -> tuple[str, str]:
-    """Return the step that an artifact says stayed unanswered, and why."""
+    """Return an unanswered step and the reason, from its artifact."""
     return row.name.removeprefix(f"{UNANSWERED}/"), orjson.loads(row.body)["problem"]
 
 

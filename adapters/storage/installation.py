@@ -1,4 +1,4 @@
-"""What is fixed for this installation: secrets, each made when it is first asked for."""
+"""The installation's own values: secrets, each made on first use."""
 
 from __future__ import annotations
 
@@ -19,36 +19,36 @@ UNWIPED = "unwiped"
 
 
 def find_secret(connection: Connection, name: str) -> bytes | None:
-    """Return this installation's own random 32 bytes of that name, None before they are made."""
+    """Return the installation's random 32 bytes of that name, None before they are made."""
     known = connection.value(FIND, name=name)
     return None if known is None else bytes.fromhex(known)
 
 
 def make_secret(connection: Connection, name: str) -> bytes:
-    """Return this installation's own random 32 bytes of that name, made when first asked."""
+    """Return the installation's random 32 bytes of that name, made on first use."""
     drawn = secrets.token_bytes(32)
     connection.run(ADD, name=name, value=drawn.hex())
     return find_secret(connection, name) or drawn
 
 
 def mark_unwiped(connection: Connection) -> None:
-    """Note that something was deleted whose older state is still in the write-ahead log."""
+    """Record that the write-ahead log still holds something that was deleted."""
     connection.run(PUT, name=UNWIPED, value=secrets.token_hex(8))
 
 
 async def wipe(database: Database) -> bool:
-    """Empty the write-ahead log of what was deleted; False: somebody reads it, try again."""
+    """Empty the write-ahead log of deleted data; False: a reader still uses it, so try again."""
     seen = await database.value(FIND, name=UNWIPED)
     if seen is None:
         return True
     if not await database.checkpoint():
         return False
-    # What was deleted since has a mark of its own.
+    # Later deletions have a mark of their own.
     await database.run(REMOVE, name=UNWIPED, value=seen)
     return True
 
 
 async def write_scratch(database: Database) -> None:
-    """Commit a row and take it away again. Raises StoreError when the database takes no write."""
+    """Commit a row and delete it again. Raises StoreError if the database cannot be written."""
     await database.run(ADD, name=SCRATCH, value=ROOM)
     await database.run(REMOVE, name=SCRATCH, value=ROOM)

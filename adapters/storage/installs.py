@@ -1,4 +1,4 @@
-"""Tokens that communities gave, sealed; and who has begun to install, as hashes."""
+"""Communities' tokens, encrypted, and the states of installations in progress, hashed."""
 
 from __future__ import annotations
 
@@ -47,7 +47,6 @@ class InstallTable:
         self._database, self._vault = database, vault
 
     async def keep(self, install: Install) -> None:
-        """Store a token in place of an earlier one; from then on the community has Rostrum."""
         given = install.model_dump(exclude={"token"})
         token = self._vault.seal(install.token.get_secret_value())
 
@@ -58,17 +57,13 @@ class InstallTable:
         await self._database.write(store)
 
     async def find(self, platform: str, community: str) -> Install | None:
-        """Return what a community gave. Raises SettingsError where no key opens it."""
         rows = await self._database.rows(OF_COMMUNITY, platform=platform, community=community)
         return next(iter(self._opened(rows)), None)
 
     async def every(self, platform: str) -> list[Install]:
-        """Return all of a platform. Raises SettingsError that names those that no key opens."""
         return self._opened(await self._database.rows(OF_PLATFORM, platform=platform))
 
     async def drop(self, platform: str, community: str) -> bool:
-        """Delete a community's token; False: there was none."""
-
         def remove(connection: Connection) -> bool:
             mark_unwiped(connection)
             return connection.run(DROP, platform=platform, community=community) > 0
@@ -76,8 +71,6 @@ class InstallTable:
         return await self._database.write(remove)
 
     async def reseal(self) -> None:
-        """Encrypt with the first key what another key encrypted, and leave what none opens."""
-
         def renew(connection: Connection) -> None:
             for row in connection.rows(EVERY):
                 token = None if self._vault.is_newest(row.token) else self._vault.open(row.token)
@@ -89,8 +82,6 @@ class InstallTable:
         await self._database.write(renew)
 
     async def begin(self, state: str, now: datetime, until: datetime) -> None:
-        """Note that somebody began to install; those whose time is over are forgotten."""
-
         def store(connection: Connection) -> None:
             connection.run(EXPIRE, now=now)
             connection.run(BEGIN, digest=_digest(state), until=until)
@@ -98,7 +89,6 @@ class InstallTable:
         await self._database.write(store)
 
     async def redeem(self, state: str, now: datetime) -> bool:
-        """Take a state that comes back, once and in time; False for any other."""
         return await self._database.run(REDEEM, digest=_digest(state), now=now) > 0
 
     def _opened(self, rows: Iterable[Any]) -> list[Install]:

@@ -45,7 +45,7 @@ UPDATE calls SET
 WHERE debate = :debate AND step = :step AND attempt = :attempt
     AND EXISTS (SELECT 1 FROM leases WHERE name = :lease AND epoch = :epoch)
 """
-# A try that is still out when the next one begins went down with its process.
+# A try still in flight when the next begins was lost with its process.
 LOSE_CALLS = """
 UPDATE calls SET state = 'failed', error = 'its process ended before the answer came'
 WHERE debate = :debate AND step = :step AND state = 'out'
@@ -70,7 +70,7 @@ INSERT INTO ballots (debate, step, juror, valid, body)
 VALUES (:debate, :step, :juror, :valid, :body)
 ON CONFLICT DO NOTHING
 """
-# By the reply, not the state: SQLite would go through all calls that are done, by its index.
+# By the reply, not the state: with the index on states SQLite would scan all calls.
 BALLOTS = """
 SELECT ballots.debate, ballots.body, calls.reply, calls.prompt_hash, calls.cost_origin
 FROM ballots LEFT JOIN calls ON calls.debate = ballots.debate AND calls.step = ballots.step
@@ -97,7 +97,7 @@ WHERE debates.status = 'closed' AND debates.rehearsal = :rehearsal AND verdicts.
 ORDER BY debates.number DESC LIMIT :limit
 """
 VOTES = "SELECT debate, body FROM votes WHERE debate IN :debates"
-# What a ballot shares with the call that gave it is kept once, in the journal.
+# Fields that a ballot shares with its call are stored once, in the journal.
 FROM_CALL = {"raw", "prompt_hash", "model", "usage", "cost", "cost_origin", "latency"}
 
 
@@ -119,7 +119,6 @@ class JournalTable:
         self._database = database
 
     async def load(self, debate_id: str) -> Journaled:
-        """Return what a debate has so far, its steps in the order in which they were begun."""
         rows = await self._database.rows(CALLS, debate=debate_id)
         attempts: dict[str, int] = {}
         for row in rows:
@@ -139,7 +138,6 @@ class JournalTable:
         )
 
     def began(self, lease: Lease, start: AttemptStart, call: Call) -> asyncio.Future[None]:
-        """Write down a try before it is sent. Raises StoppedError for a debate asked to stop."""
         now = utc_now()
 
         def store(connection: Connection) -> None:
@@ -155,8 +153,6 @@ class JournalTable:
     def ended(
         self, lease: Lease, start: AttemptStart, attempt: Attempt, reply: Reply | None
     ) -> asyncio.Future[None]:
-        """Write down how a try ended, and the step's result with the one that succeeded."""
-
         def store(connection: Connection) -> None:
             run_guarded(
                 connection,
@@ -180,8 +176,6 @@ class JournalTable:
     def record_turn(
         self, lease: Lease, debate_id: str, turn: Turn, post: Post
     ) -> asyncio.Future[None]:
-        """Store a turn and its post together; storing it again changes nothing."""
-
         def store(connection: Connection) -> None:
             row = {"debate": debate_id, "step": turn.step, "number": turn.number}
             run_guarded(connection, lease, INSERT_TURN, body=turn.model_dump_json(), **row)
@@ -190,8 +184,6 @@ class JournalTable:
         return self._database.enqueue(store)
 
     async def note(self, lease: Lease, debate_id: str, note: Note) -> None:
-        """Store what a format keeps beside its turns; storing it again changes nothing."""
-
         def store(connection: Connection) -> None:
             guard(connection, lease)
             insert_note(connection, debate_id, note)
@@ -206,13 +198,11 @@ class JournalTable:
         ballots_by_step: Mapping[str, Ballot],
         invitation: Sequence[Post] = (),
     ) -> None:
-        """Store the panel's verdict and its ballots by step, sealed until the vote closes."""
-
         def store(connection: Connection) -> None:
             guard(connection, lease)
             answered = set(connection.column(ANSWERED, debate=debate_id))
             for step, ballot in ballots_by_step.items():
-                # A juror that failed when asked again has a ballot without a call of its own.
+                # A juror whose retry failed has a ballot without a call of its own.
                 body = ballot.model_dump_json(exclude=FROM_CALL if step in answered else None)
                 row = {"debate": debate_id, "step": step, "juror": ballot.juror}
                 connection.run(INSERT_BALLOT, valid=ballot.valid, body=body, **row)
@@ -224,55 +214,46 @@ class JournalTable:
         await self._database.write(store)
 
     async def judged(self, debate_id: str) -> tuple[Verdict | None, tuple[Ballot, ...]]:
-        """Return a debate's verdict and ballots, for the reveal."""
         body = await self._database.value(VERDICT, debate=debate_id)
         found = await self._database.rows(BALLOTS, debates=[debate_id])
         return body and Verdict.model_validate_json(body), tuple(map(to_ballot, found))
 
     async def words_spoken(self, debate_id: str) -> int:
-        """Return how many words the turns of a debate have so far."""
         bodies = await self._database.column(TURNS, debate=debate_id)
         return sum(Turn.model_validate_json(body).words for body in bodies)
 
     async def turns_held(self, debate_id: str) -> int:
-        """Return how many turns a debate has so far."""
         return int(await self._database.value(TURNS_HELD, debate=debate_id))
 
     async def newest_turn(self, debate_id: str) -> Turn | None:
-        """Return a debate's turn with the highest number, None before the first."""
         body = await self._database.value(NEWEST_TURN, debate=debate_id)
         return Turn.model_validate_json(body) if body else None
 
     async def spending(self, debate_id: str) -> tuple[int, float | None]:
-        """Return how many tries a debate took and their cost in USD, None if unknown."""
         tries, known, cost = await self._database.first(SPENDING, debate=debate_id)
         return tries, (cost if known == tries else None)
 
     async def cost_origins(self, debate_id: str) -> dict[str, int]:
-        """Return from where the cost of a debate's tries is known, and of how many."""
         rows = await self._database.rows(COST_ORIGINS, debate=debate_id)
         return {row.cost_origin: row.tries for row in rows}
 
     async def thinking(
         self, platform: str, channel: str | None = None
     ) -> list[tuple[str, str, str]]:
-        """Return (debate, thread, step) of every call that is out now on open threads."""
         rows = await self._database.rows(THINKING, platform=platform, channel=channel)
         return [(row.id, row.thread, row.step) for row in rows]
 
     async def past(self, limit: int, *, rehearsal: bool) -> list[PastDebate]:
-        """Return the ballots of the newest revealed debates of one kind, oldest first."""
-
         def load() -> list[PastDebate]:
             with self._database.snapshot() as connection:
                 return _past(connection, limit, rehearsal)
 
-        # Thousands of ballots are read here, which is work for a thread.
+        # Thousands of ballots are read here: work for a thread.
         return await asyncio.to_thread(load)
 
 
 def _begun(start: AttemptStart, call: Call) -> dict[str, Any]:
-    """Return the row of a try, all but its time; made by the writer, as a prompt is long."""
+    """Return a try's row but for its time; built by the writer's thread, as prompts are long."""
     request = {
         "messages": MESSAGES.dump_python(call.messages),
         "sampling": call.sampling.model_dump(),

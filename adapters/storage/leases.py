@@ -12,7 +12,7 @@ from engine.ports import utc_now
 from engine.store import Lease
 
 EPOCH = "SELECT epoch FROM leases WHERE name = :name"
-# Who is alone on a file takes any other holder's lease, which died with that holder.
+# The only process on a file takes any other holder's lease: that holder is dead.
 CLAIM = """
 INSERT INTO leases (name, epoch, holder, until) VALUES (:name, 1, :holder, :until)
 ON CONFLICT (name) DO UPDATE
@@ -25,7 +25,7 @@ RELEASE = "UPDATE leases SET until = :until, holder = '' WHERE name = :name AND 
 
 
 def guard(connection: Connection, lease: Lease) -> None:
-    """Refuse to go on unless a lease is the newest of its name. Raises LeaseLostError."""
+    """Raise LeaseLostError unless a lease is the newest of its name."""
     if connection.value(EPOCH, name=lease.name) != lease.epoch:
         raise LeaseLostError(
             f"Another process took over {lease.name}; this one has stopped writing for it."
@@ -33,9 +33,9 @@ def guard(connection: Connection, lease: Lease) -> None:
 
 
 def run_guarded(connection: Connection, lease: Lease, sql: str, **values: Any) -> int:
-    """Run a change, and return how many rows it changed. Raises LeaseLostError.
+    """Run a change and return how many rows it changed. Raises LeaseLostError.
 
-    Its condition includes that `leases` has the newest epoch: `name = :lease AND epoch = :epoch`.
+    Its condition must check `leases` for the newest epoch: `name = :lease AND epoch = :epoch`.
     """
     changed = connection.run(sql, lease=lease.name, epoch=lease.epoch, **values)
     if not changed:
@@ -50,7 +50,6 @@ class LeaseTable:
         self._database = database
 
     async def claim(self, name: str, holder: str, seconds: float) -> Lease | None:
-        """Take a lease that is free or has run out, raising its epoch; None if it is held."""
         now = utc_now()
         until, alone = now + timedelta(seconds=seconds), self._database.sole
         epoch = await self._database.write(
@@ -59,12 +58,10 @@ class LeaseTable:
         return None if epoch is None else Lease(name=name, epoch=epoch)
 
     async def renew(self, holder: str, seconds: float) -> dict[str, int]:
-        """Hold on to all of a holder's leases from now; return the epochs by name."""
         until = utc_now() + timedelta(seconds=seconds)
         rows = await self._database.write(lambda c: c.rows(RENEW, holder=holder, until=until))
         return {row.name: row.epoch for row in rows}
 
     async def release(self, lease: Lease) -> None:
-        """Give a lease back, if it is still ours; the epoch stays, so that it never repeats."""
         until = utc_now() - timedelta(seconds=1)
         await self._database.run(RELEASE, name=lease.name, epoch=lease.epoch, until=until)

@@ -1,8 +1,7 @@
-"""Bringing a database to this version's tables, by Alembic.
+"""Upgrades a database to this version's tables, by Alembic.
 
-Alembic takes a third of a second to import, so only a database that has to be changed does so:
-which revisions there are is in the migrations' file names, and which one a database is at in a
-table of one row.
+Alembic takes a third of a second to import, so only an upgrade imports it: the migrations' file
+names list the revisions, and a table of one row has the database's own.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ OURS = frozenset({"installation", "debates", "vote_events"})  # in every version
 
 
 def revisions() -> list[str]:
-    """Return every revision that this version of Rostrum has a migration to, oldest first."""
+    """Return every revision that has a migration, oldest first."""
     versions = files("migrations").joinpath("versions")
     found = (NUMBERED.fullmatch(file.name) for file in versions.iterdir())
     return sorted(name[1] for name in found if name)
@@ -37,7 +36,7 @@ def newest() -> str:
 
 
 def revision(connection: Connection) -> str | None:
-    """Return the revision a database is at; None when it is empty."""
+    """Return a database's revision; None if it is empty."""
     if connection.value(f"{TABLES} AND name = :name", name=VERSIONS) is None:
         return None
     known: str | None = connection.value(REVISION)
@@ -45,10 +44,10 @@ def revision(connection: Connection) -> str | None:
 
 
 async def migrate(database: Database) -> str:
-    """Bring a database to the newest revision and return that.
+    """Upgrade a database to the newest revision and return that.
 
-    Raises StoreError for a database of a newer Rostrum, and for somebody else's, which stays as
-    it was to the byte.
+    Raises StoreError for a newer Rostrum's database, and for another program's, which is not
+    changed.
     """
     try:
         await asyncio.to_thread(_refuse_foreign, database)
@@ -64,7 +63,7 @@ async def migrate(database: Database) -> str:
 
 
 def _refuse_foreign(database: Database) -> str | None:
-    """Return the revision a database is at; None when it is empty. Raises StoreError."""
+    """Return a database's revision; None if it is empty. Raises StoreError."""
     tables, current = database.peek()
     mine = tables >= OURS and NUMBER.fullmatch(current or "")
     if tables - {VERSIONS} and not mine:
@@ -127,7 +126,7 @@ async def require_newest(database: Database) -> None:
 
 
 async def require_ours(database: Database) -> str:
-    """Return the revision of a database of Rostrum, of whatever version. Raises StoreError."""
+    """Return the revision of any version's Rostrum database. Raises StoreError."""
     current = await asyncio.to_thread(_refuse_foreign, database)
     if current is None:
         raise StoreError(

@@ -1,4 +1,4 @@
-"""The outbox: messages, the parts they were frozen into, and what the platform answered."""
+"""The outbox: messages, their frozen parts, and the platform's references."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from engine.ports import Part, utc_now
 from engine.store import DeliveryState, Gap, Intent, Lease, Post, Target
 from engine.votes.questions import THUMBS
 
-# Behind all that the debate has, once for each key.
+# Appended to the debate's messages, once per key.
 INSERT_POST = """
 INSERT INTO outbox (debate, platform, number, key, kind, target, message, refs, error, state)
 SELECT
@@ -33,7 +33,7 @@ INSERT INTO outbox (debate, platform, number, key, kind, message, refs, error, s
 VALUES (:debate, :platform, :number, :key, :kind, :message, '[]', '', 'pending')
 ON CONFLICT DO NOTHING
 """
-# What stands in for a message has its number, and came after it.
+# A replacement has its message's number and a higher id.
 NEXT = """
 SELECT outbox.*, debates.place, debates.thread
 FROM outbox JOIN debates ON debates.id = outbox.debate
@@ -68,7 +68,7 @@ SETTLE = """
 UPDATE outbox SET refs = :refs, state = :state, error = :error, deadline = NULL
 WHERE id = :id AND EXISTS (SELECT 1 FROM leases WHERE name = :lease AND epoch = :epoch)
 """
-# What people could not read before they were asked to vote, or may not have.
+# Messages that were, or may have been, missing when people were asked to vote.
 GAPS = """
 SELECT key, state, error FROM outbox
 WHERE debate = :debate AND kind IN ('turn', 'report', 'scoreboard', 'arc')
@@ -86,7 +86,7 @@ UPDATE outbox SET state = 'pending',
     number = (SELECT max(number) + 1 FROM outbox WHERE debate = :debate)
 WHERE id = :id
 """
-# What may have been sent is in doubt again.
+# A message that may have been sent is in doubt again.
 REOPEN = """
 UPDATE outbox
 SET state = CASE WHEN deadline IS NULL THEN 'pending' ELSE 'sending' END, error = ''
@@ -103,7 +103,7 @@ UPDATE outbox SET state = 'refused', error = :error
 WHERE debate = :debate AND state IN ('pending', 'sending')
     AND key NOT IN ('reveal/channel', 'reveal/starter')
 """
-# Its reveal is given elsewhere, and would name the models of a mirror that is voted on.
+# Its reveal is posted elsewhere, and would name the models of a mirror whose vote is open.
 LOSE = """
 UPDATE debates SET stop = :reason, reason = :reason, gone = TRUE, vote_deadline = coalesce(
     (SELECT mirror.vote_deadline FROM debates AS mirror
@@ -128,7 +128,7 @@ def insert_posts(
     posts: Sequence[Post],
     state: DeliveryState = DeliveryState.PENDING,
 ) -> None:
-    """Queue messages in their order, once for each key."""
+    """Queue messages in order, once per key."""
     for post in posts:
         connection.run(
             INSERT_POST,
@@ -142,7 +142,7 @@ def insert_posts(
 
 
 def _insert_instead(connection: Connection, intent: Intent, post: Post) -> None:
-    """Queue what stands in a message's place, before all that follows it."""
+    """Queue a message's replacement, before everything that follows it."""
     connection.run(
         INSERT_INSTEAD,
         debate=intent.debate,
@@ -156,24 +156,24 @@ def _insert_instead(connection: Connection, intent: Intent, post: Post) -> None:
 
 
 def _count_gaps(connection: Connection, debate_id: str) -> None:
-    """Write down how much of a debate is missing in its thread, or may be."""
+    """Store how many messages are, or may be, missing in a debate's thread."""
     gaps = len(connection.rows(GAPS, debate=debate_id))
     connection.run(COUNT_GAPS, debate=debate_id, gaps=gaps)
 
 
 def insert_held(connection: Connection, debate_id: str, posts: Sequence[Post]) -> None:
-    """Keep messages back until the reveal, once for each key."""
+    """Hold messages back until the reveal, once per key."""
     insert_posts(connection, debate_id, posts, DeliveryState.HELD)
 
 
 def release(connection: Connection, debate_id: str) -> None:
-    """Queue what was held back, behind everything else and in the order it was kept."""
+    """Queue held messages in order, behind everything else."""
     for intent in connection.column(HELD, debate=debate_id):
         connection.run(RELEASE, debate=debate_id, id=intent)
 
 
 def reopen(connection: Connection, debate_id: str) -> None:
-    """Queue again what was given up with a thread."""
+    """Queue again what was given up when the thread was lost."""
     connection.run(REOPEN, debate=debate_id)
     _count_gaps(connection, debate_id)
 
@@ -224,8 +224,6 @@ class OutboxTable:
         self._database = database
 
     async def publish(self, lease: Lease, debate_id: str, posts: Sequence[Post]) -> None:
-        """Queue messages, once for each key."""
-
         def store(connection: Connection) -> None:
             guard(connection, lease)
             insert_posts(connection, debate_id, posts)
@@ -233,33 +231,27 @@ class OutboxTable:
         await self._database.write(store)
 
     async def waiting(self, platform: str, channel: str | None = None) -> list[str]:
-        """Return the debates with something to deliver on a platform, or one channel of it."""
         return await self._database.column(WAITING, platform=platform, channel=channel)
 
     async def next(self, debate_id: str) -> Intent | None:
-        """Return the first message of a debate that is not settled yet."""
-        # A read among the writes shares their trip to the thread, which is most of what it costs.
+        # Run among the writes: the trip to the thread is most of its cost, and they share it.
         return await self._database.write(lambda connection: _next(connection, debate_id))
 
     async def undelivered_turns(self, debate_id: str) -> int:
-        """Return how many turns are not settled yet."""
         return int(await self._database.value(UNDELIVERED_TURNS, debate=debate_id))
 
     async def sending(
         self, lease: Lease, intent: Intent, parts: Sequence[Part], deadline: datetime
     ) -> Intent:
-        """Freeze the parts, and note that the next one is about to be sent."""
         body = orjson.dumps([part.model_dump() for part in parts]).decode()
         await self._change(lease, intent, SENDING, parts=body, deadline=deadline)
         frozen = {"parts": tuple(parts), "state": DeliveryState.SENDING, "deadline": deadline}
         return intent.model_copy(update=frozen)
 
     async def unsent(self, lease: Lease, intent: Intent) -> Intent:
-        """Note that the part that was about to be sent surely was not."""
         return await self._no_longer_sending(lease, intent, intent.refs)
 
     async def posted(self, lease: Lease, intent: Intent, ref: str) -> Intent:
-        """Note the platform's reference of the part that was being sent."""
         return await self._no_longer_sending(lease, intent, (*intent.refs, ref))
 
     async def _no_longer_sending(
@@ -277,10 +269,6 @@ class OutboxTable:
         error: str = "",
         instead: Post | None = None,
     ) -> Intent | None:
-        """Finish a message: sent, doubtful or refused. Returns the debate's next one.
-
-        `instead` takes its place, before all that follows; then the debate has one more gap.
-        """
         refs = orjson.dumps(intent.refs).decode()
 
         def store(connection: Connection) -> Intent | None:
@@ -297,19 +285,16 @@ class OutboxTable:
         return await self._database.write(store)
 
     async def find(self, debate_id: str, key: str) -> Intent | None:
-        """Return a debate's message, whatever has become of it."""
         row = await self._database.first(FIND, debate=debate_id, key=key)
         return row and _to_intent(row)
 
     async def gaps(self, debate_id: str) -> tuple[Gap, ...]:
-        """Return what is missing of a debate in its thread, or may be, in order."""
         rows = await self._database.rows(GAPS, debate=debate_id)
         return tuple(Gap(key=row.key, state=row.state, error=row.error) for row in rows)
 
     async def set_thread(
         self, lease: Lease, debate_id: str, thread: str, now: datetime | None = None
     ) -> None:
-        """Note the thread that a debate is held in, and since when; None: the machine's time."""
         values = {"thread": thread, "now": now or utc_now()}
 
         def store(connection: Connection) -> None:
@@ -321,14 +306,11 @@ class OutboxTable:
     async def unrevealed(
         self, platform: str, since: datetime, thread: str | None = None
     ) -> list[str]:
-        """Return the debates closed since then whose reveal its thread did not take."""
         return await self._database.column(
             UNREVEALED, platform=platform, since=since, thread=thread
         )
 
     async def retry(self, lease: Lease, debate_id: str) -> None:
-        """Queue again what a closed debate's thread did not take: its reveal and what follows."""
-
         def store(connection: Connection) -> None:
             guard(connection, lease)
             connection.run(REOPEN_REVEAL, debate=debate_id)
@@ -337,8 +319,6 @@ class OutboxTable:
         await self._database.write(store)
 
     async def abandon(self, lease: Lease, debate_id: str, reason: str) -> None:
-        """Give up everything undelivered, as the thread is gone, but what goes elsewhere."""
-
         def store(connection: Connection) -> None:
             guard(connection, lease)
             connection.run(ABANDON, debate=debate_id, error=reason)

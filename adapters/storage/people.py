@@ -1,7 +1,7 @@
-"""People: the one mapping of platforms' user ids, and how it is taken back.
+"""People: the only mapping of platforms' user ids, and its erasure.
 
-Who is forgotten leaves a row without a user id, so that every tally stays, and a tombstone: a
-keyed hash of the id, which no row refers to. While it stands, nothing of that person is stored.
+A forgotten person leaves a row without a user id, so that every tally stays, and a tombstone: a
+keyed hash of the id, which no row refers to. With a tombstone nothing is stored about that person.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from engine.judging import Question
 from engine.store import Traces
 
 KEY = "forget"
-NOBODY = "@somebody"
+ERASED = "@somebody"
 FIND = 'SELECT id, since, opted_out FROM people WHERE platform = :platform AND "user" = :user'
 ADD = (
     'INSERT INTO people (platform, "user", opted_out) VALUES (:platform, :user, FALSE) RETURNING id'
@@ -32,7 +32,7 @@ INSERT INTO people (platform, "user", opted_out, since) VALUES (:platform, :user
 """
 OPT = 'UPDATE people SET opted_out = :out WHERE platform = :platform AND "user" = :user'
 CUT_OFF = 'UPDATE people SET "user" = NULL, opted_out = FALSE, since = NULL WHERE id = :person'
-# Some platforms make an event's id of its user's.
+# Some platforms build an event's id from its user's.
 CUT_EVENTS = "UPDATE vote_events SET event = NULL WHERE person = :person"
 CUT_USAGE = "DELETE FROM usage WHERE scope = :scope"
 IS_FORGOTTEN = "SELECT 1 FROM tombstones WHERE digest = :digest"
@@ -62,15 +62,15 @@ STARTED = "SELECT count(*) FROM debates WHERE starter = :person"
 
 
 class Known(NamedTuple):
-    """A person's surrogate id, and since when they are back after they were forgotten."""
+    """A person's surrogate id, and when they came back after being forgotten."""
 
     id: int
     since: datetime | None = None
 
     def may_answer(self, began: datetime) -> bool:
-        """Whether a debate that began then takes their answers.
+        """Return whether a debate that began then accepts their answers.
 
-        One that they may have voted on before they were forgotten would count them twice.
+        In an older debate they may have voted before they were forgotten, and would count twice.
         """
         return self.since is None or self.since <= began
 
@@ -83,7 +83,7 @@ def find_key(connection: Connection) -> bytes | None:
 def ensure_person(
     connection: Connection, platform: str, user: str, key: bytes | None
 ) -> Known | None:
-    """Return who a platform's user is, making one who is new; None for one who was forgotten."""
+    """Return a platform's user, adding a new one; None for a forgotten one."""
     known = _find(connection, platform, user)
     if known is not None:
         return known
@@ -93,7 +93,7 @@ def ensure_person(
 
 
 def ensure_starter(connection: Connection, platform: str, user: str, now: datetime) -> int:
-    """Return the surrogate id of who starts a debate. Raises NotAllowedError for the forgotten."""
+    """Return the surrogate id of a debate's starter. Raises NotAllowedError if forgotten."""
     person = ensure_person(connection, platform, user, find_key(connection))
     if person is None:
         raise NotAllowedError(
@@ -109,14 +109,14 @@ def ensure_starter(connection: Connection, platform: str, user: str, now: dateti
 
 
 def barred(connection: Connection, debate_id: str, persons: Iterable[int]) -> set[int]:
-    """Return those of whom nothing is to be appended to a debate's log."""
+    """Return the people whose events must not be added to a debate's log."""
     began = connection.value(BEGAN, debate=debate_id)
     found = (connection.value(BARRED, person=one, began=began) for one in persons)
     return {person for person in found if person is not None}
 
 
 def hidden_people(connection: Connection) -> frozenset[int]:
-    """Return those of whom an export shows nothing: who opted out, and who was forgotten."""
+    """Return the people hidden from exports: opted out or forgotten."""
     return frozenset(connection.column(HIDDEN))
 
 
@@ -127,8 +127,6 @@ class PeopleTable:
         self._database = database
 
     async def traces(self, platform: str, user: str) -> Traces:
-        """Return what is stored of a person."""
-
         def look() -> Traces:
             with self._database.snapshot() as connection:
                 return _traces(connection, platform, user)
@@ -136,18 +134,14 @@ class PeopleTable:
         return await asyncio.to_thread(look)
 
     async def starter_of(self, debate_id: str) -> str | None:
-        """Return a debate's starter, None if unknown or forgotten."""
         known: str | None = await self._database.value(STARTER, debate=debate_id)
         return known
 
     async def mentions(self, user: str) -> int:
-        """Return how many debates have a topic or conditions that mention a user."""
         forms = {"plain": f"<@{user}>", "nick": f"<@!{user}>", "named": f"<@{user}|"}
         return int(await self._database.value(MENTIONS, **forms))
 
     async def forget(self, platform: str, user: str) -> None:
-        """Delete who is behind a surrogate id, for good, and store nothing of them any more."""
-
         def store(connection: Connection) -> None:
             digest = _digest(make_secret(connection, KEY), platform, user)
             connection.run(BURY, digest=digest)
@@ -160,8 +154,6 @@ class PeopleTable:
         await self._database.write(store)
 
     async def opt_out(self, platform: str, user: str) -> None:
-        """Leave a person out of exports; forgotten people are in none anyway."""
-
         def store(connection: Connection) -> None:
             ensure_person(connection, platform, user, find_key(connection))
             connection.run(OPT, platform=platform, user=user, out=True)
@@ -169,8 +161,6 @@ class PeopleTable:
         await self._database.write(store)
 
     async def opt_in(self, platform: str, user: str, now: datetime) -> None:
-        """Undo an opt-out; a forgotten person is re-admitted as a new one."""
-
         def store(connection: Connection) -> None:
             _let_return(connection, platform, user, now)
             connection.run(OPT, platform=platform, user=user, out=False)
@@ -178,23 +168,21 @@ class PeopleTable:
         await self._database.write(store)
 
     async def unforget(self, platform: str, user: str, now: datetime) -> bool:
-        """Let somebody who was forgotten be stored again, as somebody new; False: they were not."""
         return await self._database.write(lambda c: _let_return(c, platform, user, now))
 
     async def wipe(self) -> bool:
-        """Empty the write-ahead log of what was deleted; False: somebody reads it, try again."""
         return await wipe(self._database)
 
 
 def _cut_off(connection: Connection, person: int) -> None:
-    """Take away what leads from a surrogate id to its person."""
+    """Delete everything that links a surrogate id to its person."""
     connection.run(CUT_USAGE, scope=f"person:{person}")
     connection.run(CUT_OFF, person=person)
     connection.run(CUT_EVENTS, person=person)
 
 
 def _let_return(connection: Connection, platform: str, user: str, now: datetime) -> bool:
-    """Take a tombstone away and make a new number; False where there is none."""
+    """Delete a tombstone and add the person anew; False if there is none."""
     key = find_key(connection)
     if key is None or not connection.run(UNBURY, digest=_digest(key, platform, user)):
         return False
@@ -203,21 +191,21 @@ def _let_return(connection: Connection, platform: str, user: str, now: datetime)
 
 
 def _erase_mentions(connection: Connection, user: str) -> None:
-    """Take a user's id out of the debates whose topic or conditions mention them."""
+    """Erase a user's id from the debates whose topic or conditions mention them."""
     forms = {"plain": f"@{user}", "nick": f"@!{user}"}
     ids = connection.column(MENTIONING, **forms)
     for erase, form in product(_erasures() if ids else (), forms.values()):
-        connection.run(erase, debates=ids, form=form, nobody=NOBODY)
+        connection.run(erase, debates=ids, form=form, erased=ERASED)
 
 
 def _erasures() -> Iterator[str]:
-    """Yield the change of each column that holds texts of debates."""
+    """Yield the statement that erases a mention from each text column."""
     # Only here: SQLAlchemy, which describes the tables, takes a third of a second to import.
     from adapters.storage.tables import TEXTS_OF_DEBATES
 
     for table, key, column in TEXTS_OF_DEBATES:
         yield (
-            f"UPDATE {table} SET {column} = replace({column}, :form, :nobody) "  # noqa: S608
+            f"UPDATE {table} SET {column} = replace({column}, :form, :erased) "  # noqa: S608
             f"WHERE {key} IN :debates AND replace({column}, :form, '') <> {column}"
         )
 

@@ -1,4 +1,4 @@
-"""Deleting the debates of a community wholly, with everything that belongs to them."""
+"""Deletes a community's debates with everything that belongs to them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from adapters.storage.connection import Connection
 from adapters.storage.installation import mark_unwiped
 from engine.store import Left
 
-AT_ONCE = 20  # debates a commit: every other write waits for it
+AT_ONCE = 20  # debates per commit, as every other write waits for it
 LEASED = ("debate", "gone", "stance", "thumbs")
 SOME = """
 SELECT id FROM debates
@@ -22,8 +22,8 @@ DELETE_USAGE = "DELETE FROM usage WHERE scope = :scope"
 DELETE_COMMUNITY = """
 DELETE FROM communities WHERE platform = :platform AND community = :community
 """
-# People of whom nothing is stored, not even a wish.
-NOBODY = """
+# People without any record, not even an opt-out.
+UNREFERENCED = """
 SELECT id FROM people WHERE NOT opted_out AND since IS NULL AND id NOT IN (
     SELECT person FROM vote_events
     UNION SELECT person FROM votes
@@ -34,7 +34,7 @@ DELETE_PERSON = "DELETE FROM people WHERE id = :person"
 
 
 def purge_some(connection: Connection, left: Left) -> int:
-    """Delete a few of a community's debates that do not run; return how many."""
+    """Delete a few of a community's ended debates; return how many."""
     # Only here: SQLAlchemy, which describes the tables, takes a third of a second to import.
     from adapters.storage.tables import OF_DEBATES
 
@@ -47,11 +47,11 @@ def purge_some(connection: Connection, left: Left) -> int:
 
 
 def finish_purge(connection: Connection, left: Left) -> None:
-    """Delete what is kept for a community without debates, and people of whom nothing else is."""
+    """Delete the rest of a community without debates, and people without any record."""
     if connection.value(ANY_LEFT, **left._asdict()) is None:
         connection.run(DELETE_USAGE, scope=community_scope(*left))
         connection.run(DELETE_COMMUNITY, **left._asdict())
-    for person in connection.column(NOBODY):
+    for person in connection.column(UNREFERENCED):
         connection.run(DELETE_USAGE, scope=f"person:{person}")
         connection.run(DELETE_PERSON, person=person)
     mark_unwiped(connection)

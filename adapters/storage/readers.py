@@ -1,7 +1,7 @@
-"""The connections that read: a few of aiosqlite's, each in a thread of its own.
+"""Connections for reading: a few of aiosqlite's, each in its own thread.
 
-A read is one statement, handed to a thread and back once. What has to agree over several
-statements is read from `Database.snapshot`.
+A read is one statement and one trip to a thread. Reads that must agree with one another use
+`Database.snapshot`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Readers:
         self._closed = False
 
     async def fetch(self, sql: str, values: Mapping[str, Any]) -> list[Any]:
-        """Return what a query finds, as named tuples. Raises what SQLite and its driver raise."""
+        """Return a query's rows as named tuples. Raises the errors of SQLite and its driver."""
         connection = await self._take()
         try:
             rows = await connection.execute_fetchall(*spell_out(sql, values))
@@ -52,7 +52,7 @@ class Readers:
         return list(rows)
 
     async def close(self) -> None:
-        """Let every read that was asked for finish, and end the threads."""
+        """Let every read finish, then end the threads."""
         self._closed = True
         ended = [connection.stop() for connection in self._idle]
         self._idle.clear()
@@ -87,7 +87,7 @@ class Readers:
     def _end(self, connection: aiosqlite.Connection | None) -> None:
         """Drop a connection; its place is free once its thread, which may still read, has ended.
 
-        After a read that was cancelled or failed, the next must neither wait for it nor meet it.
+        The next read must not wait for a cancelled or failed one, nor share its connection.
         """
         ended = None if connection is None else connection.stop()
         if ended is None:
@@ -97,7 +97,7 @@ class Readers:
 
 
 class _Reader(sqlite3.Connection):
-    """A driver's connection that is set up where it is opened, which saves trips to its thread."""
+    """A driver's connection that sets itself up, which saves trips to its thread."""
 
     def __init__(self, *args: Any, **settings: Any) -> None:
         super().__init__(*args, **settings)
@@ -106,7 +106,7 @@ class _Reader(sqlite3.Connection):
 
 
 class _Rows:
-    """Makes named tuples of a connection's rows; those of one statement share a description."""
+    """Turns a connection's rows into named tuples; caches the last statement's description."""
 
     def __init__(self) -> None:
         self._description: Any = None

@@ -1,4 +1,4 @@
-"""The tables. What a column holds is said where its name does not say it."""
+"""The tables. Columns have a comment where their names do not say enough."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ NAMING = {
 
 
 Utc = DateTime(timezone=True)
-"""A moment; SQLite, which knows no zones, keeps it in UTC without one."""
+"""A datetime; SQLite, which has no time zones, stores it in UTC."""
 
 
 def partial_index(name: str, *columns: str, where: str) -> Index:
-    """Describe an index of a table's few rows that wait for something, for both databases.
+    """Return an index of a table's few pending rows, for both databases.
 
-    A query is answered by it only if it has the same condition, with its values written out.
+    A query uses it only if it has the same condition, with literal values.
     """
     condition = text(where)
     return Index(f"ix_{name}", *columns, sqlite_where=condition, postgresql_where=condition)
@@ -373,7 +373,7 @@ OF_DEBATES = tuple(
     for table in reversed(metadata.sorted_tables)
     if any(key.column is debates.c.id for key in table.foreign_keys)
 )
-"""The tables whose rows belong to a debate, which their column `debate` names."""
+"""The tables with rows of debates, named by their column `debate`."""
 
 TEXTS_OF_DEBATES = tuple(
     (table.name, "id" if table is debates else "debate", column.name)
@@ -381,4 +381,4 @@ TEXTS_OF_DEBATES = tuple(
     for column in table.c
     if isinstance(column.type, Text)
 )
-"""The columns that hold texts of debates: their table, what names the debate there, and they."""
+"""The columns with texts of debates: table, column of the debate's id, column."""

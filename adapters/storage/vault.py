@@ -19,7 +19,7 @@ NO_KEY = "Tokens are stored encrypted only; set ROSTRUM_SECRET_KEY."
 
 
 class Vault:
-    """Seals and opens secrets: the first key seals, each of them opens."""
+    """Encrypts with the first key; decrypts with any."""
 
     def __init__(self, keys: Sequence[str] = ()) -> None:
         self._ciphers = list(map(_open_cipher, keys))
@@ -31,12 +31,12 @@ class Vault:
         return self._ciphers[0].encrypt(secret.encode()).decode()
 
     def open(self, sealed: str) -> str | None:
-        """Decrypt, None where no key fits."""
+        """Decrypt; None if no key fits."""
         opened = (_decrypt(cipher, sealed) for cipher in self._ciphers)
         return next((secret for secret in opened if secret is not None), None)
 
     def is_newest(self, sealed: str) -> bool:
-        """Whether the first key opens it."""
+        """Return whether the first key decrypts it."""
         return any(_decrypt(cipher, sealed) is not None for cipher in self._ciphers[:1])
 
 
@@ -50,7 +50,7 @@ def _decrypt(cipher: Fernet, sealed: str) -> str | None:
 
 
 def _open_cipher(key: str) -> Fernet:
-    """Make a cipher of a text of any form, its key derived by HKDF (RFC 5869)."""
+    """Return the cipher for a key in any form; its own key is derived by HKDF (RFC 5869)."""
     # Only where there is a key: it takes 7 MB, and every command opens the store.
     from cryptography.fernet import Fernet
     from cryptography.hazmat.primitives.hashes import SHA256

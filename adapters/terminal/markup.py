@@ -1,6 +1,6 @@
-"""Text as a terminal shows it: everything that models and people wrote is data; pure.
+"""Text for a terminal: texts by models and people are data; pure.
 
-It reaches rich as text, never as markup, and without a control character.
+They reach rich as text, never as markup, and without control characters.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _MARKED = re.compile(r"\*\*(?=\S)(?P<bold>.+?)(?<=\S)\*\*|(?<!`)`(?P<code>[^`\n]
 
 
 def line(markdown: str, style: str = "") -> Text:
-    """Show the engine's Markdown without its marks: bold, and a side and its model in colour."""
+    """Style the engine's Markdown: bold, and a side and its model in colour."""
     line, text, end, colour = Text(style=style), clean(markdown), 0, ""
     for marked in _MARKED.finditer(text):
         line.append(text[end : marked.start()])
@@ -48,7 +48,7 @@ def line(markdown: str, style: str = "") -> Text:
 
 
 def markdown(text: str) -> RenderableType:
-    """Show any Markdown formatted, or as it is written where that is nested too deep."""
+    """Format any Markdown, or show it unformatted if it is nested too deep."""
     from rich.markdown import Markdown  # only now: nothing is Markdown before the first turn
 
     text = clean(text)
@@ -63,7 +63,7 @@ def markdown(text: str) -> RenderableType:
 def _parser() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
-    # html: shown as it is written, for rich would drop it, as it drops what an image or a link
-    # definition names. Deeper nesting than the parser reads is caught by _DEEP.
+    # HTML, images and link definitions are off, because rich would drop them; they are shown as
+    # text. Deeper nesting than the parser supports is caught by _DEEP.
     parser = MarkdownIt("commonmark", {"html": False})
     return parser.enable(["strikethrough", "table"]).disable(["image", "reference"])

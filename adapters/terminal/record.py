@@ -1,4 +1,4 @@
-"""The terminal's memory across restarts: an append-only transcript, one JSON line an act."""
+"""The terminal's memory across restarts: an append-only transcript in JSON lines."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from engine.messages import File
 from engine.private_files import make_private_folder, open_private
 
 
-class Act(Value):
-    """Something that was done in the terminal, as its line in the transcript says it.
+class Entry(Value):
+    """A line of the transcript.
 
-    A post has `reference` and `body`, an edit `body`, a seeding `options`; a hand that is
-    held or dropped has `user` and one option.
+    A post has `reference` and `body`, an edit `body`, a seeding `options`; a raised or lowered
+    hand has `user` and one option.
     """
 
     kind: Literal["post", "edit", "seed", "hold", "drop"]
@@ -34,15 +34,15 @@ class Act(Value):
 
 
 class Record:
-    """A transcript file; without a path nothing is kept."""
+    """A transcript file; without a path nothing is stored."""
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
 
-    def load(self) -> tuple[Act, ...]:
-        """Read all acts, and cut off a last line that a crash left unfinished.
+    def load(self) -> tuple[Entry, ...]:
+        """Read all entries; cuts off a last line that a crash left unfinished.
 
-        Raises VenueError when the file cannot be read or holds anything else.
+        Raises VenueError if the file is unreadable or damaged.
         """
         if self.path is None or not self.path.exists():
             return ()
@@ -51,18 +51,18 @@ class Record:
             whole = lines + newline
             if torn:
                 os.truncate(self.path, len(whole))
-            return tuple(Act.model_validate_json(line) for line in whole.splitlines())
+            return tuple(Entry.model_validate_json(line) for line in whole.splitlines())
         except (OSError, ValidationError) as error:
             why = error.strerror if isinstance(error, OSError) else "a line is damaged"
             raise VenueError(texts.RECORD_UNREADABLE.format(path=self.path, why=why)) from error
 
-    def append(self, act: Act) -> None:
-        """Write an act, and return when it is on the disk. Raises VenueError when it is not."""
+    def append(self, entry: Entry) -> None:
+        """Write an entry to disk. Raises VenueError if that fails."""
         if self.path is None:
             return
         try:
             with open(self.path, "ab", opener=open_private) as file:
-                file.write(act.model_dump_json().encode() + b"\n")
+                file.write(entry.model_dump_json().encode() + b"\n")
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
@@ -70,11 +70,11 @@ class Record:
             raise VenueError(texts.RECORD_UNWRITABLE.format(path=self.path, why=why)) from error
 
     def folder(self, code: str) -> Path | None:
-        """Return where a debate's files are, None where nothing is kept."""
+        """Return the folder of a debate's files, None without a transcript."""
         return self.path.parent / code if self.path else None
 
     def file(self, code: str, files: Sequence[File]) -> None:
-        """Write a debate's files. Raises VenueError when they cannot be written."""
+        """Write a debate's files. Raises VenueError if that fails."""
         folder = self.folder(code)
         if folder is None or not files:
             return
@@ -90,7 +90,7 @@ class Record:
 
 
 def records_of(database: Path) -> Path:
-    """Return the folder of the transcripts that belong to a database file."""
+    """Return the folder of a database file's transcripts."""
     return database.with_name(f"{database.name}.terminal")
 
 

@@ -1,4 +1,4 @@
-"""How a card looks in a terminal: in colour with rich, or as plain lines."""
+"""Cards in a terminal: in colour with rich, or as plain lines."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def parts(message: Message, stem: str) -> tuple[Part, ...]:
 
 
 def plain(message: Message, reference: str, folder: Path | None = None) -> str:
-    """Return a message as plain lines, the reference in the first.
+    """Return a message as plain lines, with the reference in the first.
 
-    Its files are in `folder`, where they are kept.
+    `folder` is the folder of its files, if they are stored.
     """
     card = card_of(message)
     head = f"[{card.title}] {card.footer}".rstrip()
@@ -39,7 +39,7 @@ def plain(message: Message, reference: str, folder: Path | None = None) -> str:
 def pretty(
     message: Message, reference: str, folder: Path | None = None, *, dim: bool = False
 ) -> RenderableType:
-    """Return a message as a panel in the colour of its side; `dim` for one shown before."""
+    """Return a message as a panel in its side's colour; `dim` for one shown before."""
     card = card_of(message)
     colour = colour_of(card.side)
     text = [markdown(card.text)] if card.text else []
@@ -55,7 +55,7 @@ def pretty(
 
 
 def _rows(card: Card, folder: Path | None) -> Iterator[Text]:
-    """Return what a card says below its text."""
+    """Return the rows below a card's text."""
     if card.topic:
         yield Text(clean(texts.TOPIC.format(topic=card.topic)), "bold")
     yield from (line(said, "bold yellow") for said in card.warnings)

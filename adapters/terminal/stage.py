@@ -1,4 +1,4 @@
-"""What goes on below the last message of a terminal: turns being written, and who thinks."""
+"""The live part below the last message: turns being written, and who is thinking."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class _Key(NamedTuple):
 
 
 class Stage:
-    """A live view at the end of a console; whatever is printed, is printed above it."""
+    """A live view at the end of a console; messages are printed above it."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -40,13 +40,13 @@ class Stage:
         self._spinner = Spinner("dots", style="status.spinner")
 
     def write(self, draft: Draft) -> None:
-        """Show a draft, in place of what it was before."""
-        # Replaced and never changed: rich's thread may be reading it.
+        """Show a draft, in place of its earlier text."""
+        # Replaced, never mutated: rich's thread may be reading it.
         self._drafts = {**self._drafts, _Key(draft.debate, draft.seat, draft.round): draft}
         self._refresh()
 
     def drop(self, debate: str, seat: str, round: str) -> None:
-        """Take a draft away, if it is there."""
+        """Remove a draft, if it is shown."""
         gone = _Key(debate, seat, round)
         self._drafts = {key: draft for key, draft in self._drafts.items() if key != gone}
         self._refresh()
@@ -57,13 +57,13 @@ class Stage:
         self._refresh()
 
     def clear(self) -> None:
-        """Take everything away."""
+        """Remove everything."""
         self._drafts, self._thinking = {}, ()
         self._refresh()
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """Give the screen away for a message, and come back below it."""
+        """Make room for a message, then continue below it."""
         self._stop()
         try:
             yield
@@ -123,6 +123,6 @@ class Tail:
     rows: int
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Wrap the text and give its end."""
+        """Wrap the text and yield its end."""
         lines = Text(self.text).wrap(console, options.max_width)
         yield Text("\n").join(lines[-self.rows :])

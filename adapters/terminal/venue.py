@@ -1,7 +1,7 @@
 """The Venue port in one process's terminal.
 
-Beautiful where it is a terminal, plain lines where it is not, and with a transcript file it
-remembers across a restart what it has shown.
+In colour on a terminal, plain lines elsewhere; a transcript file remembers across restarts what was
+shown.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.text import Text
 
 from adapters.terminal import render, texts
-from adapters.terminal.record import Act, Record
+from adapters.terminal.record import Entry, Record
 from adapters.terminal.stage import Stage
 from engine.errors import MessageGoneError, VenueError
 from engine.messages import MESSAGE, Message, Notice, TurnPost, VoteClosed
@@ -29,7 +29,7 @@ from engine.words.cards import card_of, plain_text
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """A message as the terminal knows it; `holders` are users by option."""
+    """A posted message; `holders` are users by option."""
 
     number: int
     place: str
@@ -42,9 +42,8 @@ class Posted:
 class TerminalVenue:
     """One terminal as a chat platform.
 
-    `channel` is the one that is shown here, None for all; `record` is the transcript's file,
-    None to remember nothing beyond this process.
-    `listener` hears of every hand. Raises VenueError when the transcript cannot be read.
+    `channel` is the only one shown, None for all; `record` is the transcript's file, None for no
+    memory. `listener` gets every hand. Raises VenueError if the transcript cannot be read.
     """
 
     platform = "terminal"
@@ -65,40 +64,40 @@ class TerminalVenue:
         self._record = Record(record)
         self._lock = asyncio.Lock()
         self._posted: dict[str, Posted] = {}
-        self._ballots: list[str] = []  # the messages that take hands, the newest last
-        self._thread: str | None = None  # the only one that is shown; None: all of them
-        self._unseen: list[str] = []  # messages posted in a thread that was held back
+        self._ballots: list[str] = []  # messages with an open question, the newest last
+        self._thread: str | None = None  # the only one shown; None: all
+        self._unseen: list[str] = []  # messages of a hidden thread
         self._stage = Stage(console)
         self._closed = False
         self._expiry: asyncio.TimerHandle | None = None
-        for act in self._record.load():
-            self._apply(act)
+        for entry in self._record.load():
+            self._apply(entry)
 
     # --- the port ---------------------------------------------------------------------
 
     def render(self, message: Message, stem: str) -> tuple[Part, ...]:
-        """Freeze a message as one piece; a terminal has no limit of size."""
+        """Freeze a message as one piece; a terminal has no size limit."""
         return render.parts(message, stem)
 
     def plain(self, source: Part | str, reference: str) -> tuple[Part, ...]:
-        """Freeze a text, or the words of a piece that was refused, as one without markup."""
+        """Freeze a text, or a refused piece's text, as one piece without markup."""
         text = source if isinstance(source, str) else plain_text(_message(source.body))
         body = Notice(text=text).model_dump_json()
         return (Part(reference=reference, body=body, plain=True),)
 
     def turn(self, place: str, *, first: bool = False) -> AbstractAsyncContextManager[None]:
-        """Let every message go at once: a terminal has no rate."""
+        """Send at once: a terminal has no rate limit."""
         return nullcontext()
 
     async def post(self, place: str, part: Part) -> str:
-        """Show one piece and return its message reference; once, however often it is asked."""
+        """Show one piece and return its message id; a repeated post is shown once."""
         async with self._lock:
             known = self._find(place, part.reference, 0)
             if known is not None:
                 return known
             message = f"m{len(self._posted) + 1}"
             await self._do(
-                Act(
+                Entry(
                     kind="post",
                     place=place,
                     message=message,
@@ -109,10 +108,10 @@ class TerminalVenue:
         return message
 
     async def edit(self, place: str, message: str, part: Part) -> None:
-        """Replace what a message shows: the new state is shown, for print cannot be undone."""
+        """Show a message's new state; what was printed stays."""
         async with self._lock:
             self._known(message)
-            await self._do(Act(kind="edit", place=place, message=message, body=part.body))
+            await self._do(Entry(kind="edit", place=place, message=message, body=part.body))
 
     async def find(self, place: str, reference: str, after: str | None) -> str | None:
         """Return the message that carries a reference, posted after message `after`."""
@@ -120,12 +119,12 @@ class TerminalVenue:
             return self._find(place, reference, self._known(after).number if after else 0)
 
     async def open_thread(self, channel: str, message: str, title: str) -> str:
-        """Return the thread of a message; what is posted there goes to the same terminal."""
+        """Return a message's thread, which is in the same terminal."""
         self._known(message)
         return f"{channel}/{message}"
 
     async def direct(self, place: str, user: str) -> str:
-        """Refuse: everybody in front of this terminal sees the same."""
+        """Refuse: everyone at this terminal sees the same."""
         raise VenueError(texts.NOTHING_PRIVATE)
 
     async def seed(self, place: str, message: str, options: Sequence[str]) -> None:
@@ -133,7 +132,7 @@ class TerminalVenue:
         async with self._lock:
             if self._known(message).seeded != tuple(options):
                 await self._do(
-                    Act(kind="seed", place=place, message=message, options=tuple(options))
+                    Entry(kind="seed", place=place, message=message, options=tuple(options))
                 )
 
     async def reactions(self, place: str, message: str) -> Reactions:
@@ -147,7 +146,7 @@ class TerminalVenue:
         raise VenueError(texts.NOTHING_HIDDEN)
 
     async def typing(self, place: str, seats: Sequence[str]) -> None:
-        """Show a line that says who thinks, until the next message; only in a terminal."""
+        """Show who is thinking, until the next message; only on a terminal."""
         if self._closed or not self._is_shown(place):
             return
         if not seats or not self._console.is_terminal:
@@ -161,7 +160,7 @@ class TerminalVenue:
     # --- an audience ------------------------------------------------------------------
 
     def follow(self, draft: Draft) -> None:
-        """Show a turn while it is written, until its post takes its place; only in a terminal."""
+        """Show a turn being written, until it is posted; only on a terminal."""
         if self._closed or not self._console.is_terminal:
             return
         if draft.dropped:
@@ -172,23 +171,23 @@ class TerminalVenue:
     # --- people at this terminal ------------------------------------------------------
 
     async def hold(self, user: str, option: str) -> None:
-        """Let somebody raise a hand in the vote that is open.
+        """Raise a person's hand in the open vote.
 
-        Raises VenueError when none is, or for an option that is not on the ballot.
+        Raises VenueError if no vote is open, or the option is not on the ballot.
         """
         await self._vote("hold", user, option)
 
     async def drop(self, user: str, option: str) -> None:
-        """Let somebody take a hand down again."""
+        """Lower a person's hand."""
         await self._vote("drop", user, option)
 
     def asked(self, option: str) -> int:
-        """Return how many questions with this option were asked in what is shown here."""
+        """Return how many shown questions have this option."""
         shown = (self._posted[each] for each in self._ballots)
         return sum(option in each.seeded for each in shown if self._is_shown(each.place))
 
     def replay(self, *places: str) -> None:
-        """Show again, dimmed, what was posted in these places; in all of them for none."""
+        """Show the earlier messages of these places again, dimmed; without places, all."""
         earlier = [p for p in self._posted.values() if not places or p.place in places]
         if not earlier:
             return
@@ -197,12 +196,12 @@ class TerminalVenue:
             self._show(posted, dim=True)
 
     def watch(self, thread: str) -> None:
-        """Show of all threads this one alone from now on; the empty one holds them all back."""
+        """Show only this thread from now on; an empty name hides all threads."""
         self._thread, self._closed = thread, False
         self._stage.clear()
 
     def turn_to(self, thread: str) -> None:
-        """Watch a thread that was held back, after showing what was posted in it unseen."""
+        """Watch a hidden thread, after showing its unseen messages."""
         self.watch(thread)
         due = [each for each in self._unseen if self._posted[each].place == thread]
         self._unseen = [each for each in self._unseen if each not in due]
@@ -210,13 +209,13 @@ class TerminalVenue:
             self._show(self._posted[message])
 
     def note(self, text: str) -> None:
-        """Show a discreet line that is no message."""
+        """Show a dim line that is not a message."""
         self._hush()
         with self._stage.aside():
             self._console.print(Text(clean(text), style="dim"), soft_wrap=True)
 
     def close(self) -> None:
-        """Leave the terminal as it was found; only messages are shown until it watches again."""
+        """Restore the terminal; until it watches again, only messages are shown."""
         self._closed = True
         self._hush()
         self._stage.clear()
@@ -229,7 +228,7 @@ class TerminalVenue:
             if (user in posted.holders.get(option, ())) == (kind == "hold"):
                 return
             await self._do(
-                Act(kind=kind, place=posted.place, message=message, user=user, options=(option,))
+                Entry(kind=kind, place=posted.place, message=message, user=user, options=(option,))
             )
         if self.listener is not None:
             seen = ReactionSeen(posted.place, message, user, option, kind == "hold")
@@ -246,58 +245,60 @@ class TerminalVenue:
         choice = ", ".join(self._posted[ballots[-1]].seeded)
         raise VenueError(texts.NO_SUCH_OPTION.format(option=option, options=choice))
 
-    def _write(self, act: Act) -> None:
-        message = _message(act.body) if act.kind == "post" else None
+    def _write(self, entry: Entry) -> None:
+        message = _message(entry.body) if entry.kind == "post" else None
         if message is not None:
-            self._record.file(_code(act), card_of(message).files)
-        self._record.append(act)
+            self._record.file(_code(entry), card_of(message).files)
+        self._record.append(entry)
 
-    async def _do(self, act: Act) -> None:
-        """Write an act down, then let it be so and show it."""
-        writing = asyncio.ensure_future(asyncio.to_thread(self._write, act))
+    async def _do(self, entry: Entry) -> None:
+        """Store an entry, then apply and show it."""
+        writing = asyncio.ensure_future(asyncio.to_thread(self._write, entry))
         try:
             await asyncio.shield(writing)
         finally:
-            # Also for a caller who gave up: what is on the disk has been done.
+            # Even if the caller was cancelled: what is on disk has happened.
             await asyncio.wait({writing})
             if writing.exception() is None:
-                self._apply(act)
-                self._print(act)
+                self._apply(entry)
+                self._print(entry)
 
-    def _apply(self, act: Act) -> None:
-        if act.kind == "post":
+    def _apply(self, entry: Entry) -> None:
+        if entry.kind == "post":
             number = len(self._posted) + 1
-            self._posted[act.message] = Posted(number, act.place, act.reference, act.body)
+            self._posted[entry.message] = Posted(number, entry.place, entry.reference, entry.body)
             return
-        posted = self._known(act.message)
-        match act.kind:
+        posted = self._known(entry.message)
+        match entry.kind:
             case "edit":
-                posted = replace(posted, body=act.body)
-                if act.message in self._ballots and isinstance(_message(act.body), VoteClosed):
+                posted = replace(posted, body=entry.body)
+                if entry.message in self._ballots and isinstance(_message(entry.body), VoteClosed):
                     self._ballots = [
                         each for each in self._ballots if self._posted[each].place != posted.place
                     ]
             case "seed":
-                posted = replace(posted, seeded=act.options)
-                self._ballots.append(act.message)
+                posted = replace(posted, seeded=entry.options)
+                self._ballots.append(entry.message)
             case _:
-                posted = replace(posted, holders=_with_hand(posted, act))
-        self._posted[act.message] = posted
+                posted = replace(posted, holders=_with_hand(posted, entry))
+        self._posted[entry.message] = posted
 
-    def _print(self, act: Act) -> None:
-        posted = self._posted[act.message]
+    def _print(self, entry: Entry) -> None:
+        posted = self._posted[entry.message]
         if not self._is_shown(posted.place):
-            self._unseen += [act.message] if act.kind == "post" else []
+            self._unseen += [entry.message] if entry.kind == "post" else []
             return
-        match act.kind:
+        match entry.kind:
             case "post":
                 self._show(posted)
-            case "edit" if isinstance(_message(act.body), VoteClosed):
+            case "edit" if isinstance(_message(entry.body), VoteClosed):
                 self._show(posted)
             case "edit":
                 self.note(texts.EDITED.format(reference=posted.reference))
             case "hold" | "drop":
-                self.note(texts.hand_text(act.user, act.options[0], raised=act.kind == "hold"))
+                self.note(
+                    texts.hand_text(entry.user, entry.options[0], raised=entry.kind == "hold")
+                )
 
     def _is_shown(self, place: str) -> bool:
         return self._thread is None or "/" not in place or place == self._thread
@@ -315,7 +316,7 @@ class TerminalVenue:
             self._console.print(render.pretty(message, posted.reference, folder, dim=dim))
 
     def _hush(self) -> None:
-        """Take away the line that says who thinks."""
+        """Remove the line that shows who is thinking."""
         self._stop_expiry()
         self._stage.think(())
 
@@ -325,7 +326,7 @@ class TerminalVenue:
             self._expiry = None
 
     def _code_of(self, thread: str) -> str:
-        """Return the code of a thread's debate: that of the announcement it hangs on."""
+        """Return the code of a thread's debate, from its announcement."""
         announced = self._posted.get(thread.rpartition("/")[2])
         return _code(announced) if announced else ""
 
@@ -341,7 +342,7 @@ class TerminalVenue:
         return self._posted[message]
 
 
-def _code(posted: Posted | Act) -> str:
+def _code(posted: Posted | Entry) -> str:
     return posted.reference.partition("·")[0]
 
 
@@ -352,7 +353,7 @@ def _message(body: str) -> Message:
         raise VenueError(texts.BODY_UNREADABLE) from error
 
 
-def _with_hand(posted: Posted, act: Act) -> dict[str, frozenset[str]]:
-    option, user = act.options[0], frozenset({act.user})
+def _with_hand(posted: Posted, entry: Entry) -> dict[str, frozenset[str]]:
+    option, user = entry.options[0], frozenset({entry.user})
     held = posted.holders.get(option, frozenset())
-    return {**posted.holders, option: held | user if act.kind == "hold" else held - user}
+    return {**posted.holders, option: held | user if entry.kind == "hold" else held - user}

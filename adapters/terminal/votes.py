@@ -20,7 +20,7 @@ from engine.words.phrases import option_name
 
 EXAMPLE = "A=3,B=2,tie=1"
 STANCES_EXAMPLE = "against>for=2,for=1"
-KEYS = {UP: "+", DOWN: "-", UNSURE: "?"}  # whose first letters mean something else, or the same
+KEYS = {UP: "+", DOWN: "-", UNSURE: "?"}  # their first letters are taken, or equal
 MOST_VOTES = 1000
 GUEST = "guest-"
 TAKE_BACK = "u"
@@ -28,7 +28,7 @@ CLOSING_KEYS = frozenset({"\n", "\r", "\x04", ""})
 
 
 class Hand(NamedTuple):
-    """One person's reaction, added or taken back."""
+    """One person's reaction, added or withdrawn."""
 
     user: str
     option: str
@@ -36,7 +36,7 @@ class Hand(NamedTuple):
 
 
 class Move(NamedTuple):
-    """Where one person stands before a debate and after it."""
+    """A person's stances before and after a debate."""
 
     before: str
     after: str
@@ -72,7 +72,7 @@ def parse_votes(
 
 
 def parse_stances(text: str) -> tuple[Move, ...]:
-    """Read `against>for=2,for=1` into where each person stands before and after.
+    """Read `against>for=2,for=1` into each person's stances before and after.
 
     Raises UsageError as for votes.
     """
@@ -86,7 +86,7 @@ def parse_stances(text: str) -> tuple[Move, ...]:
 
 
 def hands(votes: Mapping[str, int]) -> tuple[Hand, ...]:
-    """Return one person, `guest-1` and on, for each of the votes."""
+    """Return one hand per vote, by `guest-1` and so on."""
     options = [option for option, number in votes.items() for _ in range(number)]
     return tuple(Hand(f"{GUEST}{i}", option) for i, option in enumerate(options, start=1))
 
@@ -103,7 +103,7 @@ def keys_of(options: Sequence[str]) -> dict[str, str]:
 
 
 def key_hint(options: Sequence[str]) -> str:
-    """Return the sentence that tells which key does what."""
+    """Return the help on keys."""
     named = [
         texts.KEY.format(key=key, option=option_name(option))
         for key, option in keys_of(options).items()
@@ -113,9 +113,9 @@ def key_hint(options: Sequence[str]) -> str:
 
 
 class People:
-    """The people who pass by one keyboard, each with one vote.
+    """The people at one keyboard, each with one vote.
 
-    The guests up to the number `before` voted here before and keep their names.
+    Guests up to number `before` have voted earlier and keep their names.
     """
 
     def __init__(self, options: Sequence[str], before: int = 0) -> None:
@@ -124,7 +124,7 @@ class People:
         self._cast: list[Hand] = []
 
     def press(self, key: str) -> Hand | None:
-        """Return what a key means: one more person's vote, the last one's taken back, nothing."""
+        """Return a key's effect: another person's vote, the last vote withdrawn, or None."""
         if key.lower() == TAKE_BACK:
             return self._cast.pop()._replace(added=False) if self._cast else None
         option = self._keys.get(key.lower())
@@ -142,9 +142,9 @@ async def vote_by_keys(
     *,
     before: int = 0,
 ) -> None:
-    """Take votes from a terminal's keys until Enter or its end; the loop runs on meanwhile.
+    """Read votes from a terminal's keys until Enter or the end of input.
 
-    Raises UsageError where keys cannot be read.
+    Raises UsageError if keys cannot be read.
     """
     people = People(options, before)
     with keyboard(fd) as keys:
@@ -156,9 +156,9 @@ async def vote_by_keys(
 
 @contextmanager
 def keyboard(fd: int) -> Iterator[asyncio.Queue[str]]:
-    """Deliver each key of a terminal as it is pressed, "" at its end; restore it after.
+    """Yield a queue of a terminal's keys, "" at the end of input; restores the terminal afterwards.
 
-    Ctrl-C goes on interrupting. Raises UsageError where the descriptor is no terminal.
+    Ctrl-C still interrupts. Raises UsageError if the descriptor is not a terminal.
     """
     if sys.platform == "win32" or not os.isatty(fd):
         raise UsageError(texts.NO_KEYBOARD)
@@ -177,7 +177,7 @@ def keyboard(fd: int) -> Iterator[asyncio.Queue[str]]:
         termios.tcsetattr(fd, termios.TCSADRAIN, usual)
 
 
-# An arrow key ends in a letter that would be somebody's vote.
+# An arrow key ends in a letter that would count as a vote.
 _ESCAPE = re.compile(r"\x1b(?:\[[0-9;?]*[@-~]|O.|.)?", re.DOTALL)
 
 
@@ -192,7 +192,7 @@ class _Keys:
     def read(self) -> None:
         try:
             pressed = os.read(self.fd, 1024)
-        except OSError:  # a terminal that was closed says so in this way
+        except OSError:  # raised for a closed terminal
             pressed = b""
         if not pressed:
             asyncio.get_running_loop().remove_reader(self.fd)

@@ -13,7 +13,7 @@ import structlog
 
 from engine.debate import ENDED, Debate, Status, short_code
 from engine.delivery.ending import where_revealed, why
-from engine.errors import NotFoundError, VenueAwayError, VenueError
+from engine.errors import NotFoundError, VenueAwayError, VenueError, why_of
 from engine.formats import length_of
 from engine.messages import Phase, Progress
 from engine.ports import Clock, Venue
@@ -95,8 +95,7 @@ class Board:
         except Exception as error:  # noqa: BLE001 - one state must not end the process
             if self._failed.get(debate.id) != progress:  # it is tried again, and said once
                 self._failed[debate.id] = progress
-                why = str(error) or type(error).__name__
-                log.error("unhandled error in a status update", debate=debate.id, why=why)
+                log.error("unhandled error in a status update", debate=debate.id, why=why_of(error))
             await self.clock.sleep(self.venue.limits.edit_seconds)
             return True
         self._shown[debate.id] = progress

@@ -18,7 +18,7 @@ from engine.errors import (
 from engine.messages import Where
 from engine.store import DeliveryState, Outbox
 
-DEFECT = (
+STOPPED_BY_BUG = (
     "Stopped by a bug in Rostrum; the details are in its log. Everything so far is kept; try to "
     "resume it."
 )
@@ -48,14 +48,14 @@ def reason_of(error: RostrumError) -> str:
 
 def said_of(error: RostrumError) -> str:
     """Return the reason without anything only the operator may read, such as models' names."""
-    if isinstance(error, BudgetError | StoppedError) or str(error) == DEFECT:
+    if isinstance(error, BudgetError | StoppedError) or str(error) == STOPPED_BY_BUG:
         return without_settings(str(error))
     return MODEL_FAILED if isinstance(error, ModelError) else HELD_UP
 
 
 def why(debate: Debate) -> str:
     """Return why a debate ended early or what it is waiting for; empty if it does neither."""
-    if debate.status is Status.FAILED and not debate.gone and debate.reason != DEFECT:
+    if debate.status is Status.FAILED and not debate.gone and debate.reason != STOPPED_BY_BUG:
         return HELD_UP if debate.reason.startswith(HELD_UP) else MODEL_FAILED
     return without_settings(debate.reason)
 

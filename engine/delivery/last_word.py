@@ -21,7 +21,7 @@ from engine.store import Intent, Lease, Post, Store
 
 AGAIN_SECONDS = 3600.0
 TRIED_FOR = timedelta(days=3)
-NOBODY = "The starter of this debate is unknown."
+STARTER_UNKNOWN = "The starter of this debate is unknown."
 log = structlog.get_logger(__name__)
 
 
@@ -49,7 +49,7 @@ class LastWord:
         if aside == "starter":
             user = await self.store.people.starter_of(intent.debate)
             if user is None:
-                raise VenueError(NOBODY)
+                raise VenueError(STARTER_UNKNOWN)
             place = await self.venue.direct(intent.channel, user)
             return intent.model_copy(update={"thread": place})
         return intent

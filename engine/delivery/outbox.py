@@ -45,7 +45,7 @@ IN_DOUBT = "It may have been posted; the platform does not allow checking."
 TITLE_LENGTH = 100
 ESSENTIAL = Announcement | VoteInvite  # without them no debate is held
 FOLLOWED = ESSENTIAL | StanceInvite | AgainInvite  # something has to be done once they are posted
-DEFECT = "A bug in Rostrum affected this message; the details are in its log."
+MESSAGE_BUG = "A bug in Rostrum affected this message; the details are in its log."
 log = structlog.get_logger(__name__)
 
 
@@ -198,7 +198,7 @@ class Delivery:
         sending = DeliveryState.SENDING
         if known.state is sending and (intent.state is not sending or intent.refs != known.refs):
             return known
-        return await self._refused(lease, intent, VenueError(DEFECT))
+        return await self._refused(lease, intent, VenueError(MESSAGE_BUG))
 
     async def _refused(self, lease: Lease, intent: Intent, error: VenueError) -> Intent | None:
         """Retry a message as plain text, then continue without it if the debate can."""

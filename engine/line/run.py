@@ -13,7 +13,7 @@ from engine.blinding.blinding import BLINDER
 from engine.blinding.transcript import Scribe
 from engine.blinding.veil import names_of
 from engine.debate import Debate, Model, Sampling, Setup, Status, Turn
-from engine.delivery.ending import DEFECT, reason_of, said_of
+from engine.delivery.ending import STOPPED_BY_BUG, reason_of, said_of
 from engine.errors import (
     BudgetError,
     LeaseLostError,
@@ -74,7 +74,7 @@ class Runner:
             await self._end(debate_id, error)
         except Exception:  # a bug in one debate must not end the others
             log.exception("unhandled error in a debate", debate=debate_id)
-            await self._end(debate_id, RostrumError(DEFECT))
+            await self._end(debate_id, RostrumError(STOPPED_BY_BUG))
 
     async def _run(self, debate_id: str, lease: Lease) -> None:
         debate, journaled = await asyncio.gather(

@@ -44,7 +44,7 @@ class Installs(Protocol):
         """Encrypt every token with the first key; leaves those that no key decrypts."""
 
     async def begin(self, state: str, now: datetime, until: datetime) -> None:
-        """Record that an installation began with this state, as a hash of it."""
+        """Record that an installation began with this state, as a hash; deletes expired ones."""
 
     async def redeem(self, state: str, now: datetime) -> bool:
         """Accept a returning state, once and in time; False for any other."""

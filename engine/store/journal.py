@@ -80,7 +80,7 @@ class Journal(Protocol):
     """Results, stored before the next step; a stored step is never called again."""
 
     async def load(self, debate_id: str) -> Journaled:
-        """Return what a debate has so far."""
+        """Return what a debate has so far, its steps in the order in which they began."""
 
     def began(self, lease: Lease, start: AttemptStart, call: Call) -> Awaitable[None]:
         """Store a try before it is sent. Raises StoppedError if the debate is to stop."""

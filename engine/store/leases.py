@@ -24,4 +24,4 @@ class Leases(Protocol):
         """Renew all of a holder's leases from now; return their epochs by name."""
 
     async def release(self, lease: Lease) -> None:
-        """Give a lease back, if it is still ours."""
+        """Give a lease back if it is still ours; its epoch stays, so that none repeats."""

@@ -36,7 +36,7 @@ HOW_TO_VOTE: Mapping[BallotKind, str] = {
 FILE_LEFT_OUT = "(File not shown: {name})"
 TOPIC_HINT = "A motion to argue for and against"
 REVIEW_HINT = "{code}: who debated better?"
-DEFECT = (
+COMMAND_BUG = (
     "That is a bug in Rostrum; the details are in its log. Please let the people who run it know."
 )
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
+from adapters.site import Site
 from adapters.slack.rest import Rest
-from adapters.slack.site import Site
 from adapters.slack.socket import SocketTransport
 from tests.crash.lives import LIMITS, chain, fated, stay
 from tests.doubles.slack.server import APP_TOKEN, BOT_TOKEN

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import aiohttp
 from pydantic import SecretStr
 
+from adapters.site import Site
 from adapters.slack.connection import Connection
 from adapters.slack.http import HttpTransport
 from adapters.slack.install.installations import Installations
 from adapters.slack.install.oauth import Credentials, Installer
 from adapters.slack.rest import Rest
-from adapters.slack.site import Site
 from adapters.slack.socket import SocketTransport
 from adapters.slack.venue import SlackVenue
 from bot.app import App

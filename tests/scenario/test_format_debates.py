@@ -13,7 +13,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from engine.debate import Debate, Model, Scores, Status
-from engine.delivery.ending import DEFECT
+from engine.delivery.ending import STOPPED_BY_BUG
 from engine.formats import FORMATS, find_format
 from engine.line.intake import Defaults
 from engine.store import DebateRecord
@@ -119,7 +119,7 @@ async def test_a_model_that_misbehaves_at_every_step_ends_it_in_a_clear_state(
 ) -> None:
     with capture_logs() as logs:
         debate = await hold(line, format, misbehaving(format, how))
-    assert debate.reason != DEFECT
+    assert debate.reason != STOPPED_BY_BUG
     assert [log for log in logs if log.get("exc_info")] == []
     if how in ("empty", "fail=500"):
         assert debate.status is Status.FAILED

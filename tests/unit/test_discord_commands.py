@@ -12,7 +12,7 @@ import regex
 from discord import app_commands
 from pydantic import SecretStr
 
-from adapters.discord.answering import Desk
+from adapters.discord.answering import FrontDesk
 from adapters.discord.buttons import rows
 from adapters.discord.client import intents
 from adapters.discord.commands import DebateCommands
@@ -33,7 +33,7 @@ async def payload() -> dict[str, Any]:
     nobody: Any = None
     rest = Rest(SecretStr("x"), "http://127.0.0.1:1")
     tree = app_commands.CommandTree(discord.Client(intents=intents()))
-    tree.add_command(DebateCommands(Desk(nobody, nobody, DiscordVenue(rest))))
+    tree.add_command(DebateCommands(FrontDesk(nobody, nobody, DiscordVenue(rest))))
     await tree.set_translator(Translator())
     assert tree.translator is not None
     (command,) = tree.get_commands()

@@ -10,11 +10,11 @@ from aiohttp import web
 from pydantic import SecretStr
 from slack_bolt.async_app import AsyncApp
 
+from adapters.site import Site
 from adapters.slack import connection as slack_connection
 from adapters.slack.connection import Connection, Missed
 from adapters.slack.install.workspaces import Workspaces
 from adapters.slack.rest import Rest
-from adapters.slack.site import Site
 from adapters.slack.venue import SlackVenue
 from engine.ports import EventsLost, EventsMissed, Inbound
 

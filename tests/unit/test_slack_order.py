@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from adapters.slack.in_order import InOrder
+from adapters.in_order import InOrder
 from engine.ports import CommunityLost, EventsMissed, Inbound, ReactionSeen
 
 

@@ -1,1 +1,1 @@
-"""Slack's forms: opened, filled in, and read."""
+"""Slack's forms: built, opened, and read."""

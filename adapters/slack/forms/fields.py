@@ -1,4 +1,4 @@
-"""Fields of a form: how each is made, and what was entered into it; pure.
+"""Fields of a form: building them, and reading their values; pure.
 
 Each is an input block whose id is its name. Sizes are those of Slack's Block Kit reference.
 """
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 LONGEST_INPUT = 3000
 LONGEST_LABEL, LONGEST_VALUE = 75, 150
-GROUP = 100  # options that a list takes, or a group of a longer list
+GROUP = 100  # options in a list, or in a group of a longer list
 MOST_OPTIONS = 500  # three such lists of models fit a view's 250 kB
 
 Json = dict[str, Any]
@@ -18,7 +18,7 @@ Pair = tuple[str, str]
 
 
 class Label(NamedTuple):
-    """What a person reads at a field: above it, inside while it is empty, and below."""
+    """A field's texts: above it, inside while it is empty, and below."""
 
     text: str
     inside: str = ""
@@ -26,13 +26,13 @@ class Label(NamedTuple):
 
 
 def typed(name: str, label: Label, *, initial: str = "", long: bool = False) -> Json:
-    """Return a field to type into."""
+    """Return a text field."""
     element: Json = {"type": "plain_text_input", "multiline": long, "max_length": LONGEST_INPUT}
     return _field(name, label, element | ({"initial_value": initial} if initial else {}))
 
 
 def select(name: str, label: Label, pairs: Iterable[Pair], initial: str = "") -> Json | None:
-    """Return a list to search and choose one of; None where there is nothing to choose."""
+    """Return a searchable list to choose one from; None without choices."""
     options = _options(pairs)
     chosen = [option for option in options if option["value"] == initial]
     element = {"type": "static_select", **_listed(options)}
@@ -43,7 +43,7 @@ def select(name: str, label: Label, pairs: Iterable[Pair], initial: str = "") ->
 def select_several(
     name: str, label: Label, pairs: Iterable[Pair], initial: Sequence[str] = ()
 ) -> Json | None:
-    """Return a list to search and choose some of; None where there is nothing to choose."""
+    """Return a searchable list to choose several from; None without choices."""
     options = _options(pairs)
     chosen = [option for option in options if option["value"] in initial]
     element = {"type": "multi_static_select", **_listed(options)}
@@ -61,7 +61,7 @@ def select_channels(name: str, label: Label, initial: Sequence[str] = ()) -> Jso
 def view_of(
     callback: str, title: str, send: str, close: str, fields: Iterable[Json | None]
 ) -> Json:
-    """Return a form with those fields that there are."""
+    """Return a form with the fields that are not None."""
     return {
         "type": "modal",
         "callback_id": callback,
@@ -73,12 +73,12 @@ def view_of(
 
 
 def required(field: Json) -> Json:
-    """Return a field that has to be filled in."""
+    """Return a field as a required one."""
     return field | {"optional": False}
 
 
 def same(values: Iterable[str]) -> list[Pair]:
-    """Return values that people read as they are, each once."""
+    """Return values as their own labels, each once."""
     return [(value, value) for value in dict.fromkeys(values)]
 
 
@@ -86,17 +86,17 @@ def same(values: Iterable[str]) -> list[Pair]:
 
 
 def entered(view: Json, name: str) -> tuple[str, ...]:
-    """Return what a field holds when its form is sent off."""
+    """Return a field's submitted values."""
     return _values(view["state"]["values"].get(name, {}).get(name, {}), "selected", "value")
 
 
 def entered_text(view: Json, name: str) -> str | None:
-    """Return what a field for one value holds, None when it is empty."""
+    """Return a field's single value, None if it is empty."""
     return next(iter(entered(view, name)), None)
 
 
 def changed(view: Json) -> Iterator[str]:
-    """Yield the names of the fields that hold something else than when the form was opened."""
+    """Yield the names of the fields that were changed."""
     for block in view["blocks"]:
         name = block["block_id"]
         if set(entered(view, name)) != set(_values(block["element"], "initial", "initial_value")):
@@ -104,7 +104,7 @@ def changed(view: Json) -> Iterator[str]:
 
 
 def _values(held: Json, prefix: str, text: str) -> tuple[str, ...]:
-    """Read an element's values, whichever kind it is of."""
+    """Read the values of an element of any kind."""
     one, several = held.get(f"{prefix}_option"), held.get(f"{prefix}_options") or ()
     found = [str(option["value"]) for option in (*([one] if one else ()), *several)]
     found += [*(held.get(f"{prefix}_conversations") or ()), held.get(text) or ""]
@@ -130,7 +130,7 @@ def _options(pairs: Iterable[Pair]) -> list[Json]:
 
 
 def _listed(options: list[Json]) -> Json:
-    """Return a list's options, in groups where they are too many for one."""
+    """Return a list's options, in groups if they are too many for one list."""
     if len(options) <= GROUP:
         return {"options": options}
     groups = [options[start : start + GROUP] for start in range(0, len(options), GROUP)]

@@ -1,4 +1,4 @@
-"""The form that `/debate` alone opens: its fields, and what was entered into them; pure."""
+"""The form that `/debate` without arguments opens: its fields and values; pure."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LANGUAGES = [(code, f"{name} ({code})") for code, name in NAMES.items()]
 
 
 def form_of(offered: ModelsAnswer) -> Json:
-    """Return the form to start a debate with, among the models that are offered."""
+    """Return the form to start a debate between the offered models."""
     debaters, jurors = same(offered.models), same((*offered.jurors, *offered.models))
     fields = (
         required(typed("topic", _label("topic", TOPIC_HINT), long=True)),
@@ -44,7 +44,7 @@ def form_of(offered: ModelsAnswer) -> Json:
 
 
 def command_of(view: Json) -> StartArguments:
-    """Return what was entered. Raises UsageError for invalid minutes."""
+    """Return the submitted values. Raises UsageError for invalid minutes."""
     said = {name: text for name in texts.FIELDS if (text := entered_text(view, name))}
     asked: dict[str, object] = {name: said[name] for name in IN_A_CHAT if name in said}
     if "minutes" in said:

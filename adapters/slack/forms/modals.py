@@ -1,6 +1,6 @@
-"""The forms: opened while Slack's trigger is good, and carried out as the commands are.
+"""The forms: opened while Slack's trigger is valid, and run like commands.
 
-What is wrong with what was entered is shown in the form, which stays open then.
+Errors are shown in the form, which then stays open.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, cast
 
 from adapters.slack import texts
-from adapters.slack.answering import PLATFORM, Desk, explained
+from adapters.slack.answering import PLATFORM, FrontDesk, explained
 from adapters.slack.errors import Act
 from adapters.slack.forms.fields import Json
 from adapters.slack.forms.form import command_of, form_of
@@ -26,29 +26,29 @@ from engine.chat.settings import find_mistakes
 from engine.delivery.ending import refusal_of
 from engine.errors import NotAllowedError, RostrumError, UsageError
 
-FORM_SECONDS = 2.0  # of the three that Slack waits for a form's answer
+FORM_SECONDS = 2.0  # of the three that Slack waits for a response
 
 Ack = Callable[..., Awaitable[object]]
 Spawn = Callable[[Coroutine[Any, Any, None]], None]
 
 
 class Modals:
-    """Opens forms and takes them; `spawn` sees to what goes on after Slack was answered."""
+    """Opens forms and handles submissions; `spawn` runs the work after the response."""
 
-    def __init__(self, desk: Desk, spawn: Spawn) -> None:
+    def __init__(self, desk: FrontDesk, spawn: Spawn) -> None:
         self._desk, self._spawn = desk, spawn
 
     async def open_start(self, asker: Asker, trigger: str) -> None:
-        """Open the form to start a debate, without looking the person up first."""
+        """Open the form to start a debate; the person is not looked up, to save time."""
 
         async def make() -> Json:
             if asker.direct:
                 raise NotAllowedError(texts.NOT_HERE)
             home = await self._desk.workspaces.find(asker.team)
-            somebody = Person(
+            person = Person(
                 platform=PLATFORM, community=home.team, place=asker.channel, user=asker.user
             )
-            return form_of(await models(self._desk.commands, somebody, NoArguments()))
+            return form_of(await models(self._desk.commands, person, NoArguments()))
 
         await self._open(asker, trigger, make)
 
@@ -63,7 +63,7 @@ class Modals:
         await self._open(asker, trigger, make)
 
     async def on_start(self, ack: Ack, view: Json) -> None:
-        """Start what a form asks for."""
+        """Start the debate of a submitted form."""
         try:
             command = command_of(view)
         except UsageError as error:
@@ -72,7 +72,7 @@ class Modals:
         await self._carry_out(ack, view, Invocation("start", command), "topic")
 
     async def on_settings(self, ack: Ack, view: Json) -> None:
-        """Make the changes that a form asks for, or none of them."""
+        """Apply the changes of a submitted form, all or none."""
         changes = changes_of(view)
         mistakes = find_mistakes(changes, self._desk.commands.defaults)
         if mistakes:
@@ -83,7 +83,7 @@ class Modals:
         await self._carry_out(ack, view, command, first)
 
     async def _open(self, asker: Asker, trigger: str, make: Callable[[], Awaitable[Json]]) -> None:
-        """Open a form, in which it is kept where it was asked for."""
+        """Open a form; it remembers who asked, and where."""
 
         async def run() -> None:
             view = await make() | {"private_metadata": json.dumps(asker._asdict())}
@@ -94,7 +94,7 @@ class Modals:
         await explained(Whisper(self._desk.workspaces, asker), run)
 
     async def _carry_out(self, ack: Ack, view: Json, command: Invocation, beside: str) -> None:
-        """Carry out a command, or show in the form why it cannot be, while Slack waits for that."""
+        """Run a command; an early refusal is shown in the form."""
         asker = Asker(**json.loads(view["private_metadata"]))
         running = asyncio.ensure_future(self._desk.run(asker, command))
         done, _ = await asyncio.wait([running], timeout=FORM_SECONDS)

@@ -1,6 +1,6 @@
-"""The form that `/debate settings` alone opens: what is set, and what was changed in it; pure.
+"""The form that `/debate settings` without arguments opens: its fields and the changes; pure.
 
-A field that is left as it was changes nothing, also when somebody else has changed it meanwhile.
+An unchanged field changes nothing, even if another manager has changed the setting meanwhile.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from engine.formats import FORMATS
 from engine.line.intake import Defaults
 
 SETTINGS_FORM = "rostrum:settings"
-DEFAULT = "default"  # as the engine takes it: undoes what is set
+DEFAULT = "default"  # the engine's word that resets a setting
 SWITCH = ("on", "off")
 
 
 def settings_form(answer: SettingsAnswer, defaults: Defaults) -> Json:
-    """Return the form; models are chosen among the operator's, which are in `defaults`."""
+    """Return the form; models are chosen from the operator's, in `defaults`."""
     lines = {line.name: line for line in answer.settings}
     debaters = [model.ref for model in defaults.models]
     jurors = [juror.ref for juror in defaults.jurors]
@@ -57,7 +57,7 @@ def settings_form(answer: SettingsAnswer, defaults: Defaults) -> Json:
 
 
 def changes_of(view: Json) -> dict[str, str]:
-    """Return the settings that were changed, as text; emptied ones are undone."""
+    """Return the changed settings as text; emptied ones are reset."""
     return {name: ",".join(entered(view, name)) or DEFAULT for name in changed(view)}
 
 

@@ -1,1 +1,1 @@
-"""How a workspace installs Rostrum, and whose token speaks where."""
+"""How workspaces install Rostrum, and their tokens."""

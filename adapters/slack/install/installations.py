@@ -21,11 +21,11 @@ from engine.store.installs import Install, Installs
 from engine.text import clean, headline
 
 LONGEST_NAME = 255  # characters; Slack's own limit is lower
-FRESH_SECONDS = 10.0  # that what is stored is not read again: another process may change it
+FRESH_SECONDS = 10.0  # before stored tokens are read again: another process may change them
 
 
 class _Known(NamedTuple):
-    """A workspace as it was read, with its token, until when it is not read again."""
+    """A cached workspace with its token, and when it expires."""
 
     home: Workspace
     token: str
@@ -33,10 +33,10 @@ class _Known(NamedTuple):
 
 
 class Installations(AsyncInstallationStore):
-    """Every workspace that installed Rostrum, each with the token that it gave.
+    """Every workspace that installed Rostrum, each with its own token.
 
-    Those that are known are kept in memory, for some seconds: behind a balancer another process
-    may be the one in which a workspace leaves, or installs Rostrum again with a new token.
+    They are cached for some seconds only: behind a load balancer, a workspace may leave or install
+    again, with a new token, through another process.
     """
 
     installs: Installs  # since `open`
@@ -47,7 +47,7 @@ class Installations(AsyncInstallationStore):
         self._of_bot: dict[str, Workspace] = {}
 
     async def open(self, installs: Installs) -> None:
-        """Read all that are stored. Raises SettingsError for one that no key opens."""
+        """Load all installations. Raises SettingsError for a token that no key decrypts."""
         self.installs = installs
         await installs.reseal()
         for install in await installs.every(PLATFORM):
@@ -60,7 +60,7 @@ class Installations(AsyncInstallationStore):
         return tuple(self._known)
 
     async def find(self, team: str) -> Workspace:
-        """Return a workspace. Raises VenueGoneError where Rostrum is not installed."""
+        """Return a workspace. Raises VenueGoneError if Rostrum is not installed there."""
         known = self._known.get(team)
         if known is None or known.until <= time.monotonic():
             bot = await self.async_find_bot(enterprise_id=None, team_id=team)
@@ -71,16 +71,16 @@ class Installations(AsyncInstallationStore):
         return self._known[team].home
 
     async def of_bot(self, user: str) -> Workspace | None:
-        """Return the workspace whose bot somebody is, None for anybody else."""
+        """Return the workspace whose bot this user is, None for any other user."""
         return self._of_bot.get(user)
 
-    async def leave(self, team: str, told_at: float) -> bool:
-        """Drop a workspace that removed Rostrum at a time, in seconds since 1970.
+    async def leave(self, team: str, removed_at: float) -> bool:
+        """Drop a workspace that removed Rostrum at a time in seconds since 1970.
 
-        False where that was before it installed Rostrum again. Raises VenueAwayError.
+        False if it has installed Rostrum again since. Raises VenueAwayError.
         """
         bot = await self.async_find_bot(enterprise_id=None, team_id=team)
-        if bot is not None and told_at < bot.installed_at and await self._works(bot):
+        if bot is not None and removed_at < bot.installed_at and await self._works(bot):
             return False
         await self.async_delete_bot(enterprise_id=None, team_id=team)
         return True
@@ -88,7 +88,7 @@ class Installations(AsyncInstallationStore):
     # --- as slack-bolt sees it --------------------------------------------------------------
 
     async def async_save(self, installation: Installation) -> None:
-        """Store what a workspace gave. Raises BoltError, with what is wrong with it."""
+        """Store an installation. Raises BoltError saying what is wrong with it."""
         team, token = installation.team_id, installation.bot_token
         if installation.is_enterprise_install or team is None:
             raise BoltError(texts.WHOLE_ORGANISATION)
@@ -114,7 +114,7 @@ class Installations(AsyncInstallationStore):
         team_id: str | None,
         is_enterprise_install: bool | None = False,
     ) -> Bot | None:
-        """Return a workspace's bot, None where Rostrum is not installed."""
+        """Return a workspace's bot, None if Rostrum is not installed there."""
         install = await self.installs.find(PLATFORM, team_id or "")
         return None if install is None else _bot_of(install)
 
@@ -126,7 +126,7 @@ class Installations(AsyncInstallationStore):
     # --- inside -----------------------------------------------------------------------------
 
     def _know(self, bot: Bot) -> None:
-        """Remember a workspace; while its token is the same, so is what is known of its people."""
+        """Cache a workspace; with the same token its known people are kept."""
         team, token, until = bot.team_id or "", bot.bot_token, time.monotonic() + FRESH_SECONDS
         known = self._known.get(team)
         if known is not None and (known.token, known.home.user) == (token, bot.bot_user_id):
@@ -144,7 +144,7 @@ class Installations(AsyncInstallationStore):
             del self._of_bot[gone.home.user]
 
     async def _works(self, bot: Bot) -> bool:
-        """Whether Slack takes a token now: clocks differ, and news may come late."""
+        """Return whether Slack accepts a token now: clocks differ, and events may be late."""
         try:
             await self.app.speaking(SecretStr(bot.bot_token)).identity()
         except VenueAwayError:
@@ -155,7 +155,7 @@ class Installations(AsyncInstallationStore):
 
 
 def team_name(installation: Installation) -> str:
-    """Return a workspace's name as it is shown, its id where it has none."""
+    """Return a workspace's display name, or its id."""
     return headline(clean(installation.team_name or ""), LONGEST_NAME) or installation.team_id or ""
 
 

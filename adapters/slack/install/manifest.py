@@ -1,4 +1,4 @@
-"""The app's manifest, with the fewest scopes that debates need; Slack makes the app from it."""
+"""The app's manifest, with the minimum scopes; Slack creates the app from it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import json
 from typing import Any, Literal
 
 from adapters.slack.client import COMMAND
-from adapters.slack.site import EVENTS_PATH, REDIRECT_PATH
 
+EVENTS_PATH = "/slack/events"
+INSTALL_PATH = "/slack/install"
+REDIRECT_PATH = "/slack/oauth_redirect"
 NAME = "Rostrum"
 NO_ADDRESS = "https://rostrum.example.com"
 # What each scope is for; docs/slack.md says the same in a table.
@@ -43,7 +45,7 @@ def manifest(
 ) -> Json:
     """Return the manifest; `address` is where Slack and browsers find Rostrum.
 
-    It is needed in HTTP mode, and for workspaces to install the app by `oauth`.
+    It is needed in HTTP mode, and for installation by `oauth`.
     """
     socket, address = mode == "socket", address.rstrip("/")
     url = {} if socket else {"url": f"{address}{EVENTS_PATH}"}
@@ -57,7 +59,7 @@ def manifest(
         },
         "features": {
             "bot_user": {"display_name": name, "always_online": True},
-            # Exports are sent there; Slack refuses them while the tab is off.
+            # Exports are sent there; Slack refuses them if the tab is off.
             "app_home": {
                 "home_tab_enabled": False,
                 "messages_tab_enabled": True,
@@ -77,7 +79,7 @@ def manifest(
 
 
 def to_json(made: Json) -> str:
-    """Return a manifest as a person pastes it."""
+    """Return a manifest as JSON to paste."""
     return json.dumps(made, indent=2, ensure_ascii=False)
 
 

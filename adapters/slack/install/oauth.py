@@ -1,4 +1,4 @@
-"""Installing Rostrum in a workspace by OAuth: the pages, and who may come back to them.
+"""Installing Rostrum in a workspace by OAuth: the pages, and their states.
 
 https://docs.slack.dev/authentication/installing-with-oauth
 """
@@ -31,8 +31,7 @@ from yarl import URL
 from adapters.slack import texts
 from adapters.slack.errors import KNOWN, UNREADABLE, Answered
 from adapters.slack.install.installations import Installations, team_name
-from adapters.slack.install.manifest import SCOPES
-from adapters.slack.site import INSTALL_PATH, REDIRECT_PATH
+from adapters.slack.install.manifest import INSTALL_PATH, REDIRECT_PATH, SCOPES
 from engine.errors import RostrumError, VenueError
 from engine.store.installs import Installs
 
@@ -49,7 +48,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """Whose app it is; `public_url` is where browsers reach Rostrum, None: as Slack knows it."""
+    """The app's credentials; `public_url` is Rostrum's address, None: the one set at Slack."""
 
     client_id: str
     client_secret: SecretStr
@@ -57,7 +56,7 @@ class Credentials:
 
 
 class States(AsyncOAuthStateStore):
-    """Who began to install, each good for one return within ten minutes."""
+    """The states of installations, each valid for one return within ten minutes."""
 
     def __init__(self, installs: Installs) -> None:
         self._installs = installs
@@ -69,17 +68,17 @@ class States(AsyncOAuthStateStore):
         return state
 
     async def async_consume(self, state: str) -> bool:
-        """Take a state that comes back; False for one that is not good, or not any more."""
+        """Accept a returning state; False for an unknown, used or expired one."""
         return await self._installs.redeem(state, datetime.now(UTC))
 
 
 class _Team(BaseModel):
     id: str
-    name: InstanceOf[str]  # unlike an id it may have halves of characters, which `str` refuses
+    name: InstanceOf[str]  # unlike an id it may have lone surrogates, which `str` refuses
 
 
 class _Granted(BaseModel):
-    """What Slack gives for a code, as far as it is needed; without a team: an organisation's.
+    """The fields we need of Slack's answer to a code; without a team it is an organisation's.
 
     https://docs.slack.dev/reference/methods/oauth.v2.access
     """
@@ -91,7 +90,7 @@ class _Granted(BaseModel):
     is_enterprise_install: bool = False
 
     def installation(self) -> Installation:
-        """Return it as slack-bolt keeps it; who pressed the button is not kept."""
+        """Return it in slack-bolt's form; the user who installed is not stored."""
         return Installation(
             user_id="",
             bot_token=self.access_token,
@@ -104,10 +103,10 @@ class _Granted(BaseModel):
 
 
 class _Flow(AsyncOAuthFlow):
-    """Bolt's pages; it would take a token in any form, and log the code and half an answer."""
+    """Bolt's pages; Bolt itself would accept any token, and log the code and part of the answer."""
 
     async def run_installation(self, code: str) -> Installation:
-        """Exchange a code. Raises VenueError where Slack gives nothing that can be read for it."""
+        """Exchange a code. Raises VenueError without a readable answer."""
         given = self.settings
         try:
             answer = await self.client.oauth_v2_access(
@@ -125,16 +124,16 @@ class _Flow(AsyncOAuthFlow):
 
 
 class Installer:
-    """The pages where a workspace installs Rostrum, and where Slack sends its admin back to."""
+    """The pages where an admin starts an installation, and where Slack sends them back."""
 
     def __init__(self, credentials: Credentials, installations: Installations) -> None:
         self._credentials, self._installations = credentials, installations
 
     def routes(self) -> list[web.RouteDef]:
-        """Return what is served."""
+        """Return the pages' routes."""
         flow = self._flow()
         return [
-            # What is asked for there is ours alone to say, whatever the address adds.
+            # Without the query: only we decide what to request.
             web.get(INSTALL_PATH, _page(flow.handle_installation, queried=False)),
             web.get(REDIRECT_PATH, _page(flow.handle_callback, queried=True)),
         ]
@@ -192,7 +191,7 @@ async def _succeeded(args: AsyncSuccessArgs) -> BoltResponse:
 
 
 async def _failed(args: AsyncFailureArgs) -> BoltResponse:
-    # What an address says is anybody's: only reasons that are known are repeated.
+    # The query is untrusted: only known reasons are shown.
     said = texts.NOT_INSTALLED_BECAUSE.get(args.reason, texts.SLACK_REFUSED)
     refused = args.error is not None  # by `async_save`
     body = str(args.error) if refused else said
@@ -202,5 +201,5 @@ async def _failed(args: AsyncFailureArgs) -> BoltResponse:
 
 
 def _parting(settings: AsyncOAuthSettings) -> dict[str, str | Sequence[str]]:
-    """Return the headers of a page after which the browser's cookie is of no more use."""
+    """Return the headers of a last page, which deletes the browser's cookie."""
     return HEADERS | {"Set-Cookie": settings.state_utils.build_set_cookie_for_deletion()}

@@ -1,4 +1,4 @@
-"""The workspaces that Rostrum is in, and what speaks for it in each."""
+"""The workspaces that Rostrum serves, each with its own client."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from engine.store.installs import Installs
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """One workspace: its id, the bot's own user there, its requests, and who its people are."""
+    """A workspace: its id, the bot's user, its API client, and its people."""
 
     team: str
     user: str
@@ -23,26 +23,26 @@ class Workspace:
 
 
 class Workspaces(Protocol):
-    """Every workspace; `app` makes the requests that need no workspace's token."""
+    """All workspaces; `app` is the client for requests without a workspace's token."""
 
     app: Rest
 
     async def open(self, installs: Installs) -> None:
-        """Read what is stored of them. Raises SettingsError for a token that no key opens."""
+        """Load them from the store. Raises SettingsError for a token that no key decrypts."""
 
     async def find(self, team: str) -> Workspace:
-        """Return a workspace. Raises VenueGoneError where Rostrum is not installed."""
+        """Return a workspace. Raises VenueGoneError if Rostrum is not installed there."""
 
     async def of_bot(self, user: str) -> Workspace | None:
-        """Return the workspace whose bot somebody is, None for anybody else."""
+        """Return the workspace whose bot this user is, None for any other user."""
 
     async def teams(self) -> tuple[str, ...]:
         """Return the ids of all workspaces."""
 
-    async def leave(self, team: str, told_at: float) -> bool:
-        """Drop a workspace that removed Rostrum at a time, in seconds since 1970.
+    async def leave(self, team: str, removed_at: float) -> bool:
+        """Drop a workspace that removed Rostrum at a time in seconds since 1970.
 
-        False where that was before it installed Rostrum again. Raises VenueAwayError.
+        False if it has installed Rostrum again since. Raises VenueAwayError.
         """
 
 
@@ -54,10 +54,10 @@ class OneWorkspace:
         self._found: Workspace | None = None
 
     async def open(self, installs: Installs) -> None:
-        """Read nothing: the token is a setting."""
+        """Do nothing: the token is a setting."""
 
     async def find(self, team: str = "") -> Workspace:
-        """Return the workspace, asking Slack the first time. Raises VenueError for any other."""
+        """Return the workspace; asks Slack once. Raises VenueError for any other."""
         if self._found is None:
             me = await self.app.identity()
             self._found = Workspace(me.team, me.user, self.app, People(self.app, me.team))
@@ -66,7 +66,7 @@ class OneWorkspace:
         return self._found
 
     async def of_bot(self, user: str) -> Workspace | None:
-        """Return the workspace whose bot somebody is, None for anybody else."""
+        """Return the workspace whose bot this user is, None for any other user."""
         found = await self.find()
         return found if found.user == user else None
 
@@ -74,6 +74,6 @@ class OneWorkspace:
         """Return the workspace's id."""
         return ((await self.find()).team,)
 
-    async def leave(self, team: str, told_at: float) -> bool:
-        """Keep the token, and whatever another workspace may tell."""
+    async def leave(self, team: str, removed_at: float) -> bool:
+        """Keep the token; return whether it was this workspace."""
         return team == (await self.find()).team

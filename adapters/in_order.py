@@ -1,4 +1,4 @@
-"""Events that concern the same thing are handled in their order, others side by side."""
+"""Events with the same key are handled in order, others concurrently."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine.ports import Inbound, Listener
 
 
 class InOrder:
-    """Hands events to a listener, and returns when it has stored them."""
+    """Hands events to a listener; each call returns once the event is stored."""
 
     def __init__(self, listener: Listener) -> None:
         self._listener = listener
@@ -21,6 +21,6 @@ class InOrder:
         return self._lanes.setdefault(key, asyncio.Lock())
 
     async def hear(self, key: Hashable, event: Inbound) -> None:
-        """Have an event handled after the earlier ones of its key; raises as the listener does."""
+        """Handle an event after the earlier ones of its key; raises what the listener raises."""
         async with self.lane(key):
             await self._listener(event)
