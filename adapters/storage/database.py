@@ -141,6 +141,16 @@ class Database:
         """Return the first column of every row."""
         return [row[0] for row in await self.rows(sql, **values)]
 
+    async def glance(self, sql: str, /, **values: Any) -> list[Any]:
+        """Return what a short query finds, as named tuples. Raises StoreError.
+
+        While writes are on their way it goes with them: the trip to a thread and back is most of
+        what it costs.
+        """
+        if self._lock is None or self._flushing is None or self._flushing.done():
+            return await self.rows(sql, **values)
+        return await self.enqueue(lambda connection: connection.rows(sql, **values))
+
     @contextmanager
     def snapshot(self) -> Iterator[Connection]:
         """Open one consistent view, for a worker thread."""

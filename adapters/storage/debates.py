@@ -125,7 +125,8 @@ class DebateTable:
 
     async def get(self, debate_id: str) -> Debate:
         query, values = _named(debate_id)
-        return _found(await self._database.first(query, **values), debate_id)
+        rows = await self._database.glance(query, **values)
+        return _found(rows[0] if rows else None, debate_id)
 
     async def mirror_of(self, debate: Debate) -> Debate | None:
         if debate.mirror is None:

@@ -119,7 +119,7 @@ class JournalTable:
         self._database = database
 
     async def load(self, debate_id: str) -> Journaled:
-        rows = await self._database.rows(CALLS, debate=debate_id)
+        rows = await self._database.glance(CALLS, debate=debate_id)
         attempts: dict[str, int] = {}
         for row in rows:
             attempts[row.step] = max(row.attempt, attempts.get(row.step, 0))

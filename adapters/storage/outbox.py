@@ -35,14 +35,14 @@ ON CONFLICT DO NOTHING
 """
 # A replacement has its message's number and a higher id.
 NEXT = """
-SELECT outbox.*, debates.place, debates.thread
+SELECT outbox.*, debates.place, debates.thread, debates.reason
 FROM outbox JOIN debates ON debates.id = outbox.debate
 WHERE outbox.debate = :debate AND outbox.state IN ('pending', 'sending')
 ORDER BY outbox.number, outbox.id
 LIMIT 1
 """
 FIND = """
-SELECT outbox.*, debates.place, debates.thread
+SELECT outbox.*, debates.place, debates.thread, debates.reason
 FROM outbox JOIN debates ON debates.id = outbox.debate
 WHERE outbox.debate = :debate AND outbox.key = :key
 """
@@ -196,6 +196,7 @@ def _to_intent(row: Any) -> Intent:
         refs=tuple(orjson.loads(row.refs)),
         state=row.state,
         deadline=row.deadline,
+        reason=row.reason,
     )
 
 
@@ -238,7 +239,8 @@ class OutboxTable:
         return await self._database.write(lambda connection: _next(connection, debate_id))
 
     async def undelivered_turns(self, debate_id: str) -> int:
-        return int(await self._database.value(UNDELIVERED_TURNS, debate=debate_id))
+        [(undelivered,)] = await self._database.glance(UNDELIVERED_TURNS, debate=debate_id)
+        return int(undelivered)
 
     async def sending(
         self, lease: Lease, intent: Intent, parts: Sequence[Part], deadline: datetime

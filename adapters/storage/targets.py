@@ -126,5 +126,5 @@ class Targets:
         Without questions: all of the debate that ask something, which its turns do not.
         """
         asked = questions or ASKED
-        rows = await self._database.rows(OF_DEBATE, debate=debate_id, questions=asked)
+        rows = await self._database.glance(OF_DEBATE, debate=debate_id, questions=asked)
         return tuple(map(_to_target, rows))

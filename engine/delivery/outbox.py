@@ -154,7 +154,8 @@ class Delivery:
     async def _deliver_in_order(self, lease: Lease, debate_id: str) -> None:
         following = await self.store.outbox.next(debate_id)
         pause = LOOK_SECONDS
-        await self._take_over(debate_id)
+        if following is not None and following.reason.startswith(WAITING):
+            self._waited.add(debate_id)  # a process before this one said so; cleared once posted
         while (intent := following) is not None:
             try:
                 self._missed.discard(debate_id)
@@ -226,11 +227,6 @@ class Delivery:
         self._waited.add(intent.debate)
         await self.store.debates.set_waiting(intent.debate, f"{WAITING}{error}")
         await self.clock.sleep(max(error.retry_after, pause))
-
-    async def _take_over(self, debate_id: str) -> None:
-        """Remember what the last process waited for, so that it is cleared once it is posted."""
-        if (await self.store.debates.get(debate_id)).reason.startswith(WAITING):
-            self._waited.add(debate_id)
 
     async def _caught_up(self, debate_id: str) -> None:
         if debate_id in self._waited:

@@ -39,7 +39,8 @@ class Intent(Value):
     """An outbox row: its message, the frozen parts, and how far they are posted.
 
     `refs` are the platform's message references of the parts posted so far; `sending` is
-    set while the next part may be on its way, until `deadline`.
+    set while the next part may be on its way, until `deadline`. `reason` is the debate's, at the
+    time when this was read.
     """
 
     id: int
@@ -55,6 +56,7 @@ class Intent(Value):
     refs: tuple[str, ...]
     state: DeliveryState
     deadline: datetime | None
+    reason: str
 
 
 class Gap(Value):

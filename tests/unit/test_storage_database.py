@@ -30,6 +30,9 @@ async def notes(tmp_path: Path) -> AsyncIterator[Database]:
     await database.close()
 
 
+INSERT = "INSERT INTO notes VALUES (:id, 'x')"
+
+
 def _make_table(connection: Connection) -> None:
     connection.run("CREATE TABLE notes (id INTEGER PRIMARY KEY, body TEXT NOT NULL)")
 
@@ -222,6 +225,21 @@ async def test_reads_do_not_wait_for_a_write(notes: Database) -> None:
     go.set()
     assert await writing
     assert await notes.column(NUMBERS) == [1]
+
+
+async def test_a_glance_goes_with_the_writes_under_way_and_alone_without_any(
+    notes: Database,
+) -> None:
+    assert await notes.glance(NUMBERS) == []
+    writing = asyncio.gather(*(notes.run(INSERT, id=n) for n in range(3)))
+    await asyncio.sleep(0)
+    commits = frames(notes.path)
+    assert await notes.glance(NUMBERS) == [(0,), (1,), (2,)]  # with what was asked before it
+    await writing
+    assert frames(notes.path) - commits == 1
+    reader = Database(f"sqlite+aiosqlite:///{notes.path}", writable=False)
+    assert await reader.glance(NUMBERS) == [(0,), (1,), (2,)]
+    await reader.close()
 
 
 # --- trouble ---------------------------------------------------------------------------
