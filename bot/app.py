@@ -66,6 +66,7 @@ def defaults_of(settings: Settings) -> Defaults:
         **Options.of(settings).given(),
         models=settings.models,
         jurors=settings.jurors,
+        own_judges=settings.default_judges,
         sides={side: model for side, model in sides.items() if model is not None},
         sampling=settings.sampling.roles(),
         limits=settings.limits(),

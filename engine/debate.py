@@ -229,12 +229,39 @@ class JurorHistory(Value):
     correlation: float | None = None
 
 
+class Criterion(Value):
+    """One thing that jurors score, as a whole number from `lowest` to `highest`.
+
+    `low` and `high` say what these two mean. The weights of a rubric add up to 1.
+    """
+
+    name: str
+    weight: float
+    low: str = ""
+    high: str = ""
+    description: str = ""
+    lowest: int = 1
+    highest: int = 10
+
+    @property
+    def range(self) -> tuple[int, int]:
+        """The lowest and the highest score."""
+        return self.lowest, self.highest
+
+    def points(self, score: float) -> float:
+        """Return a score on the scale 1–10 that all criteria are added up on."""
+        if self.range == (1, 10):
+            return score
+        return 1 + 9 * (score - self.lowest) / (self.highest - self.lowest)
+
+
 class PanelSetup(Value):
     """Everything that a panel's plan and verdict depend on, frozen when the debate starts.
 
     `roster` is in the order in which jurors are asked; `first_order` is the order of the
     first reading; `slope` turns z into a probability; `correlation` is the pooled
-    correlation between jurors, for the effective number of votes.
+    correlation between jurors, for the effective number of votes. `criteria` are those of a rubric
+    of the operator's own; the built-in ones are known by name.
     """
 
     roster: tuple[Model, ...]
@@ -248,6 +275,7 @@ class PanelSetup(Value):
     audit: bool = False
     rubric: str = "panel"
     blind: bool = True
+    criteria: tuple[Criterion, ...] = ()
 
 
 class Request(Value):

@@ -39,7 +39,8 @@ class Artifact(Value):
 class Score(Value):
     """One number that a format's own judge gave a subject: a turn's step, or an argument's id.
 
-    `original` is the judge's own number if a rule changed it, else None.
+    `original` is the judge's own number if a rule changed it, else None. With several judges
+    `value` is their median, and `spread` the highest less the lowest.
     """
 
     subject: str
@@ -47,6 +48,7 @@ class Score(Value):
     criterion: str
     value: float
     original: float | None = None
+    spread: float | None = None
 
 
 class Adjustment(Value):

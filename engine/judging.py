@@ -54,7 +54,8 @@ class Verdict(Value):
     `winner` is a contender, "tie", or None when there is no verdict, and then `problem` says
     why; `p` is the probability of each contender; `z` the balanced signal of the first
     contender (two sides) or of the leader over the second (more). `order_alone` says that the
-    panel is a tie because its lead could come from the order of showing alone.
+    panel is a tie because its lead could come from the order of showing alone. Where a format has
+    several judges of its own, `by_judge` is the winner by each of them alone, in their order.
     """
 
     winner: str | None
@@ -69,6 +70,7 @@ class Verdict(Value):
     mode: PanelMode = PanelMode.ADAPTIVE
     rubric: str = "panel"
     blind: bool = True
+    by_judge: tuple[str | None, ...] = ()
 
 
 class How(StrEnum):

@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
 
-from engine.debate import BallotKind, Rehearsal, Value, Violation
+from engine.debate import BallotKind, Criterion, Rehearsal, Value, Violation
 from engine.judging import Persuasion, Tally, Verdict
 
 Phase = Literal[
@@ -168,7 +168,8 @@ class Reveal(Value):
     were asked for their stance. `seats` are those with a model of their own, and `judges` the
     format's own. `broadcast` also shows it in the channel; `aside` is where it is shown instead
     of its thread. `gaps` counts messages missing, or maybe missing, in the thread: then no vote
-    is gold. `unread`: the reactions could not be read before the close.
+    is gold. `unread`: the reactions could not be read before the close. `criteria`
+    are what jurors scored, unless that is the usual rubric.
     """
 
     kind: Literal["reveal"] = "reveal"
@@ -190,6 +191,7 @@ class Reveal(Value):
     replaced: tuple[tuple[str, str], ...] = ()
     gaps: int = 0
     unread: bool = False
+    criteria: tuple[Criterion, ...] = ()
 
 
 class Notice(Value):

@@ -25,12 +25,13 @@ class Resolver(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """The part of a ballot's schema that a juror fills in; `names` in the order shown."""
+    """The part of a ballot's schema that a juror fills in; `names` in the order shown.
+
+    `criteria` are the lowest and the highest score of each.
+    """
 
     names: tuple[str, ...]
-    criteria: tuple[str, ...]
-    low: int
-    high: int
+    criteria: Mapping[str, tuple[int, int]]
     verdicts: tuple[str, ...]
 
 
@@ -45,12 +46,13 @@ def find_form(resolver: Resolver, schema: Any, call: Call) -> Form | None:
     sheet = resolver.resolve(next(iter(sheets.values()))).get("properties", {})
     if not sheet:
         return None
-    score = resolver.resolve(next(iter(sheet.values())))
+    scores = {name: resolver.resolve(node) for name, node in sheet.items()}
     return Form(
         names=shown_order(tuple(sheets), call),
-        criteria=tuple(sheet),
-        low=int(score.get("minimum", 1)),
-        high=int(score.get("maximum", 10)),
+        criteria={
+            name: (int(score.get("minimum", 1)), int(score.get("maximum", 10)))
+            for name, score in scores.items()
+        },
         verdicts=tuple(resolver.resolve(properties["verdict"]).get("enum", ())),
     )
 
@@ -76,7 +78,7 @@ def fill_in(form: Form, topic: str, options: Options) -> dict[str, Any]:
         scores = {name: _own_sheet(form, topic, name, options.name) for name in form.names}
     else:
         scores = {n: _flat_sheet(form, n == preferred, options.margin) for n in form.names}
-    totals = {name: _total(sheet) for name, sheet in scores.items()}
+    totals = {name: _total(form, sheet) for name, sheet in scores.items()}
     verdict = preferred or _verdict(form, totals)
     gap = max(totals.values()) - min(totals.values())
     confidence = round(min(0.95, 0.5 + 0.1 * gap), 2)
@@ -100,26 +102,29 @@ def _own_sheet(form: Form, topic: str, name: str, juror: str) -> dict[str, int]:
     by what they make of a level, and so always agree that equals are equal.
     """
     level = int(strength(topic, name) * LEVELS)
-    span = form.high - form.low
     sheet = {}
-    for criterion in form.criteria:
+    for criterion, (low, high) in form.criteria.items():
         lean = strength(juror, topic, criterion, level) - 0.5
         share = 0.3 + 0.5 * level / (LEVELS - 1) + 0.25 * lean
-        sheet[criterion] = form.low + round(span * share)
+        sheet[criterion] = low + round((high - low) * share)
     return sheet
 
 
 def _flat_sheet(form: Form, preferred: bool, margin: int) -> dict[str, int]:
-    base = (form.low + form.high + margin) // 2
-    score = min(form.high, base) if preferred else max(form.low, base - margin)
-    return dict.fromkeys(form.criteria, score)
+    sheet = {}
+    for criterion, (low, high) in form.criteria.items():
+        base = (low + high + margin) // 2
+        sheet[criterion] = min(high, base) if preferred else max(low, base - margin)
+    return sheet
 
 
-def _total(sheet: Mapping[str, int]) -> float:
+def _total(form: Form, sheet: Mapping[str, int]) -> float:
     for rubric in RUBRICS.values():
         if {c.name for c in rubric.criteria} == set(sheet):
             return rubric.score(sheet)
-    return sum(sheet.values()) / len(sheet)
+    ends = form.criteria.items()
+    points = [1 + 9 * (sheet[name] - low) / max(1, high - low) for name, (low, high) in ends]
+    return sum(points) / len(points)
 
 
 def _verdict(form: Form, totals: Mapping[str, float]) -> str:

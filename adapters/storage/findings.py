@@ -20,8 +20,8 @@ VALUES (:debate, :name, :kind, :valid, :body)
 ON CONFLICT DO NOTHING
 """
 INSERT_SCORE = """
-INSERT INTO scores (debate, subject, side, criterion, value, original)
-VALUES (:debate, :subject, :side, :criterion, :value, :original)
+INSERT INTO scores (debate, subject, side, criterion, value, original, spread)
+VALUES (:debate, :subject, :side, :criterion, :value, :original, :spread)
 ON CONFLICT DO NOTHING
 """
 INSERT_ADJUSTMENT = """

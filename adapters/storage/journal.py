@@ -294,4 +294,5 @@ def _to_past(row: Any, readings: Sequence[Ballot], cast: Sequence[Vote]) -> Past
         z=verdict.z,
         blind=request.blind,
         rubric=verdict.rubric,
+        criteria=setup.panel.criteria,
     )

@@ -254,6 +254,7 @@ scores = Table(
     Column("criterion", String(32), primary_key=True),
     Column("value", Float, nullable=False),
     Column("original", Float, comment="what the judge said, where a rule moved it"),
+    Column("spread", Float, comment="of several judges: the highest less the lowest"),
     comment="Append-only: what a format's own judge gave",
 )
 

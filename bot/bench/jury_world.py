@@ -16,7 +16,7 @@ from typing import NamedTuple
 from engine.debate import Model
 from engine.judging import TIE, Ballot
 from engine.jury.ballot import Reading
-from engine.jury.rubric import HIGHEST, LOWEST, PANEL
+from engine.jury.rubric import DEBATE, HIGHEST, LOWEST
 
 JURORS, FAMILIES, HERD = 12, 6, 5
 DEBATING_FAMILIES = 12  # half of them have no juror
@@ -197,11 +197,11 @@ def _score(juror: Simulated, margin: float, rng: Random) -> Impression:
     sheets = {
         side: {
             criterion.name: max(LOWEST, min(HIGHEST, round(points + rng.gauss(0, GRAIN))))
-            for criterion in PANEL.criteria
+            for criterion in DEBATE.criteria
         }
         for side, points in zip(SIDES, (middle + margin / 2, middle - margin / 2), strict=True)
     }
-    gap = PANEL.score(sheets["A"]) - PANEL.score(sheets["B"])
+    gap = DEBATE.score(sheets["A"]) - DEBATE.score(sheets["B"])
     verdict = TIE if abs(gap) < TIE_BELOW else "A" if gap > 0 else "B"
     return Impression(sheets, verdict)
 

@@ -7,6 +7,7 @@ repeats a value that could be a secret.
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
@@ -15,7 +16,7 @@ from bot.settings.format_sections import MOST
 from bot.settings.sources import Section, json_object
 from engine.debate import Model, PanelMode, Price, Sampling
 from engine.errors import UsageError
-from engine.jury.rubric import PANEL, RUBRICS
+from engine.jury.rubric import RUBRICS, Rubric, find_rubric, read_rubric
 from engine.prompts.languages import check_language
 
 _WEB = re.compile(r"https?://[^/\s]+(/\S*)?")
@@ -82,10 +83,25 @@ def _format(value: str) -> str:
     return value
 
 
-def _rubric(value: str) -> str:
-    if value not in RUBRICS:
-        raise ValueError(f"must be {' or '.join(RUBRICS)}")
-    return value
+def _rubric(value: Any) -> Any:
+    """Find a rubric by name, or read the TOML file of one."""
+    if not isinstance(value, str):
+        return value
+    if not value.endswith(".toml"):
+        try:
+            return find_rubric(value.strip().lower())
+        except UsageError:
+            known = ", ".join(RUBRICS)
+            raise ValueError(f"must be one of {known}, or a file that ends in .toml") from None
+    file = Path(value)
+    try:
+        return read_rubric(file.read_text(encoding="utf-8-sig"), file.stem)
+    except OSError as error:
+        raise ValueError(f"names {file}, which cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"names {file}, which is not UTF-8 text; save it as UTF-8") from None
+    except ValueError as error:
+        raise ValueError(f"names {file}, {error}") from None
 
 
 def _model(value: Any) -> Model:
@@ -267,4 +283,4 @@ class PanelSettings(Section):
     """How the jury reads."""
 
     mode: Annotated[PanelMode, Folded] = PanelMode.ADAPTIVE
-    rubric: Annotated[str, Folded, AfterValidator(_rubric)] = PANEL.name
+    rubric: Annotated[Rubric | None, BeforeValidator(_rubric)] = None

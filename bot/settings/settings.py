@@ -100,6 +100,7 @@ class Settings(BaseSettings):
     scores: Annotated[Scores, Folded] = Scores.AFTER_VOTE
     default_a: OneModel | None = None
     default_b: OneModel | None = None
+    default_judges: Roster = ()
     default_format: FormatName = "classic"
     default_language: Language = "en"
     default_vote_minutes: float = Field(30, ge=0.001, le=10080)
@@ -312,6 +313,7 @@ def _named_models(settings: Settings) -> Iterator[tuple[str, Model]]:
         ("jurors", settings.jurors),
         ("default_a", (settings.default_a,)),
         ("default_b", (settings.default_b,)),
+        ("default_judges", settings.default_judges),
         ("prices", map(Model.parse, settings.prices)),
     ):
         yield from ((name, model) for model in models if model)

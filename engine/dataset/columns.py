@@ -12,7 +12,7 @@ from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 from engine.dataset.entry import Entry
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 S = TypeVar("S")
 P = TypeVar("P")
@@ -180,7 +180,10 @@ BALLOT = OfDebate(
     lambda entry: entry.debate.request.ballot.value,
 )
 RUBRIC = OfDebate(
-    "rubric", TEXT, "the criteria and weights that jurors scored by", "debate.setup.panel.rubric"
+    "rubric",
+    TEXT,
+    "the criteria and weights that jurors scored by; `panel` is an earlier name of `debate`",
+    "debate.setup.panel.rubric",
 )
 SIDE: Column[Any] = Column("side", TEXT, "the contender")
 SIDE_FIRST: Column[Any] = SIDE._replace(value=0)

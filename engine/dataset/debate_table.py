@@ -32,8 +32,9 @@ from engine.dataset.columns import (
     part_of,
 )
 from engine.dataset.entry import Entry
-from engine.debate import Model
+from engine.debate import Criterion, Model
 from engine.judging import TIE, WEAK
+from engine.jury.rubric import find_rubric
 
 Columns: TypeAlias = tuple[Column[Entry] | OfDebate, ...]
 
@@ -47,6 +48,11 @@ class _Contender(NamedTuple):
 def _contenders(entry: Entry) -> list[_Contender]:
     request = entry.debate.request
     return [_Contender(side, model, side in request.drawn) for side, model in request.sides.items()]
+
+
+def _criteria(entry: Entry) -> tuple[Criterion, ...]:
+    panel = entry.debate.setup.panel
+    return find_rubric(panel.rubric, panel.criteria).criteria
 
 
 def _total_cost(entry: Entry) -> float | None:
@@ -146,6 +152,20 @@ _JUDGED: Columns = (
     ),
     Column("panel_mode", TEXT, "`adaptive` or `strict`", "debate.setup.panel.mode"),
     RUBRIC,
+    list_of(
+        "criteria",
+        (
+            Column("criterion", TEXT, "its name, as in `verdicts`", "name"),
+            Column("weight", REAL, "its share of a side's score", unit="share"),
+            Column("lowest", WHOLE, "the lowest score", unit="points"),
+            Column("highest", WHOLE, "the highest score", unit="points"),
+            Column("description", TEXT, "what jurors are told that it is; empty without"),
+            Column("low", TEXT, "what jurors are told that the lowest score means"),
+            Column("high", TEXT, "what jurors are told that the highest score means"),
+        ),
+        "what jurors scored",
+        _criteria,
+    ),
     Column("recusal_failed", FLAG, "whether jurors of a debater's family had to sit",
            "debate.setup.panel.recusal_failed"),
 )  # fmt: skip

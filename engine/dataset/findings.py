@@ -16,6 +16,7 @@ from engine.dataset.columns import (
     WHOLE,
     Column,
     Table,
+    list_of,
     part_of,
 )
 
@@ -39,6 +40,12 @@ JUDGMENTS = Table(
             Column("n_invalid", WHOLE, "answers that could not be read", "invalid"),
             Column("rubric", TEXT, "what it went by"),
             Column("blind", FLAG, "whether it knew neither models nor sides"),
+            list_of(
+                "by_judge",
+                (Column("winner", TEXT, "a side or `tie`; null without a score", 0, "judge"),),
+                "who wins by each of several judges alone, in their order; null with one judge",
+                lambda verdict: [(winner,) for winner in verdict.by_judge] or None,
+            ),
         ),
     ),
 )  # fmt: skip
@@ -57,6 +64,8 @@ SCORES = Table(
                maker="judge", unit="points"),
         Column("original", REAL, "what the judge said, where a rule moved it; null elsewhere",
                maker="judge", unit="points"),
+        Column("spread", REAL, "of several judges, whose median `value` is: the highest score less "
+               "the lowest; null with one judge", maker="judge", unit="points"),
     ),
 )  # fmt: skip
 ADJUSTMENTS = Table(

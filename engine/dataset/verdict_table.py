@@ -67,7 +67,8 @@ VERDICTS = Table(
             (
                 SIDE_FIRST,
                 Column("criterion", TEXT, "the rubric's criterion", 1),
-                Column("score", WHOLE, "1 to 10", 2, "juror", "points"),
+                Column("score", WHOLE, "a whole number in the criterion's range, which `debates` "
+                       "has under `criteria`", 2, "juror", "points"),
             ),
             "every score; null on an invalid ballot",
             _scores,

@@ -100,11 +100,6 @@ class Floor:
         return self.request.scores is Scores.LIVE
 
     @property
-    def judge(self) -> Model:
-        """The format's own judge."""
-        return self.request.judges[0]
-
-    @property
     def names(self) -> Mapping[str, str]:
         """The neutral name that judges read for each contender."""
         return self._setup.names
@@ -333,6 +328,14 @@ class Floor:
                 raise result
             spoken.append(result)
         return spoken
+
+    async def together(self, *works: Coroutine[Any, Any, T]) -> list[T]:
+        """Run things side by side, and let all end before a failure (the first) is raised."""
+        results = await asyncio.gather(*works, return_exceptions=True)
+        failed = next((one for one in results if isinstance(one, BaseException)), None)
+        if failed is not None:
+            raise failed
+        return [one for one in results if not isinstance(one, BaseException)]
 
     async def both(
         self, first: Coroutine[Any, Any, T], second: Coroutine[Any, Any, U]

@@ -37,6 +37,11 @@ class Fault(Value):
     limit: float = 0
 
 
+def is_whole(value: object, low: int, high: int) -> bool:
+    """Tell whether a judge's score is a whole number within its scale."""
+    return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+
+
 def accept(_: object) -> tuple[Fault, ...]:
     """Find nothing wrong."""
     return ()
@@ -58,7 +63,8 @@ class Shape(Generic[T]):
 class Answer(Generic[T]):
     """An answer as read; `value` is None if it cannot be read at all.
 
-    `replaced` counts the characters that cannot be stored.
+    `replaced` counts the characters that cannot be stored. With several judges the value is the
+    median of their answers, and `opinions` are these, None for one that could not be read.
     """
 
     value: T | None
@@ -66,6 +72,13 @@ class Answer(Generic[T]):
     raw: str
     model: str = ""
     replaced: int = 0
+    opinions: tuple[T | None, ...] = ()
+
+    def spread(self, read: Callable[[T], float | None]) -> float | None:
+        """Return the highest less the lowest of judges' numbers; None for fewer than two."""
+        given = [read(opinion) for opinion in self.opinions if opinion is not None]
+        numbers = [number for number in given if number is not None]
+        return max(numbers) - min(numbers) if len(numbers) > 1 else None
 
     @property
     def valid(self) -> bool:

@@ -31,13 +31,15 @@ class NoOptions(Value):
 class Roles(NamedTuple):
     """Who takes part: contenders, seats that may have a model of their own, own judges.
 
-    `one_model` says that all contenders are the same model unless they were named.
+    `judges` is how many there are unless several are named; `fixed` says that there are as many in
+    any case. `one_model` says that all contenders are the same model unless they were named.
     """
 
     contenders: tuple[str, ...]
     seats: tuple[str, ...] = ()
     judges: int = 0
     one_model: bool = False
+    fixed: bool = False
 
 
 class Decision(NamedTuple):
@@ -56,7 +58,8 @@ class Format(ABC):
     that nobody asked for, and `takes_rounds` says that people may ask for one; `stance` says that
     people are asked for theirs in any case; `clocked` that a clock decides how many turns there
     are; `files` that it posts files. `finishes` are earlier versions that the script still holds
-    as they were: it asks `floor.version` where they differ from its own.
+    as they were: it asks `floor.version` where they differ from its own. `rubric` is what
+    jurors score by unless the operator has chosen another.
     """
 
     name: str
@@ -70,6 +73,7 @@ class Format(ABC):
     stance: bool = False
     clocked: bool = False
     files: bool = False
+    rubric: str = "debate"
 
     def roles(self, options: Mapping[str, object]) -> Roles:
         """Return who takes part, given complete options."""

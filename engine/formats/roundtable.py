@@ -78,7 +78,7 @@ class Roundtable(Format):
                 "name at most one each."
             )
         agents = tuple(str(number) for number in range(1, given.agents + 1))
-        return Roles(agents, judges=given.judges, one_model=given.one_model)
+        return Roles(agents, judges=given.judges, one_model=given.one_model, fixed=True)
 
     def rounds(self, request: Request) -> tuple[str, ...]:
         """Return the draft and the revisions, numbered from 1."""

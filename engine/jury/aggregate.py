@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from engine.debate import JurorHistory, PanelMode, PanelSetup
 from engine.judging import TIE, Ballot, Verdict
-from engine.jury.rubric import find_rubric
+from engine.jury.rubric import Rubric, find_rubric
 
 CLIP = 2.5
 VERDICT_TERM = 0.35
@@ -76,10 +76,9 @@ def aggregate(
     return Aggregate(verdict, measured)
 
 
-def margins(ballot: Ballot, rubric: str) -> dict[str, float]:
+def margins(ballot: Ballot, rubric: Rubric) -> dict[str, float]:
     """Return each contender's score less the mean of the others', for a valid ballot."""
-    by_name = find_rubric(rubric)
-    totals = {side: by_name.score(sheet) for side, sheet in (ballot.scores or {}).items()}
+    totals = {side: rubric.score(sheet) for side, sheet in (ballot.scores or {}).items()}
     return {
         side: total - fmean(other for rival, other in totals.items() if rival != side)
         for side, total in totals.items()
@@ -108,7 +107,7 @@ def _measure(setup: PanelSetup, ballot: Ballot) -> Ballot:
     if not ballot.valid:
         return ballot
     known = setup.history.get(ballot.juror, UNKNOWN)
-    margin = margins(ballot, setup.rubric)
+    margin = margins(ballot, find_rubric(setup.rubric, setup.criteria))
     return ballot.model_copy(
         update={
             "signal": signals(ballot, margin, known.pos, known.sd),

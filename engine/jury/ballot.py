@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from engine.debate import Model
-from engine.floor.schema import TEXT, by_key, choice, named, number, whole
+from engine.debate import Criterion, Model
+from engine.floor.schema import TEXT, by_key, choice, named, number, record, whole
 from engine.floor.structured import Object, UnreadableError, read_object
 from engine.judging import TIE, Ballot
-from engine.jury.rubric import HIGHEST, LOWEST, Rubric, find_rubric
+from engine.jury.rubric import DEBATE, Rubric
 from engine.ports import AnswerSchema, Reply
 
 # A verdict may name a side that its own scores put behind by this much, in points (1–10).
@@ -89,13 +89,12 @@ def tie_word(language: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def ballot_schema(names: tuple[str, ...], rubric: str = "panel") -> AnswerSchema:
+def ballot_schema(names: tuple[str, ...], rubric: Rubric = DEBATE) -> AnswerSchema:
     """Return the JSON shape of a ballot on contenders of these neutral names, in this order.
 
     Reasons come first, so that scores and verdict are written after them.
     """
-    criteria = [criterion.name for criterion in find_rubric(rubric).criteria]
-    sheet = by_key(criteria, whole(LOWEST, HIGHEST))
+    sheet = record({one.name: whole(one.lowest, one.highest) for one in rubric.criteria})
     return named(
         "ballot",
         {
@@ -107,7 +106,9 @@ def ballot_schema(names: tuple[str, ...], rubric: str = "panel") -> AnswerSchema
     )
 
 
-def read_ballot(text: str, finish: str, names: Mapping[str, str], rubric: str = "panel") -> Outcome:
+def read_ballot(
+    text: str, finish: str, names: Mapping[str, str], rubric: Rubric = DEBATE
+) -> Outcome:
     """Read a juror's reply; `names` maps each contender to its neutral name. Never raises.
 
     The words for a tie are taken in every language of
@@ -117,7 +118,7 @@ def read_ballot(text: str, finish: str, names: Mapping[str, str], rubric: str = 
         return Outcome(valid=False, problem="the answer is empty", retry=True)
     try:
         parsed = read_object(text, finish)
-        outcome = _validate(parsed.value, names, find_rubric(rubric), parsed.repaired)
+        outcome = _validate(parsed.value, names, rubric, parsed.repaired)
     except UnreadableError as error:
         return Outcome(valid=False, problem=str(error), retry=True)
     return outcome
@@ -161,16 +162,17 @@ def _read_sheet(value: Any, name: str, rubric: Rubric) -> dict[str, int]:
         raise UnreadableError(f"“scores” has no entry for {name}")
     given = {_plain(key): score for key, score in value.items()}
     return {
-        criterion.name: _read_score(given.get(criterion.name), criterion.name, name)
+        criterion.name: _read_score(given.get(_plain(criterion.name)), criterion, name)
         for criterion in rubric.criteria
     }
 
 
-def _read_score(value: Any, criterion: str, name: str) -> int:
+def _read_score(value: Any, criterion: Criterion, name: str) -> int:
+    said, lowest, highest = f"the {criterion.name} score of {name}", *criterion.range
     if isinstance(value, bool) or not isinstance(value, int):
-        raise UnreadableError(f"the {criterion} score of {name} is not an integer")
-    if not LOWEST <= value <= HIGHEST:
-        raise UnreadableError(f"the {criterion} score of {name} is not from {LOWEST} to {HIGHEST}")
+        raise UnreadableError(f"{said} is not an integer")
+    if not lowest <= value <= highest:
+        raise UnreadableError(f"{said} is not from {lowest} to {highest}")
     return value
 
 

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from engine.debate import JurorHistory
 from engine.judging import TIE, Ballot
 from engine.jury.aggregate import UNKNOWN, margins, signals
+from engine.jury.rubric import find_rubric
 from engine.jury.tracking import fit_slope, track
 from engine.store.journal import PastDebate
 
@@ -80,10 +81,11 @@ def fit(past: Iterable[PastDebate]) -> Fit:
 
 
 def _read(debate: PastDebate) -> Iterator[_Seen]:
+    rubric = find_rubric(debate.rubric, debate.criteria)
     for ballot in debate.ballots:
         if ballot.valid and len(ballot.order) == 2:
             first_shown = ballot.order[0] == min(ballot.order)
-            yield _Seen(ballot, 1 if first_shown else -1, margins(ballot, debate.rubric))
+            yield _Seen(ballot, 1 if first_shown else -1, margins(ballot, rubric))
 
 
 def _first(seen: Sequence[Sequence[_Seen]]) -> list[str | None]:

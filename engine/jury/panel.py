@@ -21,7 +21,7 @@ from engine.judging import Ballot, Verdict
 from engine.jury.aggregate import aggregate
 from engine.jury.ballot import Outcome, Reading, ballot_schema, make_ballot, read_ballot, tie_word
 from engine.jury.plan import next_readings
-from engine.jury.rubric import find_rubric
+from engine.jury.rubric import Rubric, find_rubric
 from engine.ports import ChatMessage, Reply
 from engine.prompts.languages import language_name
 from engine.prompts.library import Prompts
@@ -73,6 +73,12 @@ class Panel:
     steps: Caller
     messages: dict[tuple[str, ...], tuple[ChatMessage, ...]] = field(default_factory=dict)
 
+    @property
+    def rubric(self) -> Rubric:
+        """What jurors score, as the debate has frozen it."""
+        panel = self.debate.setup.panel
+        return find_rubric(panel.rubric, panel.criteria)
+
     def prepare(self, orders: Iterable[tuple[str, ...]]) -> None:
         """Make what every juror of an order is sent: once, and shared in prompt caches.
 
@@ -111,7 +117,7 @@ class Panel:
             "language": self.debate.request.language,
             "shown": ",".join(names),
         }
-        schema = ballot_schema(names, self.debate.setup.panel.rubric)
+        schema = ballot_schema(names, self.rubric)
         sampling = self.debate.setup.sampling["juror"]
         return await self.steps.call(
             step, reading.juror, messages, sampling, schema=schema, cue=cue
@@ -119,7 +125,7 @@ class Panel:
 
     def _judge(self, reply: Reply) -> Outcome:
         setup = self.debate.setup
-        outcome = read_ballot(reply.text, reply.finish, setup.names, setup.panel.rubric)
+        outcome = read_ballot(reply.text, reply.finish, setup.names, self.rubric)
         return replace(outcome, repaired=True) if reply.replaced else outcome
 
     def _names(self, order: tuple[str, ...]) -> tuple[str, ...]:
@@ -145,12 +151,11 @@ class Panel:
         )
 
     def _variables(self, order: tuple[str, ...]) -> dict[str, Any]:
-        setup, request = self.debate.setup, self.debate.request
-        names = self._names(order)
+        request, names = self.debate.request, self._names(order)
         return {
             **self.transcript.arrange(names)._asdict(),
             "names": names,
-            "criteria": find_rubric(setup.panel.rubric).criteria,
+            "criteria": self.rubric.criteria,
             "language": language_name(request.language),
             "tie_word": tie_word(request.language),
         }

@@ -8,6 +8,7 @@ from random import Random
 
 from engine.blinding.vocabulary import kin
 from engine.debate import JurorHistory, Model, PanelMode, PanelSetup
+from engine.jury.rubric import DEBATE, Rubric, own_criteria
 
 TRACKED_AFTER = 30  # ballots from which a juror's measured weight decides its place
 ROTATE_EVERY = 5
@@ -24,7 +25,7 @@ def seat_panel(
     correlation: float | None = None,
     slope: float = 0.9,
     mode: PanelMode = PanelMode.ADAPTIVE,
-    rubric: str = "panel",
+    rubric: Rubric = DEBATE,
     blind: bool = True,
 ) -> PanelSetup:
     """Return the panel of a debate, everything that it depends on frozen.
@@ -50,8 +51,9 @@ def seat_panel(
         correlation=correlation,
         mode=mode,
         audit=mode is PanelMode.ADAPTIVE and _is_audited(seed),
-        rubric=rubric,
+        rubric=rubric.name,
         blind=blind,
+        criteria=own_criteria(rubric),
     )
 
 

@@ -1,58 +1,170 @@
-"""What a panel scores: criteria, their weights, and what 1 and 10 mean."""
+"""What a panel scores: criteria, their weights and ranges, and what the ends of a range mean.
+
+A few rubrics are built in, by name; an operator's own is a TOML file:
+
+    name = "policy"
+    [[criteria]]
+    name = "feasibility"
+    description = "could it be done with what exists?"
+    low = "a wish"
+    high = "a plan with its costs"
+    lowest = 0
+    highest = 20
+    weight = 2
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple
+import math
+import re
+import tomllib
+import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from pydantic import Field, ValidationError
+
+from engine.debate import Criterion, Value
 from engine.errors import UsageError
+from engine.text import headline
 
 LOWEST, HIGHEST = 1, 10
+MOST_CRITERIA = 12
+FARTHEST = 1000  # a score at most, above or below 0
+_NAME = re.compile(r"[^\W_][\w-]{0,39}")
 
 
-class Criterion(NamedTuple):
-    """One thing that is scored, as an integer from 1 (`low`) to 10 (`high`)."""
-
-    name: str
-    weight: float
-    low: str
-    high: str
-
-
-class Rubric(NamedTuple):
+class Rubric(Value):
     """A named set of criteria whose weights add up to 1."""
 
     name: str
     criteria: tuple[Criterion, ...]
 
-    def score(self, scores: Mapping[str, int]) -> float:
+    def score(self, scores: Mapping[str, float]) -> float:
         """Return a contender's score on one ballot: the weighted mean of its criteria, 1–10."""
-        return sum(criterion.weight * scores[criterion.name] for criterion in self.criteria)
+        return sum(one.weight * one.points(scores[one.name]) for one in self.criteria)
 
 
-PANEL = Rubric(
-    "panel",
-    (
-        Criterion("logic", 0.30, "full of gaps", "flawless"),
-        Criterion("evidence", 0.30, "all vague", "each piece independently verifiable"),
-        Criterion("responsiveness", 0.25, "evaded everything", "answered point by point"),
-        Criterion("honesty", 0.15, "sophistry and distortion", "honest and fair"),
-    ),
+def _rubric(name: str, *criteria: tuple[str, float, str, str]) -> Rubric:
+    made = [Criterion(name=n, weight=w, low=low, high=high) for n, w, low, high in criteria]
+    return Rubric(name=name, criteria=tuple(made))
+
+
+DEBATE = _rubric(
+    "debate",
+    ("logic", 0.30, "full of gaps", "flawless"),
+    ("evidence", 0.30, "all vague", "each piece independently verifiable"),
+    ("responsiveness", 0.25, "evaded everything", "answered point by point"),
+    ("honesty", 0.15, "sophistry and distortion", "honest and fair"),
 )
-EVIDENCE_FIRST = Rubric(
+EVIDENCE_FIRST = _rubric(
     "evidence_first",
-    (
-        Criterion("evidence", 0.40, "all vague", "each piece independently verifiable"),
-        Criterion("logic", 0.30, "full of gaps", "flawless"),
-        Criterion("rebuttal", 0.20, "evaded everything", "answered point by point"),
-        Criterion("clarity", 0.10, "hard to follow", "clear to any reader"),
+    ("evidence", 0.40, "all vague", "each piece independently verifiable"),
+    ("logic", 0.30, "full of gaps", "flawless"),
+    ("rebuttal", 0.20, "evaded everything", "answered point by point"),
+    ("clarity", 0.10, "hard to follow", "clear to any reader"),
+)
+ANSWERS = _rubric(
+    "answers",
+    ("correctness", 0.35, "wrong where it can be checked", "right wherever it can be checked"),
+    ("reasoning", 0.25, "asserts", "every step shown"),
+    ("usefulness", 0.25, "misses the question", "answers it so that one can act on it"),
+    ("candour", 0.15, "sure of everything", "says how sure it is and where it does not hold"),
+)
+CLASSIC_SIX = Rubric(
+    name="classic-six",
+    criteria=tuple(
+        Criterion(name=name, weight=1 / 6, low=low, high=high, lowest=0, highest=20)
+        for name, low, high in (
+            ("clarity", "hard to follow", "clear to any reader"),
+            ("consistency", "contradicts itself", "one case from first to last"),
+            ("strength", "no argument holds", "every argument holds"),
+            ("counter-arguments", "ignores the other side", "answers its strongest points"),
+            ("realism", "could not happen", "holds in the world as it is"),
+            ("synthesis", "repeats itself", "draws out what the debate has shown"),
+        )
     ),
 )
-RUBRICS = {rubric.name: rubric for rubric in (PANEL, EVIDENCE_FIRST)}
+RUBRICS = {rubric.name: rubric for rubric in (DEBATE, ANSWERS, CLASSIC_SIX, EVIDENCE_FIRST)}
+_FORMERLY = {"panel": DEBATE}  # as it is called in the records of earlier versions
 
 
-def find_rubric(name: str) -> Rubric:
-    """Return the rubric of that name. Raises UsageError naming the known ones."""
-    if name not in RUBRICS:
-        raise UsageError(f"There is no rubric “{name}”; choose one of {', '.join(RUBRICS)}.")
-    return RUBRICS[name]
+def find_rubric(name: str, criteria: tuple[Criterion, ...] = ()) -> Rubric:
+    """Return a rubric by name, or as a debate has frozen it. Raises UsageError for an unknown."""
+    if criteria:
+        return Rubric(name=name, criteria=criteria)
+    if rubric := _FORMERLY.get(name) or RUBRICS.get(name):
+        return rubric
+    raise UsageError(f"There is no rubric “{name}”; choose one of {', '.join(RUBRICS)}.")
+
+
+def own_criteria(rubric: Rubric) -> tuple[Criterion, ...]:
+    """Return what a debate has to freeze of a rubric: nothing of a built-in one."""
+    return () if rubric == RUBRICS.get(rubric.name) else rubric.criteria
+
+
+# --- from a file -------------------------------------------------------------------------
+
+
+class _Written(Value):
+    """A criterion as a file has it."""
+
+    name: str
+    description: str = ""
+    low: str = ""
+    high: str = ""
+    lowest: int = Field(LOWEST, ge=-FARTHEST, le=FARTHEST)
+    highest: int = Field(HIGHEST, ge=-FARTHEST, le=FARTHEST)
+    weight: float = Field(1.0, gt=0, le=1e6, allow_inf_nan=False)
+
+
+def read_rubric(text: str, name: str) -> Rubric:
+    """Read a rubric from TOML; `name` stands in for one that it lacks.
+
+    Raises ValueError with the end of a sentence that begins with the file.
+    """
+    try:
+        told = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"which is not valid TOML: {error}") from None
+    name = _check_name(told.pop("name", name), "whose name")
+    if name in RUBRICS or name in _FORMERLY:
+        raise ValueError(f"whose name “{name}” is that of a built-in rubric; choose another")
+    entries = told.pop("criteria", None)
+    if told:
+        raise ValueError(f"which has an unknown entry “{next(iter(told))}”; leave it out")
+    if not isinstance(entries, list) or not 0 < len(entries) <= MOST_CRITERIA:
+        raise ValueError(f"which needs 1 to {MOST_CRITERIA} entries [[criteria]]")
+    return Rubric(name=name, criteria=_weigh([_read(*entry) for entry in enumerate(entries, 1)]))
+
+
+def _read(number: int, entry: Any) -> _Written:
+    where = f"whose criterion {number}"
+    try:
+        read = _Written.model_validate(entry)
+    except ValidationError as error:
+        mistake = error.errors(include_url=False, include_input=False)[0]
+        key = str(mistake["loc"][0]) if mistake["loc"] else "a table"
+        said = mistake["msg"][0].lower() + mistake["msg"][1:]
+        raise ValueError(f"{where} is wrong at “{key}”: {said}") from None
+    read = read.model_copy(update={"name": _check_name(read.name, f"{where} has a name that")})
+    if read.lowest >= read.highest:
+        raise ValueError(f"{where} “{read.name}” has a lowest score that is not below its highest")
+    return read
+
+
+def _weigh(written: Sequence[_Written]) -> tuple[Criterion, ...]:
+    names = [one.name for one in written]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice:
+        raise ValueError(f"which names the criterion “{twice}” twice; name each once")
+    total = math.fsum(one.weight for one in written)
+    return tuple(Criterion(**one.model_dump() | {"weight": one.weight / total}) for one in written)
+
+
+def _check_name(name: object, where: str) -> str:
+    plain = unicodedata.normalize("NFC", str(name).strip().replace("İ", "i").casefold())
+    if not _NAME.fullmatch(plain):
+        said = headline(plain, 40)
+        raise ValueError(f"{where} is “{said}”; write at most 40 letters, digits and hyphens")
+    return plain

@@ -24,6 +24,7 @@ from engine.formats import Format, find_format
 from engine.formats.format import Roles, read_own
 from engine.jury.history import Fit
 from engine.jury.roster import seat_panel
+from engine.jury.rubric import Rubric, find_rubric
 from engine.options import BUILT_IN, Options, check_limits
 from engine.prompts.languages import check_language
 from engine.prompts.library import Prompts
@@ -31,6 +32,7 @@ from engine.store import Caps
 from engine.text import clean, is_visible
 
 LONGEST_TEXT = 20_000  # characters
+MOST_JUDGES = 9  # of a format's own
 
 
 class Ground(Value):
@@ -66,18 +68,21 @@ class Order(Options):
 class Defaults(Options):
     """An installation's or a community's defaults for debates.
 
-    `models` can debate and `jurors` judge; `sides` are fixed instead of drawn.
+    `models` can debate and `jurors` judge; `sides` are fixed instead of drawn. `own_judges` judge
+    where a format has judges of its own; none: a juror does. Without a `rubric`
+    jurors score by the format's own.
     """
 
     models: tuple[Model, ...]
     jurors: tuple[Model, ...]
+    own_judges: tuple[Model, ...] = ()
     sides: Mapping[str, Model] = {}
     sampling: Mapping[str, Sampling]
     limits: Mapping[str, Mapping[str, float]]
     chars_per_word: float = 1.5
     reply_chars: int | None = None
     panel_mode: PanelMode = PanelMode.ADAPTIVE
-    rubric: str = "panel"
+    rubric: Rubric | None = None
     caps: Caps = Caps()
 
     @property
@@ -166,7 +171,7 @@ def freeze(
         correlation=fit.correlation,
         slope=fit.slope,
         mode=defaults.panel_mode,
-        rubric=defaults.rubric,
+        rubric=defaults.rubric or find_rubric(script.rubric),
         blind=request.blind,
     )
     return Setup(
@@ -260,14 +265,17 @@ def _seat_judges(
     own = {kin(model.family) for model in speakers}
     roster = jurors_of(order, defaults)
     free = [juror for juror in roster if kin(juror.family) not in own] or list(roster)
-    if len(order.judges) > roles.judges:
+    most = roles.judges if roles.fixed else MOST_JUDGES
+    if len(order.judges) > most:
         raise UsageError(
-            f"This format, with these options, has {roles.judges} "
-            f"{'judge' if roles.judges == 1 else 'judges'} of its own, and you named "
+            f"This format, with these options, has {'' if roles.fixed else 'at most '}{most} "
+            f"{'judge' if most == 1 else 'judges'} of its own, and you named "
             f"{len(order.judges)}. Leave out the rest. To choose the jury, use jurors."
         )
-    asked = order.judges or tuple(free)
-    return tuple(asked[at % len(asked)] for at in range(roles.judges))
+    named = order.judges or defaults.own_judges
+    asked = named or tuple(free)
+    wanted = len(named) if named and not roles.fixed else roles.judges
+    return tuple(asked[at % len(asked)] for at in range(wanted))
 
 
 def _clean(name: str, given: str) -> str:

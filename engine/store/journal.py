@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from engine.debate import Origin, Turn, Value
+from engine.debate import Criterion, Origin, Turn, Value
 from engine.findings import Adjustment, Artifact, Score
 from engine.judging import Ballot, Verdict
 from engine.ports import Attempt, Call, Reply
@@ -17,11 +17,13 @@ class PastDebate(NamedTuple):
     """A closed debate as the fit needs it.
 
     `human` is the winner by gold votes (a contender or "tie"), None without one; `z` is the
-    verdict's, None without a verdict.
+    verdict's, None without a verdict. `criteria` are those of a rubric that is not built
+    in.
     """
 
     ballots: tuple[Ballot, ...]
     rubric: str = "panel"
+    criteria: tuple[Criterion, ...] = ()
     human: str | None = None
     z: float | None = None
     blind: bool = True

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import structlog
 
-from engine.debate import BallotKind, Debate, Scores, Status
+from engine.debate import BallotKind, Criterion, Debate, Scores, Status
 from engine.delivery.last_word import elsewhere
 from engine.errors import LeaseLostError, NotToldYetError, RostrumError, VenueAwayError
 from engine.floor.keeper import Keeper
@@ -23,6 +23,7 @@ from engine.floor.wake import Bell
 from engine.formats import FORMATS
 from engine.formats.format import Decision
 from engine.judging import Ballot, Persuasion, Question, Tally, Verdict, Vote, VoteEvent
+from engine.jury.rubric import DEBATE, find_rubric
 from engine.messages import AgainInvite, JurorLine, Notice, Report, Reveal, VoteClosed
 from engine.ports import Clock, Venue
 from engine.store import Closing, Lease, Post, Store
@@ -510,7 +511,15 @@ def reveal_of(
         replaced=tuple((one.was.ref, one.now.ref) for one in debate.setup.replaced),
         gaps=debate.gaps,
         unread=Question.VOTE in unread,
+        criteria=_unusual(debate),
     )
+
+
+def _unusual(debate: Debate) -> tuple[Criterion, ...]:
+    """Return what jurors scored; nothing for the usual rubric."""
+    panel = debate.setup.panel
+    rubric = find_rubric(panel.rubric, panel.criteria)
+    return () if rubric is DEBATE else rubric.criteria
 
 
 def _persuasion(debate: Debate, stances: tuple[Vote, ...]) -> Persuasion | None:

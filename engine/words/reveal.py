@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from engine.debate import Criterion
 from engine.judging import TIE, Persuasion, Tally, Verdict
 from engine.messages import JurorLine, Reveal
 from engine.words.phrases import COST_UNKNOWN, option_name, plural, rehearsed
@@ -44,6 +45,9 @@ ORDER_ALONE = "no side led in every order of reading"
 NOT_BLIND = "jurors saw the models' names"
 JUROR = "- `{juror}`: {verdict} (read {order})"
 JUROR_INVALID = "- `{juror}`: invalid, {problem} (read {order})"
+RANGE = "{low}–{high}"
+SCORED = "Jurors scored {names}."
+SCORED_ALIKE = "Jurors scored {names} ({range} each)."
 CONTRADICTORY = "contradicts its own scores"
 AGREE = {
     True: "People and jury **agree**.",
@@ -76,6 +80,8 @@ def reveal_lines(reveal: Reveal) -> Iterator[str]:
     yield ""
     yield _jury(reveal.verdict)
     yield from (_juror(line) for line in reveal.jurors)
+    if reveal.criteria:
+        yield _scored(reveal.criteria)
     yield ""
     yield AGREE[reveal.agree]
     cost = COST_UNKNOWN if reveal.usd is None else SPENT_USD.format(usd=reveal.usd)
@@ -135,6 +141,15 @@ def _details(verdict: Verdict) -> Iterator[str]:
         yield ORDER_ALONE
     if not verdict.blind:
         yield NOT_BLIND
+
+
+def _scored(criteria: Sequence[Criterion]) -> str:
+    """Return what jurors scored, the range once where it is the same for all."""
+    ranges = [RANGE.format(low=one.lowest, high=one.highest) for one in criteria]
+    if len(set(ranges)) == 1:
+        return SCORED_ALIKE.format(names=", ".join(c.name for c in criteria), range=ranges[0])
+    named = (f"{one.name} {range}" for one, range in zip(criteria, ranges, strict=True))
+    return SCORED.format(names=", ".join(named))
 
 
 def _juror(line: JurorLine) -> str:

@@ -9,7 +9,7 @@ from engine.judging import Ballot, Verdict
 from engine.jury.aggregate import aggregate
 from engine.jury.ballot import Reading
 from engine.jury.plan import next_readings
-from engine.jury.rubric import PANEL
+from engine.jury.rubric import DEBATE
 
 SIDES = ("A", "B")
 NAMES = {"A": "Heron", "B": "Plover"}
@@ -60,7 +60,7 @@ def ballot(
         valid=True,
         contradictory=contradictory,
         scores={
-            side: {criterion.name: points[side] for criterion in PANEL.criteria} for side in order
+            side: {criterion.name: points[side] for criterion in DEBATE.criteria} for side in order
         },
         verdict=verdict,
     )

@@ -122,7 +122,7 @@ class TestLayout:
             assert file["sha256"] == hashlib.sha256(text).hexdigest()
             assert file["bytes"] == len(text)
         assert not found
-        assert (manifest["schema_version"], manifest["rostrum"]) == (3, "1.2.3")
+        assert (manifest["schema_version"], manifest["rostrum"]) == (4, "1.2.3")
         assert manifest["filters"]["languages"] == ["en"]
         assert manifest["cutoff"] == "2026-03-02T12:00:30Z"
 

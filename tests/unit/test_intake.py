@@ -167,9 +167,19 @@ def test_rounds_are_refused_where_a_format_has_its_own(format: str) -> None:
 
 
 def test_more_judges_than_a_format_asks_are_refused_and_never_dropped() -> None:
+    ten = tuple(Model.parse(f"near/judge-{n}") for n in range(10))
+    with pytest.raises(UsageError, match="has at most 9 judges of its own, and you named 10"):
+        ask(order(format="team", judges=ten))
     with pytest.raises(UsageError, match="has 1 judge of its own, and you named 2"):
-        ask(order(format="team", judges=MODELS[:2]))
+        ask(order(format="roundtable", judges=ten[:2], options={"judges": 1}))
     assert ask(order(format="team", judges=MODELS[:1])).judges == MODELS[:1]
+
+
+def test_as_many_judges_sit_as_are_named_and_otherwise_the_operators() -> None:
+    assert ask(order(format="team", judges=MODELS[:2])).judges == MODELS[:2]
+    several = defaults(own_judges=JURORS[:2], limits={"team": {}})
+    assert ask(order(format="team"), several).judges == JURORS[:2]
+    assert ask(order(format="team", judges=MODELS[:1]), several).judges == MODELS[:1]
 
 
 @given(st.text(min_size=1, max_size=200))

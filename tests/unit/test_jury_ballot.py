@@ -20,14 +20,14 @@ from engine.jury.ballot import (
     read_ballot,
     tie_word,
 )
-from engine.jury.rubric import PANEL, RUBRICS, find_rubric
+from engine.jury.rubric import DEBATE, RUBRICS, find_rubric
 from engine.ports import Reply
 
 NAMES = {"A": "Heron", "B": "Plover"}
 
 
 def _sheet(points: Any) -> dict[str, Any]:
-    return {criterion.name: points for criterion in PANEL.criteria}
+    return {criterion.name: points for criterion in DEBATE.criteria}
 
 
 def _answer(**changes: Any) -> dict[str, Any]:
@@ -222,10 +222,10 @@ def test_the_schema_asks_for_reasons_first_and_names_only() -> None:
 
 def test_rubrics_weigh_to_one_and_score_from_1_to_10() -> None:
     for rubric in RUBRICS.values():
-        for points in (1, 10):
-            sheet = {criterion.name: points for criterion in rubric.criteria}
+        for points, end in ((1, 0), (10, 1)):
+            sheet = {criterion.name: criterion.range[end] for criterion in rubric.criteria}
             assert rubric.score(sheet) == pytest.approx(points)
-    with pytest.raises(UsageError, match="panel"):
+    with pytest.raises(UsageError, match="debate, answers, classic-six"):
         find_rubric("beauty")
 
 

@@ -15,7 +15,7 @@ from engine.blinding.identity import scrub
 from engine.blinding.transcript import Cast, Scribe
 from engine.blinding.vocabulary import draw_names, kin, read_vocabulary
 from engine.debate import Model, Turn
-from engine.jury.rubric import PANEL
+from engine.jury.rubric import DEBATE
 from engine.prompts.library import load_prompts
 
 NAMES = {"A": "Heron", "B": "Plover"}
@@ -311,11 +311,11 @@ def test_simultaneous_turns_are_marked_so() -> None:
 
 def test_the_ballot_comes_last_and_asks_for_json_by_neutral_name() -> None:
     prompts = load_prompts()
-    system = prompts.render("jury/system", criteria=PANEL.criteria)
+    system = prompts.render("jury/system", criteria=DEBATE.criteria)
     assert "not whose position is right" in system
     assert "logic (30 %): 1 = full of gaps, 10 = flawless" in system
     ask = prompts.render(
-        "jury/ballot", names=("Plover", "Heron"), criteria=PANEL.criteria, language="tr",
+        "jury/ballot", names=("Plover", "Heron"), criteria=DEBATE.criteria, language="tr",
         tie_word="beraberlik",
     )  # fmt: skip
     assert "JSON" in ask

@@ -12,6 +12,7 @@ import pytest
 from bot.settings.settings import Settings, load_settings
 from engine.debate import Model, PanelMode, Price, Sampling, Scores, TurnOrder
 from engine.errors import SettingsError
+from engine.jury.rubric import CLASSIC_SIX, DEBATE
 
 SECRET = "hunter2-very-secret-value"
 HUGE = "9" * 21
@@ -311,7 +312,11 @@ VALUES = [
         "3",
         "ROSTRUM_SAMPLING__JUROR__TEMPERATURE must be at most 2.",
     ),
-    ("PANEL__RUBRIC", "vibes", "ROSTRUM_PANEL__RUBRIC must be panel or evidence_first."),
+    (
+        "PANEL__RUBRIC",
+        "vibes",
+        "ROSTRUM_PANEL__RUBRIC must be one of debate, answers, classic-six, evidence_first, or a",
+    ),
     ("DEFAULT_LANGUAGE", "Turkish", "ROSTRUM_DEFAULT_LANGUAGE must be a BCP-47 code"),
     ("DEFAULT_LANGUAGE", "qq", "ROSTRUM_DEFAULT_LANGUAGE must be a BCP-47 code"),
     ("MODELS", "llama", "ROSTRUM_MODELS names “llama”, which is not backend/model"),
@@ -352,6 +357,28 @@ VALUES = [
         "ROSTRUM_STRUCTURED__FEWEST is 6, more than ROSTRUM_STRUCTURED__MOST, which is 5;",
     ),
 ]
+
+
+def test_a_rubric_is_read_from_a_file(place: Place) -> None:
+    place.file("mine.toml", "[[criteria]]\nname = 'wit'\nhighest = 5")
+    place.env(PANEL__RUBRIC="mine.toml")
+    rubric = load_settings().panel.rubric
+    assert rubric is not None
+    assert (rubric.name, [one.name for one in rubric.criteria]) == ("mine", ["wit"])
+    place.env(PANEL__RUBRIC="Classic-Six")
+    assert load_settings().panel.rubric is CLASSIC_SIX
+    place.env(PANEL__RUBRIC="panel")  # as it was called before
+    assert load_settings().panel.rubric is DEBATE
+
+
+def test_a_rubric_file_that_cannot_be_used_is_refused(place: Place) -> None:
+    begins = "ROSTRUM_PANEL__RUBRIC names mine.toml, "
+    place.env(PANEL__RUBRIC="mine.toml")
+    assert place.refusal() == f"{begins}which cannot be read: No such file or directory."
+    place.file("mine.toml", "[[criteria]]\nname = 'wit'\nweight = -1")
+    assert place.refusal().startswith(f"{begins}whose criterion 1 is wrong at “weight”: ")
+    (place.folder / "mine.toml").write_bytes(b"\xff\xfe")
+    assert place.refusal().startswith(f"{begins}which is not UTF-8 text")
 
 
 @pytest.mark.parametrize(("name", "value", "beginning"), VALUES)

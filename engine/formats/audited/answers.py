@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict
 
 from engine.floor.schema import TEXT, by_key, choice, named, number, one_of, record, several, whole
-from engine.floor.shapes import Fault, Shape
+from engine.floor.shapes import Fault, Shape, is_whole
 from engine.formats.audited.scoring import BESIDE, COMPONENTS, DROPPED, PRESSURES, SCALES, SUSPECT
 
 RANGES: dict[str, float] = {
@@ -68,7 +68,7 @@ class Pairwise(Said):
     """Who was better in each dimension, and the pressure on whoever lost."""
 
     outcomes: dict[str, str]
-    pressures: dict[str, int]
+    pressures: dict[str, int | float]
 
 
 class Narrative(Said):
@@ -159,7 +159,7 @@ def pairwise_shape() -> Shape[Pairwise]:
         faults += [
             _fault(f"pressures.{name} is no whole number from -3 to 3")
             for name in PRESSURES
-            if abs(given.pressures.get(name, PRESSURE_MOST + 1)) > PRESSURE_MOST
+            if not is_whole(given.pressures.get(name), -PRESSURE_MOST, PRESSURE_MOST)
         ]
         return tuple(faults)
 

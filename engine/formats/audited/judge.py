@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
@@ -30,6 +31,7 @@ from engine.formats.audited.scoring import (
     move_traits,
     total_points,
 )
+from engine.formats.judges import ask_judges
 from engine.messages import Report
 from engine.store import Post
 
@@ -41,17 +43,17 @@ NAME = "audited"
 async def ask_judge(
     floor: Floor, kind: str, shape: Shape[S], *, turn: int | None = None, **facts: Any
 ) -> Answer[S]:
-    """Ask the layer's judge for one kind of answer, on a turn or on the debate as a whole."""
+    """Ask the layer's judges for one kind of answer, on a turn or on the debate as a whole."""
     step = f"judge/{kind}"
     if turn is not None:
         step, facts = f"{step}/{turn}", facts | {"number": turn}
-    return await floor.consult(
+    return await ask_judges(
+        floor,
         step,
-        floor.judge,
         system=f"{NAME}/judge",
         template=f"{NAME}/{kind}",
         shape=shape,
-        **facts,
+        facts=facts,
     )
 
 
@@ -68,6 +70,8 @@ class Audit:
         self.traits = {side: dict(traits) for side, traits in self.begun.items()}
         self._told = {side: dict(traits) for side, traits in self.begun.items()}
         self.points: dict[int, Points] = {}
+        self.given: list[Score] = []
+        self.opinions: dict[int, tuple[float | None, ...]] = {}
         self.register: list[Entry] = []
         self.adjustments: list[Adjustment] = []
 
@@ -102,13 +106,18 @@ class Audit:
         outcomes = _outcomes(pairwise)
         if given is not None:
             self.points[number] = total_points(given.scores)
+        self.opinions[number] = tuple(
+            None if one is None else _given("total", one) for one in absolute.opinions
+        )
         changed = [*self._harmonise(number, outcomes), *self._enter(number, side, given)]
         self.adjustments += changed
         drift = self._press(number, side, outcomes, pairwise)
+        scores = list(self._scores(number, side, absolute))
+        self.given += scores[-1:]
         await floor.keep(
             *self._line(number, side),
             artifacts=[*_answers(number, absolute, pairwise), *drift],
-            scores=list(self._scores(number, side)),
+            scores=scores,
             adjustments=changed,
         )
 
@@ -215,13 +224,19 @@ class Audit:
         body |= {"before": before, "after": self.traits[loser]}
         return [Artifact.of(f"drift/{number}", "drift", body)]
 
-    def _scores(self, number: int, side: str) -> Iterator[Score]:
+    def _scores(self, number: int, side: str, answer: Answer[Absolute]) -> Iterator[Score]:
         if number not in self.points:
             return
         points, step = self.points[number], self._floor.turns[number - 1].step
         for name, value in {**points.values, "total": points.total}.items():
-            said = points.originals.get(name)
-            yield Score(subject=step, side=side, criterion=name, value=value, original=said)
+            yield Score(
+                subject=step,
+                side=side,
+                criterion=name,
+                value=value,
+                original=points.originals.get(name),
+                spread=answer.spread(partial(_given, name)),
+            )
 
     def _line(self, number: int, side: str) -> list[Post]:
         """Return the turn's score line, for those who read along."""
@@ -239,6 +254,12 @@ class Audit:
         notices = "\n".join(tell_entry(entry) for entry in entries)
         report = Report(title=f"Turn {number}", text=f"{text}\n\n{notices}".strip(), side="judge")
         return [Post(key=f"score/{number}", message=report)]
+
+
+def _given(name: str, said: Absolute) -> float:
+    """Return what a judge gave a turn in a dimension, or in all."""
+    points = total_points(said.scores)
+    return points.total if name == "total" else points.values[name]
 
 
 def tell_entry(entry: Entry) -> str:

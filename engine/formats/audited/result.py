@@ -17,6 +17,7 @@ from engine.formats.audited.answers import (
 )
 from engine.formats.audited.judge import NAME, Audit, ask_judge, tell_entry
 from engine.formats.audited.scoring import SCALES, UNCALIBRATED, mean_total
+from engine.formats.judges import tell_judges
 from engine.judging import TIE, Verdict
 from engine.messages import Arc, ArcPoint, BoardRow, Report, ScoreBoard
 from engine.store import Post
@@ -45,7 +46,7 @@ async def conclude(floor: Floor, audit: Audit) -> None:
         Artifact.of("traits", "traits", {"begun": audit.begun, "ended": audit.traits}),
     ]
     reports = [
-        Post(key="audited/board", message=_board(floor, audit, card.winner)),
+        Post(key="audited/board", message=_board(floor, audit, card)),
         Post(key="audited/arc", message=_arc(floor, audit)),
         Post(key="audited/register", message=_register(audit)),
         Post(key="audited/narrative", message=_story(narrative, conflict, convergence)),
@@ -65,8 +66,30 @@ def _scorecard(floor: Floor, audit: Audit) -> Verdict:
         return Verdict(
             winner=None, problem=problem, valid=scored, invalid=unread, rubric=NAME, blind=False
         )
-    winner = TIE if abs(a - b) < LEVEL else "A" if a > b else "B"
-    return Verdict(winner=winner, valid=scored, invalid=unread, rubric=NAME, blind=False)
+    return Verdict(
+        winner=_leader(a, b),
+        valid=scored,
+        invalid=unread,
+        rubric=NAME,
+        blind=False,
+        by_judge=tuple(_by_judges(floor, audit)),
+    )
+
+
+def _leader(a: float, b: float) -> str:
+    return TIE if abs(a - b) < LEVEL else "A" if a > b else "B"
+
+
+def _by_judges(floor: Floor, audit: Audit) -> Iterator[str | None]:
+    """Yield the winner by the turns' scores of each judge alone; nothing with one judge."""
+    judges = len(floor.request.judges)
+    for judge in range(judges) if judges > 1 else ():
+        given = [(turn.side, audit.opinions[turn.number][judge]) for turn in floor.turns]
+        a, b = (
+            mean_total([total for of, total in given if of == side and total is not None])
+            for side in "AB"
+        )
+        yield None if a is None or b is None else _leader(a, b)
 
 
 def side_means(floor: Floor, audit: Audit) -> dict[str, float | None]:
@@ -108,7 +131,7 @@ async def _resolve(
 # --- what the thread gets --------------------------------------------------------------
 
 
-def _board(floor: Floor, audit: Audit, winner: str | None) -> ScoreBoard:
+def _board(floor: Floor, audit: Audit, card: Verdict) -> ScoreBoard:
     rows = []
     for turn in floor.turns:
         points = audit.points.get(turn.number)
@@ -128,7 +151,8 @@ def _board(floor: Floor, audit: Audit, winner: str | None) -> ScoreBoard:
         for side, mean in side_means(floor, audit).items()
     )
     notes = (
-        f"Mean of 100: {means}. {_ahead(winner)}.",
+        f"Mean of 100: {means}. {_ahead(card.winner)}.",
+        *filter(None, [tell_judges(card.by_judge, audit.given, "a turn")]),
         "“docked” is what the register took; * moved into its calibration band.",
         WEAKNESSES,
     )

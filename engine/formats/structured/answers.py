@@ -9,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from engine.debate import Value
 from engine.floor.schema import FLAG, TEXT, by_key, choice, named, prose, record, several, whole
-from engine.floor.shapes import Fault, Shape
+from engine.floor.shapes import Fault, Shape, is_whole
 from engine.formats.structured.leaning import Leaning
 from engine.formats.structured.trace import STANDINGS, Argument
 from engine.jury.rubric import HIGHEST, LOWEST, find_rubric
@@ -129,12 +129,10 @@ class Sheet(BaseModel):
     fallacies: Ids = ()
     reason: str = ""
 
-    def score(self, criterion: str) -> int | None:
-        """Return a criterion's score, None for what is no whole number from 1 to 10."""
+    def score(self, criterion: str) -> float | None:
+        """Return a criterion's score; of a median it may be halfway between two whole numbers."""
         given = (self.model_extra or {}).get(criterion)
-        if isinstance(given, bool) or not isinstance(given, int):
-            return None
-        return given if LOWEST <= given <= HIGHEST else None
+        return given if isinstance(given, int | float) else None
 
 
 class NewArgument(Said):
@@ -335,7 +333,7 @@ def _misjudged(name: str, sheet: Sheet, criteria: Sequence[str]) -> list[Fault]:
     faults = [
         _fault("wrong_score", f"{criterion} of {name} is no whole number from 1 to 10")
         for criterion in criteria
-        if sheet.score(criterion) is None
+        if not is_whole(sheet.score(criterion), LOWEST, HIGHEST)
     ]
     if sheet.standing not in STANDINGS:
         faults.append(

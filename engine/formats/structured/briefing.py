@@ -13,6 +13,7 @@ from engine.debate import Request, Value
 from engine.findings import Artifact, Score
 from engine.floor.floor import Floor
 from engine.floor.shapes import Answer
+from engine.formats.judges import tell_judges
 from engine.formats.structured.answers import CHANGES, Closing, Judgment
 from engine.formats.structured.trace import (
     LEVEL,
@@ -45,11 +46,15 @@ class Change(Value):
 
 
 class Briefing(Value):
-    """A structured debate in one page; totals are empty where the judge was not readable."""
+    """A structured debate in one page; totals are empty where the judge was not readable.
+
+    `judges` says how far several judges agree.
+    """
 
     topic: str
     conditions: str = ""
     totals: dict[str, float]
+    judges: str = ""
     traces: tuple[Trace, ...]
     key_insight: str = ""
     recommendation: str = ""
@@ -78,10 +83,13 @@ def assess(
     judgment = answer.value if answer.valid else None
     traces = tuple(trace_arguments(arguments, responses, closings, judgment, rubric))
     totals = total_sides(traces, rubric) if judgment else {}
+    scores = tuple(_scores(traces, totals, answer, rubric))
+    verdict = _verdict(totals, answer, rubric)
     briefing = Briefing(
         topic=setting.topic,
         conditions=setting.conditions,
         totals=totals,
+        judges=tell_judges(verdict.by_judge, scores, "an argument"),
         traces=traces,
         key_insight=judgment.key_insight if judgment else "",
         recommendation=judgment.recommendation if judgment else "",
@@ -96,8 +104,7 @@ def assess(
             if closing.change in CHANGES
         },
     )
-    scores = tuple(_scores(traces, totals))
-    return Judged(briefing, scores, _verdict(totals, answer.problem, rubric))
+    return Judged(briefing, scores, verdict)
 
 
 async def conclude(floor: Floor, judged: Judged, answer: Answer[Judgment]) -> None:
@@ -160,20 +167,60 @@ def total_sides(traces: Sequence[Trace], rubric: str) -> dict[str, float]:
     }
 
 
-def _verdict(totals: Mapping[str, float], problem: str, rubric: str) -> Verdict:
-    if not totals:
-        return Verdict(winner=None, problem=problem, valid=0, invalid=1, rubric=rubric, blind=False)
+def _verdict(totals: Mapping[str, float], answer: Answer[Judgment], rubric: str) -> Verdict:
+    opinions = answer.opinions or (answer.value if answer.valid else None,)
+    winners = tuple(given and _leader(_total(given, rubric)) for given in opinions)
+    valid = sum(winner is not None for winner in winners)
+    return Verdict(
+        winner=_leader(totals) if totals else None,
+        problem="" if totals else answer.problem,
+        valid=valid,
+        invalid=len(winners) - valid,
+        rubric=rubric,
+        blind=False,
+        by_judge=winners if answer.opinions else (),
+    )
+
+
+def _leader(totals: Mapping[str, float]) -> str:
     level = abs(totals["A"] - totals["B"]) < LEVEL
-    winner = TIE if level else max(totals, key=lambda side: totals[side])
-    return Verdict(winner=winner, valid=1, invalid=0, rubric=rubric, blind=False)
+    return TIE if level else max(totals, key=lambda side: totals[side])
 
 
-def _scores(traces: Sequence[Trace], totals: Mapping[str, float]) -> Iterator[Score]:
+def _total(judgment: Judgment, rubric: str) -> dict[str, float]:
+    """Return each side's total by one judge's scores alone."""
+    by_name = find_rubric(rubric)
+    names = [criterion.name for criterion in by_name.criteria]
+    scores = {
+        argument: by_name.score({name: sheet.score(name) or 0 for name in names})
+        for argument, sheet in judgment.arguments.items()
+    }
+    return {
+        side: fmean(score for argument, score in scores.items() if argument[0] == side)
+        for side in "AB"
+    }
+
+
+def _scores(
+    traces: Sequence[Trace],
+    totals: Mapping[str, float],
+    answer: Answer[Judgment],
+    rubric: str,
+) -> Iterator[Score]:
+    def score(subject: str, side: str, criterion: str, value: float) -> Score:
+        def read(judgment: Judgment) -> float | None:
+            if subject == "total":
+                return _total(judgment, rubric)[side]
+            return judgment.arguments[subject].score(criterion)
+
+        spread = answer.spread(read)
+        return Score(subject=subject, side=side, criterion=criterion, value=value, spread=spread)
+
     for trace in traces:
         for criterion, value in trace.scores.items():
-            yield Score(subject=trace.id, side=trace.side, criterion=criterion, value=value)
+            yield score(trace.id, trace.side, criterion, value)
     for side, total in totals.items():
-        yield Score(subject="total", side=side, criterion="total", value=total)
+        yield score("total", side, "total", total)
 
 
 def _report(briefing: Briefing) -> Report:
@@ -197,6 +244,8 @@ def _pages(briefing: Briefing, traced: str) -> Iterator[str]:
         yield f"**Totals.** {totals} of 10: {read_gap(briefing.totals)}."
     else:
         yield UNJUDGED
+    if briefing.judges:
+        yield f"**Judges.** {briefing.judges}"
     yield traced
     yield from describe(briefing.traces)
     if briefing.key_insight:

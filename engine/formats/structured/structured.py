@@ -10,6 +10,7 @@ from engine.floor.floor import Floor
 from engine.floor.limits import TurnLimits
 from engine.floor.shapes import Answer
 from engine.formats.format import Format, Roles
+from engine.formats.judges import ask_judges
 from engine.formats.structured.answers import (
     FALLACIES,
     RESPONSES,
@@ -203,16 +204,19 @@ def _responses(cross: Answer[Cross], arguments: Sequence[Argument]) -> dict[str,
 async def _judge(floor: Floor, arguments: Arguments) -> Answer[Judgment]:
     """Have every argument scored, as it stands after the whole debate."""
     ids = tuple(argument.id for side in "AB" for argument in arguments[side])
-    return await floor.consult(
+    criteria = find_rubric(_rubric(floor)).criteria
+    return await ask_judges(
+        floor,
         "judge",
-        floor.judge,
         system=f"{NAME}/judge",
         template=f"{NAME}/judgment",
         shape=judgment_shape(ids, _rubric(floor), floor.version),
-        criteria=find_rubric(_rubric(floor)).criteria,
-        fallacies=FALLACIES,
-        transcript=floor.transcript(),
-        ids=ids,
+        facts={
+            "criteria": criteria,
+            "fallacies": FALLACIES,
+            "transcript": floor.transcript(),
+            "ids": ids,
+        },
     )
 
 

@@ -85,7 +85,7 @@ class Trace(Value):
     reason: str = ""
     fallacies: tuple[str, ...] = ()
     new_argument: str = ""
-    scores: dict[str, int]
+    scores: dict[str, int | float]
 
 
 def consensus_of(response: str, *, confirmed: bool, withdrawn: bool) -> Consensus:

@@ -29,13 +29,19 @@ def draw_board(speeches: Sequence[Scored], penalties: Sequence[Adjustment]) -> S
     return ScoreBoard(title="Scoreboard", columns=COLUMNS, rows=tuple(rows), notes=notes)
 
 
-def write_review(totals: Totals, review: str, summaries: Mapping[str, str]) -> Report:
-    """Return the final review: the judge's words, the count, and how each stage went."""
+def write_review(
+    totals: Totals, review: str, summaries: Mapping[str, str], judges: str = ""
+) -> Report:
+    """Return the final review: the judge's words, the count, and how each stage went.
+
+    `judges` says how far several judges agree.
+    """
     parts = [review or "The judge gave no review that could be read."]
     if totals.best:
         points = ", ".join(f"{side} {total:.2f}" for side, total in totals.teams.items())
         parts.append(f"**Points:** {points}")
         parts.append(f"**Best debater:** {totals.best}, {totals.seats[totals.best]:.2f}")
+    parts += [f"**Judges:** {judges}"] if judges else []
     parts += [f"**{stage.capitalize()}.** {said}" for stage, said in summaries.items()]
     return Report(title="The judge's review", text="\n\n".join(parts), side="judge")
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
+from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -13,7 +15,8 @@ from engine.findings import Adjustment, Artifact, Score
 from engine.floor.beside import Beside
 from engine.floor.floor import Floor
 from engine.floor.schema import TEXT, choice, named, record, several, whole
-from engine.floor.shapes import Answer, Fault, Shape, kept
+from engine.floor.shapes import Answer, Fault, Shape, is_whole, kept
+from engine.formats.judges import ask_judges, tell_judges
 from engine.formats.team.board import draw_board, write_review
 from engine.formats.team.channels import JUDGE, JUDGE_NOTES, PUBLIC, Channels
 from engine.formats.team.manual import NAME, SEATS, Manual
@@ -26,6 +29,7 @@ from engine.formats.team.rules import (
     overtime,
     reported,
     twice_running,
+    weigh,
 )
 from engine.judging import Verdict
 from engine.messages import Report
@@ -35,13 +39,15 @@ BEFORE = 3  # speeches before the one that is scored, which the judge reads with
 SUMMED_UP = 9  # those before a summary: the cross-examination, and the other team's summary
 LOWEST, HIGHEST = 1, 10
 
+S = TypeVar("S", bound=BaseModel)
+
 
 class Sheet(BaseModel):
     """A judge's scores of a speech, and the violations that it reports."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
 
-    scores: dict[str, int]
+    scores: dict[str, int | float]
     violations: list[str] = []
     note: str = ""
 
@@ -73,6 +79,7 @@ class Judge:
         self._last: asyncio.Task[None] | None = None
         self._speeches: list[Scored] = []
         self._penalties: list[Adjustment] = []
+        self._given: list[Score] = []
         self._summaries: dict[str, str] = {}
         self._choices: list[str] = []
         self._stages: Counter[str] = Counter()
@@ -102,10 +109,12 @@ class Judge:
         totals = count_up(self._speeches, self._penalties, SEATS)
         review = await self._review(totals)
         said = review.value.review if review.valid and review.value else ""
+        verdict = self._verdict(totals)
+        judges = tell_judges(verdict.by_judge, self._given, "a speech")
         board = Post(key="scoreboard", message=draw_board(self._speeches, self._penalties))
         posts = [] if self._floor.live else [board]
         posts += [
-            Post(key="team/review", message=write_review(totals, said, self._told())),
+            Post(key="team/review", message=write_review(totals, said, self._told(), judges)),
             Post(key="team/captains", message=_captains(self._choices)),
         ]
         body = totals.model_dump() | {"winner": totals.winner, "mean_winner": totals.mean_winner}
@@ -114,7 +123,7 @@ class Judge:
             artifacts=[Artifact.of("totals", "team", body), kept(review, "review", "review")],
             scores=list(_totals(totals)) if self._scored else (),
             adjustments=list(twice_running(self._floor.turns)),
-            verdict=self._verdict(totals),
+            verdict=verdict,
         )
 
     # --- one speech ---------------------------------------------------------------------
@@ -122,12 +131,10 @@ class Judge:
     async def _score(
         self, turn: Turn, stage: str, duty: str, before: str, previous: asyncio.Task[None] | None
     ) -> None:
-        answer = await self._floor.consult(
-            f"judge/{turn.step}",
-            self._floor.judge,
-            system=f"{NAME}/judge",
-            template=f"{NAME}/score",
-            shape=_sheet_shape(),
+        answer = await self._ask(
+            turn.step,
+            "score",
+            _sheet_shape(),
             before=before,
             speech=turn.text,
             seat=turn.seat,
@@ -146,15 +153,18 @@ class Judge:
             side=turn.side,
             sheet=dict(sheet.scores) if sheet else None,
             violations=tuple(dict.fromkeys(sheet.violations)) if sheet else (),
+            opinions=tuple(given and dict(given.scores) for given in answer.opinions),
         )
         penalties = [*overtime(turn), *reported(turn, stage, speech.violations)]
         self._speeches.append(speech)
         self._penalties += penalties
         self._take_note(speech, sheet.note if sheet else "")
+        scores = list(_scores(speech, answer))
+        self._given += scores[-1:]
         await self._floor.keep(
             *self._live_board(turn),
             artifacts=[kept(answer, f"judge/{turn.step}", "speech_score")],
-            scores=list(_scores(speech)),
+            scores=scores,
             adjustments=penalties,
         )
 
@@ -174,31 +184,31 @@ class Judge:
         ]
 
     async def _sum_up(self, stage: str, said: str) -> None:
-        answer = await self._floor.consult(
-            f"judge/summary/{stage.replace(' ', '-')}",
-            self._floor.judge,
-            system=f"{NAME}/judge",
-            template=f"{NAME}/summary",
-            shape=Shape(Summary, named("Summary", {"summary": TEXT})),
-            transcript=said,
-            stage=stage,
-        )
+        shape = Shape(Summary, named("Summary", {"summary": TEXT}))
+        step = f"summary/{stage.replace(' ', '-')}"
+        answer = await self._ask(step, "summary", shape, transcript=said, stage=stage)
         if answer.valid and answer.value:
             self._summaries[stage] = answer.value.summary
-        await self._floor.keep(
-            artifacts=[kept(answer, f"summary/{stage.replace(' ', '-')}", "summary")]
-        )
+        await self._floor.keep(artifacts=[kept(answer, step, "summary")])
 
     async def _review(self, totals: Totals) -> Answer[Review]:
-        return await self._floor.consult(
-            "judge/review",
-            self._floor.judge,
-            system=f"{NAME}/judge",
-            template=f"{NAME}/review",
-            shape=Shape(Review, named("Review", {"review": TEXT})),
+        return await self._ask(
+            "review",
+            "review",
+            Shape(Review, named("Review", {"review": TEXT})),
             notes=self._channels.read(JUDGE, JUDGE_NOTES),
             summaries=self._told(),
             totals=totals,
+        )
+
+    async def _ask(self, step: str, template: str, shape: Shape[S], **facts: object) -> Answer[S]:
+        return await ask_judges(
+            self._floor,
+            f"judge/{step}",
+            system=f"{NAME}/judge",
+            template=f"{NAME}/{template}",
+            shape=shape,
+            facts=facts,
         )
 
     def _told(self) -> dict[str, str]:
@@ -217,6 +227,20 @@ class Judge:
             invalid=len(self._speeches) - scored,
             rubric=NAME,
             blind=False,
+            by_judge=self._by_judge() if scored else (),
+        )
+
+    def _by_judge(self) -> tuple[str | None, ...]:
+        """Return who would win by each judge's scores alone; empty with one judge."""
+        judges = len(self._floor.request.judges)
+        if judges < 2:
+            return ()
+        alone = ([speech.by(judge) for speech in self._speeches] for judge in range(judges))
+        return tuple(
+            count_up(said, self._penalties, SEATS).winner
+            if any(speech.sheet for speech in said)
+            else None
+            for said in alone
         )
 
 
@@ -234,7 +258,7 @@ def _sheet_shape() -> Shape[Sheet]:
         faults = [
             Fault(kind="wrong_score", what=f"scores.{name} is no whole number from 1 to 10")
             for name in WEIGHTS
-            if not LOWEST <= given.scores.get(name, 0) <= HIGHEST
+            if not is_whole(given.scores.get(name), LOWEST, HIGHEST)
         ]
         faults += [
             Fault(kind="wrong_violation", what=f"there is no violation “{kind[:40]}”")
@@ -246,13 +270,25 @@ def _sheet_shape() -> Shape[Sheet]:
     return Shape(Sheet, schema, check)
 
 
-def _scores(speech: Scored) -> Iterator[Score]:
+def _scores(speech: Scored, answer: Answer[Sheet]) -> Iterator[Score]:
     if speech.sheet is None or speech.score is None:
         return
-    for name in WEIGHTS:
-        value = float(speech.sheet[name])
-        yield Score(subject=speech.step, side=speech.side, criterion=name, value=value)
-    yield Score(subject=speech.step, side=speech.side, criterion="speech", value=speech.score)
+    values = {name: float(speech.sheet[name]) for name in WEIGHTS}
+    spreads = {name: answer.spread(partial(_given, name)) for name in WEIGHTS}
+    values["speech"] = speech.score
+    spreads["speech"] = answer.spread(lambda sheet: weigh(sheet.scores))
+    for name, value in values.items():
+        yield Score(
+            subject=speech.step,
+            side=speech.side,
+            criterion=name,
+            value=value,
+            spread=spreads[name],
+        )
+
+
+def _given(name: str, sheet: Sheet) -> float:
+    return sheet.scores[name]
 
 
 def _totals(totals: Totals) -> Iterator[Score]:

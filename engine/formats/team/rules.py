@@ -36,13 +36,17 @@ CROSS = "cross-examination"
 
 
 class Scored(Value):
-    """A speech as the judge saw it; `sheet` is None for one that could not be scored."""
+    """A speech as the judge saw it; `sheet` is None for one that could not be scored.
+
+    Of several judges `sheet` is the median, and `opinions` holds the sheet of each.
+    """
 
     step: str
     seat: str
     side: str
-    sheet: dict[str, int] | None
+    sheet: dict[str, float] | None
     violations: tuple[str, ...] = ()
+    opinions: tuple[dict[str, float] | None, ...] = ()
 
     @property
     def round(self) -> str:
@@ -52,9 +56,16 @@ class Scored(Value):
     @property
     def score(self) -> float | None:
         """The speech's score, 1–10."""
-        if self.sheet is None:
-            return None
-        return sum(weight * self.sheet[name] for name, weight in WEIGHTS.items())
+        return None if self.sheet is None else weigh(self.sheet)
+
+    def by(self, judge: int) -> Scored:
+        """Return the speech as one of several judges saw it, counted from 0."""
+        return self.model_copy(update={"sheet": self.opinions[judge]})
+
+
+def weigh(sheet: Mapping[str, float]) -> float:
+    """Return a speech's score: the weighted sum of its criteria."""
+    return sum(weight * sheet[name] for name, weight in WEIGHTS.items())
 
 
 def overtime(turn: Turn) -> Iterator[Adjustment]:

@@ -1,0 +1,106 @@
+"""A format's own judges: each answers independently, and the median of their answers stands.
+
+With one judge everything is as if that judge were asked alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from statistics import fmean
+from typing import Any, TypeVar
+
+import orjson
+from pydantic import BaseModel
+
+from engine.findings import Artifact, Score
+from engine.floor.floor import Floor
+from engine.floor.shapes import Answer, Shape
+from engine.formats.median import median_answer
+from engine.judging import TIE
+
+S = TypeVar("S", bound=BaseModel)
+OPINION = "opinion"
+
+
+WINNERS = ("{n} has {side} ahead", "{n} have {side} ahead")
+LEVEL = ("{n} calls it level", "{n} call it level")
+UNREAD = "{n} gave nothing that can be counted"
+APART = "The highest and the lowest score of {subject} are {spread:.1f} points apart on average."
+
+
+async def ask_judges(
+    floor: Floor,
+    step: str,
+    *,
+    system: str,
+    template: str,
+    shape: Shape[S],
+    facts: Mapping[str, Any],
+) -> Answer[S]:
+    """Ask all judges of the format the same thing at the same time; return the median answer.
+
+    Its `opinions` are what each judge answered, None for one that could not be read; what each
+    said is kept. Without a single answer that can be read, the first judge's is returned.
+    """
+    judges = floor.request.judges
+    answers = await floor.together(
+        *(
+            floor.consult(
+                step if number == 1 else f"{step}/judge-{number}",
+                judge,
+                system=system,
+                template=template,
+                shape=shape,
+                **facts,
+            )
+            for number, judge in enumerate(judges, 1)
+        )
+    )
+    if len(answers) == 1:
+        return answers[0]
+    await floor.keep(
+        artifacts=[_keep_opinion(step, number, one) for number, one in enumerate(answers, 1)]
+    )
+    opinions = tuple(answer.value if answer.valid else None for answer in answers)
+    given = [opinion for opinion in opinions if opinion is not None]
+    if not given:
+        return replace(answers[0], opinions=opinions)
+    return Answer(_stand(shape, given), (), "", opinions=opinions)
+
+
+def _stand(shape: Shape[S], given: list[S]) -> S:
+    dumped = [orjson.loads(opinion.model_dump_json()) for opinion in given]
+    middle = median_answer(shape.schema.json_schema, dumped)
+    return shape.model.model_validate_json(orjson.dumps(middle))
+
+
+def _keep_opinion(step: str, number: int, answer: Answer[S]) -> Artifact:
+    value = answer.value.model_dump(mode="json") if answer.valid and answer.value else None
+    body = {"judge": number, "step": step, "answer": value}
+    if value is None:
+        body |= {"raw": answer.raw, "problem": answer.problem}
+    name = f"{OPINION}/{step}/{number}"
+    return Artifact.of(name, OPINION, body, valid=value is not None)
+
+
+def tell_judges(by_judge: Sequence[str | None], scores: Iterable[Score], subject: str) -> str:
+    """Say how far several judges agree: whom each has ahead, and the mean spread of `scores`.
+
+    Empty for a single judge. `subject` is what a score is of, such as “a speech”.
+    """
+    if not by_judge:
+        return ""
+    counts = Counter(by_judge).most_common()
+    told = ", ".join(_tell_winner(winner, n) for winner, n in counts)
+    spreads = [score.spread for score in scores if score.spread is not None]
+    apart = f" {APART.format(subject=subject, spread=fmean(spreads))}" if spreads else ""
+    return f"{len(by_judge)} judges, the median counts: {told}.{apart}"
+
+
+def _tell_winner(winner: str | None, n: int) -> str:
+    if winner is None:
+        return UNREAD.format(n=n)
+    forms = LEVEL if winner == TIE else WINNERS
+    return forms[n != 1].format(n=n, side=winner)

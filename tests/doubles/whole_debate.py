@@ -1,0 +1,83 @@
+"""A rehearsed debate from its start to its export, with all that its models were sent."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from adapters.models.attempts import Patience
+from adapters.models.rehearsal import RehearsalModels
+from engine.dataset.voters import Keys
+from engine.dataset.writer import write_export
+from engine.debate import Debate, Status
+from engine.line.intake import Defaults, Order
+from engine.line.service import Started
+from engine.messages import Message
+from engine.ports import AttemptLog, Call, Reply, VenueLimits
+from engine.store import ExportFilter
+from tests.doubles.hall import LOBBY, NO_CAPS, Hall
+from tests.doubles.memory.attentive import AttentiveVenue
+from tests.doubles.rehearsed import DEFAULTS as REHEARSED
+
+KEYS = Keys(splits=b"splits", master=b"master")
+LIMITS = VenueLimits(typing_seconds=60, send_seconds=4, state_seconds=0.02)
+DEFAULTS = REHEARSED.model_copy(
+    update={
+        "vote_minutes": 0.001,
+        "quorum": 0,
+        "extend": False,
+        "stance_seconds": 0.01,
+        "caps": NO_CAPS,
+    }
+)
+
+
+class HeardModels(RehearsalModels):
+    """The rehearsal models; what each is sent is kept by its step."""
+
+    def __init__(self) -> None:
+        super().__init__(Patience(tries=2, first_wait=0.0, longest_wait=0.0, obeyed_wait=0.0))
+        self.heard: dict[str, str] = {}
+
+    async def complete(self, call: Call, log: AttemptLog) -> Reply:
+        """Play a part."""
+        self.heard[call.step] = "\n".join(message.content for message in call.messages)
+        return await super().complete(call, log)
+
+
+@dataclass(frozen=True)
+class Whole:
+    """What came of a debate: what models were sent, what was posted, what was exported."""
+
+    started: Started
+    debate: Debate
+    heard: Mapping[str, str]
+    posted: Sequence[Message]
+    out: Path
+
+    def sent(self, beginning: str) -> list[str]:
+        """Return the prompts of steps whose names begin so."""
+        return [text for step, text in self.heard.items() if step.startswith(beginning)]
+
+    def table(self, name: str) -> list[dict[str, Any]]:
+        """Return the rows of an exported table."""
+        files = sorted(self.out.glob(f"data/{name}/*.jsonl"))
+        return [orjson.loads(line) for file in files for line in file.read_bytes().splitlines()]
+
+
+async def hold_whole(url: str, out: Path, defaults: Defaults = DEFAULTS, **asked: Any) -> Whole:
+    """Hold a debate on a migrated database, close its vote, and export it."""
+    venue, models = AttentiveVenue(limits=LIMITS), HeardModels()
+    async with Hall(url, venue).open(models) as session:
+        where = {"platform": "memory", "community": "club", "place": LOBBY, "seed": 7}
+        started = await session.service.start(Order(**where | asked), defaults)
+        debate = await session.ended(started.debate.id)
+        assert debate.status is Status.CLOSED, debate.reason
+        archive = session.store.archive
+        await asyncio.to_thread(write_export, archive, ExportFilter(), out, KEYS, version="0")
+    return Whole(started, debate, models.heard, tuple(venue.meant), out)
