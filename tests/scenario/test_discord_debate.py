@@ -22,6 +22,7 @@ from engine.debate import Status
 from engine.messages import TurnPost
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.discord.payloads import guild_create_json
+from tests.doubles.facts import Discord
 from tests.doubles.model_server import ModelServer
 from tests.scenario import crowd
 from tests.scenario.conftest import play
@@ -130,7 +131,7 @@ async def test_a_topic_too_long_for_the_command_is_asked_for_in_a_form(
     assert topic.strip() in said
     assert "Hot drinks only" in said
     assert "language tr" in said
-    assert len(stage.thread.name) <= 100
+    assert len(stage.thread.name) <= Discord.THREAD_NAME
 
 
 async def test_options_complete_themselves(stage: DiscordStage, discord: DiscordServer) -> None:
@@ -379,11 +380,11 @@ async def test_a_hostile_topic_is_data(
     stage: DiscordStage, discord: DiscordServer, name: str
 ) -> None:
     async with stage.process():
-        await stage.start(topic=HOSTILE[name][:4000])
+        await stage.start(topic=HOSTILE[name][: Discord.INPUT_VALUE])
         await until(lambda: discord.threads())
         await until(lambda: discord.messages(stage.thread.id))
     said = "\n".join(m.text for m in discord.messages())
-    words = words_of(HOSTILE[name][:4000])
+    words = words_of(HOSTILE[name][: Discord.INPUT_VALUE])
     assert words
     assert [word for word in words if word not in said] == []
     assert discord.world.pings == []

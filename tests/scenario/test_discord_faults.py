@@ -12,11 +12,13 @@ import pytest
 import engine.delivery.outbox
 from engine.debate import Status
 from tests.doubles.discord import (
+    Code,
     DiscordServer,
     Fault,
     Rates,
     Rules,
     delay,
+    denied,
     drop,
     garbage,
     limited,
@@ -119,8 +121,8 @@ async def test_reactions_that_fail_are_seeded_again_in_order(
 async def test_reactions_that_discord_refuses_keep_no_vote_from_opening(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:
-    refused = status(403, error=50013, message="Missing Permissions")
-    discord.fail(refused, "PUT", "/channels/*/messages/*/reactions/**", times=-1)
+    denial = denied(Code.MISSING_PERMISSIONS)
+    discord.fail(denial, "PUT", "/channels/*/messages/*/reactions/**", times=-1)
     async with stage.process() as app:
         await stage.start()
         debate = await voting(app)
@@ -136,7 +138,7 @@ async def test_where_reading_is_refused_there_is_a_gap_and_no_duplicate(
     # On a slow machine too only what is meant is in doubt.
     stage.limits = replace(SWIFT, send_seconds=8.0)
     discord.fail(drop("after"), *POST, skip=3)
-    discord.fail(status(403, error=50013), "GET", "/channels/*/messages", times=-1)
+    discord.fail(denied(Code.MISSING_PERMISSIONS), "GET", "/channels/*/messages", times=-1)
     async with stage.process() as app:
         await stage.vote()
         await voting(app)
@@ -254,9 +256,7 @@ async def test_discord_away_for_a_while_is_caught_up_with_in_order(
 async def test_an_interaction_that_discord_forgot_is_answered_in_the_channel(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:
-    discord.fail(
-        status(404, error=10062, message="Unknown interaction"), "POST", "/interactions/**"
-    )
+    discord.fail(denied(Code.UNKNOWN_INTERACTION), "POST", "/interactions/**")
     async with stage.process():
         options = {"topic": "Tea beats coffee", "model_a": "rehearsal/maple"}
         discord.slash("ada", "debate start", options)
@@ -271,9 +271,7 @@ async def test_an_interaction_that_discord_forgot_is_answered_in_the_channel(
 async def test_what_only_the_asker_may_read_is_not_said_in_the_channel(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:
-    discord.fail(
-        status(404, error=10062, message="Unknown interaction"), "POST", "/interactions/**"
-    )
+    discord.fail(denied(Code.UNKNOWN_INTERACTION), "POST", "/interactions/**")
     async with stage.process():
         discord.slash("olga", "debate models")
         told = await until(lambda: discord.messages())
@@ -284,7 +282,7 @@ async def test_what_only_the_asker_may_read_is_not_said_in_the_channel(
 async def test_an_answer_later_than_its_token_lives_is_said_in_the_channel(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:
-    discord.fail(status(401, error=50027), "PATCH", "/webhooks/**", times=-1)
+    discord.fail(denied(Code.INVALID_TOKEN), "PATCH", "/webhooks/**", times=-1)
     async with stage.process():
         discord.slash("ada", "debate topics")
         told = await until(lambda: discord.messages())

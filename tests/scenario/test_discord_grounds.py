@@ -13,7 +13,7 @@ from adapters.storage.file import sqlite_path
 from bot.app import App
 from engine.debate import Status
 from engine.store import ExportFilter
-from tests.doubles.discord import DiscordServer, Rates, status
+from tests.doubles.discord import Code, DiscordServer, Rates, denied, status
 from tests.doubles.discord.state import FORUM, MEDIA, NEWS, STAGE, VOICE, Channel, Message
 from tests.doubles.model_server import ModelServer
 from tests.scenario.conftest import play
@@ -319,10 +319,10 @@ async def noted(app: App, debate_id: str, times: int) -> None:
 # --- what nobody could know before ----------------------------------------------------------------
 
 FAULTS = {
-    "no post": ("POST", "/channels/*/messages", status(403, error=50013)),
-    "no channel": ("POST", "/channels/*/messages", status(404, error=10003)),
-    "no thread": ("POST", "/channels/*/messages/*/threads", status(403, error=50013)),
-    "too many threads": ("POST", "/channels/*/messages/*/threads", status(400, error=160006)),
+    "no post": ("POST", "/channels/*/messages", denied(Code.MISSING_PERMISSIONS)),
+    "no channel": ("POST", "/channels/*/messages", denied(Code.UNKNOWN_CHANNEL)),
+    "no thread": ("POST", "/channels/*/messages/*/threads", denied(Code.MISSING_PERMISSIONS)),
+    "too many threads": ("POST", "/channels/*/messages/*/threads", denied(Code.TOO_MANY_THREADS)),
 }
 
 

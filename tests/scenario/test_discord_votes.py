@@ -13,7 +13,7 @@ import engine.votes.window
 from bot.app import App
 from engine.debate import Status
 from engine.store import ExportFilter
-from tests.doubles.discord import DiscordServer, Rates, drop, garbage, limited, status
+from tests.doubles.discord import Code, DiscordServer, Rates, denied, drop, garbage, limited, status
 from tests.doubles.discord.state import Message
 from tests.scenario.discord_stage import (
     OPTIONS,
@@ -306,7 +306,7 @@ async def test_votes_that_may_never_be_read_are_no_labels(
         discord.react("ben", ballot.id, A)
         await voting(app)
         await cast(app, 1)
-        discord.fail(status(403, error=50013), "GET", "/channels/*/messages/*", times=-1)
+        discord.fail(denied(Code.MISSING_PERMISSIONS), "GET", "/channels/*/messages/*", times=-1)
         debate = await app.service.close_vote((await voting(app)).id)
         reveal = await stage.said("Reveal")
         assert counted(reveal) == NONE | {"A": 1}

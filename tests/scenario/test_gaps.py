@@ -14,7 +14,7 @@ import engine.delivery.outbox
 from bot.operate import show_debate
 from engine.dataset.writer import export
 from engine.store import ExportFilter, Store
-from tests.doubles.discord import DiscordServer, Rates, Rules, drop, status
+from tests.doubles.discord import Code, DiscordServer, Rates, Rules, denied, drop
 from tests.doubles.slack import Rules as SlackRules
 from tests.doubles.slack import SlackServer, refused
 from tests.doubles.slack import drop as slack_drop
@@ -25,7 +25,7 @@ from tests.scenario.slack_stage import voting as slack_voting
 from tests.scenario.test_export import table
 
 POST = ("POST", "/channels/*/messages")
-INVALID = status(400, error=50035, message="Invalid Form Body")
+INVALID = denied(Code.INVALID_FORM)
 SECOND = "turn 2 of 8"
 BLOCKS = ("invalid_blocks", "msg_blocks_too_long", "msg_too_long")
 

@@ -11,7 +11,7 @@ import engine.delivery.outbox
 from bot.app import App
 from engine.chat import following
 from engine.debate import Debate, Status
-from tests.doubles.discord import DiscordServer, Interaction, Rates, Rules, drop, status
+from tests.doubles.discord import Code, DiscordServer, Interaction, Rates, Rules, denied, drop
 from tests.doubles.discord.state import DIRECT, Message
 from tests.doubles.slack import Rules as SlackRules
 from tests.doubles.slack import SlackServer, refused
@@ -67,7 +67,7 @@ async def test_the_reveal_of_a_deleted_thread_is_in_the_channel(
         discord.react("ben", ballot.id, "🅰️")
         if when == "just then":
             posted = f"/channels/{stage.thread.id}/messages"
-            discord.fail(status(404, error=10003), "POST", posted, times=-1)
+            discord.fail(denied(Code.UNKNOWN_CHANNEL), "POST", posted, times=-1)
             await app.service.close_vote(debate.id)
         else:
             discord.delete_thread(stage.thread.id)
@@ -172,7 +172,7 @@ async def test_a_process_that_begins_later_tries_a_reveal_again(
 async def test_a_vote_that_cannot_be_asked_for_leaves_the_result_in_the_channel(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:
-    discord.fail(status(400, error=50035), "POST", "/channels/*/messages", times=-1, text='"Vote"')
+    discord.fail(denied(Code.INVALID_FORM), "POST", "/channels/*/messages", times=-1, text='"Vote"')
     async with stage.process() as app:
         asked = await stage.start()
         debate = await ended(app)
@@ -270,7 +270,7 @@ async def test_the_starter_reads_privately_why_a_debate_ended(
         await until(lambda: "was deleted" in asked.text)
         assert asked.ephemeral
         assert len(asked.messages) == 1
-        discord.fail(status(403, error=50013), "POST", "/channels/*/messages", times=-1)
+        discord.fail(denied(Code.MISSING_PERMISSIONS), "POST", "/channels/*/messages", times=-1)
         asked = await stage.start()
         await until(lambda: "Send Messages" in asked.text)
 

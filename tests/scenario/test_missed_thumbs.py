@@ -19,10 +19,9 @@ from engine.dataset.voters import Pseudonyms
 from engine.debate import Status
 from engine.judging import Question
 from engine.store import ExportFilter
-from tests.doubles.discord import DiscordServer, Rates, status
+from tests.doubles.discord import Code, DiscordServer, Rates, denied
+from tests.doubles.facts import Slack
 from tests.doubles.slack import Rules, SlackServer
-from tests.doubles.slack.rates import METHODS, TIERS
-from tests.doubles.slack.rules import SCOPES
 from tests.scenario.discord_stage import SWIFT, DiscordStage, state, until, voting
 from tests.scenario.slack_stage import SlackStage
 
@@ -78,7 +77,7 @@ class OnDiscord(Platform):
     def refuse(self, *, refused: bool) -> None:
         self.stage.discord.faults.clear()
         if refused:
-            forbidden = status(403, error=50013, message="Missing Permissions")
+            forbidden = denied(Code.MISSING_PERMISSIONS)
             self.stage.discord.fail(forbidden, "GET", "/channels/*/messages/*", times=-1)
 
     def readings(self, message: str) -> int:
@@ -101,8 +100,8 @@ class OnSlack(Platform):
         self.stage.slack.delete_message(message)
 
     def refuse(self, *, refused: bool) -> None:
-        kept = tuple(scope for scope in SCOPES if scope != "reactions:read")
-        self.stage.slack.rules.scopes = kept if refused else SCOPES
+        kept = tuple(scope for scope in Slack.SCOPES if scope != "reactions:read")
+        self.stage.slack.rules.scopes = kept if refused else Slack.SCOPES
 
     def readings(self, message: str) -> int:
         asked = [s for s in self.stage.slack.api.sent if s.method == "reactions.get"]
@@ -273,7 +272,7 @@ async def test_reading_thumbs_keeps_discords_rates(database_url: str) -> None:
 
 
 def test_slack_is_asked_for_thumbs_so_rarely_that_votes_can_be_read_beside() -> None:
-    assert 60 / SLACK_LIMITS.read_seconds <= 0.8 * TIERS[METHODS["reactions.get"]]
+    assert 60 / SLACK_LIMITS.read_seconds <= 0.8 * Slack.TIERS[Slack.METHODS["reactions.get"]]
 
 
 def test_were_all_readings_refused_discord_would_not_ban_the_address() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from adapters.discord import answering, patience
 from adapters.slack import whisper
-from tests.doubles.discord import DiscordServer, Rates
+from tests.doubles.discord import Code, DiscordServer, Rates, denied
 from tests.doubles.faults import Fault, drop, status
 from tests.doubles.slack import Rules, SlackServer
 from tests.scenario.discord_stage import DiscordStage, until
@@ -61,7 +61,7 @@ async def test_an_answer_that_was_refused_for_good_is_not_sent_again(
     on_discord: DiscordStage,
 ) -> None:
     discord = on_discord.discord
-    discord.fail(status(401, error=50027), *EDIT, times=-1)
+    discord.fail(denied(Code.INVALID_TOKEN), *EDIT, times=-1)
     async with on_discord.process():
         discord.slash("ada", "debate topics")
         await until(lambda: discord.messages())

@@ -13,6 +13,7 @@ import engine.delivery.outbox
 from engine.debate import Status
 from engine.errors import SettingsError
 from engine.store import DeliveryState, ExportFilter
+from tests.doubles.facts import Slack
 from tests.doubles.faults import When
 from tests.doubles.model_server import ModelServer
 from tests.doubles.slack import (
@@ -27,7 +28,6 @@ from tests.doubles.slack import (
     status,
 )
 from tests.doubles.slack.methods import reaction
-from tests.doubles.slack.rules import SCOPES
 from tests.doubles.slack.server import BOT_TOKEN
 from tests.doubles.slack.state import BOT_USER, TEAM
 from tests.scenario import crowd
@@ -71,7 +71,7 @@ async def test_without_the_right_to_read_a_post_in_doubt_is_left_alone_and_flagg
     stage: SlackStage, slack: SlackServer, when: When, shown: int
 ) -> None:
     stage.limits = PATIENT
-    slack.rules.scopes = tuple(scope for scope in SCOPES if scope not in HISTORY)
+    slack.rules.scopes = tuple(scope for scope in Slack.SCOPES if scope not in HISTORY)
     slack.fail(drop(when), "chat.postMessage", text="turn 2 of 8")
     with capture_logs() as logs:
         async with stage.process() as app:

@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 import pytest
 
 from engine.debate import BallotKind, Status
+from tests.doubles.facts import Slack
 from tests.doubles.model_server import ModelServer
 from tests.doubles.slack import Rules, SlackServer, refused
-from tests.doubles.slack.rules import SCOPES
 from tests.scenario.conftest import play
 from tests.scenario.discord_stage import state, until
 from tests.scenario.slack_stage import SlackStage, voting
@@ -37,7 +37,7 @@ async def stage(database_url: str, models: ModelServer) -> AsyncIterator[SlackSt
 
 def without(*scopes: str) -> tuple[str, ...]:
     """Return the app's scopes but some."""
-    return tuple(scope for scope in SCOPES if scope not in scopes)
+    return tuple(scope for scope in Slack.SCOPES if scope not in scopes)
 
 
 @pytest.mark.parametrize("scope", ["chat:write", "reactions:read", "reactions:write"])
@@ -49,7 +49,7 @@ async def test_a_missing_scope_is_named_before_anything_is_paid(
         asked = await stage.start()
         assert f"lacks the scope {scope}" in asked.text
         assert await app.store.debates.recent() == []
-        slack.rules.scopes = SCOPES  # installed anew, with the same token
+        slack.rules.scopes = Slack.SCOPES  # installed anew, with the same token
         await stage.vote()
     assert models.requests
 

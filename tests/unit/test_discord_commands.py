@@ -23,6 +23,7 @@ from adapters.discord.venue import DiscordVenue
 from engine.chat.commands import COMMANDS
 from engine.chat.invocation import Invocation
 from engine.words.buttons import ballot_buttons, debate_buttons, read_button
+from tests.doubles.facts import Discord
 
 NAME = regex.compile(r"^[-_'\p{L}\p{N}\p{sc=Deva}\p{sc=Thai}]{1,32}$")
 
@@ -101,11 +102,11 @@ async def test_descriptions_and_the_whole_fit(payload: dict[str, Any]) -> None:
     for option in walk(payload):
         for field in ("name", "description"):
             lengths = [len(text) for text in localised(option, field).values()]
-            assert max(lengths) <= 100
+            assert max(lengths) <= Discord.COMMAND_DESCRIPTION
             total += max(lengths)
         total += len(str(option.get("value", "")))
     assert total <= 8000
-    assert all(len(option.get("options", ())) <= 25 for option in walk(payload))
+    assert all(len(option.get("options", ())) <= Discord.OPTIONS for option in walk(payload))
 
 
 async def test_every_text_is_in_every_language(payload: dict[str, Any]) -> None:

@@ -24,6 +24,7 @@ from engine.messages import (
     TurnPost,
     VoteInvite,
 )
+from tests.doubles.facts import Discord
 from tests.sample import reveal, speech
 
 STEM = "k7f2qz·3"
@@ -67,7 +68,7 @@ def test_every_piece_fits_and_carries_its_reference(text: str) -> None:
     parts = render.parts(turn(text), STEM)
     for part in parts:
         (shown,) = Payload.of(part).body["embeds"]
-        assert len(shown["description"].encode("utf-16-le")) // 2 <= 4096
+        assert len(shown["description"].encode("utf-16-le")) // 2 <= Discord.DESCRIPTION
         assert carries({"embeds": [shown]}, part.reference)
         assert not any(carries({"embeds": [shown]}, p.reference) for p in parts if p is not part)
 
@@ -180,7 +181,7 @@ def test_files_travel_with_the_last_piece() -> None:
 def test_a_nonce_is_stable_short_and_of_its_place() -> None:
     assert nonce_of("1", f"{STEM}·1/1") == nonce_of("1", f"{STEM}·1/1")
     assert nonce_of("1", f"{STEM}·1/1") != nonce_of("2", f"{STEM}·1/1")
-    assert len(nonce_of("1", STEM)) <= 25
+    assert len(nonce_of("1", STEM)) <= Discord.NONCE
 
 
 def test_a_reference_is_not_found_in_another_that_begins_alike() -> None:

@@ -32,30 +32,37 @@ from engine.errors import (
     VenueError,
     VenueGoneError,
 )
+from tests.doubles.facts import Code, Discord
 from tests.doubles.skipped_time import skipped_time
 
 
-def refusal(status: int, code: int, text: str = "No.") -> discord.HTTPException:
-    response: Any = SimpleNamespace(status=status, reason="x")
+def refusal(code: Code, text: str = "No.", *, status: int = 0) -> discord.HTTPException:
+    response: Any = SimpleNamespace(status=status or code.status, reason="x")
     kinds = {403: discord.Forbidden, 404: discord.NotFound}
-    return kinds.get(status, discord.HTTPException)(response, {"code": code, "message": text})
+    kind = kinds.get(response.status, discord.HTTPException)
+    return kind(response, {"code": code, "message": text})
 
 
 @pytest.mark.parametrize(
     ("error", "act", "kind", "said"),
     [
-        (refusal(404, 10003), Act.POST, VenueGoneError, "was deleted"),
-        (refusal(404, 10008), Act.READ, MessageGoneError, "Message 9 in"),
-        (refusal(403, 50001), Act.READ, VenueGoneError, "View Channel"),
-        (refusal(403, 50013), Act.POST, VenueGoneError, "Send Messages in Threads"),
-        (refusal(403, 50013), Act.REACT, VenueError, "Add Reactions"),
-        (refusal(403, 50013), Act.REMOVE, VenueError, "Manage Messages"),
-        (refusal(403, 50013), Act.READ, VenueError, "Read Message History"),
-        (refusal(400, 50083), Act.POST, VenueGoneError, "unlock"),
-        (refusal(400, 160006), Act.THREAD, VenueError, "archive some"),
-        (refusal(401, 0), Act.POST, VenueGoneError, "ROSTRUM_DISCORD__TOKEN"),
-        (refusal(400, 50035, "Must be 4096"), Act.POST, VenueError, "Must be 4096"),
-        (UnreadyError(429, 1.0, False, 30046), Act.EDIT, VenueError, "posted as a new message"),
+        (refusal(Code.UNKNOWN_CHANNEL), Act.POST, VenueGoneError, "was deleted"),
+        (refusal(Code.UNKNOWN_MESSAGE), Act.READ, MessageGoneError, "Message 9 in"),
+        (refusal(Code.MISSING_ACCESS), Act.READ, VenueGoneError, "View Channel"),
+        (refusal(Code.MISSING_PERMISSIONS), Act.POST, VenueGoneError, "Send Messages in Threads"),
+        (refusal(Code.MISSING_PERMISSIONS), Act.REACT, VenueError, "Add Reactions"),
+        (refusal(Code.MISSING_PERMISSIONS), Act.REMOVE, VenueError, "Manage Messages"),
+        (refusal(Code.MISSING_PERMISSIONS), Act.READ, VenueError, "Read Message History"),
+        (refusal(Code.THREAD_ARCHIVED), Act.POST, VenueGoneError, "unlock"),
+        (refusal(Code.TOO_MANY_THREADS), Act.THREAD, VenueError, "archive some"),
+        (refusal(Code.NONE, status=401), Act.POST, VenueGoneError, "ROSTRUM_DISCORD__TOKEN"),
+        (refusal(Code.INVALID_FORM, "Must be 4096"), Act.POST, VenueError, "Must be 4096"),
+        (
+            UnreadyError(429, 1.0, False, Code.TOO_OLD_TO_EDIT),
+            Act.EDIT,
+            VenueError,
+            "posted as a new message",
+        ),
     ],
 )
 def test_a_refusal_is_a_sentence_that_says_what_to_do(
@@ -92,7 +99,7 @@ def test_emojis_are_known_with_and_without_their_mark() -> None:
         assert option_of(emoji.replace("\ufe0f", "")) == option
     assert option_of("🎉") is None
     assert option_of(None) is None
-    assert len(set(EMOJIS.values())) == len(EMOJIS) <= 20
+    assert len(set(EMOJIS.values())) == len(EMOJIS) <= Discord.EMOJIS
 
 
 def test_the_link_asks_for_exactly_what_is_needed() -> None:

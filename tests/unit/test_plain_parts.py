@@ -11,6 +11,7 @@ from adapters.slack import render as slack
 from adapters.slack.payload import Payload as SlackPayload
 from engine.delivery.gaps import numbered
 from engine.text import chop, clean
+from tests.doubles.facts import Discord, Slack
 from tests.sample import speech
 
 HOSTILE = "<!channel> <@U1> @everyone **bold** `code` ||spoiler|| & [a](https://a.example) _x_ "
@@ -24,11 +25,11 @@ def letters(text: str) -> str:
 @given(TEXTS)
 def test_no_plain_piece_is_over_the_platforms_limits_and_nothing_is_lost(text: str) -> None:
     posts = [DiscordPayload.of(p).body["content"] for p in discord.plain(text, "k7·3·1/1")]
-    assert all(len(post.encode("utf-16-le")) // 2 <= 2000 for post in posts)
+    assert all(len(post.encode("utf-16-le")) // 2 <= Discord.CONTENT for post in posts)
     lines = [post.rpartition("\n")[0] for post in posts]
     assert letters("".join(lines)) == letters(clean(text))
     said = [SlackPayload.of(p).text for p in slack.plain(text, "k7·3·1/1")]
-    assert all(len(post) <= 4000 for post in said)
+    assert all(len(post) <= Slack.SPLIT_TEXT for post in said)
 
 
 def test_on_slack_nothing_in_plain_text_notifies_anyone() -> None:

@@ -37,10 +37,10 @@ from engine.store.community import SETTING_NAMES
 from engine.text import clean
 from engine.votes.questions import vote_options
 from engine.words.buttons import read_button
+from tests.doubles.facts import Slack
 from tests.doubles.hall import DEFAULTS
 from tests.doubles.slack.checks import check_message, check_view
-from tests.doubles.slack.rates import METHODS, TIERS
-from tests.doubles.slack.rules import EVENTS, SCOPES, Rules
+from tests.doubles.slack.rules import Rules
 from tests.doubles.slack.state import Message
 from tests.sample import announcement, estimate, speech
 
@@ -132,7 +132,7 @@ def test_an_announcement_shows_its_state_and_lets_nobody_stop_what_is_over() -> 
 
 
 def test_edits_of_announcements_leave_some_to_votes() -> None:
-    assert 60 / LIMITS.edit_seconds <= 0.8 * TIERS[METHODS["chat.update"]]
+    assert 60 / LIMITS.edit_seconds <= 0.8 * Slack.TIERS[Slack.METHODS["chat.update"]]
 
 
 def test_the_pace_is_one_message_a_second() -> None:
@@ -215,10 +215,11 @@ def test_the_manifests_are_those_that_the_program_prints(mode: str) -> None:
 
 def test_the_manifests_ask_for_what_the_double_grants_and_say_why_history_is_read() -> None:
     for made in (manifest("socket"), manifest("http")):
-        assert sorted(made["oauth_config"]["scopes"]["bot"]) == sorted(SCOPES)
-        assert made["settings"]["event_subscriptions"]["bot_events"] == list(EVENTS)
+        assert sorted(made["oauth_config"]["scopes"]["bot"]) == sorted(Slack.SCOPES)
+        assert made["settings"]["event_subscriptions"]["bot_events"] == list(Slack.EVENTS)
         said = made["display_information"]["long_description"]
-        assert 175 <= len(said) <= 4000
+        least, most = Slack.APP_DESCRIPTION
+        assert least <= len(said) <= most
         assert "channels:history and groups:history only to look" in said
 
 

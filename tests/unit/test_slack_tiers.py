@@ -12,9 +12,8 @@ from adapters.slack.errors import Act
 from adapters.slack.rest import Rest
 from adapters.slack.tiers import METHODS, MINUTE, Tiers
 from engine.errors import VenueAwayError
+from tests.doubles.facts import Slack
 from tests.doubles.skipped_time import skipped_time
-from tests.doubles.slack.rates import METHODS as TIER_OF
-from tests.doubles.slack.rates import TIERS
 
 
 async def test_no_minute_holds_more_than_a_tier_and_none_is_overtaken() -> None:
@@ -70,5 +69,5 @@ async def test_a_closed_method_uses_up_no_place_of_its_tier() -> None:
 
 
 def test_the_tiers_are_those_that_slack_has() -> None:
-    assert {name: TIERS[TIER_OF[name]] for name in METHODS} == METHODS
+    assert {name: Slack.TIERS[Slack.METHODS[name]] for name in METHODS} == METHODS
     assert MINUTE > 60

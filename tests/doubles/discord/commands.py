@@ -8,8 +8,8 @@ import regex
 
 from tests.doubles.discord.limits import check_choices
 from tests.doubles.discord.refusals import Faulty, Json, Refusal
+from tests.doubles.facts import Code, Discord
 
-COMMANDS, OPTIONS, TOTAL = 100, 25, 8000
 CHAT_INPUT: Final = 1
 SUBCOMMAND, GROUP = 1, 2
 NAME: Final = regex.compile(r"^[-_'\p{L}\p{N}\p{sc=Deva}\p{sc=Thai}]{1,32}$")
@@ -55,10 +55,10 @@ def check_commands(commands: Any) -> None:
     """Check a whole list of commands; raises Refusal 30032 or 50035 with the fields at fault."""
     faulty = Faulty()
     if not isinstance(commands, list):
-        raise Refusal(50035)
+        raise Refusal(Code.INVALID_FORM)
     slash = [c for c in commands if c.get("type", CHAT_INPUT) == CHAT_INPUT]
-    if len(slash) > COMMANDS:
-        raise Refusal(30032)
+    if len(slash) > Discord.COMMANDS:
+        raise Refusal(Code.TOO_MANY_COMMANDS)
     names: set[tuple[int, str]] = set()
     for number, command in enumerate(commands):
         key = (command.get("type", CHAT_INPUT), str(command.get("name")))
@@ -75,15 +75,17 @@ def _check_command(command: Json, path: str, faulty: Faulty) -> None:
         faulty.length(f"{path}.name", command.get("name"), 32, least=1)
         return
     _check_entry(command, path, faulty)
-    if _size(command) > TOTAL:
-        text = f"Command exceeds maximum size ({TOTAL})"
+    if _size(command) > Discord.COMMAND_TOTAL:
+        text = f"Command exceeds maximum size ({Discord.COMMAND_TOTAL})"
         faulty.add(path, "APPLICATION_COMMAND_TOO_LARGE", text)
 
 
 def _check_entry(entry: Json, path: str, faulty: Faulty) -> None:
     """Check a command or an option: both have a name, a description and options."""
     _check_name(entry.get("name"), f"{path}.name", faulty)
-    faulty.length(f"{path}.description", entry.get("description"), 100, least=1)
+    faulty.length(
+        f"{path}.description", entry.get("description"), Discord.COMMAND_DESCRIPTION, least=1
+    )
     for field in ("name", "description"):
         for locale, text in (entry.get(f"{field}_localizations") or {}).items():
             where = f"{path}.{field}_localizations.{locale}"
@@ -92,7 +94,7 @@ def _check_entry(entry: Json, path: str, faulty: Faulty) -> None:
             elif field == "name":
                 _check_name(text, where, faulty)
             else:
-                faulty.length(where, text, 100, least=1)
+                faulty.length(where, text, Discord.COMMAND_DESCRIPTION, least=1)
     if entry.get("choices") is not None:
         check_choices(entry["choices"], f"{path}.choices", faulty)
         if entry.get("autocomplete") and entry["choices"]:
@@ -111,7 +113,7 @@ def _check_name(name: Any, path: str, faulty: Faulty) -> None:
 
 
 def _check_options(options: Any, path: str, faulty: Faulty) -> None:
-    if not faulty.count(path, options, OPTIONS):
+    if not faulty.count(path, options, Discord.OPTIONS):
         return
     optional = False
     seen: set[str] = set()

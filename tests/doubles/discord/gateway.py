@@ -17,6 +17,7 @@ from tests.doubles.discord.payloads import guild_create_json, user_json
 from tests.doubles.discord.permissions import in_channel
 from tests.doubles.discord.refusals import Json
 from tests.doubles.discord.state import Channel, World
+from tests.doubles.facts import Discord
 
 DISPATCH, HEARTBEAT, IDENTIFY, RESUME, RECONNECT, INVALID, HELLO, ACK = 0, 1, 2, 6, 7, 9, 10, 11
 IGNORED: Final = (3, 4, 8)
@@ -120,8 +121,8 @@ class Gateway:
         self._note = note
         self.url = ""
         self.token = ""
-        self.heartbeat_seconds = 41.25
-        self.resume_seconds = 180.0
+        self.heartbeat_seconds = Discord.HEARTBEAT_SECONDS
+        self.resume_seconds = Discord.RESUME_SECONDS
         self.privileged = 0
         self.zombie = False
         self.paused = False

@@ -10,6 +10,7 @@ from tests.doubles.discord import limits
 from tests.doubles.discord.platform import Draft, Platform
 from tests.doubles.discord.refusals import Faulty, Json, Refusal
 from tests.doubles.discord.state import EPHEMERAL, LOADING, Attachment, Channel, Message
+from tests.doubles.facts import Code
 
 COMMAND, COMPONENT, AUTOCOMPLETE, MODAL_SUBMIT = 2, 3, 4, 5
 SAY, DEFER, DEFER_UPDATE, UPDATE, CHOICES, MODAL = 4, 5, 6, 7, 8, 9
@@ -134,12 +135,12 @@ class Interactions:
         """Take the first answer; raises 10062 when late or unknown, 40060 when it is the second."""
         asked = self._by_token.get(token)
         if asked is None or asked.id != id_:
-            raise Refusal(10062)
+            raise Refusal(Code.UNKNOWN_INTERACTION)
         if asked.acknowledged is not None:
-            raise Refusal(40060)
+            raise Refusal(Code.ALREADY_ACKNOWLEDGED)
         now = self._world.clock.now()
         if now - asked.created > self._platform.rules.answer_seconds:
-            raise Refusal(10062)
+            raise Refusal(Code.UNKNOWN_INTERACTION)
         kind, data = body.get("type"), body.get("data") or {}
         if kind not in ALLOWED[asked.kind]:
             faulty = Faulty()
@@ -169,7 +170,7 @@ class Interactions:
             asked.answer = self._say(asked, Draft({}, flags=flags))
         else:
             if asked.pressed is None:
-                raise Refusal(50035, message="There is no message to update.")
+                raise Refusal(Code.INVALID_FORM, message="There is no message to update.")
             asked.answer = asked.pressed
             if kind == UPDATE:
                 self._edit(asked.pressed, Draft(data, files))
@@ -203,9 +204,9 @@ class Interactions:
         """Find an acknowledged interaction whose token lives; raises 10015 or 50027."""
         asked = self._by_token.get(token)
         if asked is None or asked.acknowledged is None:
-            raise Refusal(10015)
+            raise Refusal(Code.UNKNOWN_WEBHOOK)
         if self._world.clock.now() - asked.created > self._platform.rules.token_seconds:
-            raise Refusal(50027)
+            raise Refusal(Code.INVALID_TOKEN)
         return asked
 
     def follow_up(self, asked: Interaction, draft: Draft) -> Message:
@@ -228,7 +229,7 @@ class Interactions:
                 shown = self._world.messages.get(message.channel_id, {})
                 if message.ephemeral or message.id in shown:
                     return message
-        raise Refusal(10008)
+        raise Refusal(Code.UNKNOWN_MESSAGE)
 
     def edit(self, asked: Interaction, ref: str, draft: Draft) -> Message:
         """Change an answer."""

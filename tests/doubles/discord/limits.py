@@ -6,19 +6,9 @@ from typing import Any, Final
 
 from tests.doubles.discord.refusals import Faulty, Json, Refusal
 from tests.doubles.discord.state import Attachment, texts
+from tests.doubles.facts import Code, Discord
 
-CONTENT: Final = 2000
-EMBEDS, EMBED_TOTAL = 10, 6000
-FILE_BYTES: Final = 10 * 2**20
-ROWS, BUTTONS, CUSTOM_ID, BUTTON_LABEL = 5, 5, 100, 80
-MODAL_TITLE, MODAL_ROWS, INPUT_VALUE, INPUT_LABEL = 45, 5, 4000, 45
-THREAD_NAME: Final = 100
-NONCE: Final = 25
-CHOICES: Final = 25
-DIFFERENT_EMOJIS: Final = 20
-AUTO_ARCHIVE: Final = (60, 1440, 4320, 10080)
 COMPONENTS_V2: Final = 1 << 15
-V2_COMPONENTS, V2_TEXT = 40, 4000
 
 ROW, BUTTON, STRING_SELECT, TEXT_INPUT, LABEL = 1, 2, 3, 4, 18
 SELECTS: Final = (3, 5, 6, 7, 8)
@@ -34,20 +24,20 @@ def check_message(body: Json, files: list[Attachment], *, kept_files: int = 0) -
     faulty = Faulty()
     check_parts(body, faulty)
     faulty.check()
-    if any(len(file.data) > FILE_BYTES for file in files):
-        raise Refusal(40005)
+    if any(len(file.data) > Discord.FILE_BYTES for file in files):
+        raise Refusal(Code.TOO_LARGE)
     shows = [body.get(name) for name in ("content", "embeds", "components", "sticker_ids", "poll")]
     shows[0] = (shows[0] or "").strip()
     if not any(shows) and not files and not kept_files:
-        raise Refusal(50006)
+        raise Refusal(Code.EMPTY_MESSAGE)
 
 
 def check_parts(body: Json, faulty: Faulty) -> None:
     """Note every field of a message's form that is over a limit."""
     if body.get("content") is not None:
-        faulty.length("content", body["content"], CONTENT)
+        faulty.length("content", body["content"], Discord.CONTENT)
     if body.get("nonce") is not None:
-        faulty.length("nonce", str(body["nonce"]), NONCE)
+        faulty.length("nonce", str(body["nonce"]), Discord.NONCE)
     if body.get("embeds"):
         _check_embeds(body["embeds"], faulty)
     if (body.get("flags") or 0) & COMPONENTS_V2:
@@ -62,10 +52,12 @@ def _check_v2(body: Json, faulty: Faulty) -> None:
         if body.get(name):
             faulty.add(name, "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2", "Not allowed.")
     parts = body.get("components") or []
-    if _count(parts) > V2_COMPONENTS:
-        faulty.add("components", "BASE_TYPE_BAD_LENGTH", f"At most {V2_COMPONENTS} components.")
-    if sum(len(text) for text in texts(parts)) > V2_TEXT:
-        faulty.add("components", "BASE_TYPE_MAX_LENGTH", f"At most {V2_TEXT} characters.")
+    if _count(parts) > Discord.V2_COMPONENTS:
+        faulty.add(
+            "components", "BASE_TYPE_BAD_LENGTH", f"At most {Discord.V2_COMPONENTS} components."
+        )
+    if sum(len(text) for text in texts(parts)) > Discord.V2_TEXT:
+        faulty.add("components", "BASE_TYPE_MAX_LENGTH", f"At most {Discord.V2_TEXT} characters.")
 
 
 def _count(parts: list[Json]) -> int:
@@ -75,29 +67,29 @@ def _count(parts: list[Json]) -> int:
 
 
 def _check_embeds(embeds: Any, faulty: Faulty) -> None:
-    if not faulty.count("embeds", embeds, EMBEDS):
+    if not faulty.count("embeds", embeds, Discord.EMBEDS):
         return
     total = sum(_check_embed(embed, f"embeds.{i}", faulty) for i, embed in enumerate(embeds))
-    if total > EMBED_TOTAL:
+    if total > Discord.EMBED_TOTAL:
         faulty.add(
             "embeds",
             "MAX_EMBED_SIZE_EXCEEDED",
-            f"Embed size exceeds maximum size of {EMBED_TOTAL}",
+            f"Embed size exceeds maximum size of {Discord.EMBED_TOTAL}",
         )
 
 
 def _check_embed(embed: Json, path: str, faulty: Faulty) -> int:
     texts = [
-        (f"{path}.title", embed.get("title"), 256),
-        (f"{path}.description", embed.get("description"), 4096),
-        (f"{path}.footer.text", (embed.get("footer") or {}).get("text"), 2048),
-        (f"{path}.author.name", (embed.get("author") or {}).get("name"), 256),
+        (f"{path}.title", embed.get("title"), Discord.TITLE),
+        (f"{path}.description", embed.get("description"), Discord.DESCRIPTION),
+        (f"{path}.footer.text", (embed.get("footer") or {}).get("text"), Discord.FOOTER),
+        (f"{path}.author.name", (embed.get("author") or {}).get("name"), Discord.AUTHOR),
     ]
     fields = embed.get("fields") or []
-    faulty.count(f"{path}.fields", fields, 25)
+    faulty.count(f"{path}.fields", fields, Discord.FIELDS)
     for number, item in enumerate(fields):
-        texts.append((f"{path}.fields.{number}.name", item.get("name", ""), 256))
-        texts.append((f"{path}.fields.{number}.value", item.get("value", ""), 1024))
+        texts.append((f"{path}.fields.{number}.name", item.get("name", ""), Discord.FIELD_NAME))
+        texts.append((f"{path}.fields.{number}.value", item.get("value", ""), Discord.FIELD_VALUE))
     total = 0
     for where, text, most in texts:
         if text is not None:
@@ -107,7 +99,7 @@ def _check_embed(embed: Json, path: str, faulty: Faulty) -> int:
 
 
 def _check_rows(rows: Any, faulty: Faulty) -> None:
-    if not faulty.count("components", rows, ROWS):
+    if not faulty.count("components", rows, Discord.ROWS):
         return
     seen: set[str] = set()
     for r, row in enumerate(rows):
@@ -115,7 +107,7 @@ def _check_rows(rows: Any, faulty: Faulty) -> None:
             faulty.add(f"components.{r}.type", "BASE_TYPE_CHOICES", "Must be an action row.")
             continue
         parts = row.get("components")
-        if faulty.count(f"components.{r}.components", parts, BUTTONS, least=1):
+        if faulty.count(f"components.{r}.components", parts, Discord.BUTTONS, least=1):
             for p, part in enumerate(parts):
                 _check_component(part, f"components.{r}.components.{p}", faulty, seen)
 
@@ -126,14 +118,14 @@ def _check_component(part: Json, path: str, faulty: Faulty, seen: set[str]) -> N
         faulty.add(f"{path}.type", "BASE_TYPE_CHOICES", "Not a component of a message.")
         return
     if kind == BUTTON:
-        faulty.length(f"{path}.label", part.get("label") or "", BUTTON_LABEL)
+        faulty.length(f"{path}.label", part.get("label") or "", Discord.BUTTON_LABEL)
         if not part.get("label") and not part.get("emoji"):
             faulty.add(path, "BUTTON_COMPONENT_INVALID", "A label or an emoji is required.")
         if part.get("style") == LINK_STYLE:
             return
     if kind == STRING_SELECT:
-        faulty.count(f"{path}.options", part.get("options"), 25, least=1)
-    faulty.length(f"{path}.custom_id", part.get("custom_id"), CUSTOM_ID, least=1)
+        faulty.count(f"{path}.options", part.get("options"), Discord.SELECT_OPTIONS, least=1)
+    faulty.length(f"{path}.custom_id", part.get("custom_id"), Discord.CUSTOM_ID, least=1)
     custom_id = str(part.get("custom_id"))
     if custom_id in seen:
         message = "Component custom id cannot be duplicated"
@@ -152,48 +144,52 @@ def modal_inputs(modal: Json) -> list[Json]:
 def check_modal(modal: Json) -> None:
     """Check a modal that a bot wants to open."""
     faulty = Faulty()
-    faulty.length("data.title", modal.get("title"), MODAL_TITLE, least=1)
-    faulty.length("data.custom_id", modal.get("custom_id"), CUSTOM_ID, least=1)
+    faulty.length("data.title", modal.get("title"), Discord.MODAL_TITLE, least=1)
+    faulty.length("data.custom_id", modal.get("custom_id"), Discord.CUSTOM_ID, least=1)
     rows = modal.get("components")
-    if faulty.count("data.components", rows, MODAL_ROWS, least=1):
+    if faulty.count("data.components", rows, Discord.MODAL_ROWS, least=1):
         for number, row in enumerate(rows or []):
             if row.get("type") == LABEL:
                 path = f"data.components.{number}.label"
-                faulty.length(path, row.get("label"), INPUT_LABEL, least=1)
+                faulty.length(path, row.get("label"), Discord.INPUT_LABEL, least=1)
         for number, item in enumerate(modal_inputs(modal)):
             _check_input(item, f"data.components.{number}.components.0", faulty)
     faulty.check()
 
 
 def _check_input(item: Json, path: str, faulty: Faulty) -> None:
-    faulty.length(f"{path}.custom_id", item.get("custom_id"), CUSTOM_ID, least=1)
+    faulty.length(f"{path}.custom_id", item.get("custom_id"), Discord.CUSTOM_ID, least=1)
     if item.get("type") != TEXT_INPUT:
         return
     if item.get("label") is not None:
-        faulty.length(f"{path}.label", item["label"], INPUT_LABEL, least=1)
-    faulty.length(f"{path}.value", item.get("value") or "", INPUT_VALUE)
-    faulty.length(f"{path}.placeholder", item.get("placeholder") or "", 100)
+        faulty.length(f"{path}.label", item["label"], Discord.INPUT_LABEL, least=1)
+    faulty.length(f"{path}.value", item.get("value") or "", Discord.INPUT_VALUE)
+    faulty.length(f"{path}.placeholder", item.get("placeholder") or "", Discord.PLACEHOLDER)
     for name in ("min_length", "max_length"):
-        if not 0 <= (item.get(name) or 0) <= INPUT_VALUE:
-            faulty.add(f"{path}.{name}", "NUMBER_TYPE_MAX", f"Must be at most {INPUT_VALUE}.")
+        if not 0 <= (item.get(name) or 0) <= Discord.INPUT_VALUE:
+            faulty.add(
+                f"{path}.{name}", "NUMBER_TYPE_MAX", f"Must be at most {Discord.INPUT_VALUE}."
+            )
 
 
 def check_choices(choices: Any, path: str, faulty: Faulty) -> None:
     """Note what is wrong with choices of an option or of an autocompletion."""
-    if not faulty.count(path, choices, CHOICES):
+    if not faulty.count(path, choices, Discord.CHOICES):
         return
     for number, choice in enumerate(choices):
-        faulty.length(f"{path}.{number}.name", choice.get("name"), 100, least=1)
+        faulty.length(f"{path}.{number}.name", choice.get("name"), Discord.CHOICE, least=1)
         if isinstance(choice.get("value"), str):
-            faulty.length(f"{path}.{number}.value", choice["value"], 100)
+            faulty.length(f"{path}.{number}.value", choice["value"], Discord.CHOICE)
 
 
 def check_thread(body: Json) -> None:
     """Check a thread's name and archive duration."""
     faulty = Faulty()
     if "name" in body:
-        faulty.length("name", body["name"], THREAD_NAME, least=1)
+        faulty.length("name", body["name"], Discord.THREAD_NAME, least=1)
     duration = body.get("auto_archive_duration")
-    if duration is not None and duration not in AUTO_ARCHIVE:
-        faulty.add("auto_archive_duration", "BASE_TYPE_CHOICES", f"Must be one of {AUTO_ARCHIVE}.")
+    if duration is not None and duration not in Discord.AUTO_ARCHIVE:
+        faulty.add(
+            "auto_archive_duration", "BASE_TYPE_CHOICES", f"Must be one of {Discord.AUTO_ARCHIVE}."
+        )
     faulty.check()

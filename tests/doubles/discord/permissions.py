@@ -6,6 +6,7 @@ from typing import Final
 
 from tests.doubles.discord.refusals import Refusal
 from tests.doubles.discord.state import DIRECT, PRIVATE_THREAD, Channel, Guild, World
+from tests.doubles.facts import Code
 
 FLAGS: Final = {
     "administrator": 1 << 3,
@@ -99,10 +100,10 @@ def require(world: World, channel: Channel, user_id: str, *names: str) -> None:
     held = in_channel(world, channel, user_id)
     stranger = channel.type == PRIVATE_THREAD and user_id not in channel.members
     if not held & FLAGS["view_channel"] or (stranger and not held & FLAGS["manage_threads"]):
-        raise Refusal(50001)
+        raise Refusal(Code.MISSING_ACCESS)
     wanted = bits(*names)
     if held & wanted != wanted:
-        raise Refusal(50013)
+        raise Refusal(Code.MISSING_PERMISSIONS)
 
 
 def require_sending(world: World, channel: Channel, user_id: str) -> None:

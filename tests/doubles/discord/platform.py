@@ -35,8 +35,8 @@ from tests.doubles.discord.state import (
     World,
     plain,
 )
+from tests.doubles.facts import Code, Discord
 
-HOUR = 3600.0
 POSTS_ONLY = (FORUM, MEDIA)
 EMOJI = regex.compile(r"(?:[\p{Emoji}--[0-9#*]]|[0-9#*]\uFE0F?\u20E3)[\p{EComp}\uFE0F]*", regex.V1)
 MENTION = regex.compile(r"<@(?P<role>&)?!?(?P<id>\d+)>|@(?P<all>everyone|here)\b")
@@ -46,11 +46,11 @@ MENTION = regex.compile(r"<@(?P<role>&)?!?(?P<id>\d+)>|@(?P<all>everyone|here)\b
 class Rules:
     """What a test may set: seconds that a nonce is remembered, and other limits."""
 
-    nonce_seconds: float = 300.0
-    answer_seconds: float = 3.0
-    token_seconds: float = 900.0
-    old_edits: int = 3
-    active_threads: int = 1000
+    nonce_seconds: float = Discord.NONCE_SECONDS
+    answer_seconds: float = Discord.ANSWER_SECONDS
+    token_seconds: float = Discord.TOKEN_SECONDS
+    old_edits: int = Discord.OLD_EDITS
+    active_threads: int = Discord.ACTIVE_THREADS
     message_content: bool = False
     direct_messages: bool = True
 
@@ -97,9 +97,9 @@ class Platform:
     def may_post(self, channel: Channel, author: str, draft: Draft) -> None:
         """Raise unless the author may post such a thing there."""
         if channel.type in POSTS_ONLY:
-            raise Refusal(50008)
+            raise Refusal(Code.NOT_FOR_TEXT)
         if channel.type == DIRECT and not self.rules.direct_messages:
-            raise Refusal(50007)
+            raise Refusal(Code.NO_DIRECT_MESSAGES)
         require_sending(self.world, channel, author)
         wanted = ["embed_links"] if draft.body.get("embeds") else []
         wanted += ["attach_files"] if draft.files else []
@@ -107,7 +107,7 @@ class Platform:
         wanted += ["read_message_history"] if reference else []
         require(self.world, channel, author, *wanted)
         if channel.locked and not self._may(channel, author, "manage_threads"):
-            raise Refusal(160005 if not channel.archived else 50083)
+            raise Refusal(Code.THREAD_ARCHIVED if channel.archived else Code.THREAD_LOCKED)
         if reference and reference.get("fail_if_not_exists", True):
             self.world.message(channel.id, reference["message_id"])
 
@@ -140,7 +140,7 @@ class Platform:
     def edit(self, message: Message, author: str, draft: Draft, *, member: bool = True) -> Message:
         """Edit one's own message; fields that the body lacks stay as they are."""
         if message.author_id != author:
-            raise Refusal(50005)
+            raise Refusal(Code.NOT_THE_AUTHOR)
         channel = self.world.channels.get(message.channel_id)
         if member and channel is not None:
             require(self.world, channel, author)
@@ -151,9 +151,9 @@ class Platform:
         merged = {name: body[name] if name in body else getattr(message, name) for name in names}
         limits.check_message({**body, **merged}, draft.files, kept_files=len(kept))
         now = self.world.clock.now()
-        if now - message.created > HOUR:
+        if now - message.created > Discord.OLD_AFTER:
             if message.old_edits >= self.rules.old_edits:
-                raise Refusal(30046)
+                raise Refusal(Code.TOO_OLD_TO_EDIT)
             message.old_edits += 1
         message.history.append(message.text)
         message.content = merged["content"] or ""
@@ -218,12 +218,12 @@ class Platform:
         require(self.world, channel, user, "read_message_history")
         self._require_open(channel)
         if not EMOJI.fullmatch(emoji):
-            raise Refusal(10014)
+            raise Refusal(Code.UNKNOWN_EMOJI)
         reaction = message.reactions.get(plain(emoji))
         if reaction is None:
             require(self.world, channel, user, "add_reactions")
-            if len(message.reactions) >= limits.DIFFERENT_EMOJIS:
-                raise Refusal(30010)
+            if len(message.reactions) >= Discord.EMOJIS:
+                raise Refusal(Code.TOO_MANY_EMOJIS)
             reaction = message.reactions[plain(emoji)] = Reaction(emoji)
         if user in reaction.holders:
             return
@@ -241,7 +241,7 @@ class Platform:
         self._require_open(channel)
         reaction = message.reactions.get(plain(emoji))
         if reaction is None or user not in reaction.holders:
-            raise Refusal(10014)
+            raise Refusal(Code.UNKNOWN_EMOJI)
         del reaction.holders[user]
         if not reaction.holders:
             del message.reactions[plain(emoji)]
@@ -262,7 +262,7 @@ class Platform:
             data["emoji"] = emoji_json(gone.emoji)
             self.emit("MESSAGE_REACTION_REMOVE_EMOJI", data, channel.guild_id, channel)
         else:
-            raise Refusal(10014)
+            raise Refusal(Code.UNKNOWN_EMOJI)
 
     def _reaction_data(self, message: Message, user: str, emoji: str) -> Json:
         return {
@@ -282,17 +282,17 @@ class Platform:
     ) -> Channel:
         """Open a thread; one that hangs on a message has that message's id."""
         if channel.type not in (TEXT, NEWS) and (on is not None or channel.type not in POSTS_ONLY):
-            raise Refusal(50024)
+            raise Refusal(Code.NOT_IN_SUCH_A_CHANNEL)
         kind = NEWS_THREAD if channel.type == NEWS and on is not None else kind
         private = kind == PRIVATE_THREAD
         wanted = "create_private_threads" if private else "create_public_threads"
         require(self.world, channel, owner, wanted)
         limits.check_thread({"name": None, **body})
         if on is not None and on.id in self.world.channels:
-            raise Refusal(160004)
+            raise Refusal(Code.THREAD_EXISTS)
         active = sum(t.is_thread and not t.archived for t in self.world.channels.values())
         if active >= self.rules.active_threads:
-            raise Refusal(160006)
+            raise Refusal(Code.TOO_MANY_THREADS)
         thread = Channel(
             on.id if on is not None else self.world.new_id(),
             channel.guild_id,
@@ -316,11 +316,11 @@ class Platform:
         limits.check_thread(body)
         if not self._may(thread, actor, "manage_threads"):
             if "locked" in body or (thread.locked and thread.archived):
-                raise Refusal(50013)
+                raise Refusal(Code.MISSING_PERMISSIONS)
             if thread.owner_id != actor:
-                raise Refusal(50013)
+                raise Refusal(Code.MISSING_PERMISSIONS)
         if thread.archived and body.get("archived", True) and body.keys() - {"archived", "locked"}:
-            raise Refusal(50083)
+            raise Refusal(Code.THREAD_ARCHIVED)
         thread.name = body.get("name", thread.name)
         thread.archived = body.get("archived", thread.archived)
         thread.locked = body.get("locked", thread.locked)
@@ -351,7 +351,7 @@ class Platform:
 
     def _require_open(self, channel: Channel) -> None:
         if channel.archived:
-            raise Refusal(50083)
+            raise Refusal(Code.THREAD_ARCHIVED)
 
     def _may(self, channel: Channel, user: str, permission: str) -> bool:
         return bool(in_channel(self.world, channel, user) & FLAGS[permission])

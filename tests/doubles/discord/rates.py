@@ -9,7 +9,8 @@ import hashlib
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from tests.doubles.discord.state import Clock
+from tests.doubles.facts import Discord
+from tests.doubles.listening import Clock
 
 # A timer of the client may fire this much before the window has quite ended.
 TOLERANCE = 0.02
@@ -22,10 +23,8 @@ class Rate(NamedTuple):
     seconds: float
 
 
-POSTING = Rate(5, 5.0)
-REACTING = Rate(1, 0.25)
-ANSWERING = Rate(5, 2.0)
-ASKING = Rate(50, 1.0)
+POSTING, REACTING = Rate(*Discord.POSTING), Rate(*Discord.REACTING)
+ANSWERING, ASKING = Rate(*Discord.ANSWERING), Rate(*Discord.ASKING)
 
 
 @dataclass

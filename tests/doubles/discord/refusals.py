@@ -2,62 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
+
+from tests.doubles.facts import Code
 
 Json = dict[str, Any]
 
-MESSAGES: Final = {
-    0: (404, "404: Not Found"),
-    10003: (404, "Unknown Channel"),
-    10004: (404, "Unknown Guild"),
-    10007: (404, "Unknown Member"),
-    10008: (404, "Unknown Message"),
-    10013: (404, "Unknown User"),
-    10014: (400, "Unknown Emoji"),
-    10015: (404, "Unknown Webhook"),
-    10062: (404, "Unknown interaction"),
-    10063: (404, "Unknown application command"),
-    30010: (400, "Maximum number of reactions reached (20)"),
-    30032: (400, "Maximum number of application commands reached (100)."),
-    30046: (
-        429,
-        "Maximum number of edits to messages older than 1 hour reached. Try again later.",
-    ),
-    40005: (413, "Request entity too large"),
-    40060: (400, "Interaction has already been acknowledged."),
-    50001: (403, "Missing Access"),
-    50007: (403, "Cannot send messages to this user"),
-    50008: (400, "Cannot send messages in a non-text channel"),
-    50005: (403, "Cannot edit a message authored by another user"),
-    50006: (400, "Cannot send an empty message"),
-    50013: (403, "Missing Permissions"),
-    50024: (400, "Cannot execute action on this channel type"),
-    50027: (401, "Invalid Webhook Token"),
-    50035: (400, "Invalid Form Body"),
-    50083: (400, "Thread is archived"),
-    50109: (400, "The request body contains invalid JSON."),
-    160004: (400, "A thread has already been created for this message"),
-    160005: (403, "Thread is locked"),
-    160006: (400, "Maximum number of active threads reached"),
-}
-
 
 class Refusal(Exception):  # noqa: N818 - it is Discord's answer, not a failure of the double
-    """Discord refused a request; `code` is its JSON error code, 0 when it has none."""
+    """Discord refused a request; with one of its JSON error codes."""
 
     def __init__(
-        self, code: int, *, status: int = 0, message: str = "", errors: Any = None
+        self, code: Code, *, status: int = 0, message: str = "", errors: Any = None
     ) -> None:
-        usual_status, usual_message = MESSAGES.get(code, (400, "Bad Request"))
         self.code = code
-        self.status = status or usual_status
-        self.message = message or usual_message
+        self.status = status or code.status
+        self.message = message or code.said
         self.errors = errors
-        super().__init__(f"{self.status} (error code {code}): {self.message} {errors or ''}")
+        super().__init__(f"{self.status} (error code {code.value}): {self.message} {errors or ''}")
 
     def body(self) -> Json:
         """Return the JSON that Discord answers with."""
-        body: Json = {"message": self.message, "code": self.code}
+        body: Json = {"message": self.message, "code": self.code.value}
         if self.errors is not None:
             body["errors"] = self.errors
         return body
@@ -97,4 +63,4 @@ class Faulty:
     def check(self) -> None:
         """Raise the refusal, if anything was noted."""
         if self._errors:
-            raise Refusal(50035, errors=self._errors)
+            raise Refusal(Code.INVALID_FORM, errors=self._errors)

@@ -14,6 +14,7 @@ from aiohttp import BodyPartReader, web
 from tests.doubles.discord.rates import Limiter
 from tests.doubles.discord.refusals import Json, Refusal
 from tests.doubles.discord.state import Attachment
+from tests.doubles.facts import Code
 from tests.doubles.faults import Fault, Faults
 
 BASE = "/api/v10"
@@ -82,7 +83,7 @@ class Rest:
     async def _serve(self, request: web.Request, call: Call, route: Route) -> web.StreamResponse:
         public = call.template.startswith(("/interactions", "/webhooks"))
         if not public and request.headers.get("Authorization") != f"Bot {self.token}":
-            return _refused(Refusal(0, status=401, message="401: Unauthorized"), {})
+            return _refused(Refusal(Code.NONE, status=401, message="401: Unauthorized"), {})
         leave = self.limiter.take(call.method, call.template, call.major)
         if leave.wait:
             return too_many(leave.wait, leave.headers, scope=leave.scope)
@@ -130,7 +131,7 @@ class Rest:
             return too_many(fault.seconds, {}, scope=scope, via=fault.via)
         if fault.status >= 500:
             return web.Response(status=fault.status, text="upstream connect error")
-        refusal = Refusal(fault.code, status=fault.status, message=fault.message)
+        refusal = Refusal(Code(fault.code), status=fault.status, message=fault.message)
         return _refused(refusal, {})
 
 

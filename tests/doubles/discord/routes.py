@@ -31,6 +31,7 @@ from tests.doubles.discord.state import (
     Message,
     plain,
 )
+from tests.doubles.facts import Code, Discord
 
 Handler = Callable[[Call], Any]
 
@@ -114,7 +115,7 @@ class Routes:
     def _guild(self, call: Call) -> Guild:
         guild = self._world.guild(call.params["guild"])
         if self._me not in guild.members:
-            raise Refusal(50001)
+            raise Refusal(Code.MISSING_ACCESS)
         return guild
 
     def _guilds(self, call: Call) -> list[Json]:
@@ -132,7 +133,7 @@ class Routes:
     def _member(self, call: Call) -> Json:
         guild, user = self._guild(call), call.params["user"].replace("@me", self._me)
         if user not in guild.members:
-            raise Refusal(10007)
+            raise Refusal(Code.UNKNOWN_MEMBER)
         return member_json(self._world, guild, user)
 
     def _active_threads(self, call: Call) -> Json:
@@ -184,7 +185,7 @@ class Routes:
         channel = self._channel(call)
         require(self._world, channel, self._me, "read_message_history")
         most = int(call.query.get("limit", 50))
-        if not 1 <= most <= 100:
+        if not 1 <= most <= Discord.REACTIONS_A_PAGE:
             faulty = Faulty()
             faulty.add("limit", "NUMBER_TYPE_MAX", "int value should be between 1 and 100.")
             faulty.check()
@@ -229,10 +230,12 @@ class Routes:
         require(self._world, self._channel(call), self._me, "read_message_history")
         reaction = message.reactions.get(plain(unquote(call.params["emoji"])))
         if reaction is None:
-            raise Refusal(10014)
+            raise Refusal(Code.UNKNOWN_EMOJI)
         most, after = int(call.query.get("limit", 25)), int(call.query.get("after", 0))
         ids = sorted((u for u in reaction.holders if int(u) > after), key=int)
-        return [user_json(self._world.user(user)) for user in ids[: min(most, 100)]]
+        return [
+            user_json(self._world.user(user)) for user in ids[: min(most, Discord.REACTIONS_A_PAGE)]
+        ]
 
     # --- threads ---------------------------------------------------------------------------------
 
@@ -253,7 +256,7 @@ class Routes:
         channel = self._channel(call)
         if not channel.is_thread:
             require(self._world, channel, self._me, "manage_channels")
-            raise Refusal(50024)
+            raise Refusal(Code.NOT_IN_SUCH_A_CHANNEL)
         self._platform.change_thread(channel, self._me, call.body)
         return channel_json(self._world, channel)
 
@@ -345,7 +348,7 @@ class Routes:
 
     def _drop_command(self, call: Call) -> None:
         if self._registered(call).pop(call.params["command"], None) is None:
-            raise Refusal(10063)
+            raise Refusal(Code.UNKNOWN_COMMAND)
 
     def _callback(self, call: Call) -> Json | None:
         files = attachments(call, self._world.new_id)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from types import TracebackType
-from typing import Self
 
 from aiohttp import web
 
@@ -20,7 +18,6 @@ from tests.doubles.discord.routes import Routes
 from tests.doubles.discord.state import (
     TEXT,
     Channel,
-    Clock,
     Guild,
     Id,
     Message,
@@ -28,7 +25,9 @@ from tests.doubles.discord.state import (
     User,
     World,
 )
+from tests.doubles.facts import Code
 from tests.doubles.faults import Fault, Faults
+from tests.doubles.listening import Clock, Listening
 
 TOKEN = "MTAwMDAwMDAwMDAwMDAwMDAwMA.GdOubl.a-token-for-the-double-only-000000000"
 PEOPLE = ("olga", "ada", "ben", "cleo")
@@ -45,7 +44,7 @@ BOT_PERMISSIONS = (
 )
 
 
-class DiscordServer(People):
+class DiscordServer(People, Listening):
     """Discord on loopback, with one server, one channel, its owner olga and three members."""
 
     def __init__(self, *, rates: Rates | None = None, rules: Rules | None = None) -> None:
@@ -59,8 +58,6 @@ class DiscordServer(People):
         self.interactions = Interactions(self.platform)
         self.limiter = Limiter(self.clock, rates or Rates())
         self.rest = Rest(self.limiter, self.faults, self.sent)
-        self._runner: web.AppRunner | None = None
-        self.port = 0
         self.token = TOKEN
         self.users = {name: self.world.new_user(name) for name in PEOPLE}
         self.guild = self.add_guild("Hall", self.users["olga"].id)
@@ -117,7 +114,7 @@ class DiscordServer(People):
     @property
     def api_url(self) -> str:
         """The address of the API, including the version."""
-        return f"http://127.0.0.1:{self.port}{BASE}"
+        return f"{self.origin}{BASE}"
 
     @property
     def bot(self) -> User:
@@ -128,11 +125,6 @@ class DiscordServer(People):
     def violations(self) -> list[Violation]:
         """Every request over a rate limit; a good client leaves this empty."""
         return self.limiter.violations
-
-    @property
-    def sent_text(self) -> str:
-        """Every text that the bot sent, with JSON's escapes undone."""
-        return "\n".join(sent.text for sent in self.sent)
 
     def messages(self, channel: Id | None = None) -> list[Message]:
         """Return the messages of a channel or thread, oldest first."""
@@ -163,10 +155,6 @@ class DiscordServer(People):
         """Let a fault happen to the next requests that match; see `Faults.plan`."""
         self.faults.plan(fault, method, path, times=times, skip=skip, text=text)
 
-    def advance(self, seconds: float) -> None:
-        """Let time pass on the platform."""
-        self.clock.advance(seconds)
-
     # --- running it ---------------------------------------------------------------------
 
     def app(self, app: web.Application | None = None) -> web.Application:
@@ -181,41 +169,12 @@ class DiscordServer(People):
         app.router.add_route("*", "/{rest:.*}", _unknown)
         return app
 
-    @property
-    def origin(self) -> str:
-        """The address without a path."""
-        return f"http://127.0.0.1:{self.port}"
+    def listens(self, authority: str) -> None:
+        self.gateway.url = f"ws://{authority}/gateway"
 
-    async def start(self, port: int = 0, app: web.Application | None = None) -> None:
-        """Listen on loopback; the port that was used before is used again."""
-        runner = web.AppRunner(app or self.app(), shutdown_timeout=0.05, access_log=None)
-        await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", port or self.port, reuse_address=True)
-        await site.start()
-        self._runner = runner
-        self.port = runner.addresses[-1][1]
-        self.gateway.url = f"ws://127.0.0.1:{self.port}/gateway"
-
-    async def stop(self) -> None:
-        """Stop listening, cutting every connection; the state stays."""
-        self.faults.release()
+    async def cut(self) -> None:
         self.gateway.drop()
         await asyncio.sleep(0)
-        if self._runner is not None:
-            await self._runner.cleanup()
-            self._runner = None
-
-    async def __aenter__(self) -> Self:
-        await self.start()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.stop()
 
     async def _file(self, request: web.Request) -> web.Response:
         wanted = request.match_info["id"]
@@ -230,4 +189,4 @@ class DiscordServer(People):
 
 
 async def _unknown(request: web.Request) -> web.Response:
-    return web.json_response(Refusal(0, status=404).body(), status=404)
+    return web.json_response(Refusal(Code.NONE, status=404).body(), status=404)

@@ -6,13 +6,14 @@ Ids are texts, as on the wire. Everything here may be read by a test; changes go
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final, Protocol
 
 from tests.doubles.discord.refusals import Json, Refusal
+from tests.doubles.facts import Code
+from tests.doubles.listening import Clock
 
 EPOCH_MS: Final = 1_420_070_400_000
 DIRECT = 1
@@ -21,21 +22,6 @@ NEWS_THREAD, PUBLIC_THREAD, PRIVATE_THREAD = 10, 11, 12
 EPHEMERAL, LOADING = 1 << 6, 1 << 7
 
 Id = int | str
-
-
-class Clock:
-    """The platform's clock: real time, plus what a test has added."""
-
-    def __init__(self) -> None:
-        self.offset = 0.0
-
-    def now(self) -> float:
-        """Return seconds since 1970."""
-        return time.time() + self.offset
-
-    def advance(self, seconds: float) -> None:
-        """Let time pass at once."""
-        self.offset += seconds
 
 
 def stamp(moment: float) -> str:
@@ -228,18 +214,18 @@ class World:
         for user in self.users.values():
             if user.name == ref:
                 return user
-        raise Refusal(10013)
+        raise Refusal(Code.UNKNOWN_USER)
 
     def guild(self, ref: Id) -> Guild:
         """Find a server."""
         if str(ref) not in self.guilds:
-            raise Refusal(10004)
+            raise Refusal(Code.UNKNOWN_GUILD)
         return self.guilds[str(ref)]
 
     def channel(self, ref: Id) -> Channel:
         """Find a channel or thread."""
         if str(ref) not in self.channels:
-            raise Refusal(10003)
+            raise Refusal(Code.UNKNOWN_CHANNEL)
         return self.channels[str(ref)]
 
     def direct(self, ref: Id) -> Channel:
@@ -256,7 +242,7 @@ class World:
         """Find a message of a channel."""
         found = self.messages.get(str(channel), {}).get(str(ref))
         if found is None:
-            raise Refusal(10008)
+            raise Refusal(Code.UNKNOWN_MESSAGE)
         return found
 
     def find_message(self, ref: Id) -> Message:
@@ -264,7 +250,7 @@ class World:
         for messages in self.messages.values():
             if str(ref) in messages:
                 return messages[str(ref)]
-        raise Refusal(10008)
+        raise Refusal(Code.UNKNOWN_MESSAGE)
 
     def in_order(self, channel: Id) -> list[Message]:
         """Return a channel's messages, oldest first."""

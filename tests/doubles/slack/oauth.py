@@ -6,8 +6,8 @@ import base64
 from dataclasses import dataclass, field
 from urllib.parse import parse_qs, urlencode, urlsplit
 
+from tests.doubles.facts import Slack
 from tests.doubles.slack.refusals import Json, Refusal
-from tests.doubles.slack.rules import SCOPES
 from tests.doubles.slack.state import APP, Team, World
 
 AUTHORIZE = "/oauth/v2/authorize"
@@ -89,7 +89,9 @@ class OAuth:
         asked = {name: values[0] for name, values in parse_qs(parts.query).items()}
         if parts.path != AUTHORIZE or asked.get("client_id") != CLIENT_ID:
             raise Refusal("invalid_client_id")
-        if not asked.get("state") or not set(asked.get("scope", "-").split(",")) <= set(SCOPES):
+        if not asked.get("state") or not set(asked.get("scope", "-").split(",")) <= set(
+            Slack.SCOPES
+        ):
             raise Refusal("invalid_scope")
         if asked.get("redirect_uri", self.redirect_urls[0]) not in self.redirect_urls:
             raise Refusal("bad_redirect_uri")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from typing import Any
 
+from tests.doubles.listening import Listening
 from tests.doubles.slack.checks import options_of
 from tests.doubles.slack.deliveries import Deliveries
 from tests.doubles.slack.interactions import Asked, Interactions
@@ -13,20 +14,13 @@ from tests.doubles.slack.refusals import Json, Refusal
 from tests.doubles.slack.state import APP, TEAM, Channel, Message, World
 
 
-class People:
+class People(Listening):
     """Acts of people; users are named, messages by their ts."""
 
     world: World
     deliveries: Deliveries
     interactions: Interactions
     channel: Channel
-    port: int
-    host: str = "127.0.0.1"  # in the addresses that it gives
-
-    @property
-    def origin(self) -> str:
-        """The address without a path."""
-        return f"http://{self.host}:{self.port}"
 
     # --- reactions --------------------------------------------------------------------------
 

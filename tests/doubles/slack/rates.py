@@ -8,31 +8,15 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from dataclasses import dataclass
 
+from tests.doubles.facts import Slack
+from tests.doubles.listening import Clock
 from tests.doubles.slack.refusals import Json
 from tests.doubles.slack.rules import Rules
-from tests.doubles.slack.state import Clock
 
-TIERS = {1: 1, 2: 20, 3: 50, 4: 100}  # requests a minute
 POSTS = ("chat.postMessage", "chat.postEphemeral")
 # What shows a message in a channel, and which argument names it; a file that is shared does too.
 SHOWN_IN = {"chat.postMessage": "channel", "files.completeUploadExternal": "channel_id"}
 SHARE = 0.98  # of the gap: two clocks and a network never agree to the millisecond
-METHODS = {
-    "apps.connections.open": 1,
-    "auth.test": 4,
-    "chat.update": 3,
-    "conversations.history": 3,
-    "conversations.info": 3,
-    "conversations.replies": 3,
-    "files.completeUploadExternal": 4,
-    "files.getUploadURLExternal": 4,
-    "reactions.add": 3,
-    "reactions.get": 3,
-    "reactions.remove": 2,
-    "users.conversations": 3,
-    "users.info": 4,
-    "views.open": 4,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +44,7 @@ class Limiter:
             wait = self._check_post(method, str(channel))
             if wait is not None or method in POSTS:
                 return wait
-        per_minute = TIERS[METHODS.get(method, 3)]
+        per_minute = Slack.TIERS[Slack.METHODS.get(method, 3)]
         if method in POSTS or not self._rules.tiered or method == "apps.connections.open":
             return None
         # A workspace's requests do not count against another's.

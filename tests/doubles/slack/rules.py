@@ -5,19 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-SCOPES = (
-    "commands",
-    "chat:write",
-    "reactions:read",
-    "reactions:write",
-    "files:write",
-    "users:read",
-    "channels:read",
-    "groups:read",
-    "channels:history",
-    "groups:history",
-)
-EVENTS = ("app_uninstalled", "reaction_added", "reaction_removed", "tokens_revoked")
+from tests.doubles.facts import Slack
 
 
 @dataclass
@@ -33,17 +21,17 @@ class Rules:
     tiered: bool = True
     tier_seconds: float = 60.0
     spaced: bool = True
-    post_gap: float = 1.0
+    post_gap: float = Slack.POST_GAP
     burst: int = 1
-    ack: float = 3.0
-    retries: tuple[float, ...] = (0.0, 60.0, 300.0)
-    trigger: float = 3.0
-    response_uses: int = 5
-    response_seconds: float = 1800.0
-    page: int = 15
+    ack: float = Slack.ACK_SECONDS
+    retries: tuple[float, ...] = Slack.RETRIES
+    trigger: float = Slack.TRIGGER_SECONDS
+    response_uses: int = Slack.RESPONSE_USES
+    response_seconds: float = Slack.RESPONSE_SECONDS
+    page: int = Slack.PAGE
     messages_tab: bool = True
-    scopes: tuple[str, ...] = SCOPES
-    events: tuple[str, ...] = EVENTS
+    scopes: tuple[str, ...] = Slack.SCOPES
+    events: tuple[str, ...] = Slack.EVENTS
 
     @classmethod
     def generous(cls, **changes: Any) -> Rules:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from types import TracebackType
-from typing import Self
 
 from aiohttp import web
 
 from tests.doubles.faults import Fault, Faults
+from tests.doubles.listening import Clock
 from tests.doubles.slack.checks import check_message
 from tests.doubles.slack.deliveries import Deliveries
 from tests.doubles.slack.interactions import Interactions
@@ -19,7 +18,7 @@ from tests.doubles.slack.rates import Limiter, Violation
 from tests.doubles.slack.refusals import Json, Refusal
 from tests.doubles.slack.rules import Rules
 from tests.doubles.slack.socket import Socket
-from tests.doubles.slack.state import BOT_USER, TEAM, Channel, Clock, Message, User, World
+from tests.doubles.slack.state import BOT_USER, TEAM, Channel, Message, User, World
 from tests.doubles.slack.web_api import Sent, WebApi, with_fault
 
 BOT_TOKEN, APP_TOKEN = "xoxb-a-token-for-the-double", "xapp-a-token-for-the-double"
@@ -37,7 +36,6 @@ class SlackServer(People):
         self.rules = rules or Rules()
         self.sent: list[Sent] = []
         self.faults = Faults()
-        self.port = 0
         self.signing_secret = SIGNING_SECRET
         self.socket = Socket(self._note)
         self.deliveries = Deliveries(self.world, self.rules, self.socket, SIGNING_SECRET)
@@ -45,7 +43,6 @@ class SlackServer(People):
         self.oauth = OAuth(self.world)
         self.limiter = Limiter(self.clock, self.rules)
         self.api = self._open_api()
-        self._runner: web.AppRunner | None = None
         self.users = {name: self._new_user(name, admin=name == "olga") for name in PEOPLE}
         self.channel = self.add_channel("debates")
 
@@ -119,11 +116,6 @@ class SlackServer(People):
         return self.limiter.violations
 
     @property
-    def sent_text(self) -> str:
-        """Every text that the app sent, with JSON's escapes undone."""
-        return "\n".join(sent.text for sent in self.sent)
-
-    @property
     def pings(self) -> list[tuple[str, set[str]]]:
         """Every message that notifies somebody, by its ts."""
         every = (*self.world.everything(), *self.world.ephemeral)
@@ -156,10 +148,6 @@ class SlackServer(People):
         """Let a fault happen to the next calls of a method; `*` stands for any of its parts."""
         self.faults.plan(fault, "*", method, times=times, skip=skip, text=text)
 
-    def advance(self, seconds: float) -> None:
-        """Let time pass on the platform."""
-        self.clock.advance(seconds)
-
     # --- running it -------------------------------------------------------------------------
 
     def app(self, app: web.Application | None = None) -> web.Application:
@@ -171,36 +159,12 @@ class SlackServer(People):
         app.router.add_post("/upload/{id}", self._upload)
         return app
 
-    async def start(self, port: int = 0, app: web.Application | None = None) -> None:
-        """Listen on loopback; the port that was used before is used again."""
-        runner = web.AppRunner(app or self.app(), shutdown_timeout=0.05, access_log=None)
-        await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", port or self.port, reuse_address=True)
-        await site.start()
-        self._runner = runner
-        self.port = runner.addresses[-1][1]
-        self.socket.url = f"ws://{self.host}:{self.port}/socket"
+    def listens(self, authority: str) -> None:
+        self.socket.url = f"ws://{authority}/socket"
 
-    async def stop(self) -> None:
-        """Stop listening, cutting every connection; the state stays."""
-        self.faults.release()
+    async def cut(self) -> None:
         await self.deliveries.stop()
         await self.socket.drop()
-        if self._runner is not None:
-            await self._runner.cleanup()
-            self._runner = None
-
-    async def __aenter__(self) -> Self:
-        await self.start()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.stop()
 
     # --- inside -----------------------------------------------------------------------------
 

@@ -7,32 +7,17 @@ from __future__ import annotations
 
 import html
 import re
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from tests.doubles.listening import Clock
 from tests.doubles.slack.refusals import Json, Refusal
 
 APP = "A0ROSTRUM"
 BOT = "0ROSTRUM"  # a bot's ids begin so: U for its user, B for itself
 TEAM, BOT_USER, BOT_ID = "T0HALL", f"U{BOT}", f"B{BOT}"
 _PING = re.compile(r"<(!(?:channel|here|everyone|subteam\^\w+)|@\w+)(?:\|[^>]*)?>")
-
-
-class Clock:
-    """The platform's clock: real time, plus what a test has added."""
-
-    def __init__(self) -> None:
-        self.offset = 0.0
-
-    def now(self) -> float:
-        """Return seconds since 1970."""
-        return time.time() + self.offset
-
-    def advance(self, seconds: float) -> None:
-        """Let time pass at once."""
-        self.offset += seconds
 
 
 @dataclass
