@@ -64,6 +64,7 @@ def defaults_of(settings: Settings) -> Defaults:
     sides = {"A": settings.default_a, "B": settings.default_b}
     return Defaults(
         **Options.of(settings).given(),
+        panel=settings.panel.mode,
         models=settings.models,
         jurors=settings.jurors,
         own_judges=settings.default_judges,
@@ -72,7 +73,6 @@ def defaults_of(settings: Settings) -> Defaults:
         limits=settings.limits(),
         chars_per_word=settings.chars_per_word,
         reply_chars=settings.reply_chars,
-        panel_mode=settings.panel.mode,
         rubric=settings.panel.rubric,
         caps=Caps(**dict(settings.budget)),
     )

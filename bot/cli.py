@@ -98,6 +98,9 @@ def debate(
     ] = None,
     vote_minutes: Annotated[Optional[float], typer.Option(help="Minutes of the vote.")] = None,  # noqa: UP045
     quorum: Annotated[Optional[int], typer.Option(help="Votes needed for a human winner.")] = None,  # noqa: UP045
+    panel: Annotated[
+        Text, typer.Option(help="How many jurors read: adaptive, all, one or strict.")
+    ] = None,
     seed: Annotated[Optional[int], typer.Option(help="Random seed of the debate.")] = None,  # noqa: UP045
     mirror: Annotated[bool, MIRROR] = False,
     votes: Annotated[Text, VOTES] = None,

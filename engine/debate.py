@@ -85,6 +85,8 @@ class PanelMode(StrEnum):
 
     ADAPTIVE = "adaptive"
     STRICT = "strict"
+    ALL = "all"  # every juror in both orders
+    ONE = "one"  # a single juror, in both orders
 
 
 class Model(Value):
@@ -277,6 +279,11 @@ class PanelSetup(Value):
     blind: bool = True
     criteria: tuple[Criterion, ...] = ()
 
+    @property
+    def readers(self) -> tuple[Model, ...]:
+        """Every juror that may be asked; a recused one only where all read, without a say."""
+        return (*self.roster, *self.recused) if self.mode is PanelMode.ALL else self.roster
+
 
 class Request(Value):
     """What a person asked for, complete: nothing is left to a default that could change.
@@ -366,7 +373,7 @@ class Setup(Value):
             return "some speakers"
         if any(speakers):
             return "speakers" if all(speakers) else "some speakers"
-        jury = (*self.panel.roster, *self.request.judges)
+        jury = (*self.panel.readers, *self.request.judges)
         return "jury" if any(model.rehearses for model in jury) else ""
 
 

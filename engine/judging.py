@@ -27,6 +27,7 @@ class Ballot(Value):
     order: tuple[str, ...]
     names: dict[str, str]
     audit: bool = False
+    recused: bool = False
     valid: bool
     problem: str = ""
     repaired: bool = False
@@ -71,6 +72,11 @@ class Verdict(Value):
     rubric: str = "panel"
     blind: bool = True
     by_judge: tuple[str | None, ...] = ()
+
+    @property
+    def single(self) -> bool:
+        """Whether it is the verdict of one juror alone."""
+        return self.mode is PanelMode.ONE
 
 
 class How(StrEnum):

@@ -64,6 +64,8 @@ class Progress(Value):
 class Announcement(Value):
     """Posted in the channel; the debate's thread hangs on it. Never names a model.
 
+    Of the `jurors` at least and at most as many as `readers` says will read, `readings` times each;
+    None where that was not said. `single` says that one juror alone gives the verdict.
     `progress` is None when it is first posted, and updated as the debate continues.
     """
 
@@ -76,6 +78,9 @@ class Announcement(Value):
     rounds: tuple[str, ...]
     contenders: tuple[str, ...]
     jurors: int
+    readers: tuple[int, int] | None = None
+    readings: int = 1
+    single: bool = False
     blind: bool = True
     vote_minutes: float
     estimate: Estimate
@@ -152,13 +157,17 @@ class VoteClosed(Value):
 
 
 class JurorLine(Value):
-    """One ballot as the reveal lists it; `verdict` is None for an invalid one."""
+    """One ballot as the reveal lists it; `verdict` is None for an invalid one.
+
+    `recused` says that it decides nothing, as its juror is of a debater's family.
+    """
 
     juror: str
     verdict: str | None
     order: tuple[str, ...]
     problem: str = ""
     contradictory: bool = False
+    recused: bool = False
 
 
 class Reveal(Value):

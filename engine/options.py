@@ -15,7 +15,7 @@ from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, JsonValue, field_validator
 
-from engine.debate import BallotKind, Request, Scores, TurnOrder, Value
+from engine.debate import BallotKind, PanelMode, Request, Scores, TurnOrder, Value
 from engine.errors import UsageError
 from engine.text import headline
 
@@ -34,7 +34,7 @@ class Options(Value):
     opinion on the topic for `stance_seconds` before the first turn, and again with the vote.
     `again` repeats the question of who debated better below the reveal, for `again_minutes`.
     `broadcast` also shows the reveal in the channel, where the platform supports it. `mirror` adds
-    a second debate with sides swapped.
+    a second debate with sides swapped. `panel` is how many jurors read, and how often.
     """
 
     topic: str | None = None
@@ -56,6 +56,7 @@ class Options(Value):
     again_minutes: float | None = None
     broadcast: bool | None = None
     mirror: bool | None = None
+    panel: PanelMode | None = None
 
     @field_validator("topic", "format", "language")
     @classmethod
@@ -65,7 +66,11 @@ class Options(Value):
     @classmethod
     def of(cls, settings: BaseModel) -> Options:
         """Return the options among settings; some have a `default_` prefix there."""
-        held = {name.removeprefix("default_"): value for name, value in settings}
+        held = {
+            name.removeprefix("default_"): value
+            for name, value in settings
+            if not isinstance(value, BaseModel)  # a section of settings may share a name
+        }
         return Options(**{name: held[name] for name in Options.model_fields if name in held})
 
     def given(self) -> dict[str, Any]:
@@ -79,11 +84,12 @@ class Options(Value):
 
 
 BUILT_IN = Options(
+    panel=PanelMode.ADAPTIVE,
     **{
         name: field.default
         for name, field in Request.model_fields.items()
         if name in Options.model_fields and not field.is_required() and name != "rounds"
-    }
+    },
 )
 """The built-in defaults; the number of rounds is up to the format."""
 
@@ -101,6 +107,7 @@ IN_A_CHAT = (
     "blind",
     "stance",
     "mirror",
+    "panel",
 )
 """The options of the command; the rest is up to community and operator."""
 

@@ -85,6 +85,7 @@ class DebateCommands(app_commands.Group):
         blind="Whether the models' names are hidden from jurors",
         stance="Whether to ask people for their opinion before and after",
         mirror="Whether to hold a second debate with the sides swapped",
+        panel="How many jurors read, and how often",
         judges="The format's own judges, separated by commas",
         more="More format options and models of single seats: name=value name=value",
     )
@@ -106,6 +107,7 @@ class DebateCommands(app_commands.Group):
         blind: bool | None = None,
         stance: bool | None = None,
         mirror: bool | None = None,
+        panel: Literal["adaptive", "all", "one", "strict"] | None = None,
         judges: str | None = None,
         more: str | None = None,
     ) -> None:

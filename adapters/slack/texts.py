@@ -52,6 +52,7 @@ FIELDS = {
     "b": "Model that argues against it",
     "jurors": "Jurors",
     "language": "Language",
+    "panel": "How many jurors read",
     "ballot": "How people vote",
     "minutes": "Minutes to vote",
 }
@@ -59,6 +60,13 @@ DRAWN = "Drawn at random"
 AS_USUAL = "Default"
 MINUTES_HINT = "Default; or 30, 1h30m"
 BALLOTS = {"open": "by reactions", "private": "by buttons; no one sees other people's choices"}
+
+PANELS = {
+    "adaptive": "3 to 6, until the verdict is clear",
+    "all": "every juror, in both orders",
+    "one": "a single juror, in both orders",
+    "strict": "3 to 6, each in both orders",
+}
 
 SETTINGS_TITLE = "Debate settings"
 SETTINGS_SEND = "Save"
@@ -70,6 +78,7 @@ SETTINGS = {
     "channels": "Channels where debates can start",
     "vote_minutes": "Default length of a vote, in minutes",
     "quorum": "Votes needed for a winner",
+    "panel": "How many jurors read by default",
     "ballot": "How people vote by default",
     "broadcast": "Show reveals in the channel as well as in the thread",
     "again": "Ask again after the reveal who debated better",

@@ -67,12 +67,15 @@ def _human_judgments(entry: Entry) -> list[_Judgment]:
 
 
 def _jury_judgments(entry: Entry) -> list[_Judgment]:
-    """Return a judgment for each valid ballot and match that it decides, audits included."""
+    """Return a judgment for each match that a valid ballot decides, audits included.
+
+    A recused juror's ballot gives none.
+    """
     matches = list(_matches(entry))
     return [
         _Judgment(match, winner, ballot.juror, "".join(ballot.order))
         for ballot in entry.record.ballots
-        if ballot.valid and ballot.verdict is not None
+        if ballot.valid and ballot.verdict is not None and not ballot.recused
         for match in matches
         if (winner := _winner(match, ballot.verdict, len(matches)))
     ]

@@ -32,7 +32,7 @@ from engine.dataset.columns import (
     part_of,
 )
 from engine.dataset.entry import Entry
-from engine.debate import Criterion, Model
+from engine.debate import Criterion, Model, PanelMode
 from engine.judging import TIE, WEAK
 from engine.jury.rubric import find_rubric
 
@@ -140,7 +140,8 @@ _JUDGED: Columns = (
         Column("n_invalid", WHOLE, "ballots that could not be read; null without a panel",
                "invalid", unit="ballots"),
     ),
-    Column("n_audit", WHOLE, "those of the audit, which decide nothing; null without a panel",
+    Column("n_audit", WHOLE, "those of the audit or of recused jurors, which decide nothing; "
+           "null without a panel",
            lambda entry: entry.record.verdict and sum(one.audit for one in entry.record.ballots),
            unit="ballots"),
     *part_of(
@@ -150,7 +151,10 @@ _JUDGED: Columns = (
         Column("order_alone", FLAG, "whether the jury ties as its lead could come from the order "
                "alone; null without a panel"),
     ),
-    Column("panel_mode", TEXT, "`adaptive` or `strict`", "debate.setup.panel.mode"),
+    Column("panel_mode", TEXT, "`adaptive`, `strict`, `all` (every juror in both orders) or `one`",
+           "debate.setup.panel.mode"),
+    Column("single", FLAG, "whether the verdict is that of one juror alone",
+           lambda entry: entry.debate.setup.panel.mode is PanelMode.ONE),
     RUBRIC,
     list_of(
         "criteria",

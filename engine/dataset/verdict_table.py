@@ -46,6 +46,8 @@ VERDICTS = Table(
         Column("order", TEXT, "the sides as they were shown, e.g. `BA`",
                lambda ballot: "".join(ballot.order)),
         Column("audit", FLAG, "whether it only measures the effect of order and decides nothing"),
+        Column("recused", FLAG, "whether its juror is of a debater's family, and so decides "
+               "nothing where all jurors read"),
         Column("valid", FLAG,
                "whether the reply could be read; if not it says nothing of the debate"),
         Column("problem", TEXT, "what is wrong with the reply; null when nothing is",

@@ -149,6 +149,8 @@ def _preference(ballot: Ballot) -> str | None:
 
 def _find_problem(setup: PanelSetup, ballots: Sequence[Ballot]) -> str:
     """Return why these ballots give no verdict, or nothing."""
+    if len(ballots) < 2 and setup.mode is PanelMode.ONE:
+        return "the single juror's two readings do not both count"
     if len(ballots) < 2:
         return f"the panel has {len(ballots)} ballots that count, and needs at least 2"
     if len({ballot.order for ballot in ballots}) < 2 and not _all_known(setup, ballots):

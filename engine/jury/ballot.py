@@ -52,11 +52,15 @@ TIE_WORDS: Mapping[str, tuple[str, ...]] = {
 
 
 class Reading(NamedTuple):
-    """One question to one juror: the contenders in the order shown; an audit decides nothing."""
+    """One question to one juror: the contenders in the order shown; an audit decides nothing.
+
+    The reading of a `recused` juror is one.
+    """
 
     juror: Model
     order: tuple[str, ...]
     audit: bool = False
+    recused: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,6 +245,7 @@ def make_ballot(
         order=reading.order,
         names=dict(names),
         audit=reading.audit,
+        recused=reading.recused,
         valid=outcome.valid,
         problem=outcome.problem,
         repaired=outcome.repaired,

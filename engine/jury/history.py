@@ -83,7 +83,7 @@ def fit(past: Iterable[PastDebate]) -> Fit:
 def _read(debate: PastDebate) -> Iterator[_Seen]:
     rubric = find_rubric(debate.rubric, debate.criteria)
     for ballot in debate.ballots:
-        if ballot.valid and len(ballot.order) == 2:
+        if ballot.valid and not ballot.recused and len(ballot.order) == 2:
             first_shown = ballot.order[0] == min(ballot.order)
             yield _Seen(ballot, 1 if first_shown else -1, margins(ballot, rubric))
 

@@ -1,5 +1,8 @@
 """Which readings a panel asks for next, given the ballots it has; pure and resumable.
 
+A panel of every juror (`all`) or of a single one (`one`) is asked for all its readings at once,
+each juror in both orders. Otherwise:
+
 Three jurors at once, then one at a time until the signal is clear, six are asked or the roster
 is used up. The plan reads nothing but the frozen setup and the ballots, so a panel that was
 interrupted asks exactly for what is missing.
@@ -8,7 +11,8 @@ interrupted asks exactly for what is missing.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from engine.debate import Model, PanelMode, PanelSetup
 from engine.judging import Ballot
@@ -17,6 +21,7 @@ from engine.jury.ballot import Reading
 
 FIRST_WAVE = 3
 MOST_JURORS = 6
+MATRIX = (PanelMode.ALL, PanelMode.ONE)
 CLEAR = 1.4  # |z| from which no further juror is asked
 
 
@@ -28,6 +33,8 @@ def next_readings(
     `ballots` are those so far, valid or not, in any sequence. Audits come last, once the
     readings that decide are complete.
     """
+    if setup.mode in MATRIX:
+        return _missing(tuple(_matrix(setup, contenders)), ballots)
     deciding = [ballot for ballot in ballots if not ballot.audit]
     asked = _count_asked(setup, deciding)
     if missing := _missing(_due(setup, contenders, asked), deciding):
@@ -35,6 +42,24 @@ def next_readings(
     if asked < min(MOST_JURORS, len(setup.roster)) and not _is_clear(setup, contenders, deciding):
         return _ask(setup, contenders, asked, deciding)
     return _missing(_audits(setup, deciding), ballots) if setup.audit else ()
+
+
+class Attendance(NamedTuple):
+    """How many jurors read at least and at most, of how many, and how often each reads."""
+
+    fewest: int
+    most: int
+    seated: int
+    readings: int
+
+
+def attendance(setup: PanelSetup) -> Attendance:
+    """Return how many jurors will read, without the few debates that are audited."""
+    seated = len(setup.readers)
+    readings = 1 if setup.mode is PanelMode.ADAPTIVE else 2
+    if setup.mode in MATRIX:
+        return Attendance(seated, seated, seated, readings)
+    return Attendance(min(FIRST_WAVE, seated), min(MOST_JURORS, seated), seated, readings)
 
 
 def rotations(setup: PanelSetup, contenders: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
@@ -65,6 +90,15 @@ def _due(setup: PanelSetup, contenders: tuple[str, ...], asked: int) -> tuple[Re
         Reading(juror, orders[at % len(orders)])
         for at, juror in enumerate(setup.roster[:FIRST_WAVE])
     )
+
+
+def _matrix(setup: PanelSetup, contenders: tuple[str, ...]) -> Iterator[Reading]:
+    """Yield every juror in both orders; a recused one decides nothing."""
+    orders = rotations(setup, contenders)
+    for at, juror in enumerate(setup.readers):
+        recused = juror in setup.recused
+        for reading in _both_orders(juror, orders[at % len(orders)]):
+            yield reading._replace(audit=recused, recused=recused)
 
 
 def _both_orders(juror: Model, order: tuple[str, ...]) -> tuple[Reading, Reading]:

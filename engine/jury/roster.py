@@ -32,7 +32,7 @@ def seat_panel(
 
     `roster` is in order of preference; `ordinal` counts the installation's debates; `seed` is the
     debate's own. Jurors of a debater's family are recused while others exist; when none
-    would be left, nobody is, and `recusal_failed` says so.
+    would be left, nobody is, and `recusal_failed` says so. A panel of one is the first juror alone.
     """
     known = dict(history or {})
     own = {kin(model.family) for model in debaters}
@@ -41,8 +41,9 @@ def seat_panel(
     failed = bool(recused) and len(recused) == len(candidates)
     sitting = candidates if failed else [juror for juror in candidates if juror not in recused]
     refs = {juror.ref for juror in sitting}
+    ranked = _spread_families(_rank(sitting, known, ordinal))
     return PanelSetup(
-        roster=_spread_families(_rank(sitting, known, ordinal)),
+        roster=ranked[:1] if mode is PanelMode.ONE else ranked,
         recused=() if failed else tuple(recused),
         recusal_failed=failed,
         history={ref: item for ref, item in known.items() if ref in refs},

@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from engine.debate import Model, PanelMode, PanelSetup, Price, Request, Sampling, Setup, Turn
+from engine.debate import Model, PanelSetup, Price, Request, Sampling, Setup, Turn
 from engine.floor.example import example
 from engine.floor.floor import Floor
 from engine.formats import Format
-from engine.jury.plan import FIRST_WAVE, MOST_JURORS
+from engine.jury.plan import FIRST_WAVE, attendance
 from engine.messages import Estimate
 from engine.ports import AnswerSchema, ChatMessage, Reply
 from engine.prompts.library import Prompts
@@ -246,18 +246,21 @@ async def estimate(
         read = share.tokens_in(setup.request, manner_of(model))
         bill.add(model, share.calls, read, share.tokens_out, share.most_out)
     turns, reading = bill.calls, outline.spoken + JURY_PROMPT_TOKENS
-    jurors, most = setup.panel.roster[:MOST_JURORS], setup.sampling["juror"].max_tokens
-    # In both orders where the panel is strict, or this debate is one of those audited.
-    readings = 2 if setup.panel.audit or setup.panel.mode is PanelMode.STRICT else 1
-    for juror in jurors[:EXPECTED_JURORS] * readings:
+    seats = attendance(setup.panel)
+    jurors, most = setup.panel.readers[: seats.most], setup.sampling["juror"].max_tokens
+    readings = 2 if setup.panel.audit else seats.readings
+    expected = max(seats.fewest, min(EXPECTED_JURORS, seats.most))
+    for juror in jurors[:expected] * readings:
         bill.add(juror, 1, reading, manner_of(juror).ballot, most)
     calls, tokens_in, tokens_out, usd = bill.calls, bill.tokens_in, bill.tokens_out, bill.usd
-    for juror in jurors[EXPECTED_JURORS:] * readings:
+    for juror in jurors[expected:] * readings:
         bill.add(juror, 1, reading, manner_of(juror).ballot, most)
     models = [*setup.request.speakers, *setup.request.judges, *jurors]
     known = all(setup.prices.get(model.ref) is not None for model in models)
     slowest = max(pace[model.ref] for model in models)
-    waves = script.waves(setup.request) + 1 + max(0, len(jurors) - FIRST_WAVE) / 2
+    waves = (
+        script.waves(setup.request) + 1 + max(0, len(jurors) - max(FIRST_WAVE, seats.fewest)) / 2
+    )
     return Estimate(
         calls=calls,
         calls_max=2 * (turns + readings * len(jurors)),

@@ -81,7 +81,6 @@ class Defaults(Options):
     limits: Mapping[str, Mapping[str, float]]
     chars_per_word: float = 1.5
     reply_chars: int | None = None
-    panel_mode: PanelMode = PanelMode.ADAPTIVE
     rubric: Rubric | None = None
     caps: Caps = Caps()
 
@@ -123,7 +122,7 @@ def complete(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Form
         "turn_order": script.turn_order or options.turn_order,
         "stance": script.stance or options.stance,
     }
-    request = Request(**options.model_dump(exclude={"mirror"}) | settled)
+    request = Request(**options.model_dump(exclude={"mirror", "panel"}) | settled)
     _check_ground(order.ground, request.ballot, script)
     return request, script
 
@@ -170,7 +169,7 @@ def freeze(
         history=fit.history,
         correlation=fit.correlation,
         slope=fit.slope,
-        mode=defaults.panel_mode,
+        mode=(BUILT_IN | defaults | order).panel or PanelMode.ADAPTIVE,
         rubric=defaults.rubric or find_rubric(script.rubric),
         blind=request.blind,
     )

@@ -16,6 +16,7 @@ from ulid import ULID
 from engine.debate import (
     Debate,
     Model,
+    PanelMode,
     Price,
     Replacement,
     Request,
@@ -28,6 +29,7 @@ from engine.errors import BudgetError, UsageError
 from engine.floor.wake import Bell
 from engine.formats import Format, find_format
 from engine.jury.history import Fit, fit
+from engine.jury.plan import attendance
 from engine.line.estimate import estimate
 from engine.line.intake import Defaults, Order, check_prices, complete, freeze
 from engine.line.mirror import add_up, check_mirrored, exchange
@@ -271,7 +273,7 @@ def _started(debates: Sequence[Debate], plans: Sequence[Plan]) -> Started:
 
 def models_of(setup: Setup) -> list[Model]:
     """Return every model that a debate may call, without duplicates."""
-    models = [*setup.request.speakers, *setup.request.judges, *setup.panel.roster]
+    models = [*setup.request.speakers, *setup.request.judges, *setup.panel.readers]
     return list({model.ref: model for model in models}.values())
 
 
@@ -292,7 +294,7 @@ def reserve(setup: Setup, expected: Estimate, caps: Caps) -> Setup:
 
 def _announce(new: NewDebate, expected: Estimate) -> Post:
     request = new.setup.request
-    script = find_format(request.format)
+    script, seats = find_format(request.format), attendance(new.setup.panel)
     message = Announcement(
         code=short_code(new.id),
         topic=request.topic,
@@ -301,7 +303,10 @@ def _announce(new: NewDebate, expected: Estimate) -> Post:
         language=request.language,
         rounds=script.rounds(request),
         contenders=tuple(request.sides),
-        jurors=len(new.setup.panel.roster),
+        jurors=seats.seated,
+        readers=(seats.fewest, seats.most),
+        readings=seats.readings,
+        single=new.setup.panel.mode is PanelMode.ONE,
         blind=new.setup.panel.blind,
         vote_minutes=request.vote_minutes,
         estimate=expected,
@@ -318,6 +323,6 @@ def _warnings(setup: Setup) -> tuple[str, ...]:
         found.append("The same model argues more than one side.")
     if setup.panel.recusal_failed:
         found.append("Every juror belongs to a debater's family; none could be recused.")
-    if len(setup.panel.roster) < 2:
+    if len(setup.panel.roster) < 2 and setup.panel.mode is PanelMode.ADAPTIVE:
         found.append("A verdict needs two valid ballots, but the jury has one juror.")
     return tuple(found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from engine.debate import BallotKind, Model, Value
+from engine.debate import BallotKind, Model, PanelMode, Value
 
 
 class CommunitySettings(Value):
@@ -27,6 +27,7 @@ class CommunitySettings(Value):
     max_live: int | None = Field(None, ge=0)
     vote_minutes: float | None = None
     quorum: int | None = None
+    panel: PanelMode | None = None
     ballot: BallotKind | None = None
     broadcast: bool | None = None
     again: bool | None = None

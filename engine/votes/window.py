@@ -7,7 +7,15 @@ mirror close together, as the reveal of one names the models of both.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -501,7 +509,7 @@ def reveal_of(
         judges=tuple(model.ref for model in debate.request.judges),
         tally=tally,
         verdict=verdict,
-        jurors=tuple(_juror_line(ballot) for ballot in ballots if not ballot.audit),
+        jurors=tuple(_juror_lines(ballots)),
         agree=agreement(tally, verdict),
         usd=usd,
         calls=calls,
@@ -533,11 +541,15 @@ def _persuasion(debate: Debate, stances: tuple[Vote, ...]) -> Persuasion | None:
     return persuasion(before, after, sides)
 
 
-def _juror_line(ballot: Ballot) -> JurorLine:
-    return JurorLine(
-        juror=ballot.juror,
-        verdict=ballot.verdict,
-        order=ballot.order,
-        problem=ballot.problem,
-        contradictory=ballot.contradictory,
-    )
+def _juror_lines(ballots: Iterable[Ballot]) -> Iterator[JurorLine]:
+    """Yield the ballots to list: those that decide, then those of recused jurors."""
+    for ballot in sorted(ballots, key=lambda ballot: ballot.audit):
+        if not ballot.audit or ballot.recused:
+            yield JurorLine(
+                juror=ballot.juror,
+                verdict=ballot.verdict,
+                order=ballot.order,
+                problem=ballot.problem,
+                contradictory=ballot.contradictory,
+                recused=ballot.recused,
+            )

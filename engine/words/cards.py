@@ -39,8 +39,12 @@ CONDITIONS = "**Conditions:** {conditions}"
 SETTING = "Format {format} · language {language} · rounds: {rounds}"
 SIDES = {"A": "**A** argues for it", "B": "**B** argues against it"}
 SIDE = "**{side}** takes part"
-JURY = ("{n} juror reads it blind", "{n} jurors read it blind")
-JURY_SEEING = ("{n} juror reads it with names", "{n} jurors read it with names")
+JURY = ("{n} juror reads it {how}", "{n} jurors read it {how}")
+JURY_UP_TO = "{fewest} to {most} jurors read it {how}"
+JURY_SOME = "{fewest} to {most} of {n} jurors read it {how}"
+JURY_SINGLE = "a single juror reads it {how}"
+BLIND = {True: "blind", False: "with names"}
+BOTH_ORDERS = ", in both orders"
 VOTE_LASTS = ("the vote lasts {n} minute", "the vote lasts {n} minutes")
 WORDS = "{words} words"
 WORDS_OF = "{words} of {limit} words"
@@ -185,8 +189,22 @@ def _terms(debate: Announcement) -> Iterator[str]:
     )
     if debate.rehearsal:
         yield rehearsed(debate.rehearsal)
-    jury = plural(JURY if debate.blind else JURY_SEEING, debate.jurors)
-    yield f"{jury} · {plural(VOTE_LASTS, debate.vote_minutes)}"
+    yield f"{_jury(debate)} · {plural(VOTE_LASTS, debate.vote_minutes)}"
+
+
+def _jury(debate: Announcement) -> str:
+    """Return who will read: how many of how many jurors, and whether in both orders."""
+    how, n = BLIND[debate.blind], debate.jurors
+    fewest, most = debate.readers or (n, n)
+    orders = BOTH_ORDERS if debate.readings > 1 else ""
+    if debate.single:
+        said = JURY_SINGLE.format(how=how)
+    elif fewest == most:
+        said = plural(JURY, most, how=how)
+    else:
+        template = JURY_UP_TO if most == n else JURY_SOME
+        said = template.format(fewest=fewest, most=most, n=n, how=how)
+    return said + orders
 
 
 def _stoppable(debate: Announcement) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from engine.debate import Criterion
 from engine.judging import TIE, Persuasion, Tally, Verdict
@@ -43,12 +43,15 @@ INVALID = "{n} invalid"
 EFFECTIVE = "worth {n:.1f} independent votes"
 ORDER_ALONE = "no side led in every order of reading"
 NOT_BLIND = "jurors saw the models' names"
-JUROR = "- `{juror}`: {verdict} (read {order})"
-JUROR_INVALID = "- `{juror}`: invalid, {problem} (read {order})"
 RANGE = "{low}–{high}"
 SCORED = "Jurors scored {names}."
 SCORED_ALIKE = "Jurors scored {names} ({range} each)."
+SINGLE = "a single juror"
+JUROR = "- `{juror}`: {readings}"
+READING = "{verdict} (read {order})"
+READING_INVALID = "invalid, {problem} (read {order})"
 CONTRADICTORY = "contradicts its own scores"
+RECUSED = "; not counted, as it is related to a debater"
 AGREE = {
     True: "People and jury **agree**.",
     False: "People and jury **disagree**.",
@@ -79,7 +82,7 @@ def reveal_lines(reveal: Reveal) -> Iterator[str]:
         yield _persuasion(reveal.persuasion)
     yield ""
     yield _jury(reveal.verdict)
-    yield from (_juror(line) for line in reveal.jurors)
+    yield from _jurors(reveal.jurors)
     if reveal.criteria:
         yield _scored(reveal.criteria)
     yield ""
@@ -130,6 +133,8 @@ def _jury(verdict: Verdict) -> str:
 
 def _details(verdict: Verdict) -> Iterator[str]:
     chances = [CHANCE.format(side=side, p=p) for side, p in verdict.p.items()]
+    if verdict.single:
+        yield SINGLE
     # With two sides the second chance is 1 minus the first.
     yield from chances[:1] if len(chances) == 2 else chances
     yield plural(VALID, verdict.valid)
@@ -152,9 +157,19 @@ def _scored(criteria: Sequence[Criterion]) -> str:
     return SCORED.format(names=", ".join(named))
 
 
-def _juror(line: JurorLine) -> str:
+def _jurors(lines: Iterable[JurorLine]) -> Iterator[str]:
+    """Yield a line for each juror: both readings of one that read twice."""
+    by_juror: dict[str, list[JurorLine]] = {}
+    for line in lines:
+        by_juror.setdefault(line.juror, []).append(line)
+    for juror, read in by_juror.items():
+        readings = "; ".join(map(_reading, read))
+        yield JUROR.format(juror=juror, readings=readings) + (RECUSED if read[0].recused else "")
+
+
+def _reading(line: JurorLine) -> str:
     order = ", ".join(line.order)
     if line.verdict is None:
-        return JUROR_INVALID.format(juror=line.juror, problem=line.problem, order=order)
-    said = JUROR.format(juror=line.juror, verdict=option_name(line.verdict), order=order)
+        return READING_INVALID.format(problem=line.problem, order=order)
+    said = READING.format(verdict=option_name(line.verdict), order=order)
     return f"{said}, {CONTRADICTORY}" if line.contradictory else said

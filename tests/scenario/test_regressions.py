@@ -209,7 +209,7 @@ async def test_what_was_not_reserved_from_a_communitys_day_is_not_spent(
 
 async def test_a_strict_debate_makes_the_calls_that_were_announced(line: Running) -> None:
     """Only one of the two orders in which each juror reads was announced."""
-    strict = DEFAULTS.model_copy(update={"panel_mode": PanelMode.STRICT})
+    strict = DEFAULTS.model_copy(update={"panel": PanelMode.STRICT})
     started = await line.start(strict)
     debate = await line.ended(started.debate.id)
     calls, _ = await line.store.journal.spending(debate.id)

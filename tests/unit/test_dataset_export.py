@@ -15,6 +15,7 @@ import orjson
 import pytest
 
 from engine.dataset import folder
+from engine.dataset.columns import SCHEMA_VERSION
 from engine.dataset.manifest import Manifest
 from engine.dataset.tables import TABLES
 from engine.dataset.voters import Keys
@@ -122,7 +123,7 @@ class TestLayout:
             assert file["sha256"] == hashlib.sha256(text).hexdigest()
             assert file["bytes"] == len(text)
         assert not found
-        assert (manifest["schema_version"], manifest["rostrum"]) == (4, "1.2.3")
+        assert (manifest["schema_version"], manifest["rostrum"]) == (SCHEMA_VERSION, "1.2.3")
         assert manifest["filters"]["languages"] == ["en"]
         assert manifest["cutoff"] == "2026-03-02T12:00:30Z"
 

@@ -36,7 +36,7 @@ def test_who_says_it_last_has_it_and_silence_changes_nothing(
 
 def test_every_option_of_a_request_can_be_said_and_has_a_built_in_value() -> None:
     own = {"sides", "drawn", "seats", "judges"}  # chosen or drawn from what is offered
-    assert set(Options.model_fields) == set(Request.model_fields) - own | {"mirror"}
+    assert set(Options.model_fields) == set(Request.model_fields) - own | {"mirror", "panel"}
     unsaid = set(Options.model_fields) - set(BUILT_IN.given())
     assert unsaid == {"topic", "options", "rounds", "mirror"}
 
@@ -53,7 +53,7 @@ def test_what_is_set_is_found_by_its_name() -> None:
     community = CommunitySettings(format="team", broadcast=False)
     assert Options.of(community) == Options(format="team", broadcast=False)
     assert set(SETTING_NAMES) & set(Options.model_fields) == {
-        *("format", "language", "vote_minutes", "quorum", "ballot", "broadcast", "again")
+        *("format", "language", "vote_minutes", "quorum", "ballot", "broadcast", "again", "panel")
     }
 
 

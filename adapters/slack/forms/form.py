@@ -37,6 +37,7 @@ def form_of(offered: ModelsAnswer) -> Json:
         select("b", _label("b", texts.DRAWN), debaters),
         select_several("jurors", _label("jurors", texts.AS_USUAL), jurors),
         select("language", _label("language", texts.AS_USUAL), LANGUAGES),
+        select("panel", _label("panel", texts.AS_USUAL), list(texts.PANELS.items())),
         select("ballot", _label("ballot", texts.AS_USUAL), list(texts.BALLOTS.items())),
         typed("minutes", _label("minutes", texts.MINUTES_HINT)),
     )

@@ -44,6 +44,7 @@ def settings_form(answer: SettingsAnswer, defaults: Defaults) -> Json:
         select_channels("channels", _label(lines["channels"]), _own(lines["channels"])),
         _plain(lines["vote_minutes"]),
         _plain(lines["quorum"]),
+        _one(lines["panel"], list(texts.PANELS.items())),
         _one(lines["ballot"], list(texts.BALLOTS.items())),
         _one(lines["broadcast"], same(SWITCH)),
         _one(lines["again"], same(SWITCH)),

@@ -1,0 +1,271 @@
+"""Panel modes on the whole line: who is asked, what is said beforehand, and what is exported."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+import pytest
+
+from adapters.discord import render as discord_render
+from adapters.slack import render as slack_render
+from adapters.terminal.render import plain
+from engine.dataset.entry import make_entry
+from engine.dataset.tables import choose_tables
+from engine.dataset.voters import Pseudonyms
+from engine.debate import Model, PanelMode, Sampling
+from engine.errors import RostrumError
+from engine.jury.panel import hold_panel, open_transcript
+from engine.messages import Announcement, JurorLine, Reveal
+from engine.ports import AnswerSchema, ChatMessage, Reply
+from engine.prompts.library import load_prompts
+from engine.store import DebateRecord, ExportFilter
+from tests.doubles.memory.attentive import AttentiveVenue
+from tests.scenario.conftest import (
+    DEFAULTS,
+    SWIFT,
+    Running,
+    Stage,
+    ballot,
+    fair_ballot,
+    judging,
+    play,
+    shown,
+)
+
+EIGHT = tuple(Model.parse(f"near/j{number}#kin{number}") for number in range(1, 9))
+KIN = Model.parse("near/j9#ana")  # of side A's family
+MODES = list(PanelMode)
+
+
+def of(mode: PanelMode, jurors: Sequence[Model] = EIGHT) -> Any:
+    return DEFAULTS.model_copy(update={"panel": mode, "jurors": tuple(jurors)})
+
+
+M = TypeVar("M")
+
+
+@pytest.fixture
+def stage(stage: Stage) -> Stage:
+    """The stage, with a platform that remembers what messages meant."""
+    stage.venue = AttentiveVenue(limits=SWIFT)
+    return stage
+
+
+def meant(line: Running, kind: type[M]) -> M:
+    """Return the first message of a kind."""
+    assert isinstance(line.venue, AttentiveVenue)
+    return next(message for message in line.venue.meant if isinstance(message, kind))
+
+
+def first_shown(body: Any) -> str:
+    """Prefer whoever is shown first, by as much as the juror's number."""
+    first, second = shown(body)
+    return ballot({first: 5 + int(body["model"][1]) % 4 + 1, second: 5}, first)
+
+
+def rows(record: DebateRecord, table: str) -> list[dict[str, Any]]:
+    entry = make_entry(record, Pseudonyms(b"key", ExportFilter(), None), b"salt")
+    return choose_tables([table])[0].rows(entry)
+
+
+# --- who reads -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("mode", "calls", "said"),
+    [
+        (PanelMode.ADAPTIVE, 3, "3 to 6 of 8 jurors read it blind ·"),
+        (PanelMode.STRICT, 6, "3 to 6 of 8 jurors read it blind, in both orders ·"),
+        (PanelMode.ALL, 16, "8 jurors read it blind, in both orders ·"),
+        (PanelMode.ONE, 2, "a single juror reads it blind, in both orders ·"),
+    ],
+)
+async def test_the_card_says_who_will_read_and_so_many_do(
+    stage: Stage, line: Running, mode: PanelMode, calls: int, said: str
+) -> None:
+    stage.server.respond = play
+    started = await line.start(of(mode), seed=1)
+    debate = await line.ended(started.debate.id)
+    assert len(stage.jurors_asked) == calls
+    expected = {PanelMode.ADAPTIVE: 4, PanelMode.STRICT: 8}.get(mode, calls)
+    assert started.estimate.calls == 8 + expected
+    announced = meant(line, Announcement)
+    assert said in plain(announced, "x·1/1")
+    record = await line.record(debate.id)
+    (row,) = rows(record, "debates")
+    assert (row["panel_mode"], row["single"]) == (mode.value, mode is PanelMode.ONE)
+    assert row["jury_winner"] in ("A", "B")
+
+
+async def test_all_jurors_read_in_both_orders_and_a_recused_one_does_not_count(
+    stage: Stage, line: Running
+) -> None:
+    """The matrix is complete, and a juror of a debater's family decides nothing."""
+
+    def respond(body: Any) -> str:
+        if not judging(body):
+            return play(body)
+        if body["model"] != "j9":
+            return fair_ballot(body)
+        loser, winner = sorted(shown(body))  # against everyone else, and as strongly as it can be
+        return ballot({winner: 10, loser: 1}, winner)
+
+    stage.server.respond = respond
+    debate = await line.hold(of(PanelMode.ALL, (*EIGHT[:2], KIN)))
+    record = await line.record(debate.id)
+    read = Counter((one["juror"], one["order"]) for one in rows(record, "verdicts"))
+    assert read == {(f"near/j{n}", order): 1 for n in (1, 2, 9) for order in ("AB", "BA")}
+    marked = {one["juror"] for one in rows(record, "verdicts") if one["recused"]}
+    assert marked == {"near/j9"}
+    assert record.verdict is not None
+    assert (record.verdict.valid, record.verdict.winner) == (4, record.ballots[0].verdict)
+    reveal = meant(line, Reveal)
+    assert "near/j9: " in plain(reveal, "x·1/1")
+    assert plain(reveal, "x·1/1").count("not counted, as it is related to a debater") == 1
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("count", [2, 3, 5, 8])
+async def test_jurors_that_go_by_the_order_alone_end_in_a_tie(
+    stage: Stage, line: Running, mode: PanelMode, count: int
+) -> None:
+    stage.server.respond = lambda body: first_shown(body) if judging(body) else play(body)
+    debate = await line.hold(of(mode, EIGHT[:count]))
+    record = await line.record(debate.id)
+    assert record.verdict is not None
+    assert record.verdict.winner == "tie"
+    assert record.verdict.invalid == 0
+
+
+@pytest.mark.parametrize("mode", [PanelMode.ALL, PanelMode.ONE])
+async def test_a_failed_juror_stays_a_failed_juror(
+    stage: Stage, line: Running, mode: PanelMode
+) -> None:
+    """Nobody takes its place, and its other reading decides nothing on its own."""
+
+    def respond(body: Any) -> str:
+        if judging(body) and body["model"] == "j1":
+            return "no ballot"
+        return play(body)
+
+    stage.server.respond = respond
+    debate = await line.hold(of(mode, EIGHT[:3]))
+    record = await line.record(debate.id)
+    failed = [one for one in rows(record, "verdicts") if one["juror"] == "near/j1"]
+    assert [(one["valid"], one["raw"]) for one in failed] == [(False, "no ballot")] * 2
+    assert record.verdict is not None
+    if mode is PanelMode.ONE:
+        assert record.verdict.winner is None
+        assert "two readings" in record.verdict.problem
+        assert {one.juror for one in record.ballots} == {"near/j1"}
+    else:
+        assert (record.verdict.valid, record.verdict.invalid) == (4, 2)
+        assert record.verdict.winner in ("A", "B")
+
+
+async def test_a_single_verdict_is_marked_in_the_reveal(stage: Stage, line: Running) -> None:
+    stage.server.respond = play
+    await line.hold(of(PanelMode.ONE))
+    reveal = meant(line, Reveal)
+    assert reveal.verdict.single
+    assert "(a single juror, p(A)" in plain(reveal, "x·1/1")
+    assert plain(reveal, "x·1/1").count("near/j") == 1
+
+
+# --- interrupted ---------------------------------------------------------------------------
+
+
+class DiedError(RostrumError):
+    """The process is gone."""
+
+
+class Desk:
+    """Journals what jurors answer; dies at a call."""
+
+    def __init__(self) -> None:
+        self.stored: dict[str, Reply] = {}
+        self.asked: Counter[str] = Counter()
+        self.dies_after = 10_000
+
+    async def call(
+        self,
+        step: str,
+        model: Model,
+        messages: Sequence[ChatMessage],
+        sampling: Sampling,
+        *,
+        schema: AnswerSchema | None = None,
+        cue: Mapping[str, str] | None = None,
+    ) -> Reply:
+        """Return a stored reply, or one that is then stored."""
+        if step not in self.stored:
+            if not self.dies_after:
+                raise DiedError("gone")
+            self.dies_after -= 1
+            self.asked[step] += 1
+            assert schema is not None
+            names = list(schema.json_schema["properties"]["scores"]["properties"])
+            scores = dict(zip(sorted(names), (7, 6), strict=True))
+            text = ballot(scores, sorted(names)[0])
+            self.stored[step] = Reply(text=text, finish="stop", model=model.ref)
+        return self.stored[step]
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_a_panel_that_dies_at_every_call_asks_for_nothing_twice(
+    stage: Stage, line: Running, mode: PanelMode
+) -> None:
+    stage.server.respond = play
+    debate = await line.hold(of(mode, (*EIGHT[:4], KIN)))
+    record = await line.record(debate.id)
+
+    async def judge(desk: Desk) -> Any:
+        scribe, prompts = open_transcript(debate), load_prompts()
+        return await hold_panel(debate, record.turns, prompts, desk, scribe)
+
+    whole, pieces = Desk(), Desk()
+    expected = await judge(whole)
+    for _ in range(40):
+        pieces.dies_after = 1
+        try:
+            found = await judge(pieces)
+            break
+        except DiedError:
+            continue
+    assert found == expected
+    assert pieces.asked == whole.asked
+    assert set(pieces.asked.values()) == {1}
+
+
+# --- many jurors ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [12, 40])
+def test_a_reveal_of_many_jurors_fits_both_platforms(count: int) -> None:
+    verdict = {"winner": "A", "p": {"A": 0.9, "B": 0.1}, "z": 2, "valid": 2 * count, "invalid": 0}
+    jurors = tuple(
+        JurorLine(
+            juror=f"online/a-vendor/a-model-of-quite-a-long-name-{n}", verdict="A", order=order
+        )
+        for n in range(count)
+        for order in (("A", "B"), ("B", "A"))
+    )
+    reveal = Reveal.model_validate(
+        {
+            "topic": "Tea beats coffee",
+            "models": {"A": "x/ana", "B": "x/ben"},
+            "tally": {"counts": {"A": 1}, "gold": {"A": 1}, "quorum_met": True, "winner": "A"},
+            "verdict": verdict,
+            "jurors": jurors,
+            "agree": True,
+            "usd": 0.1,
+            "calls": 9,
+        }
+    )
+    embeds = [part.body for part in discord_render.parts(reveal, "x·1")]
+    blocks = [part.body for part in slack_render.parts(reveal, "x·1")]
+    for number in range(count):
+        assert sum(f"name-{number}`" in body for body in embeds) == 1
+        assert sum(f"name-{number}`" in body for body in blocks) == 1
