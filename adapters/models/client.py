@@ -111,7 +111,7 @@ class Exchange:
 
     def slot(self) -> AbstractAsyncContextManager[None]:
         """Wait until the backend may take another request."""
-        return self._models.gate(self._backend).pass_through()
+        return self._models.gate(self._backend)
 
     async def send(self) -> Outcome:
         """Make one try, and learn from a refusal."""

@@ -18,6 +18,7 @@ import os
 import sys
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager
+from http import HTTPStatus
 from importlib.metadata import version
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
@@ -48,7 +49,7 @@ _EVENTS = "text/event-stream"
 
 
 class Response(NamedTuple):
-    """What came back: a status, headers (lower case) and the whole body."""
+    """What came back: a status, a refusal's headers (lower case) and the whole body."""
 
     status: int
     headers: dict[str, str]
@@ -202,6 +203,8 @@ async def _taken(raw: ClientResponse, take: Callable[[bytes], bool]) -> Response
 
 
 def _headers(raw: ClientResponse) -> dict[str, str]:
+    if raw.status < HTTPStatus.BAD_REQUEST:
+        return {}
     return {name.lower(): value for name, value in raw.headers.items()}
 
 

@@ -129,6 +129,12 @@ class Scribe:
         return Transcript(topic, conditions, tuple(rounds))
 
 
+def hear_all(turns: Sequence[tuple[Scribe, Turn]]) -> None:
+    """Write turns of several debates down, each by its own scribe."""
+    for scribe, turn in turns:
+        scribe.hear(turn)
+
+
 def _say_place(place: int) -> str:
     order = _PLACES[place - 1] if place <= len(_PLACES) else f"as number {place}"
     return f"spoke {order} in this round"

@@ -10,7 +10,7 @@ from functools import partial
 import structlog
 
 from engine.blinding.blinding import BLINDER
-from engine.blinding.transcript import Scribe
+from engine.blinding.transcript import Scribe, hear_all
 from engine.blinding.veil import names_of
 from engine.debate import Debate, Model, Sampling, Setup, Status, Turn
 from engine.delivery.ending import STOPPED_BY_BUG, reason_of, said_of
@@ -57,6 +57,7 @@ class Runner:
     audience: Audience | None = None
     _prompts: dict[str, Prompts] = field(default_factory=dict)
     _pace: Pace = field(default_factory=Pace)
+    _unwritten: list[tuple[Scribe, Turn]] = field(default_factory=list)
 
     async def run_debate(self, debate_id: str) -> None:
         """Run a debate until its vote can open or it ends early.
@@ -75,6 +76,19 @@ class Runner:
         except Exception:  # a bug in one debate must not end the others
             log.exception("unhandled error in a debate", debate=debate_id)
             await self._end(debate_id, RostrumError(STOPPED_BY_BUG))
+
+    def write_down(self, scribe: Scribe, turn: Turn) -> None:
+        """Write a turn down for jurors once the next call is out, with those of other debates.
+
+        A trip to the thread costs more than a turn takes there.
+        """
+        if not self._unwritten:
+            asyncio.get_running_loop().call_later(SENT_SECONDS, self._write_down_all)
+        self._unwritten.append((scribe, turn))
+
+    def _write_down_all(self) -> None:
+        turns, self._unwritten = self._unwritten, []
+        BLINDER.submit(hear_all, turns)
 
     async def _run(self, debate_id: str, lease: Lease) -> None:
         debate, journaled = await asyncio.gather(
@@ -238,8 +252,7 @@ class LiveDesk:
     async def publish(self, turn: Turn, compose: Callable[[], Post]) -> None:
         """Keep a turn and queue its post, together; jurors' text of it is made beside a call."""
         self.recording += 1
-        loop = asyncio.get_running_loop()
-        loop.call_later(SENT_SECONDS, BLINDER.submit, self.scribe.hear, turn)
+        self.runner.write_down(self.scribe, turn)
         self.steps.later(partial(self._record, turn, compose))
 
     async def keep(self, note: Note) -> None:

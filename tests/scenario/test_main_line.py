@@ -78,7 +78,7 @@ async def test_the_record_holds_what_every_call_took(line: Running, stage: Stage
 async def test_simultaneous_sides_are_asked_together_and_posted_in_order(
     line: Running, stage: Stage
 ) -> None:
-    stage.server.always(acts.Act(wait=0.02), model="ana")  # so that B always answers first
+    stage.server.always(acts.Act(wait=0.2), model="ana")  # so that B always answers first
     debate = await line.hold(turn_order=TurnOrder.SIMULTANEOUS)
     assert stage.server.most_in_flight >= 2
     assert [step for step, _, _ in await transcript(line, debate)] == TURNS

@@ -136,7 +136,7 @@ async def test_a_cancelled_wait_gives_its_place_back() -> None:
     gate = Gate(backend, Pace())
 
     async def hold() -> None:
-        async with gate.pass_through():
+        async with gate:
             await asyncio.sleep(60)
 
     holder, waiter = asyncio.create_task(hold()), asyncio.create_task(hold())
@@ -144,5 +144,5 @@ async def test_a_cancelled_wait_gives_its_place_back() -> None:
     holder.cancel()
     waiter.cancel()
     await asyncio.gather(holder, waiter, return_exceptions=True)
-    async with asyncio.timeout(10), gate.pass_through():
+    async with asyncio.timeout(10), gate:
         pass
