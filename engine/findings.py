@@ -14,6 +14,8 @@ from engine.debate import Value
 
 # The kind of artifact that records a judge's or captain's question without an answer.
 UNANSWERED = "unanswered"
+# The kind of one that says what a side decides at its end; its name ends with the turn's step.
+DECISION = "decision"
 
 
 class Artifact(Value):

@@ -49,6 +49,18 @@ class Ballot(Value):
     latency: float | None = None
 
 
+class Summary(Value):
+    """A juror's neutral summary of a debate; it calls the sides by their letters.
+
+    `fit` says how it keeps its length: trimmed at a sentence, cut at a word, or left too short.
+    Without a `text`, `problem` says why.
+    """
+
+    text: str = ""
+    fit: Literal["as_written", "trimmed", "cut", "too_short"] = "as_written"
+    problem: str = ""
+
+
 class Verdict(Value):
     """The result of the panel's valid ballots.
 
@@ -57,6 +69,7 @@ class Verdict(Value):
     contender (two sides) or of the leader over the second (more). `order_alone` says that the
     panel is a tie because its lead could come from the order of showing alone. Where a format has
     several judges of its own, `by_judge` is the winner by each of them alone, in their order.
+    `summary` is there where the format asks a juror for one.
     """
 
     winner: str | None
@@ -72,6 +85,7 @@ class Verdict(Value):
     rubric: str = "panel"
     blind: bool = True
     by_judge: tuple[str | None, ...] = ()
+    summary: Summary | None = None
 
     @property
     def single(self) -> bool:

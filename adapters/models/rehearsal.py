@@ -26,7 +26,10 @@ from engine.debate import Model, Origin, Price, Usage
 from engine.floor.loop_pace import Pace
 from engine.ports import AnswerSchema, AttemptLog, Call, Reply
 
-OVER, OVER_TIMES = ("position",), 12  # the texts that have a limit in a structured turn
+OVER, OVER_TIMES = (
+    ("position", "synthesis", "why"),
+    12,
+)  # the texts that have a limit in a structured turn
 SLICE_S = 0.05
 GARBAGE = "~~ %% 0x1F no answer {[ ~~"
 

@@ -31,6 +31,7 @@ class Scene:
     kind: str = "turn"
     duty: str = ""
     words: int | None = None
+    shown: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, call: Call) -> Scene:
@@ -47,6 +48,7 @@ class Scene:
             kind=cue.get("kind") or ("shorten" if "shorten" in call.step else "turn"),
             duty=cue.get("duty", ""),
             words=int(cue["words"]) if cue.get("words", "").isdigit() else None,
+            shown=tuple(filter(None, cue.get("shown", "").split(","))),
         )
 
     @property

@@ -17,8 +17,9 @@ from engine.text import count_words
 
 LANGUAGES = ("en", "tr", "de", "es", "zh")
 SHORT_WORDS = 120
+DECISIONS = ("maintains", "qualifies")  # what its texts can be read as
 _OVER_WORDS = 900
-_SLOT = re.compile(r"\{(topic|quote|first|second)\}")
+_SLOT = re.compile(r"\{(topic|quote|first|second|one|two)\}")
 _STOP = re.compile(r"(?<=[^0-9\s][.!?])\s+|(?<=[。！？])")
 
 
@@ -87,6 +88,7 @@ class Speaker:
             "quote": quoted,
             "first": _within(self.order[0].title),
             "second": _within(self.order[1].title),
+            **dict(zip(("one", "two"), self.scene.shown or "AB", strict=False)),
         }
         chosen = variants[self.style % len(variants)]
         return _SLOT.sub(lambda slot: values[slot[1]], chosen)
@@ -96,11 +98,10 @@ class Speaker:
         return self.line(self.script.phrases[name])
 
     def phrases(self) -> dict[str, tuple[str, ...]]:
-        """Return all phrases with their blanks filled in."""
-        return {
-            name: tuple(self.line((text,)) for text in texts)
-            for name, texts in self.script.phrases.items()
-        }
+        """Return all phrases with their blanks filled in, those of a last turn included."""
+        closing = {"synthesis": self.script.synthesis, "why": self.script.decision}
+        every = {**self.script.phrases, **closing, "decision": DECISIONS}
+        return {name: tuple(self.line((text,)) for text in texts) for name, texts in every.items()}
 
     def point(self, point: Point) -> str:
         """Return an argument in a few sentences, with its title in bold."""
@@ -122,6 +123,8 @@ def _within(title: str) -> str:
 def compose(scene: Scene, options: Options) -> str:
     """Return a turn as Markdown, within classic's limits unless the options say otherwise."""
     speaker = Speaker.of(scene, options.name)
+    if scene.kind == "summary":
+        return speaker.phrase("neutral")
     shortening = scene.kind == "shorten"
     over = options.over == "always" or (options.over == "once" and not shortening)
     if scene.closing and scene.words is None:

@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 import orjson
 
+from engine.blinding.mentions import scrub
 from engine.dataset.columns import (
     BALLOT,
     DEBATE,
@@ -151,6 +152,19 @@ _JUDGED: Columns = (
         Column("order_alone", FLAG, "whether the jury ties as its lead could come from the order "
                "alone; null without a panel"),
     ),
+    *part_of(
+        "summary",
+        Column("summary", TEXT, "a juror's neutral summary; it calls the sides by their letters; "
+               "null without one", lambda summary: scrub(summary.text) or None, "juror"),
+        Column("summary_fit", TEXT, "`as_written`, in 400 to 600 characters; `trimmed` at a "
+               "sentence, `cut` at a word, or left `too_short`; null without one",
+               lambda summary: summary.fit if summary.text else None),
+        Column("summary_problem", TEXT, "why that juror gave none; null with one, or where the "
+               "format asks for none", lambda summary: summary.problem or None),
+    ),
+    Column("summary_by", TEXT, "the juror asked for it; null where the format asks for none",
+           lambda entry: next((one.model for one in entry.record.calls if one.step == "summary"),
+                              None)),
     Column("panel_mode", TEXT, "`adaptive`, `strict`, `all` (every juror in both orders) or `one`",
            "debate.setup.panel.mode"),
     Column("single", FLAG, "whether the verdict is that of one juror alone",

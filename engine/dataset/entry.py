@@ -9,7 +9,7 @@ from typing import NamedTuple
 from engine.blinding.mentions import scrub
 from engine.dataset.voters import Pseudonyms
 from engine.debate import ENDED, Debate, Turn
-from engine.judging import Persuasion, Question, Tally
+from engine.judging import Persuasion, Question, Summary, Tally
 from engine.store import Answer, DebateRecord
 from engine.topics import split_of, topic_id
 from engine.votes.labels import persuasion
@@ -49,6 +49,11 @@ class Entry:
     def debate(self) -> Debate:
         """The debate itself."""
         return self.record.debate
+
+    @property
+    def summary(self) -> Summary | None:
+        """A juror's neutral summary, where one was asked for."""
+        return self.record.verdict.summary if self.record.verdict else None
 
     @property
     def replaced(self) -> str | None:

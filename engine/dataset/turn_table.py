@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from engine.blinding.mentions import scrub
 from engine.dataset.columns import (
     CALL,
     DEBATE,
@@ -25,7 +26,7 @@ from engine.dataset.columns import (
 )
 from engine.dataset.entry import Entry
 from engine.debate import Model, Turn
-from engine.findings import Score
+from engine.findings import DECISION, Score
 from engine.ports import Reply
 from engine.store import CallRecord
 
@@ -45,12 +46,14 @@ class _Spoken(NamedTuple):
     reply: Reply | None
     scores: list[Score]
     thumbs: Mapping[tuple[bool, bool], int] | None
+    decision: Mapping[str, Any] | None
 
 
 def _spoken(entry: Entry) -> Iterator[_Spoken]:
     """Yield the turns in the order of speaking."""
     calls = {call.step: call for call in entry.record.calls if call.reply is not None}
     labels = entry.record.labels
+    decisions = {one.name: one.body for one in entry.record.artifacts if one.kind == DECISION}
     for turn, text in entry.speeches:
         shorter = calls.get(f"{turn.step}/shorten")
         call = shorter or calls.get(turn.step)
@@ -65,6 +68,7 @@ def _spoken(entry: Entry) -> Iterator[_Spoken]:
             thumbs=Counter((one.up, one.blind) for one in labels if one.step == turn.step)
             if labels
             else None,
+            decision=decisions.get(f"{DECISION}/{turn.step}"),
         )
 
 
@@ -114,6 +118,15 @@ TURNS = Table(
             ),
             "what the format's own judge gave the turn; often empty",
             lambda spoken: spoken.scores,
+        ),
+        *part_of(
+            "decision",
+            Column("decision", TEXT,
+                   "what its side decides at the end: `maintains`, `qualifies` or `gives_up` its "
+                   "position, or `unknown`; null for a turn that decides nothing",
+                   lambda body: body["decision"], "model"),
+            Column("decision_why", TEXT, "why, in its own words; null likewise",
+                   lambda body: scrub(body["why"]) or None, "model"),
         ),
         Column("model_asked", TEXT, "`backend/model` as it was asked for", "model.ref"),
         Column("model_answered", TEXT,

@@ -155,6 +155,7 @@ class Floor:
         show: Callable[[S], str],
         limits: TurnLimits,
         role: str = "debater",
+        opposing: str | None = None,
         **facts: Any,
     ) -> Answer[S]:
         """Let a seat give a structured turn, shown as the Markdown that `show` makes of it.
@@ -164,7 +165,7 @@ class Floor:
         """
         await self._desk.room()
         step = f"turn/{round_name}/{seat}"
-        variables = self._variables(round_name, limits, None, facts | {"side": side_of(seat)})
+        variables = self._variables(round_name, limits, opposing, facts | {"side": side_of(seat)})
         history = self._history(seat, variables)
         history.append(_user(self._prompts.render(template, **variables)))
         answer = await self._ask(

@@ -1,11 +1,25 @@
-"""`classic`: two sides, four rounds, and only the opponent's last words in between."""
+"""`classic`: two sides, four rounds, and only the opponent's last words in between.
+
+A side's last turn says in a structured form what it decides: whether it maintains its position,
+qualifies it or gives it up, and why.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
+
 from engine.debate import Request, TurnOrder, Value
+from engine.findings import DECISION, Artifact
 from engine.floor.floor import Floor
 from engine.floor.limits import TurnLimits
-from engine.formats.format import Format
+from engine.floor.schema import TEXT, choice, named
+from engine.floor.shapes import Answer, Fault, Shape
+from engine.formats.format import Format, Labels
+
+DECISIONS = ("maintains", "qualifies", "gives_up")
+PLAIN_CLOSING = 1  # the version whose last turn was plain text in two parts
+UNKNOWN = "unknown"  # a decision that could not be read, which is never guessed
 
 
 class ClassicLimits(Value):
@@ -17,6 +31,20 @@ class ClassicLimits(Value):
     decision_words: int = 200
 
 
+class Conclusion(Value, extra="ignore"):
+    """A side's last turn: what the debate established, and what follows for its position."""
+
+    synthesis: str
+    why: str
+    decision: str = ""
+
+    @property
+    def read(self) -> str:
+        """Return the decision as one of `DECISIONS`, or `UNKNOWN`."""
+        said = "_".join(self.decision.casefold().replace("-", " ").replace("_", " ").split())
+        return said if said in DECISIONS else UNKNOWN
+
+
 class Classic(Format):
     """Opening, rebuttal (as often as asked), assumptions, closing; A speaks, then B.
 
@@ -25,8 +53,10 @@ class Classic(Format):
     """
 
     name = "classic"
-    version = 1
+    version = 2
+    finishes = (1,)
     takes_rounds = True
+    summarised = True
 
     def rounds(self, request: Request) -> tuple[str, ...]:
         """Return the rounds in order; further rebuttals are numbered from 2."""
@@ -57,14 +87,79 @@ class Classic(Format):
 
     async def _speak(self, floor: Floor, seat: str, round_name: str, opposing: str | None) -> str:
         kind = round_name.split("-")[0]
+        if kind == "closing" and floor.version > PLAIN_CLOSING:
+            return await self._close(floor, seat, opposing)
         return await floor.speak(
             seat,
             round_name,
             template=f"classic/{seat.lower()}/{kind}",
             limits=limits_of(floor, kind),
-            role="closing" if kind == "closing" else "debater",
             opposing=opposing,
         )
+
+    async def _close(self, floor: Floor, seat: str, opposing: str | None) -> str:
+        """Let a side give its last turn, and keep its decision."""
+        labels = floor.prompts.data("classic/labels", Labels).of(floor.request.language)
+        limits = limits_of(floor, "closing")
+        answer = await floor.state(
+            seat,
+            "closing",
+            template=f"classic/{seat.lower()}/closing",
+            shape=shape_of(floor, limits),
+            show=partial(show, labels),
+            limits=limits,
+            role="closing",
+            opposing=opposing,
+        )
+        turn = next(turn for turn in reversed(floor.turns) if turn.seat == seat)
+        await floor.keep(artifacts=[decided(turn.step, answer)])
+        return turn.text
+
+
+def shape_of(floor: Floor, limits: TurnLimits) -> Shape[Conclusion]:
+    """Return the form of a last turn, with its limits."""
+
+    def check(said: Conclusion) -> tuple[Fault, ...]:
+        measured = (
+            ("long_synthesis", len(said.synthesis), limits.synthesis_chars, "characters"),
+            ("long_decision", floor.count(said.why), limits.decision_words, "words"),
+        )
+        faults = [
+            Fault(
+                kind=kind,
+                what=f"{kind.removeprefix('long_')} has {found} {unit}; at most {most} are allowed",
+                measured=found,
+                limit=most,
+            )
+            for kind, found, most, unit in measured
+            if most is not None and found > most
+        ]
+        if said.read == UNKNOWN:
+            known = ", ".join(DECISIONS)
+            faults.append(Fault(kind="no_decision", what=f"decision is none of {known}"))
+        return tuple(faults)
+
+    properties = {"synthesis": TEXT, "why": TEXT, "decision": choice(*DECISIONS)}
+    return Shape(Conclusion, named("Conclusion", properties), check)
+
+
+def show(labels: Mapping[str, str], said: Conclusion) -> str:
+    """Return a last turn as people read it: the synthesis, then the decision and why."""
+    decision = labels.get(said.read)
+    return "\n\n".join(
+        (said.synthesis, "---", *([f"**{decision}**"] if decision else []), said.why)
+    )
+
+
+def decided(step: str, answer: Answer[Conclusion]) -> Artifact:
+    """Return what the record keeps of a side's decision; one that cannot be read is unknown."""
+    said = answer.value
+    decision = UNKNOWN if said is None else said.read
+    body = {"decision": decision, "why": "" if said is None else said.why}
+    valid = decision != UNKNOWN
+    if not valid:
+        body |= {"raw": answer.raw, "problem": answer.problem}
+    return Artifact.of(f"{DECISION}/{step}", DECISION, body, valid=valid)
 
 
 def limits_of(floor: Floor, kind: str) -> TurnLimits:

@@ -28,6 +28,16 @@ class NoOptions(Value):
     """The options of a format that has none of its own."""
 
 
+class Labels(Value):
+    """The data file of labels: the words around structured answers, by language."""
+
+    labels: dict[str, dict[str, str]]
+
+    def of(self, language: str) -> dict[str, str]:
+        """Return the labels of a language; what it lacks is English."""
+        return self.labels["en"] | self.labels.get(language.split("-")[0].lower(), {})
+
+
 class Roles(NamedTuple):
     """Who takes part: contenders, seats that may have a model of their own, own judges.
 
@@ -57,9 +67,10 @@ class Format(ABC):
     format knows, None where people may choose; `default_rounds` stands for a number of rounds
     that nobody asked for, and `takes_rounds` says that people may ask for one; `stance` says that
     people are asked for theirs in any case; `clocked` that a clock decides how many turns there
-    are; `files` that it posts files. `finishes` are earlier versions that the script still holds
-    as they were: it asks `floor.version` where they differ from its own. `rubric` is what
-    jurors score by unless the operator has chosen another.
+    are; `files` that it posts files; `summarised` that a juror writes a summary for the reveal.
+    `finishes` are earlier versions that the script still holds as they were: it asks
+    `floor.version` where they differ from its own. `rubric` is what jurors score by unless the
+    operator has chosen another.
     """
 
     name: str
@@ -74,6 +85,7 @@ class Format(ABC):
     clocked: bool = False
     files: bool = False
     rubric: str = "debate"
+    summarised: bool = False
 
     def roles(self, options: Mapping[str, object]) -> Roles:
         """Return who takes part, given complete options."""

@@ -110,7 +110,7 @@ class Panel:
         return step, make_ballot(reading, names, outcome, reply, prompt_hash(messages))
 
     async def _ask(self, step: str, reading: Reading, messages: Sequence[ChatMessage]) -> Reply:
-        names = self._names(reading.order)
+        names = self.names(reading.order)
         cue = {
             "kind": "ballot",
             "topic": self.debate.request.topic,
@@ -128,11 +128,12 @@ class Panel:
         outcome = read_ballot(reply.text, reply.finish, setup.names, self.rubric)
         return replace(outcome, repaired=True) if reply.replaced else outcome
 
-    def _names(self, order: tuple[str, ...]) -> tuple[str, ...]:
+    def names(self, order: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the neutral names in an order of showing."""
         return tuple(self.debate.setup.names[side] for side in order)
 
     def _write(self, order: tuple[str, ...]) -> tuple[ChatMessage, ...]:
-        variables = self._variables(order)
+        variables = self.variables(order)
         shared = self.prompts.render("jury/transcript", **variables)
         asked = self.prompts.render("jury/ballot", **variables)
         return (
@@ -150,8 +151,9 @@ class Panel:
             ChatMessage(role="user", content=ask),
         )
 
-    def _variables(self, order: tuple[str, ...]) -> dict[str, Any]:
-        request, names = self.debate.request, self._names(order)
+    def variables(self, order: tuple[str, ...]) -> dict[str, Any]:
+        """Return what the templates of the jury are given for an order of showing."""
+        request, names = self.debate.request, self.names(order)
         return {
             **self.transcript.arrange(names)._asdict(),
             "names": names,

@@ -23,6 +23,7 @@ from engine.store import Note, Post
 
 EXPECTED_JURORS = 4
 CHARS_PER_WORD = 6  # a space included
+SUMMARY_TOKENS = 140  # of 500 characters
 JURY_PROMPT_TOKENS = 700  # what a juror reads beside the transcript
 BRIEF = frozenset({"ask", "answer", "summary"})
 WORDINESS = {"de": 0.92, "tr": 0.77}  # as the built-in speeches have it
@@ -245,17 +246,20 @@ async def estimate(
         share = outline.shares.get(name, Share())
         read = share.tokens_in(setup.request, manner_of(model))
         bill.add(model, share.calls, read, share.tokens_out, share.most_out)
-    turns, reading = bill.calls, outline.spoken + JURY_PROMPT_TOKENS
+    reading = outline.spoken + JURY_PROMPT_TOKENS
     seats = attendance(setup.panel)
     jurors, most = setup.panel.readers[: seats.most], setup.sampling["juror"].max_tokens
     readings = 2 if setup.panel.audit else seats.readings
     expected = max(seats.fewest, min(EXPECTED_JURORS, seats.most))
+    if script.summarised:
+        bill.add(setup.panel.roster[-1], 1, reading, SUMMARY_TOKENS, most)
+    asked = bill.calls
     for juror in jurors[:expected] * readings:
         bill.add(juror, 1, reading, manner_of(juror).ballot, most)
     calls, tokens_in, tokens_out, usd = bill.calls, bill.tokens_in, bill.tokens_out, bill.usd
     for juror in jurors[expected:] * readings:
         bill.add(juror, 1, reading, manner_of(juror).ballot, most)
-    models = [*setup.request.speakers, *setup.request.judges, *jurors]
+    models = [*setup.request.speakers, *setup.request.judges, *jurors, setup.panel.roster[-1]]
     known = all(setup.prices.get(model.ref) is not None for model in models)
     slowest = max(pace[model.ref] for model in models)
     waves = (
@@ -263,7 +267,7 @@ async def estimate(
     )
     return Estimate(
         calls=calls,
-        calls_max=2 * (turns + readings * len(jurors)),
+        calls_max=2 * (asked + readings * len(jurors)),
         tokens_in=tokens_in,
         tokens_out=tokens_out,
         minutes=round(waves * slowest / 60, 2),

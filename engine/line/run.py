@@ -31,6 +31,7 @@ from engine.floor.steps import SENT_SECONDS, Steps
 from engine.floor.wake import Bell
 from engine.formats import format_of
 from engine.jury.panel import hold_panel, open_transcript
+from engine.jury.summary import summarise
 from engine.line.ahead import warm_up
 from engine.messages import Notice, StanceInvite, VoteInvite
 from engine.ports import AnswerSchema, Audience, ChatMessage, Models, Reply
@@ -128,9 +129,13 @@ class Runner:
             await floor.adjourned()
             if held.done():
                 held.result()
-            verdict, ballots = await hold_panel(
-                debate, floor.turns, prompts, desk.steps, desk.scribe
-            )
+            read = debate, tuple(floor.turns), prompts, desk.steps, desk.scribe
+            # Debates of a version without a summary have no templates for it.
+            asked = script.summarised and "jury/summary" in prompts.texts
+            summary = beside.start(summarise(*read)) if asked else None
+            verdict, ballots = await hold_panel(*read)
+        if summary is not None:
+            verdict = verdict.model_copy(update={"summary": summary.result()})
         seal = self.store.journal.record_verdict
         desk.steps.later(
             partial(seal, desk.lease, debate.id, verdict, ballots, _invitation(debate))

@@ -32,6 +32,7 @@ SPOKEN = frozenset(
     {"topic", "conditions", "language", "language_code", "round", "opposing", "limits"}
 )
 JUDGED = frozenset({"topic", "conditions", "rounds", "names", "criteria", "language", "tie_word"})
+SENT_BACK = frozenset({"jury/retry", "jury/summary_again"})
 # A template is a small program; its expressions can fail.
 MISTAKES = (TemplateError, TypeError, ValueError, ArithmeticError, LookupError)
 
@@ -170,7 +171,7 @@ def _check(name: str, changed: Prompts, built_in: Prompts) -> None:
         changed.data(name.removesuffix(DATA), _Table)
         return
     given = JUDGED if name.startswith("jury/") else SPOKEN
-    allowed = built_in.variables(name) | (frozenset() if name == "jury/retry" else given)
+    allowed = built_in.variables(name) | (frozenset() if name in SENT_BACK else given)
     unknown = changed.variables(name) - allowed
     if unknown:
         raise SettingsError(

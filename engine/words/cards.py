@@ -57,6 +57,7 @@ VIOLATIONS = {
     "long_synthesis": "a synthesis of {measured:g} characters; the limit is {limit:g}",
     "long_decision": "a decision of {measured:g} words; the limit is {limit:g}",
     "missing_synthesis": "no line of hyphens between the two parts",
+    "no_decision": "no decision that can be read",
     "long_reply": "a reply of {measured:,.0f} characters, cut to {limit:,.0f}",
     "overtime": "{measured:g} words; the time allows {limit:g}",
     "replaced_characters": "characters that cannot be shown ({measured:g})",

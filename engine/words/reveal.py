@@ -52,6 +52,8 @@ READING = "{verdict} (read {order})"
 READING_INVALID = "invalid, {problem} (read {order})"
 CONTRADICTORY = "contradicts its own scores"
 RECUSED = "; not counted, as it is related to a debater"
+IN_SHORT = "**In short:** {text}"
+SHORTENED = "**In short** (shortened)**:** {text}"
 AGREE = {
     True: "People and jury **agree**.",
     False: "People and jury **disagree**.",
@@ -87,6 +89,11 @@ def reveal_lines(reveal: Reveal) -> Iterator[str]:
         yield _scored(reveal.criteria)
     yield ""
     yield AGREE[reveal.agree]
+    summary = reveal.verdict.summary
+    if summary is not None and summary.text:
+        yield ""
+        said = SHORTENED if summary.fit in ("trimmed", "cut") else IN_SHORT
+        yield said.format(text=summary.text)
     cost = COST_UNKNOWN if reveal.usd is None else SPENT_USD.format(usd=reveal.usd)
     yield plural(SPENT, reveal.calls, cost=cost)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -34,9 +35,14 @@ class Asked:
 
 
 def tell(step: str) -> str:
-    """Say which step speaks; a closing has its two parts."""
+    """Say which step speaks; a closing has its two parts, and its decision."""
     words = f"Words of {step}."
-    return f"{words}\n\n---\n\nDecision of {step}." if "/closing/" in step else words
+    return conclude(words, f"Decision of {step}.") if "/closing/" in step else words
+
+
+def conclude(synthesis: str, why: str, decision: str = "maintains") -> str:
+    """Return a last turn as a model writes it."""
+    return json.dumps({"synthesis": synthesis, "why": why, "decision": decision})
 
 
 class ScriptedDesk:
@@ -122,7 +128,7 @@ def setup_of(
     roles = {"debater": 0.7, "closing": 0.5, "juror": 0.2}
     return Setup(
         request=request,
-        format_version=1,
+        format_version=2,
         templates="",
         panel=PanelSetup(roster=(Model.parse("near/j1"), Model.parse("near/j2"))),
         names={"A": "Avocet", "B": "Wagtail"},

@@ -147,11 +147,18 @@ def _pleasant(body: Body) -> str:
 class ModelServer:
     """The server; use it as an async context manager. `latency` is seconds a completion.
 
+    `said` tells a model's steps apart: by default, by the answers that a request has in it.
     While `gate` is clear no completion is answered; `answered` counts those that were.
     """
 
-    def __init__(self, respond: Respond = _pleasant, latency: float = 0.0) -> None:
+    def __init__(
+        self,
+        respond: Respond = _pleasant,
+        latency: float = 0.0,
+        said: Callable[[Body], int] | None = None,
+    ) -> None:
         self.respond = respond
+        self.said = said or answers_in
         self.latency = latency
         self.requests: list[Body] = []
         self.headers: list[Mapping[str, str]] = []
@@ -269,7 +276,7 @@ class ModelServer:
 
     def _act(self, body: Body) -> Act:
         for model in (str(body.get("model")), ANY):
-            for said in (answers_in(body), None):
+            for said in (self.said(body), None):
                 if self._scripts[model, said]:
                     return self._scripts[model, said].popleft()
             for act in self._always[model]:

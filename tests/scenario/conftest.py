@@ -26,6 +26,7 @@ from engine.line.service import Service, Started
 from engine.ports import VenueLimits
 from engine.prompts.library import Prompts
 from engine.store import Caps, DebateRecord, ExportFilter
+from tests.doubles.desk import conclude
 from tests.doubles.hall import has_ended
 from tests.doubles.joined import joined
 from tests.doubles.memory.venue import MemoryVenue, StoredMessage
@@ -91,8 +92,13 @@ def judging(body: Body) -> bool:
 
 
 def is_closing(body: Body) -> bool:
-    """Whether a request asks for a closing's two parts."""
-    return "three hyphens" in asked(body)
+    """Whether a request asks for a closing and its decision."""
+    return "gives_up" in asked(body)
+
+
+def summing_up(body: Body) -> bool:
+    """Whether a request asks a juror for the neutral summary."""
+    return "neutral summary" in prompt(body)
 
 
 def shown(body: Body) -> tuple[str, ...]:
@@ -109,8 +115,14 @@ def ballot(scores: Mapping[str, int], verdict: str, **changes: Any) -> str:
     return orjson.dumps(answer | {"confidence": 0.7} | changes).decode()
 
 
+SUMMARY = " ".join(["One side spoke of costs and the other of gains; neither settled it."] * 7)
+"""A summary of a length that is taken: 475 characters."""
+
+
 def fair_ballot(body: Body) -> str:
-    """Prefer the same contender in either order."""
+    """Prefer the same contender in either order; asked for a summary, give one."""
+    if summing_up(body):
+        return SUMMARY
     winner, other = sorted(shown(body))
     return ballot({winner: 8, other: 5}, winner)
 
@@ -121,7 +133,7 @@ def play(body: Body) -> str:
         return fair_ballot(body)
     mark = hashlib.sha256(prompt(body).encode()).hexdigest()[:8]
     said = f"Speech {mark} by {body['model']}, number {len(body['messages']) // 2}."
-    return f"In short, {said}\n\n---\n\nI decide: {said}" if is_closing(body) else said
+    return conclude(f"In short, {said}", f"I decide: {said}") if is_closing(body) else said
 
 
 # --- where it is held --------------------------------------------------------------------
@@ -210,8 +222,9 @@ class Stage:
 
     @property
     def jurors_asked(self) -> list[Body]:
-        """The requests that asked a juror."""
-        return [body for body in self.server.requests if judging(body)]
+        """The requests that asked a juror for a ballot."""
+        asked = [body for body in self.server.requests if judging(body)]
+        return [body for body in asked if not summing_up(body)]
 
 
 @pytest.fixture

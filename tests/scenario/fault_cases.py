@@ -156,13 +156,15 @@ def prepare_jurors(name: str, house: House) -> None:
     if name in ODD:
         unreadable = replace(ODD[name], text=UNREADABLE)
     elif name == "an answer of 1 MB":
-        for step in (first, again, house.juror(1), house.juror(2)):
+        for step in (first, again, house.juror(1), house.juror(2), house.summary):
             house.disturb(step, acts.big())
         return
     elif name in ASKED_AGAIN:
         unreadable = ASKED_AGAIN[name]
+        # The connection of a summary that was answered would be a way round the absence.
+        house.disturb(house.summary, Act(wait=2 * AWAY_S))
     elif name in ONCE:
-        for step in (first, again, house.juror(1), house.juror(2)):
+        for step in (first, again, house.juror(1), house.juror(2), house.summary):
             house.disturb(step, ONCE[name].act)
     house.disturb(first, unreadable)
 

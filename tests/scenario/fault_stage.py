@@ -1,8 +1,8 @@
 """A stage for faults: every debate has a model server, and so a backend, of its own.
 
-A debate on it takes the same 13 steps: nine calls of debaters, of which one asks to shorten, and
-four of jurors, of which one asks again. A step is told by its model and by how many answers of
-that model its request holds, so that each can be disturbed by itself.
+A debate on it takes the same 14 steps: nine calls of debaters, of which one asks to shorten, four
+of jurors, of which one asks again, and one for the summary. A step is told by its model and by how
+many answers of that model its request holds, so that each can be disturbed by itself.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from engine.ports import VenueLimits
 from tests.doubles.joined import joined
 from tests.doubles.memory.venue import MemoryVenue
 from tests.doubles.model_server import Act, Body, ModelServer, answers_in
-from tests.scenario.conftest import DEFAULTS, NO_CAPS, PRICE, Running, judging, play
+from tests.scenario.conftest import DEFAULTS, NO_CAPS, PRICE, Running, judging, play, summing_up
 
 UNREADABLE = "I like both of them."
 VOTED_ON = DEFAULTS.model_copy(update={"vote_minutes": 600.0})
@@ -52,6 +52,14 @@ TURNS = (
     Step("turn/closing/A", "ana", 4),
     Step("turn/closing/B", "ben", 3),
 )
+
+
+SUMMARY_SAID = 10  # as if in a history of its own, beside the ballots of the same juror
+
+
+def said_by(body: Body) -> int:
+    """Return which step of its model a request is: the answers in it, or the summary."""
+    return SUMMARY_SAID if summing_up(body) else answers_in(body)
 
 
 class Try(NamedTuple):
@@ -86,7 +94,7 @@ class Held(NamedTuple):
     @property
     def asked(self) -> Counter[tuple[str, int]]:
         """How often each step was asked for, as the server saw it."""
-        return Counter((str(body["model"]), answers_in(body)) for body in self.server.requests)
+        return Counter((str(body["model"]), said_by(body)) for body in self.server.requests)
 
     @property
     def billed(self) -> float:
@@ -124,7 +132,7 @@ class House:
     """The backend of one debate, and the debate that is held on it."""
 
     name: str
-    server: ModelServer = field(default_factory=lambda: ModelServer(speak))
+    server: ModelServer = field(default_factory=lambda: ModelServer(speak, said=said_by))
     timeout_s: float = 30.0
     jurors: int = len(ROSTER)
     debate_id: str = ""
@@ -165,6 +173,11 @@ class House:
     def juror(self, place: int, again: bool = False) -> Step:
         """Return the step of the juror at a place of the roster; its name is not known here."""
         return Step("", self.roster[place].name, int(again))
+
+    @property
+    def summary(self) -> Step:
+        """The step of the juror who writes the summary."""
+        return Step("summary", self.roster[-1].name, SUMMARY_SAID)
 
 
 @dataclass(slots=True)

@@ -43,9 +43,9 @@ def matrix(migrated_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Mat
 
 
 def steps_of(held: Held) -> list[str]:
-    """Return the 13 steps of a debate whose panel needed three jurors."""
+    """Return the 14 steps of a debate whose panel needed three jurors."""
     jurors = [held.reading(place) for place in range(3)]
-    return [*(step.name for step in TURNS), *jurors, held.reading(0, again=True)]
+    return [*(step.name for step in TURNS), *jurors, held.reading(0, again=True), "summary"]
 
 
 def check_cost(fault: Fault, failed: Try) -> None:
@@ -99,7 +99,7 @@ def test_each_try_of_a_fault_that_passes_is_in_the_journal(matrix: Matrix, name:
         check_answered(done)
         wider = PRICE.cost(0, 1000) if name == "length without text" else 0.0
         assert done.cost_max == pytest.approx(failed.cost_max + wider)
-    assert len(held.journal) == sum(held.asked.values()) == 26
+    assert len(held.journal) == sum(held.asked.values()) == 28
     assert sum(one.cost or 0 for one in held.journal) == pytest.approx(held.billed)
 
 
@@ -159,7 +159,7 @@ def test_missing_usage_is_an_unknown_cost_at_every_step(matrix: Matrix) -> None:
     held, clean = matrix.once["missing usage"], matrix.once["clean"]
     assert held.words == clean.words
     assert held.verdict == clean.verdict
-    assert [(one.state, one.cost) for one in held.journal] == [("done", None)] * 13
+    assert [(one.state, one.cost) for one in held.journal] == [("done", None)] * 14
     known = sum(one.cost or 0 for one in clean.journal)
     assert known == pytest.approx(clean.billed)
     assert sum(one.cost_max for one in held.journal) > known
@@ -169,7 +169,7 @@ def test_json_by_another_name_is_read(matrix: Matrix) -> None:
     held, clean = matrix.once["JSON called text"], matrix.once["clean"]
     assert held.words == clean.words
     assert held.verdict == clean.verdict
-    assert len(held.journal) == sum(held.asked.values()) == 13
+    assert len(held.journal) == sum(held.asked.values()) == 14
 
 
 def test_a_megabyte_at_every_step_is_kept_whole_and_never_a_score(matrix: Matrix) -> None:
@@ -177,10 +177,10 @@ def test_a_megabyte_at_every_step_is_kept_whole_and_never_a_score(matrix: Matrix
     assert held.debate.status is Status.VOTING
     *others, closing = held.turns
     assert len(closing.text) > 999_000
-    assert [violation.kind for violation in closing.violations] == ["missing_synthesis"]
+    assert [violation.kind for violation in closing.violations] == ["unreadable"]
     assert not any(turn.violations or len(turn.text) > 1000 for turn in others)
     long = [one for one in held.journal if (one.tokens_out or 0) == 250_000]
-    assert len(long) == 13
+    assert len(long) == 14
     assert all(one.state == "done" for one in held.journal)
     spoilt = held.ballot(0)
     assert (spoilt.valid, spoilt.scores, spoilt.verdict) == (False, None, None)

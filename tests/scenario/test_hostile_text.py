@@ -8,6 +8,7 @@ import pytest
 
 from engine.debate import Status
 from engine.text import clean
+from tests.doubles.desk import conclude
 from tests.doubles.memory.venue import StoredMessage
 from tests.doubles.model_server import Body
 from tests.scenario.conftest import Stage, fair_ballot, is_closing, judging, prompt
@@ -34,7 +35,7 @@ def speak(stage: Stage, text: str) -> None:
     def respond(body: Body) -> str:
         if judging(body):
             return fair_ballot(body)
-        return f"Short.\n\n---\n\n{text}" if is_closing(body) else text
+        return conclude("Short.", text.replace("\0", "")) if is_closing(body) else text
 
     stage.server.respond = respond
 
@@ -105,7 +106,7 @@ async def test_all_of_them_in_turn_make_one_ordinary_debate(stage: Stage) -> Non
         if judging(body):
             return fair_ballot(body)
         text = next(texts)
-        return f"Short.\n\n---\n\n{text}" if is_closing(body) else text
+        return conclude("Short.", text.replace("\0", "")) if is_closing(body) else text
 
     stage.server.respond = respond
     async with stage.process() as line:

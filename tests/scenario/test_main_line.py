@@ -10,9 +10,11 @@ import pytest
 
 from engine.debate import Debate, Model, Price, Status, TurnOrder
 from engine.errors import BudgetError, UsageError
+from engine.judging import Summary
 from engine.line.intake import Defaults
 from engine.prompts.library import Prompts, load_prompts
 from tests.doubles import model_server as acts
+from tests.doubles.desk import conclude
 from tests.doubles.model_server import Body
 from tests.scenario.conftest import (
     DEFAULTS,
@@ -20,6 +22,7 @@ from tests.scenario.conftest import (
     NO_CAPS,
     PRICE,
     SIDES,
+    SUMMARY,
     Running,
     Stage,
     fair_ballot,
@@ -45,14 +48,17 @@ async def transcript(line: Running, debate: Debate) -> list[tuple[str, str, int]
 
 async def test_a_debate_goes_from_its_command_to_the_reveal(line: Running, stage: Stage) -> None:
     started = await line.start(conditions="Consider only breakfast.")
-    assert started.estimate.calls == 11
+    assert started.estimate.calls == 12
     debate = await line.ended(started.debate.id)
     assert debate.status is Status.CLOSED
     record = await line.record(debate.id)
     assert [turn.step for turn in record.turns] == TURNS
-    assert [turn.words for turn in record.turns] == [6] * 6 + [16] * 2
+    assert [turn.words for turn in record.turns] == [6] * 6 + [19] * 2
     assert record.verdict is not None
     assert (record.verdict.valid, record.verdict.invalid) == (3, 0)
+    assert record.verdict.summary == Summary(text=SUMMARY)
+    decided = {one.name: one.body["decision"] for one in record.artifacts}
+    assert decided == {f"decision/turn/closing/{side}": "maintains" for side in "AB"}
     said = [message.body for message in in_thread(stage)]
     assert [f"turn {number} of 8" in text for number, text in enumerate(said[:8], 1)] == [True] * 8
     assert "The vote closed" in said[8]
@@ -63,7 +69,7 @@ async def test_a_debate_goes_from_its_command_to_the_reveal(line: Running, stage
 async def test_the_record_holds_what_every_call_took(line: Running, stage: Stage) -> None:
     debate = await line.hold()
     record = await line.record(debate.id)
-    assert len(record.calls) == len(stage.server.requests) == 11
+    assert len(record.calls) == len(stage.server.requests) == 12
     for call in record.calls:
         assert (call.attempt, call.error) == (1, "")
         assert call.reply is not None
@@ -71,7 +77,7 @@ async def test_the_record_holds_what_every_call_took(line: Running, stage: Stage
         assert 0 < call.cost <= call.cost_max
         assert len(call.prompt_hash) == 64
     tries, usd = await line.store.journal.spending(debate.id)
-    assert tries == 11
+    assert tries == 12
     assert usd == pytest.approx(sum(call.cost or 0 for call in record.calls))
 
 
@@ -168,11 +174,11 @@ class Interruptions:
         return ended if isinstance(ended, Debate) else None
 
     async def _asked(self, order: TurnOrder) -> None:
-        """Wait until a speech, both of a round, or the first three jurors are asked for."""
+        """Wait until a speech, both of a round, or three ballots and the summary are asked for."""
         server, speeches = self.stage.server, 1 if order is TurnOrder.SEQUENTIAL else 2
 
         def out() -> bool:
-            most = 3 if server.requests and judging(server.requests[-1]) else speeches
+            most = 4 if server.requests and judging(server.requests[-1]) else speeches
             return server.in_flight >= most
 
         while not out():  # noqa: ASYNC110
@@ -207,7 +213,7 @@ async def test_a_process_that_ends_at_every_step_changes_nothing(
     assert sorted(prompt(body) for body in stage.turns_asked) == sorted(asked_once)
     assert len(stage.jurors_asked) == 3
     assert all(call.attempt == 1 and call.reply for call in record.calls)
-    assert len(record.calls) == len(first.calls) == 11
+    assert len(record.calls) == len(first.calls) == 12
     assert [ballot.juror for ballot in record.ballots] == [ballot.juror for ballot in first.ballots]
     posts = [call.said for call in stage.venue.seen if call.method == "post"]
     assert len(posts) == len(set(posts)) == 11
@@ -216,7 +222,7 @@ async def test_a_process_that_ends_at_every_step_changes_nothing(
 def tell(body: Body) -> str:
     """Speak by side and round alone, so that two debates are alike."""
     said = f"Number {len(body['messages'])} of {'one' if body['model'] == 'ana' else 'other'}."
-    return f"{said}\n\n---\n\n{said}" if is_closing(body) else said
+    return conclude(said, said) if is_closing(body) else said
 
 
 async def test_defaults_that_change_meanwhile_change_no_debate_that_has_begun(
@@ -282,7 +288,7 @@ async def test_a_process_that_ends_lets_the_call_in_flight_be_journaled(stage: S
         assert list(stored.steps) == ["turn/opening/A"]
         await line.line.reconcile()
         assert (await line.ended(started.debate.id)).status is Status.CLOSED
-    assert len(stage.server.requests) == 11
+    assert len(stage.server.requests) == 12
 
 
 async def test_a_process_that_is_broken_off_pays_again_only_for_the_call_in_flight(
@@ -311,7 +317,7 @@ async def test_a_process_that_is_broken_off_pays_again_only_for_the_call_in_flig
     assert debate.status is Status.CLOSED
     again = [call for call in record.calls if call.attempt > 1]
     assert [call.step for call in again] == ["turn/rebuttal/B"]
-    assert len(stage.server.requests) == 12
+    assert len(stage.server.requests) == 13
     assert [turn.step for turn in record.turns] == TURNS
 
 

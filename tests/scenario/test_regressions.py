@@ -213,4 +213,4 @@ async def test_a_strict_debate_makes_the_calls_that_were_announced(line: Running
     started = await line.start(strict)
     debate = await line.ended(started.debate.id)
     calls, _ = await line.store.journal.spending(debate.id)
-    assert started.estimate.calls == calls == 8 + 2 * 3
+    assert started.estimate.calls == calls == 8 + 2 * 3 + 1

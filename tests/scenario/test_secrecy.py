@@ -12,6 +12,7 @@ from structlog.testing import capture_logs
 
 from engine.debate import Model, Status
 from tests.doubles import model_server as acts
+from tests.doubles.desk import conclude
 from tests.doubles.model_server import Body
 from tests.scenario.conftest import (
     DEFAULTS,
@@ -41,7 +42,7 @@ def tell_all(body: Body) -> str:
     if judging(body):
         first, second = shown(body)
         return ballot({first: 7, second: 6}, first, reasons=JUDGED)
-    return f"Short.\n\n---\n\n{TELLING}" if is_closing(body) else TELLING
+    return conclude("Short.", TELLING) if is_closing(body) else TELLING
 
 
 @pytest.fixture

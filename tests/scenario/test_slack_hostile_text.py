@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from tests.doubles.desk import conclude
 from tests.doubles.model_server import Body, ModelServer
 from tests.doubles.slack import Rules, SlackServer
 from tests.doubles.slack.state import Message
@@ -59,7 +60,7 @@ async def test_long_turns_ping_nobody_and_are_shown_whole(
     def respond(body: Body) -> str:
         if judging(body):
             return fair_ballot(body)
-        return f"<!channel> Short.\n\n---\n\n{LONG}" if is_closing(body) else LONG
+        return conclude("<!channel> Short.", LONG) if is_closing(body) else LONG
 
     async with ModelServer() as server:
         server.respond = respond

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from engine.debate import Setup
 from engine.errors import ModelError, StoreError, UsageError
+from engine.findings import Artifact
 from engine.formats import find_format, format_of
 from engine.formats.classic import Classic
-from tests.doubles.desk import ScriptedDesk, floor_on, setup_of, tell
+from tests.doubles.desk import ScriptedDesk, conclude, floor_on, setup_of, tell
 
 ROUNDS = ("opening", "rebuttal", "assumptions", "closing")
 IN_ORDER = [f"turn/{name}/{side}" for name in ROUNDS for side in "AB"]
@@ -175,6 +176,108 @@ def test_an_unknown_format_is_refused_with_those_that_exist() -> None:
 
 
 def test_a_debate_of_a_version_that_is_gone_says_what_to_do() -> None:
-    assert format_of("classic", 1).version == 1
+    assert format_of("classic", 1).name == "classic"
     with pytest.raises(StoreError, match=r"version 99 of the format classic.*start a new one"):
         format_of("classic", 99)
+
+
+# --- what a side decides at its end --------------------------------------------------------
+
+
+def closing_with(*answers: str) -> ScriptedDesk:
+    """Return a desk on which A's last turn is answered like this, and again like this."""
+
+    def answer(step: str) -> str:
+        if not step.startswith("turn/closing/A"):
+            return tell(step)
+        return answers[-1] if step.endswith("/again") else answers[0]
+
+    return ScriptedDesk(answer)
+
+
+def decision_of(desk: ScriptedDesk, seat: str = "A") -> Artifact:
+    """Return what was kept of a side's decision."""
+    name = f"decision/turn/closing/{seat}"
+    kept = [one for note in desk.notes for one in note.artifacts if one.name == name]
+    assert len(kept) == 1
+    return kept[0]
+
+
+async def test_a_last_turn_is_asked_for_a_decision_and_why() -> None:
+    desk = await hold(setup_of())
+    for side in "AB":
+        asked = desk.prompt(f"turn/closing/{side}").last
+        assert "`maintains` its position, `qualifies` it" in asked
+        assert "`gives_up` its position" in asked
+        assert decision_of(desk, side).body == {
+            "decision": "maintains",
+            "why": f"Decision of turn/closing/{side}.",
+        }
+        assert decision_of(desk, side).valid
+
+
+@pytest.mark.parametrize(
+    ("language", "decision", "shown"),
+    [
+        ("en", "gives_up", "Gives up its position."),
+        ("de", "maintains", "Hält an der Position fest."),
+        ("es-MX", "qualifies", "Matiza su posición."),
+        ("tr", "maintains", "Tutumunu koruyor."),
+        ("zh", "qualifies", "有保留地坚持立场。"),
+        ("fi", "maintains", "Maintains its position."),
+    ],
+)
+async def test_the_thread_shows_a_decision_in_words_of_its_language(
+    language: str, decision: str, shown: str
+) -> None:
+    desk = closing_with(conclude("It came to costs.", "Nobody met them.", decision))
+    await hold(setup_of(language=language), desk)
+    turn = next(turn for turn in desk.turns if turn.step == "turn/closing/A")
+    assert turn.text == f"It came to costs.\n\n---\n\n**{shown}**\n\nNobody met them."
+    assert turn.violations == ()
+    assert shown in desk.prompt("turn/closing/B").last
+    assert "{" not in turn.text
+
+
+@pytest.mark.parametrize("said", ["Gives up", "GIVES-UP", " gives_up "])
+async def test_a_decision_is_read_in_any_spelling_of_its_word(said: str) -> None:
+    desk = await hold(setup_of(), closing_with(conclude("So.", "Why.", said)))
+    assert decision_of(desk).body["decision"] == "gives_up"
+    assert "turn/closing/A/again" not in desk.steps
+
+
+@pytest.mark.parametrize("first", ["I keep to it.", conclude("So.", "Why.", "I rather keep it")])
+async def test_a_decision_that_cannot_be_read_is_asked_for_once_more(first: str) -> None:
+    desk = await hold(setup_of(), closing_with(first, conclude("So.", "Why.", "qualifies")))
+    assert desk.steps[-3:] == ["turn/closing/A", "turn/closing/A/again", "turn/closing/B"]
+    assert '"maintains", "qualifies" or "gives_up"' in desk.prompt("turn/closing/A/again").last
+    assert decision_of(desk).body["decision"] == "qualifies"
+
+
+@pytest.mark.parametrize(
+    ("answer", "shown", "kind"),
+    [
+        ("I maintain my position.", "I maintain my position.", "unreadable"),
+        (conclude("So.", "I maintain it.", ""), "So.\n\n---\n\nI maintain it.", "no_decision"),
+    ],
+)
+async def test_a_decision_that_stays_unreadable_is_unknown_and_never_guessed(
+    answer: str, shown: str, kind: str
+) -> None:
+    desk = await hold(setup_of(), closing_with(answer))
+    assert desk.steps.count("turn/closing/A/again") == 1
+    assert decision_of(desk).body["decision"] == "unknown"
+    assert not decision_of(desk).valid
+    turn = next(turn for turn in desk.turns if turn.step == "turn/closing/A")
+    assert (turn.text, [one.kind for one in turn.violations]) == (shown, [kind])
+
+
+async def test_a_last_turn_over_its_limits_is_sent_back_and_then_marked() -> None:
+    desk = await hold(setup_of(), closing_with(conclude("s" * 501, "word " * 201)))
+    told = desk.prompt("turn/closing/A/again").last
+    assert "synthesis has 501 characters; at most 500 are allowed" in told
+    assert "decision has 201 words; at most 200 are allowed" in told
+    turn = next(turn for turn in desk.turns if turn.step == "turn/closing/A")
+    measured = [(one.kind, one.measured, one.limit) for one in turn.violations]
+    assert measured == [("long_synthesis", 501, 500), ("long_decision", 201, 200)]
+    assert decision_of(desk).body["decision"] == "maintains"

@@ -15,7 +15,8 @@ from engine.dataset.entry import Entry, make_entry
 from engine.dataset.tables import TABLES
 from engine.dataset.voters import Pseudonyms
 from engine.debate import BallotKind, Model, Scores, Status, TurnOrder, Usage
-from engine.judging import Question, Vote
+from engine.findings import Artifact
+from engine.judging import Question, Summary, Vote
 from engine.store import Answer, CallRecord, DebateRecord, ExportFilter
 from tests.doubles.archive import (
     ASPEN,
@@ -515,3 +516,44 @@ class TestArena:
 
 def _fields(record: DebateRecord) -> dict[str, Any]:
     return {name: getattr(record, name) for name in DebateRecord.__dataclass_fields__}
+
+
+# --- what a debate came to, in words -------------------------------------------------------
+
+
+def test_a_last_turn_has_its_decision_and_other_turns_have_none() -> None:
+    steps = {number: f"turn/closing/{number}" for number in (1, 2, 3)}
+    turns = [make_turn(number, "So.", step=step) for number, step in steps.items()]
+    decided = [
+        Artifact(
+            name=f"decision/{steps[1]}",
+            kind="decision",
+            body={"decision": "gives_up", "why": "Tell <@1> it fell."},
+        ),
+        Artifact(
+            name=f"decision/{steps[2]}",
+            kind="decision",
+            valid=False,
+            body={"decision": "unknown", "why": "", "raw": "?", "problem": "none"},
+        ),
+    ]
+    record = replace(make_record(turns=turns), artifacts=tuple(decided))
+    found = [(row["decision"], row["decision_why"]) for row in rows("turns", record)]
+    assert found[0][0] == "gives_up"
+    assert "<@1>" not in found[0][1]
+    assert found[1:] == [("unknown", None), (None, None)]
+
+
+def test_a_summary_says_what_became_of_it_and_who_wrote_it() -> None:
+    record = make_record()
+    assert record.verdict is not None
+    names = ("summary", "summary_fit", "summary_by", "summary_problem")
+    assert [debate_row(record)[name] for name in names] == [None] * 4
+    for summary, expected in (
+        (Summary(text="A spoke.", fit="trimmed"), ("A spoke.", "trimmed", "near/j2", None)),
+        (Summary(problem="away"), (None, None, "near/j2", "away")),
+    ):
+        call = replace(make_call("summary"), model="near/j2")
+        verdict = record.verdict.model_copy(update={"summary": summary})
+        given = replace(record, verdict=verdict, calls=(*record.calls, call))
+        assert tuple(debate_row(given)[name] for name in names) == expected

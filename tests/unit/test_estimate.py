@@ -10,7 +10,7 @@ from engine.formats.classic import Classic
 from engine.line import estimate as module
 from engine.line.estimate import estimate
 from engine.messages import Estimate
-from engine.prompts.library import Prompts, load_prompts
+from engine.prompts.library import DATA, Prompts, load_prompts
 from tests.doubles.desk import setup_of
 
 FEW = {"words": 80.0, "decision_words": 20.0}
@@ -46,10 +46,10 @@ async def expect(
 
 
 async def test_calls_are_the_turns_and_the_jurors_that_are_usually_asked() -> None:
-    assert (await expect()).calls == 12
-    assert (await expect(rounds=3)).calls == 16
-    assert (await expect(jurors=2)).calls == 10
-    assert (await expect()).calls_max == 28
+    assert (await expect()).calls == 13
+    assert (await expect(rounds=3)).calls == 17
+    assert (await expect(jurors=2)).calls == 11
+    assert (await expect()).calls_max == 30
 
 
 @pytest.mark.parametrize("limits", [{}, FEW])
@@ -57,7 +57,7 @@ async def test_a_turn_is_never_expected_to_pass_its_limits(limits: dict[str, flo
     setup = setup_of(limits=limits)
     setup = setup.model_copy(update={"prices": dict.fromkeys(REFS)})
     expected = await estimate(setup, Classic(), load_prompts(), dict.fromkeys(REFS, 1.0))
-    assert expected.calls == 10
+    assert expected.calls == 11
 
 
 async def test_an_unknown_price_makes_the_money_unknown_and_not_zero() -> None:
@@ -106,7 +106,7 @@ async def test_a_panel_that_reads_in_both_orders_is_expected_to(panel: dict[str,
     )
     once = await expect(price=Price(usd_in=1, usd_out=10))
     twice = await estimate(setup, Classic(), load_prompts(), dict.fromkeys(REFS, 2.0))
-    assert (twice.calls, twice.calls_max) == (8 + 2 * 4, 2 * (8 + 2 * 6))
+    assert (twice.calls, twice.calls_max) == (8 + 1 + 2 * 4, 2 * (8 + 1 + 2 * 6))
     assert once.usd_max is not None
     assert twice.usd_max is not None
     # Six jurors more, each of whom may write 1000 tokens twice.
@@ -142,7 +142,12 @@ async def test_whatever_changes_what_is_asked_is_held_dry_anew(
 ) -> None:
     monkeypatch.setattr(module, "MOST_OUTLINES", 2)
     script, built_in, pace = Watched(), load_prompts(), dict.fromkeys(REFS, 1.0)
-    wordy = Prompts({name: f"{text} Mind this." for name, text in built_in.texts.items()})
+    wordy = Prompts(
+        {
+            name: text if name.endswith(DATA) else f"{text} Mind this."
+            for name, text in built_in.texts.items()
+        }
+    )
     setups = [setup_of(), setup_of(rounds=2), setup_of(conditions="None."), setup_of(limits=FEW)]
     found = [await estimate(setup, script, built_in, pace) for setup in setups]
     found.append(await estimate(setups[0], script, wordy, pace))

@@ -64,7 +64,7 @@ async def test_a_closing_in_one_part_is_told_of_the_line_and_of_no_limit(text: s
         return "We know this.\n\n---\n\nYes." if step.endswith("/shorten") else text
 
     desk = ScriptedDesk(answer)
-    await Classic().run(floor_on(desk, setup_of()))
+    await Classic().run(floor_on(desk, setup_of().model_copy(update={"format_version": 1})))
     told = next(a for a in desk.asked if a.step == "turn/closing/A/shorten").messages[-1].content
     assert "not in two parts: a line of three hyphens (---) has to stand between them" in told
     assert "over a limit" not in told

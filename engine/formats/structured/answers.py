@@ -50,16 +50,6 @@ class StructuredLimits(Value):
     closing_words: int = 200
 
 
-class Labels(Value):
-    """The data file of labels: the words around structured answers, by language."""
-
-    labels: dict[str, dict[str, str]]
-
-    def of(self, language: str) -> dict[str, str]:
-        """Return the labels of a language; what it lacks is English."""
-        return self.labels["en"] | self.labels.get(language.split("-")[0].lower(), {})
-
-
 class Said(BaseModel):
     """A part of an answer; unexpected keys are dropped."""
 

@@ -9,7 +9,7 @@ from engine.debate import Request, TurnOrder, Value
 from engine.floor.floor import Floor
 from engine.floor.limits import TurnLimits
 from engine.floor.shapes import Answer
-from engine.formats.format import Format, Roles
+from engine.formats.format import Format, Labels, Roles
 from engine.formats.judges import ask_judges
 from engine.formats.structured.answers import (
     FALLACIES,
@@ -17,7 +17,6 @@ from engine.formats.structured.answers import (
     Closing,
     Cross,
     Judgment,
-    Labels,
     Opening,
     StructuredLimits,
     closing_shape,

@@ -1,0 +1,113 @@
+"""A neutral summary of a debate by one of its jurors, who reads it as blind as the others."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from engine.blinding.blinding import BLINDER
+from engine.blinding.transcript import Scribe
+from engine.debate import Debate, Turn, TurnOrder
+from engine.errors import ModelError
+from engine.floor.steps import Caller
+from engine.judging import Summary
+from engine.jury.panel import Panel
+from engine.jury.plan import rotations
+from engine.ports import ChatMessage
+from engine.prompts.library import Prompts
+from engine.text import clean, headline
+
+STEP = "summary"
+FEWEST, MOST = 400, 600  # characters
+_SENTENCE = re.compile(r"[.!?…][\"'”’»)]*(?=\s|$)|[。！？][”’」』）]*")
+
+
+async def summarise(
+    debate: Debate, turns: Sequence[Turn], prompts: Prompts, steps: Caller, scribe: Scribe
+) -> Summary:
+    """Return the summary by the roster's last juror, who often reads nothing else.
+
+    One outside 400–600 characters is sent back once; after that it is trimmed, or marked. A juror
+    that cannot be asked leaves none. Raises what stops a debate.
+    """
+    setup = debate.setup
+    juror, sampling = setup.panel.roster[-1], setup.sampling["juror"]
+    asking = await _ask_for(debate, turns, prompts, steps, scribe)
+    messages, written, problem = list(asking.messages), list[str](), ""
+    try:
+        for step in (STEP, f"{STEP}/again"):
+            reply = await steps.call(step, juror, messages, sampling, cue=asking.cue)
+            text = _by_side(reply.text, setup.names)
+            written.append(text)
+            if FEWEST <= len(text) <= MOST:
+                break
+            again = prompts.render(
+                "jury/summary_again", characters=len(text), fewest=FEWEST, most=MOST
+            )
+            messages += [
+                ChatMessage(role="assistant", content=reply.text),
+                ChatMessage(role="user", content=again),
+            ]
+    except ModelError as error:
+        problem = str(error)
+    best = min(filter(None, written), key=_distance, default="")
+    if not best:
+        return Summary(problem=problem or "the answer is empty")
+    return _fit(best)
+
+
+class _Asking(NamedTuple):
+    messages: tuple[ChatMessage, ...]
+    cue: Mapping[str, str]
+
+
+async def _ask_for(
+    debate: Debate, turns: Sequence[Turn], prompts: Prompts, steps: Caller, scribe: Scribe
+) -> _Asking:
+    """Return what the juror is sent: the transcript that jurors read, and what to write."""
+    setup, request = debate.setup, debate.request
+    together = request.turn_order is TurnOrder.SIMULTANEOUS
+    lay_out = partial(scribe.lay_out, tuple(turns), simultaneous=together)
+    transcript = await asyncio.get_running_loop().run_in_executor(BLINDER, lay_out)
+    panel = Panel(debate, transcript, prompts, steps)
+    order = rotations(setup.panel, tuple(request.sides))[0]
+    told = panel.variables(order) | {"fewest": FEWEST, "most": MOST}
+    shown, asked, system = (
+        prompts.render(f"jury/{part}", **told) for part in ("transcript", "summary", "summarist")
+    )
+    cue = {"kind": STEP, "topic": request.topic, "language": request.language}
+    return _Asking(
+        messages=(
+            ChatMessage(role="system", content=system),
+            ChatMessage(role="user", content=f"{shown}\n\n{asked}"),
+        ),
+        cue=cue | {"shown": ",".join(panel.names(order))},
+    )
+
+
+def _by_side(text: str, names: Mapping[str, str]) -> str:
+    """Return a text as one paragraph, with sides for the names that jurors read."""
+    text = " ".join(clean(text).split())
+    for side, name in names.items():
+        text = text.replace(name, side)
+    return text
+
+
+def _distance(text: str) -> int:
+    """Return by how many characters a text is too short or too long."""
+    return max(FEWEST - len(text), len(text) - MOST, 0)
+
+
+def _fit(text: str) -> Summary:
+    """Return a text within the limit, trimmed at the end of a sentence if it has one there."""
+    if FEWEST <= len(text) <= MOST:
+        return Summary(text=text)
+    if len(text) < FEWEST:
+        return Summary(text=text, fit="too_short")
+    ends = [end.end() for end in _SENTENCE.finditer(text) if FEWEST <= end.end() <= MOST]
+    if ends:
+        return Summary(text=text[: ends[-1]], fit="trimmed")
+    return Summary(text=headline(text, MOST), fit="cut")

@@ -1,0 +1,143 @@
+"""The neutral summary: what its juror is sent, and what becomes of the answer."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from adapters.models.options import Options
+from adapters.models.scenes import Scene
+from adapters.models.speeches import LANGUAGES, compose
+from engine.debate import Debate, Status
+from engine.errors import BudgetError, ModelError, RostrumError
+from engine.formats.classic import Classic
+from engine.judging import Summary, Tally, Verdict
+from engine.jury.panel import open_transcript
+from engine.jury.summary import summarise
+from engine.messages import Reveal
+from engine.prompts.library import load_prompts
+from engine.words.reveal import reveal_lines
+from tests.doubles.desk import ScriptedDesk, floor_on, setup_of, tell
+
+SENTENCE = "Avocet spoke of what tea costs, and Wagtail of coffee alone. "
+SHOWN = "A spoke of what tea costs, and B of coffee alone. "  # 50 characters
+FITTING = SENTENCE * 9 + "So A ends."
+
+
+async def summary_by(*answers: str | RostrumError) -> tuple[Summary, ScriptedDesk]:
+    """Hold a debate, and let a juror sum it up with these answers."""
+    told = iter(answers)
+    desk = ScriptedDesk(lambda step: next(told) if step.startswith("summary") else tell(step))
+    setup = setup_of()
+    await Classic().run(floor_on(desk, setup))
+    debate = Debate(
+        id="D",
+        number=1,
+        platform="memory",
+        community="club",
+        place="lobby",
+        starter=None,
+        status=Status.RUNNING,
+        setup=setup,
+        created_at=datetime(2026, 1, 1, tzinfo=UTC),
+    )
+    scribe = open_transcript(debate)
+    return await summarise(debate, desk.turns, load_prompts(), desk, scribe), desk
+
+
+async def test_one_juror_reads_the_whole_debate_blind_and_is_asked_for_no_judgment() -> None:
+    summary, desk = await summary_by(FITTING)
+    (call,) = [call for call in desk.asked if call.step.startswith("summary")]
+    assert call.model.ref == "near/j2"
+    sent = "\n".join(message.content for message in call.messages)
+    assert "400 to 600 characters" in sent
+    assert "Avocet" in sent
+    assert "Wagtail" in sent
+    assert sent.count("> Words of") == 8
+    for name in ("ana", "ben", "j1", "Side A", "side B"):
+        assert name not in sent
+    assert "who did better" in sent
+    assert summary == Summary(text=SHOWN * 9 + "So A ends.", fit="as_written")
+    assert len(summary.text) == 460
+
+
+@pytest.mark.parametrize(("first", "has"), [("Short.", 6), (SENTENCE * 13, 649)])
+async def test_a_summary_outside_the_length_is_sent_back_once(first: str, has: int) -> None:
+    summary, desk = await summary_by(first, FITTING)
+    assert desk.steps[-2:] == ["summary", "summary/again"]
+    assert f"Your summary has {has} characters" in desk.prompt("summary/again").last
+    assert summary.fit == "as_written"
+
+
+@pytest.mark.parametrize(
+    ("answer", "length", "fit"),
+    [
+        (SENTENCE * 13, 599, "trimmed"),
+        ("word " * 200, 600, "cut"),
+        ("Short. " * 20, 139, "too_short"),
+        (SENTENCE * 8 + "x", 401, "as_written"),
+        ("字" * 300 + "。" + "字" * 250 + "。" + "字" * 100, 552, "trimmed"),
+    ],
+)
+async def test_one_that_stays_outside_is_trimmed_at_a_sentence_or_marked(
+    answer: str, length: int, fit: str
+) -> None:
+    summary, _ = await summary_by(answer, answer)
+    assert (len(summary.text), summary.fit) == (length, fit)
+    assert fit != "trimmed" or summary.text[-1] in ".。"
+
+
+async def test_of_two_that_are_outside_the_nearer_one_is_kept() -> None:
+    summary, _ = await summary_by("Short. " * 40, "Short.")
+    assert len(summary.text) == 279
+
+
+async def test_a_juror_that_cannot_be_asked_leaves_no_summary_and_says_why() -> None:
+    summary, _ = await summary_by(ModelError("Backend “near” is away."))
+    assert summary == Summary(problem="Backend “near” is away.")
+    kept, _ = await summary_by(SENTENCE * 13, ModelError("Backend “near” is away."))
+    assert kept.fit == "trimmed"
+    empty, _ = await summary_by("", "")
+    assert empty == Summary(problem="the answer is empty")
+
+
+async def test_what_stops_a_debate_stops_the_summary() -> None:
+    with pytest.raises(BudgetError):
+        await summary_by(BudgetError("too dear"))
+
+
+def revealed(summary: Summary | None) -> list[str]:
+    """Return a reveal's lines."""
+    reveal = Reveal(
+        topic="Tea",
+        models={"A": "near/ana", "B": "near/ben"},
+        tally=Tally(counts={"A": 1}, gold={"A": 1}, quorum_met=True, winner="A"),
+        verdict=Verdict(winner="A", valid=3, invalid=0, summary=summary),
+        jurors=(),
+        agree=True,
+        usd=0.1,
+        calls=12,
+    )
+    return list(reveal_lines(reveal))
+
+
+def test_the_reveal_shows_it() -> None:
+    assert "**In short:** A spoke." in revealed(Summary(text="A spoke."))
+    assert "**In short** (shortened)**:** A spoke." in revealed(
+        Summary(text="A spoke.", fit="trimmed")
+    )
+    for none in (None, Summary(problem="away")):
+        assert not any("In short" in line for line in revealed(none))
+
+
+@pytest.mark.parametrize("topic", ["", "W" * 200])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_rehearsal_sums_up_in_its_language_and_within_the_length(
+    language: str, topic: str
+) -> None:
+    scene = Scene(topic=topic, language=language, kind="summary", shown=("Avocet", "Wagtail"))
+    text = compose(scene, Options.of("maple"))
+    assert "Avocet" in text
+    assert "Wagtail" in text
+    assert 400 <= len(text.replace("Avocet", "A").replace("Wagtail", "B")) <= 600
