@@ -7,7 +7,7 @@ ARGS   ?=
 WORKERS ?= 2
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo docs test quick record test-datasets check static format lint types architecture lock clean
+.PHONY: help demo docs test quick record bands test-datasets check static format lint types architecture lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -46,6 +46,9 @@ quick: $(VENV)/dev ## the tests of single modules and ports
 
 record: $(VENV)/dev ## renew the outputs that tests hold, on purpose
 	@$(BIN)/python -m pytest --record tests/scenario/test_recorded_outputs.py
+
+bands: $(VENV)/dev ## a million random debates within their calibration bands
+	@SEQUENCES=1000000 $(BIN)/python -m pytest -q tests/unit/test_audited_bands.py
 
 test-datasets: .venv-datasets/made ## whether an export loads in datasets and TRL, which are heavy
 	@.venv-datasets/bin/python -m pytest -W ignore $(ARGS) tests/datasets/check_loading.py

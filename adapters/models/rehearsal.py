@@ -20,7 +20,7 @@ from adapters.models.faults import status_fault
 from adapters.models.jurors import fill_in, find_form
 from adapters.models.options import Options
 from adapters.models.outcomes import Answer, Fault, Outcome
-from adapters.models.scenes import Scene, chance
+from adapters.models.scenes import Scene, chance, quote_turns
 from adapters.models.speeches import Point, Speaker, compose
 from engine.debate import Model, Origin, Price, Usage
 from engine.floor.loop_pace import Pace
@@ -133,6 +133,7 @@ def structured_answer(call: Call, schema: AnswerSchema, scene: Scene, options: O
     answer = fabricator.value(schema.json_schema)
     if options.over == "always" or (options.over == "once" and not call.step.endswith("/again")):
         answer |= {name: " ".join([answer[name]] * OVER_TIMES) for name in OVER if name in answer}
+    quote_turns(answer, call, seeded)
     form = find_form(fabricator, schema.json_schema, call)
     if form is not None:
         answer |= fill_in(form, scene.topic, options)

@@ -6,6 +6,7 @@ import hashlib
 import random
 import re
 from dataclasses import dataclass
+from typing import Any
 
 from engine.ports import Call
 from engine.text import count_words
@@ -16,6 +17,10 @@ _ITEM = re.compile(r"^\s*\d{1,2}[.)]\s+(?:\*\*[^*\n]+\*\*[.:。：]?)?(.+)$", re
 _QUOTES = re.compile(r"[“”„«»「」\"]")
 _MARKS = re.compile(r"[*_`#>|~\[\]]+|^\s*\d+[.)]\s*", re.MULTILINE)
 _SENTENCE = re.compile(r"[.!?。！？…\n]+")
+_TURN = re.compile(
+    r"^\[turn (\d+), \w+\]\n(.*?)(?=\n\n\[turn \d+, |\n</opponent>)", re.MULTILINE | re.DOTALL
+)
+_QUOTED = {"suspect": "claim", "exposed": "claim", "premises": "premise"}
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 
 
@@ -92,6 +97,18 @@ def quote(text: str, chance: random.Random) -> str:
     if _WIDE.search(few) and len(few) > 18:
         return f"{few[:18]}…"
     return f"{few.rstrip(',;:')}…" if len(words) > 9 else few.rstrip(",;:")
+
+
+def quote_turns(answer: dict[str, Any], call: Call, chance: random.Random) -> None:
+    """Let claims and premises that a judge holds against numbered turns be words of these turns."""
+    if not any(answer.get(name) for name in _QUOTED):
+        return
+    turns = dict(_TURN.findall(call.messages[-1].content))
+    for name, key in _QUOTED.items():
+        for item in answer.get(name, []):
+            at = str(item.get("turn", "")) or next(reversed(turns), "")
+            said = turns.get(at, "")
+            item[key] = quote(said, chance) or item[key]
 
 
 def chance(*parts: object) -> random.Random:

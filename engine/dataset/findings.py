@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterator
+
 import orjson
 
 from engine.blinding.mentions import scrub
@@ -19,6 +22,8 @@ from engine.dataset.columns import (
     list_of,
     part_of,
 )
+from engine.dataset.entry import Entry
+from engine.findings import Score
 
 _SUBJECT = "a turn's step, an argument's id, a seat, or `total`"
 JUDGMENTS = Table(
@@ -49,23 +54,42 @@ JUDGMENTS = Table(
         ),
     ),
 )  # fmt: skip
+
+
+def _scores(entry: Entry) -> Iterator[tuple[Score, float]]:
+    """Yield each score, and what it is after every adjustment to it or to a part of it."""
+    added: defaultdict[tuple[str, str], float] = defaultdict(float)
+    for change in entry.record.adjustments:
+        if change.criterion:  # one to a total is in the total already
+            for criterion in {change.criterion, "total"}:
+                added[change.subject, criterion] += change.amount
+    for score in entry.record.scores:
+        yield score, score.value + added[score.subject, score.criterion]
+
+
 SCORES = Table(
     "scores",
     "a score that a format's own judge gave",
-    lambda entry: entry.record.scores,
+    _scores,
     (
         DEBATE,
         SPLIT,
         REPLACED,
-        Column("subject", TEXT, _SUBJECT),
-        SIDE,
-        Column("criterion", TEXT, "what was scored"),
-        Column("value", REAL, "the score that stands, on the format's own scale",
-               maker="judge", unit="points"),
-        Column("original", REAL, "what the judge said, where a rule moved it; null elsewhere",
-               maker="judge", unit="points"),
-        Column("spread", REAL, "of several judges, whose median `value` is: the highest score less "
-               "the lowest; null with one judge", maker="judge", unit="points"),
+        *part_of(
+            0,
+            Column("subject", TEXT, _SUBJECT),
+            SIDE,
+            Column("criterion", TEXT, "what was scored"),
+            Column("value", REAL, "the score as it was given, on the format's own scale",
+                   maker="judge", unit="points"),
+            Column("original", REAL,
+                   "what the judge said, where a rule moved it as it was given; null elsewhere",
+                   maker="judge", unit="points"),
+            Column("spread", REAL, "of several judges, whose median `value` is: the highest score "
+                   "less the lowest; null with one judge", maker="judge", unit="points"),
+        ),
+        Column("adjusted", REAL, "the score that stands in the end: `value` and all that "
+               "`adjustments` adds to it", 1, unit="points"),
     ),
 )  # fmt: skip
 ADJUSTMENTS = Table(

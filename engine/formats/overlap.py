@@ -1,13 +1,16 @@
-"""How much texts have in common: the mean Jaccard similarity of their sets of words.
+"""How much texts have in common, and whether one quotes the other.
 
-Words are lower-cased Unicode words; scripts written without spaces count pairs of neighbouring
-characters instead. Jaccard similarity: P. Jaccard, 1912, size of the intersection over size of
-the union.
+Words are lower-cased Unicode words; of scripts written without spaces they are pairs of
+neighbouring characters in a set, and single characters in a quotation. Jaccard similarity: P.
+Jaccard, 1912, size of the intersection over size of the union. Near-match of a quotation: the least
+number of words to insert, drop or change that makes it a part of the text, P. H. Sellers, “The
+Theory and Computation of Evolutionary Distances: Pattern Recognition”, Journal of Algorithms 1,
+1980.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations, pairwise
 from statistics import fmean
@@ -20,6 +23,9 @@ _UNSPACED = (
 )
 _RUN = regex.compile(rf"(?:(?=[\p{{L}}\p{{M}}\p{{N}}])[{_UNSPACED}])+")
 _WORD = regex.compile(r"[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}]|'(?=\p{L}))*")
+_GAP = regex.compile(r"…|\.{3,}|\[\s*\]")
+NEAR = 0.75  # share of a quotation's words that have to stand in a text as they are quoted
+LONGEST = 200  # words of a quotation that are compared
 # Lower-cased, a word that begins a Turkish sentence differs from itself by the dot of its i.
 _FOLD = str.maketrans({"ı": "i", "\u0307": "", "’": "'"})
 
@@ -64,3 +70,43 @@ def most_central(texts: Mapping[str, str]) -> str:
     """Return the text most like the others; of equals the longer, then the lower name."""
     overlaps = mean_overlaps(texts)
     return min(texts, key=lambda name: (-round(overlaps[name], 12), -len(texts[name]), name))
+
+
+@lru_cache(maxsize=4096)
+def quoted_share(quotation: str, text: str) -> float:
+    """Return which share of a quotation stands in a text in its order and in one place, 0–1.
+
+    Punctuation and capitals do not matter. Parts around an ellipsis may stand in several places.
+    A quotation without words has no share. Cached because what was found is looked up again.
+    """
+    words = _words(text)
+    parts = [_words(part)[:LONGEST] for part in _GAP.split(quotation)]
+    total = sum(map(len, parts))
+    return sum(len(part) - _least_edits(part, words) for part in parts) / total if total else 0.0
+
+
+def is_quoted(quotation: str, text: str) -> bool:
+    """Say whether a text holds a quotation, to within a quarter of its words."""
+    return quoted_share(quotation, text) >= NEAR
+
+
+def _words(text: str) -> list[str]:
+    text = text.lower().translate(_FOLD)
+    return _WORD.findall(_RUN.sub(lambda run: f" {' '.join(run[0])} ", text))
+
+
+def _least_edits(wanted: Sequence[str], words: Sequence[str]) -> int:
+    """Return the least number of edits that turn `wanted` into some stretch of `words`.
+
+    One column a word of the text; it costs nothing to begin and to end anywhere.
+    """
+    column = list(range(len(wanted) + 1))
+    least = column[-1]
+    for word in words:
+        corner, column[0] = 0, 0
+        for at, other in enumerate(wanted, 1):
+            kept = corner + (word != other)
+            corner = column[at]
+            column[at] = min(kept, corner + 1, column[at - 1] + 1)
+        least = min(least, column[-1])
+    return least

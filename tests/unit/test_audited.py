@@ -13,14 +13,17 @@ from hypothesis import strategies as st
 from engine.errors import ModelError, UsageError
 from engine.findings import Adjustment
 from engine.formats import find_format
-from engine.formats.audited.scoring import (
+from engine.formats.audited.bands import (
     DRAW_MOST,
     LEAST_LEAD,
     LOSER_MOST,
-    SCALES,
     WINNER_LEAST,
     Outcome,
     band,
+)
+from engine.formats.audited.scoring import (
+    SCALES,
+    Conduct,
     direct,
     loser_of,
     move_traits,
@@ -41,6 +44,13 @@ SCORES: dict[str, float] = {
     "tactics": 20,
     "frame_control": 7,
     "credibility": 8,
+}
+# What every speech holds, so that a judge may quote it.
+CLAIMS = (
+    "Tea doubles output. Smith 2031 says so. People drink what is there. Tea cures. People choose."
+)
+REFUSED = {
+    str(place): {"answered": False, "why": "It says nothing of it."} for place in range(1, 9)
 }
 DRAW = dict.fromkeys(SCALES, "draw")
 CALM = dict.fromkeys(("cognitive", "emotional", "strategic", "credibility"), 0)
@@ -66,10 +76,12 @@ class Judge(dict[str, Any]):
 
     def __call__(self, step: str) -> str | ModelError | None:
         if not step.startswith("judge/"):
-            return f"Speech {step}."
+            return f"Speech {step}. {CLAIMS}"
         said = self.get(step.removesuffix("/again"), None) or answer(step)
         if isinstance(said, str | ModelError):
             return said
+        if "absolute" in step:
+            said = {"appeals": REFUSED} | said
         return orjson.dumps(said).decode()
 
 
@@ -125,6 +137,7 @@ async def test_convergence_is_looked_at_in_debates_of_ten_turns_or_more(
         assert "[turn 1, A]" in prompt
         assert "[turn 10, B]" in prompt
         assert "[turn 5, A]" not in prompt
+        assert '"degenerate": both end up defending the same thing' in prompt
         assert desk.artifacts["convergence"].body["outcome"] == "degree_disagreement"
 
 
@@ -188,7 +201,7 @@ def test_scores_move_to_the_nearest_edge_of_their_band(
     outcome: Outcome,
     expected: tuple[float, float],
 ) -> None:
-    assert band(dimension, previous, latest, outcome) == pytest.approx(expected)
+    assert band(SCALES[dimension], previous, latest, outcome) == pytest.approx(expected)
 
 
 @given(
@@ -201,7 +214,7 @@ def test_every_pair_ends_within_its_bands(
     dimension: str, first: float, second: float, outcome: Outcome
 ) -> None:
     scale = SCALES[dimension]
-    previous, latest = band(dimension, first * scale, second * scale, outcome)
+    previous, latest = band(scale, first * scale, second * scale, outcome)
     assert 0 <= min(previous, latest) <= max(previous, latest) <= scale
     if outcome == "draw":
         assert abs(previous - latest) <= DRAW_MOST * scale + 1e-9
@@ -217,19 +230,21 @@ async def test_what_the_judge_said_and_what_the_bands_make_of_it_are_both_kept()
     judge = Judge({"judge/absolute/2": {"scores": low, "suspect": []}})
     judge["judge/pairwise/2"] = {"outcomes": DRAW | {"logic": "latest"}, "pressures": CALM}
     desk = await debate(judge)
-    assert score(desk, 2, "logic") == (22, 14)
-    assert score(desk, 2, "rhetoric") == (20, None)
-    assert score(desk, 1, "logic") == (24, None)
-    (moved,) = [a for a in adjustments(desk) if a.name.startswith("calibration/2")]
-    assert (moved.subject, moved.criterion, moved.amount) == (desk.turns[0].step, "logic", -4)
-    assert moved.by == desk.turns[1].step
+    assert [score(desk, turn, "logic") for turn in (1, 2)] == [(24, None), (14, None)]
+    moved = {a.name: (a.subject, a.criterion, a.amount) for a in adjustments(desk)}
+    assert moved == {
+        "calibration/1/logic": (desk.turns[0].step, "logic", -4),
+        "calibration/2/logic": (desk.turns[1].step, "logic", 8),
+    }
+    (board,) = [post.message for post in desk.held if isinstance(post.message, ScoreBoard)]
+    assert [row.cells[0] for row in board.rows] == ["20.0*", "22.0*", "24.0", "24.0"]
 
 
 async def test_the_first_turn_is_not_banded_and_the_first_two_are_marked() -> None:
     desk = await debate()
     assert all(s.original is None for s in desk.scores if s.subject == desk.turns[0].step)
     (board,) = [post.message for post in desk.held if isinstance(post.message, ScoreBoard)]
-    assert [("early" in row.name) for row in board.rows] == [True, True, False, False]
+    assert [row.name for row in board.rows] == ["A1°", "B2°", "A3", "B4"]
 
 
 # --- the register ----------------------------------------------------------------------
@@ -268,12 +283,15 @@ async def test_the_same_claim_is_docked_once() -> None:
     assert [docked.amount for docked in adjustments(await debate(judge))] == [-1]
 
 
-@pytest.mark.parametrize("kind", ["dropped", "contradicted"])
-async def test_a_premise_that_is_given_up_is_entered_with_both_turns(kind: str) -> None:
+@pytest.mark.parametrize(("kind", "penalty"), [("dropped", -1), ("contradicted", -2)])
+async def test_a_premise_that_is_given_up_is_entered_with_both_turns_and_docked(
+    kind: str, penalty: float
+) -> None:
     premise = {"turn": 1, "premise": "People drink what is there.", "kind": kind}
     told = {"scores": SCORES, "suspect": [], "premises": [premise]}
     desk = await debate(Judge({"judge/absolute/3": told}))
-    assert adjustments(desk) == []
+    (docked,) = adjustments(desk)
+    assert (docked.subject, docked.amount) == (desk.turns[0].step, penalty)
     entries = desk.artifacts["register"].body["entries"]
     assert entries == [
         {
@@ -282,8 +300,72 @@ async def test_a_premise_that_is_given_up_is_entered_with_both_turns(kind: str) 
             "kind": kind,
             "text": "People drink what is there.",
             "exposed_by": 3,
+            "penalty": penalty,
+            "found": True,
+            "appeal": "",
         }
     ]
+
+
+async def test_a_claim_that_its_turn_does_not_hold_docks_nothing_and_is_marked() -> None:
+    near = {"turn": 1, "claim": "People always drink what is there!", "kind": "hollow"}
+    made_up = {"turn": 2, "claim": "Coffee causes floods in most towns.", "kind": "fabricated"}
+    told = {"scores": SCORES, "exposed": [near, made_up]}
+    desk = await debate(Judge({"judge/absolute/3": told}))
+    (docked,) = adjustments(desk)
+    assert (docked.subject, docked.amount) == (desk.turns[0].step, -1)
+    body: Any = desk.artifacts["register"].body
+    assert [(e["found"], e["penalty"]) for e in body["entries"]] == [(True, -1), (False, 0)]
+    (post,) = [post for post in desk.held if post.key == "audited/register"]
+    assert "most towns.”, shown by turn 3 (not found in that turn, so nothing is docked)" in str(
+        post
+    )
+
+
+@pytest.mark.parametrize("answered", [True, False])
+async def test_the_next_turn_of_a_side_may_answer_what_it_was_docked_for_once(
+    answered: bool,
+) -> None:
+    exposed = {"turn": 1, "claim": "Smith 2031 says so.", "kind": "fabricated"}
+    judge = Judge({"judge/absolute/2": {"scores": SCORES, "exposed": [exposed]}})
+    appeals = REFUSED | {"1": {"answered": answered, "why": "Its pages are named."}}
+    judge["judge/absolute/3"] = {"scores": SCORES, "appeals": appeals}
+    desk = await debate(judge, turns=6)
+    asked = desk.said_to("turn/exchange-2/A")
+    assert "in doubt" in asked
+    assert "- turn 1, fabricated: “Smith 2031 says so.”" in asked
+    assert "Smith 2031 says so.”" in str(desk.artifacts["directive/3"].body["doubts"])
+    assert "- 1: turn 1, fabricated: Smith 2031 says so." in desk.said_to("judge/absolute/3")
+    amounts = [(a.name, a.amount) for a in adjustments(desk)]
+    assert amounts == [("register/2/1", -2), *([("appeal/3/1", 2)] if answered else [])]
+    (arc,) = [post.message for post in desk.held if isinstance(post.message, Arc)]
+    assert arc.points[0].score == (64 if answered else 62)
+    for later in ("turn/exchange-2/B", "turn/exchange-3/A", "turn/exchange-3/B"):
+        assert "in doubt" not in desk.asked[later][-1].content
+    for number in (4, 5, 6):
+        assert '"appeals"' not in desk.said_to(f"judge/absolute/{number}")
+    assert "Smith 2031" not in str([post for post in desk.posts if "exchange" not in post.key])
+
+
+async def test_a_claim_docked_in_its_own_turn_is_answered_in_the_sides_next_one() -> None:
+    claim = {"claim": "Tea doubles output.", "kind": "hollow"}
+    judge = Judge({"judge/absolute/2": {"scores": SCORES, "suspect": [claim]}})
+    judge["judge/absolute/4"] = {
+        "scores": SCORES,
+        "appeals": {"1": {"answered": True, "why": "It says how."}},
+    }
+    desk = await debate(judge)
+    assert "in doubt" not in desk.said_to("turn/exchange-2/A")
+    assert "in doubt" in desk.said_to("turn/exchange-2/B")
+    assert [a.amount for a in adjustments(desk)] == [-1, 1]
+
+
+async def test_a_judge_that_leaves_an_appeal_out_is_asked_again() -> None:
+    claim = {"claim": "Tea doubles output.", "kind": "hollow"}
+    judge = Judge({"judge/absolute/2": {"scores": SCORES, "suspect": [claim]}})
+    judge["judge/absolute/4"] = {"scores": SCORES, "appeals": {}}
+    desk = await debate(judge)
+    assert "appeals.1 is missing" in desk.asked["judge/absolute/4/again"][-1].content
 
 
 # --- debaters that adapt ---------------------------------------------------------------
@@ -309,8 +391,15 @@ def test_a_trait_moves_by_pressure_times_elasticity_within_one_and_ten(
 
 def test_a_directive_names_what_changed_and_nothing_else() -> None:
     moved = TRAITS | {"evidence": 6.5}
-    assert direct(TRAITS, moved) == "- evidence: 6.5 of 10, +1.5"
-    assert direct(TRAITS, TRAITS) == ""
+    assert direct(TRAITS, moved, {}) == "- evidence: 6.5 of 10, +1.5"
+    assert direct(TRAITS, TRAITS, {}) == ""
+
+
+def test_a_directive_says_in_words_what_to_do_differently() -> None:
+    conduct = {"evidence": Conduct(more="Reach for evidence.", less="Leave figures aside.")}
+    more, less = (direct(TRAITS, TRAITS | {"evidence": 5 + by}, conduct) for by in (1, -1))
+    assert more == "- evidence: 6.0 of 10, +1.0. Reach for evidence."
+    assert less == "- evidence: 4.0 of 10, -1.0. Leave figures aside."
 
 
 @pytest.mark.parametrize(
@@ -345,6 +434,25 @@ async def test_the_loser_gets_a_hidden_directive_last_in_its_next_message() -> N
     assert isinstance(drift, Report)
     assert "A, engineer: flexibility 6 → 7.5" in drift.text
     assert "B, philosopher: not at all" in drift.text
+
+
+async def test_each_side_has_an_elasticity_of_its_own() -> None:
+    pressed = {"outcomes": dict.fromkeys(SCALES, "latest"), "pressures": CALM | {"strategic": 2}}
+    judge = Judge({f"judge/pairwise/{number}": pressed for number in (2, 3)})
+    desk = await debate(judge, options={"elasticity": "0.25, 1"})
+    drift: Any = [desk.artifacts[f"drift/{number}"].body for number in (2, 3)]
+    moved = [body["after"]["flexibility"] - body["before"]["flexibility"] for body in drift]
+    assert [body["side"] for body in drift] == ["A", "B"]
+    assert moved == [0.5, 2.0]
+
+
+async def test_readers_are_told_that_debaters_adapt_and_not_how() -> None:
+    outcomes = dict.fromkeys(SCALES, "latest")
+    pressed = {"outcomes": outcomes, "pressures": CALM | {"strategic": 3}}
+    desk = await debate(Judge({"judge/pairwise/2": pressed}))
+    assert "The debaters adapt" in desk.posts[0].model_dump_json()
+    assert "Concede small points openly" in desk.asked["turn/exchange-2/A"][-1].content
+    assert "Concede small points" not in desk.shown
 
 
 async def test_a_draw_presses_nobody() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.test_audited import SCORES, Judge, debate
+from tests.unit.test_audited import CLAIMS, SCORES, Judge, debate
 
 TURNS = [f"turn/exchange-{n}/{side}" for n in (1, 2, 3) for side in "AB"]
 CLAIM = {"claim": "CANARY claim", "kind": "hollow"}
@@ -12,7 +12,7 @@ CLAIM = {"claim": "CANARY claim", "kind": "hollow"}
 
 def said(step: str) -> str:
     """Return what is said at a turn."""
-    return f"Speech {step}."
+    return f"Speech {step}. {CLAIMS}"
 
 
 async def test_a_debater_reads_what_was_said_last_and_has_the_rest_in_its_history() -> None:
@@ -58,7 +58,14 @@ async def test_a_turn_is_scored_on_all_that_went_before_and_compared_with_one() 
         ("judge/pairwise/2", "from -3 (relieved) to 3 (pressed hard)"),
         ("judge/narrative", "where it fractured, and why one causal model held"),
         ("judge/narrative", "Judge by coherence over the whole arc"),
-        ("judge/conflict", '"convergence_failure" (the sides never met on the same question)'),
+        ("judge/conflict", '"coherence_collapse": the central claim of the scorecard'),
+        ("judge/conflict", "shifted under pressure"),
+        ("judge/conflict", '"asymmetric_depth": the more persuasive side is not the logically'),
+        (
+            "judge/conflict",
+            '"convergence_failure": each side won against a position that the other',
+        ),
+        ("judge/absolute/2", "word for word from the turn that it stands in"),
         ("turn/exchange-1/A", "the other side's weakest premise answered"),
     ],
 )

@@ -12,6 +12,7 @@ from engine.errors import SettingsError
 from engine.formats.audited.scoring import PRESSURES, TRAITS, Archetypes
 from engine.messages import Report, ScoreBoard
 from engine.prompts.library import load_prompts
+from engine.words.scores import board_lines
 from tests.doubles.rehearsed import RehearsedDesk
 from tests.unit.test_audited import (
     CALM,
@@ -46,11 +47,12 @@ async def test_each_line_of_the_scorecard_adds_up_to_its_total() -> None:
     judge["judge/pairwise/4"] = {"outcomes": DRAW | {"logic": "latest"}, "pressures": CALM}
     desk = await debate(judge)
     board = board_of(desk)
-    assert board.columns == ("logic", "rhetoric", "tactics", "docked", "total")
+    assert board.columns == ("logic", "rhet.", "tactics", "total")
     for row in board.rows:
         *parts, total = (float(cell.rstrip("*")) for cell in row.cells)
         assert sum(parts) == pytest.approx(total)
-    assert board.rows[0].cells[3:] == ("-2", "62.0")
+    assert board.rows[0].cells == ("22.0*", "20.0", "20.0", "62.0")
+    assert max(len(line) for line in board_lines(board) if line.startswith("|")) <= 40
 
 
 async def test_what_is_stored_adds_up_to_what_is_shown() -> None:
@@ -59,7 +61,7 @@ async def test_what_is_stored_adds_up_to_what_is_shown() -> None:
     judge = Judge({"judge/absolute/1": {"scores": STRONG, "suspect": [claim]}})
     judge["judge/pairwise/2"] = {"outcomes": DRAW | {"logic": "latest"}, "pressures": CALM}
     desk = await debate(judge)
-    assert board_of(desk).rows[0].cells == ("22.0*", "20.0", "20.0", "-1", "61.0")
+    assert board_of(desk).rows[0].cells == ("22.0*", "20.0", "20.0", "62.0")
     for turn, row in zip(desk.turns, board_of(desk).rows, strict=True):
         given = [s.value for s in desk.scores if (s.subject, s.criterion) == (turn.step, "total")]
         since = [a.amount for a in adjustments(desk) if a.subject == turn.step]
@@ -112,9 +114,9 @@ async def test_the_register_tells_suspect_claims_from_premises_that_were_given_u
     premise = {"turn": 1, "premise": "People choose.", "kind": "dropped"}
     judge["judge/absolute/3"] = {"scores": SCORES, "premises": [premise]}
     assert read(await debate(judge), "register").splitlines() == [
-        "- Turn 2, B: reversed causality, “Tea cures.” (-2 logic)",
-        "- Turn 1, A: fabricated, “Smith 2031.”, shown by turn 2 (-2 logic)",
-        "- Turn 1, A: dropped, “People choose.”, in turn 3",
+        "- Turn 2, B: reversed causality, “Tea cures.” (-2 logic; not answered)",
+        "- Turn 1, A: fabricated, “Smith 2031.”, shown by turn 2 (-2 logic; not answered)",
+        "- Turn 1, A: dropped, “People choose.”, in turn 3 (-1 logic)",
     ]
     assert read(await debate(), "register") == "Nothing was entered."
 
@@ -143,6 +145,7 @@ def _in_order(traits: dict[str, float]) -> dict[str, float]:
         ("analytical_depth = 9\n", "analytical_depth = 0\n", "greater than or equal to 1"),
         ("composure = -1", "temper = -1", "pressures names temper, which is no trait"),
         ("composure = -1", "composure = 0.5", "Input should be -1 or 1"),
+        ("[conduct.empathy]", "[conduct.temper]", "conduct names temper, which is no trait"),
         ("[pressures.credibility]", "[pressures.fame]", "pressures has to hold cognitive, "),
     ],
 )
@@ -164,7 +167,7 @@ async def test_a_directive_tells_only_what_changed_since_the_last_one() -> None:
     told = {name: a.body["directive"] for name, a in desk.artifacts.items() if "directive" in name}
     assert list(told) == ["directive/3", "directive/5"]
     assert "- flexibility: 6.5 of 10, +0.5" in str(told["directive/3"])
-    assert "- flexibility: 7.0 of 10, +0.5" in str(told["directive/5"])
+    assert "- flexibility: 7.0 of 10, +0.5. Concede" in str(told["directive/5"])
     assert "For your eyes only" not in desk.asked["turn/exchange-4/A"][-1].content
 
 

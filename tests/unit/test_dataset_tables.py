@@ -15,7 +15,7 @@ from engine.dataset.entry import Entry, make_entry
 from engine.dataset.tables import TABLES
 from engine.dataset.voters import Pseudonyms
 from engine.debate import BallotKind, Model, Scores, Status, TurnOrder, Usage
-from engine.findings import Artifact
+from engine.findings import Adjustment, Artifact, Score
 from engine.judging import Question, Summary, Vote
 from engine.store import Answer, CallRecord, DebateRecord, ExportFilter
 from tests.doubles.archive import (
@@ -557,3 +557,25 @@ def test_a_summary_says_what_became_of_it_and_who_wrote_it() -> None:
         verdict = record.verdict.model_copy(update={"summary": summary})
         given = replace(record, verdict=verdict, calls=(*record.calls, call))
         assert tuple(debate_row(given)[name] for name in names) == expected
+
+
+def test_a_score_is_exported_as_it_was_given_and_as_it_stands_in_the_end() -> None:
+    """A part's change counts for its total as well; one to a total was counted by its format."""
+    given = {"logic": 30.0, "rhetoric": 20.0, "total": 50.0}
+    scores = tuple(Score(subject="t1", side="A", criterion=c, value=v) for c, v in given.items())
+    seat = Score(subject="A1", side="A", criterion="individual", value=7.0)
+    changes = (("logic", -2.0), ("logic", 1.0), ("rhetoric", 0.5))
+    adjustments = [
+        Adjustment(name=f"n{at}", subject="t1", side="A", criterion=c, amount=by, reason="r")
+        for at, (c, by) in enumerate(changes)
+    ]
+    adjustments.append(Adjustment(name="rule", subject="A1", side="A", amount=-2, reason="r"))
+    record = make_record()
+    record = replace(record, scores=(*scores, seat), adjustments=tuple(adjustments))
+    found = {row["criterion"]: (row["value"], row["adjusted"]) for row in rows("scores", record)}
+    assert found == {
+        "logic": (30.0, 29.0),
+        "rhetoric": (20.0, 20.5),
+        "total": (50.0, 49.5),
+        "individual": (7.0, 7.0),
+    }

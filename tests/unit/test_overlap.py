@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.formats.overlap import least_overlap, mean_overlaps, most_central, similarity, tokens
+from engine.formats.overlap import (
+    is_quoted,
+    least_overlap,
+    mean_overlaps,
+    most_central,
+    quoted_share,
+    similarity,
+    tokens,
+)
 
 
 def test_words_are_lower_cased_and_counted_once() -> None:
@@ -66,3 +76,43 @@ def test_ties_go_to_the_longer_draft_and_then_to_the_lower_number() -> None:
 def test_any_texts_have_a_most_central_one(texts: dict[str, str]) -> None:
     assert most_central(texts) in texts
     assert all(0 <= share <= 1 for share in mean_overlaps(texts).values())
+
+
+TEXT = (
+    "Wherever it can be checked, results follow the thesis more often than its opposite. "
+    "茶比咖啡更好喝。"
+)
+
+
+@pytest.mark.parametrize(
+    ("quotation", "found"),
+    [
+        ("results follow the thesis more often than its opposite", True),
+        ("“Results follow the thesis, more often than its opposite!”", True),
+        ("results nearly follow the thesis more often than the opposite", True),  # 2 of 9 differ
+        ("Wherever it can be checked … more often than its opposite", True),
+        ("the results rarely follow any thesis", False),
+        ("opposite its than often more thesis the follow results", False),
+        ("coffee cures most mice", False),
+        ("茶比咖啡更好喝", True),
+        ("茶比咖啡更难喝", True),
+        ("咖啡比茶便宜得多", False),
+        ("…", False),
+        ("", False),
+    ],
+)
+def test_a_quotation_is_found_where_it_is_nearly_word_for_word(quotation: str, found: bool) -> None:
+    assert is_quoted(quotation, TEXT) is found
+    assert not is_quoted(quotation, "")
+
+
+def test_a_share_of_a_quotation_is_found() -> None:
+    assert quoted_share("one two three four", "zero one two four five") == 0.75
+    assert quoted_share("İyi çay", "iyi çay içilir") == 1.0
+    assert quoted_share("one two", "One, TWO.") == 1.0
+
+
+def test_a_long_quotation_holds_nobody_up() -> None:
+    began = time.process_time()
+    assert not is_quoted("never " * 5000, "said " * 5000)
+    assert time.process_time() - began < 2

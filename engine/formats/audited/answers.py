@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from pydantic import BaseModel, ConfigDict
 
-from engine.floor.schema import TEXT, by_key, choice, named, number, one_of, record, several, whole
+from engine.floor.schema import (
+    FLAG,
+    TEXT,
+    by_key,
+    choice,
+    named,
+    number,
+    one_of,
+    record,
+    several,
+    whole,
+)
 from engine.floor.shapes import Fault, Shape, is_whole
-from engine.formats.audited.scoring import BESIDE, COMPONENTS, DROPPED, PRESSURES, SCALES, SUSPECT
+from engine.formats.audited.scoring import BESIDE, BROKEN, COMPONENTS, PRESSURES, SCALES, SUSPECT
 
 RANGES: dict[str, float] = {
     **dict.fromkeys(COMPONENTS["logic"], 10.0),
@@ -16,14 +29,22 @@ RANGES: dict[str, float] = {
 }
 PRESSURE_MOST = 3
 OUTCOMES = ("previous", "latest", "draw")
-PATTERNS = ("coherence_collapse", "asymmetric_depth", "convergence_failure", "none")
-CONVERGENCES = (
-    "agreement",
-    "definitional_dispute",
-    "degree_disagreement",
-    "degenerate",
-    "none",
-)
+# What each name means, as the judge is told and as people read it.
+PATTERNS = {
+    "coherence_collapse": "the central claim of the scorecard's leader shifted under pressure, so "
+    "that no one thesis lasted",
+    "asymmetric_depth": "the more persuasive side is not the logically stronger one",
+    "convergence_failure": "each side won against a position that the other did not hold, and the "
+    "real question stayed open",
+    "none": "no such pattern fits",
+}
+CONVERGENCES = {
+    "agreement": "the sides came to agree",
+    "definitional_dispute": "they mean different things by the same words",
+    "degree_disagreement": "they differ only in degree",
+    "degenerate": "both end up defending the same thing",
+    "none": "none of these",
+}
 
 
 class Said(BaseModel):
@@ -55,13 +76,21 @@ class Premise(Said):
     kind: str
 
 
+class Appeal(Said):
+    """Whether a turn answers what its side was docked for, and why."""
+
+    answered: bool
+    why: str = ""
+
+
 class Absolute(Said):
-    """A turn's scores by component, and what it adds to the register."""
+    """A turn's scores by component, what it adds to the register, and what it answers there."""
 
     scores: dict[str, float]
     suspect: list[Suspect] = []
     exposed: list[Exposed] = []
     premises: list[Premise] = []
+    appeals: dict[str, Appeal] = {}
 
 
 class Pairwise(Said):
@@ -92,11 +121,12 @@ class Convergence(Said):
     reason: str = ""
 
 
-def absolute_shape(turn: int) -> Shape[Absolute]:
-    """Return the form of a turn's scores.
+def absolute_shape(turn: int, appeals: Iterable[int] = ()) -> Shape[Absolute]:
+    """Return the form of a turn's scores; `appeals` are the entries that it may answer.
 
     Only turns before it can be exposed, and only the speaker's own hold its premises.
     """
+    open_to_appeal = [str(place) for place in appeals]
     properties = {
         "scores": record({name: number(0, most) for name, most in RANGES.items()}),
         "suspect": several(record({"claim": TEXT, "kind": choice(*SUSPECT)}), 0, 3),
@@ -106,8 +136,10 @@ def absolute_shape(turn: int) -> Shape[Absolute]:
         properties["exposed"] = several(exposed, 0, 2)
     own = tuple(range(2 - turn % 2, turn, 2))
     if own:
-        premise = record({"turn": one_of(own), "premise": TEXT, "kind": choice(*DROPPED)})
+        premise = record({"turn": one_of(own), "premise": TEXT, "kind": choice(*BROKEN)})
         properties["premises"] = several(premise, 0, 2)
+    if open_to_appeal:
+        properties["appeals"] = by_key(open_to_appeal, record({"answered": FLAG, "why": TEXT}))
 
     def check(given: Absolute) -> tuple[Fault, ...]:
         faults = [
@@ -122,7 +154,7 @@ def absolute_shape(turn: int) -> Shape[Absolute]:
         faults += [
             _fault(f"there is no kind “{p.kind[:40]}” of premise")
             for p in given.premises
-            if p.kind not in DROPPED
+            if p.kind not in BROKEN
         ]
         faults += [
             _fault(f"turn {item.turn} is not this speaker's own, and a premise is")
@@ -134,6 +166,11 @@ def absolute_shape(turn: int) -> Shape[Absolute]:
             _fault(f"turn {at} is not before this one")
             for at in (item.turn for item in dated)
             if not 0 < at < turn
+        ]
+        faults += [
+            _fault(f"appeals.{place} is missing")
+            for place in open_to_appeal
+            if place not in given.appeals
         ]
         return tuple(faults)
 

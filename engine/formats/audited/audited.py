@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Annotated
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from engine.debate import Request, TurnOrder, Value
 from engine.errors import UsageError
@@ -18,15 +19,31 @@ from engine.formats.format import Format, Names, Roles
 NAME = "audited"
 
 
+ADAPT = (
+    "The debaters adapt: whoever loses an exchange argues a little differently in the next turn. "
+    "How they changed is shown at the end."
+)
+
+
+def _for_both(value: object) -> object:
+    """Read what is given once, for both sides, or for A and then B, joined by a comma."""
+    parts = value.split(",") if isinstance(value, str) else value
+    parts = list(parts) if isinstance(parts, list | tuple) else [parts]
+    return parts * 2 if len(parts) == 1 else parts
+
+
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
 class AuditedOptions(Value):
     """How many turns, who the debaters are, and how easily they change.
 
-    `archetypes` are names of the data file, for A and then B.
+    `archetypes` are names of the data file, and `elasticity` is a share, for A and then B.
     """
 
     turns: int = Field(10, ge=2, le=40)
     archetypes: Names = ("engineer", "philosopher")
-    elasticity: float = Field(0.5, ge=0, le=1)
+    elasticity: Annotated[tuple[Share, Share], BeforeValidator(_for_both)] = (0.5, 0.5)
 
 
 class AuditedLimits(Value):
@@ -39,7 +56,8 @@ class Audited(Format):
     """A and B in turn; after each turn the judge layer scores it and presses whoever lost."""
 
     name = NAME
-    version = 1
+    version = 2
+    finishes = (1,)
     files = True
     options = AuditedOptions
     turn_order = TurnOrder.SEQUENTIAL
@@ -72,7 +90,10 @@ class Audited(Format):
         """Hold the debate."""
         options = AuditedOptions.model_validate(floor.request.options)
         limits = AuditedLimits.model_validate(floor.limits)
-        audit = Audit(floor, _cast(floor, options), options.elasticity)
+        elasticity = dict(zip("AB", options.elasticity, strict=True))
+        audit = Audit(floor, _cast(floor, options), elasticity)
+        if floor.version > 1:
+            await floor.tell("audited/adapt", ADAPT)
         last = ""
         for number in range(1, options.turns + 1):
             side = "A" if number % 2 else "B"
@@ -86,7 +107,7 @@ class Audited(Format):
                 number=number,
                 final=number > options.turns - 2,
                 traits=audit.describe(side),
-                directive=await audit.direct(side, number),
+                **await audit.direct(side, number),
             )
             if number == options.turns:
                 floor.adjourn()

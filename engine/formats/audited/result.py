@@ -8,6 +8,8 @@ from engine.findings import Artifact
 from engine.floor.floor import Floor
 from engine.floor.shapes import Answer, kept
 from engine.formats.audited.answers import (
+    CONVERGENCES,
+    PATTERNS,
     Conflict,
     Convergence,
     Narrative,
@@ -15,13 +17,14 @@ from engine.formats.audited.answers import (
     convergence_shape,
     narrative_shape,
 )
-from engine.formats.audited.judge import NAME, Audit, ask_judge, tell_entry
+from engine.formats.audited.judge import NAME, Audit, ask_judge, spaced, tell_entry
 from engine.formats.audited.scoring import SCALES, UNCALIBRATED, mean_total
 from engine.formats.judges import tell_judges
 from engine.judging import TIE, Verdict
 from engine.messages import Arc, ArcPoint, BoardRow, Report, ScoreBoard
 from engine.store import Post
 
+COLUMNS = ("logic", "rhet.", "tactics", "total")
 LONG = 10  # turns from which convergence is looked at
 LEVEL = 1.0  # points of 100 between the sides' means under which they are level
 WEAKNESSES = (
@@ -42,7 +45,9 @@ async def conclude(floor: Floor, audit: Audit) -> None:
         kept(narrative, "narrative", "narrative"),
         *([kept(conflict, "conflict", "conflict")] if conflict else []),
         *([kept(convergence, "convergence", "convergence")] if convergence else []),
-        Artifact.of("register", "register", {"entries": [e.model_dump() for e in audit.register]}),
+        Artifact.of(
+            "register", "register", {"entries": [e.model_dump() for e in audit.ledger.register]}
+        ),
         Artifact.of("traits", "traits", {"begun": audit.begun, "ended": audit.traits}),
     ]
     reports = [
@@ -52,13 +57,14 @@ async def conclude(floor: Floor, audit: Audit) -> None:
         Post(key="audited/narrative", message=_story(narrative, conflict, convergence)),
         Post(key="audited/drift", message=_drift(audit)),
     ]
-    await floor.keep(*reports, artifacts=artifacts, verdict=card)
+    moved = list(audit.ledger.calibrate()) if floor.version > 1 else []
+    await floor.keep(*reports, artifacts=artifacts, adjustments=moved, verdict=card)
 
 
 def _scorecard(floor: Floor, audit: Audit) -> Verdict:
     """Return the verdict of the scores: the higher mean total, after every adjustment."""
     means = side_means(floor, audit)
-    scored = len(audit.points)
+    scored = len(audit.ledger.points)
     a, b = means["A"], means["B"]
     unread = len(floor.turns) - scored
     if a is None or b is None:
@@ -94,11 +100,18 @@ def _by_judges(floor: Floor, audit: Audit) -> Iterator[str | None]:
 
 def side_means(floor: Floor, audit: Audit) -> dict[str, float | None]:
     """Return each side's mean total of 100; None where no turn has a score."""
-    totals = [(turn.side, audit.total(turn.number)) for turn in floor.turns]
+    totals = total_turns(audit)
     return {
-        side: mean_total([total for of, total in totals if of == side and total is not None])
+        side: mean_total(
+            [totals[t.number] for t in floor.turns if t.side == side and t.number in totals]
+        )
         for side in "AB"
     }
+
+
+def total_turns(audit: Audit) -> dict[int, float]:
+    """Return each scored turn's total as it stands after every adjustment."""
+    return {number: sum(stands.values()) for number, stands in audit.ledger.standing().items()}
 
 
 async def _narrate(floor: Floor) -> Answer[Narrative]:
@@ -111,12 +124,20 @@ async def _converge(floor: Floor) -> Answer[Convergence] | None:
     if turns < LONG:
         return None
     first, last = floor.numbered(1, 2), floor.numbered(turns - 1, turns)
-    return await ask_judge(floor, "convergence", convergence_shape(), first=first, last=last)
+    return await ask_judge(
+        floor,
+        "convergence",
+        convergence_shape(),
+        first=first,
+        last=last,
+        outcomes=CONVERGENCES,
+    )
 
 
 async def _resolve(
     floor: Floor, audit: Audit, scored: str, narrative: Answer[Narrative]
 ) -> Answer[Conflict]:
+    totals = total_turns(audit)
     return await ask_judge(
         floor,
         "conflict",
@@ -124,7 +145,8 @@ async def _resolve(
         narrative=narrative.value.narrative if narrative.value else "",
         told=narrative.value.winner if narrative.value else "",
         scored=scored,
-        totals=[(t.number, t.side, audit.total(t.number)) for t in floor.turns],
+        totals=[(t.number, t.side, totals.get(t.number)) for t in floor.turns],
+        patterns=PATTERNS,
     )
 
 
@@ -132,20 +154,22 @@ async def _resolve(
 
 
 def _board(floor: Floor, audit: Audit, card: Verdict) -> ScoreBoard:
+    """Return the scorecard: 40 columns at most, so that a phone shows each turn on one line."""
+    standing = audit.ledger.standing()
     rows = []
     for turn in floor.turns:
-        points = audit.points.get(turn.number)
-        total = audit.total(turn.number)
-        cells = ["–"] * (len(SCALES) + 2)
-        if points is not None and total is not None:
-            marked = [
-                f"{points.values[name]:.1f}{'*' if name in points.originals else ''}"
+        cells = ["–"] * (len(SCALES) + 1)
+        if stands := standing.get(turn.number):
+            given = audit.ledger.points[turn.number]
+            cells = [
+                f"{stands[name]:.1f}{'*' if stands[name] != given.said(name) else ''}"
                 for name in SCALES
             ]
-            cells = [*marked, f"{audit.docked(turn.number):g}", f"{total:.1f}"]
-        early = " (early)" if turn.number <= UNCALIBRATED else ""
-        name = f"{turn.number} · {turn.side}{early}"
-        rows.append(BoardRow(side=turn.side, name=name, cells=tuple(cells)))
+            cells.append(f"{sum(stands.values()):.1f}")
+        early = "°" if turn.number <= UNCALIBRATED else ""
+        rows.append(
+            BoardRow(side=turn.side, name=f"{turn.side}{turn.number}{early}", cells=tuple(cells))
+        )
     means = ", ".join(
         f"{side} {'–' if mean is None else f'{mean:.1f}'}"
         for side, mean in side_means(floor, audit).items()
@@ -153,11 +177,11 @@ def _board(floor: Floor, audit: Audit, card: Verdict) -> ScoreBoard:
     notes = (
         f"Mean of 100: {means}. {_ahead(card.winner)}.",
         *filter(None, [tell_judges(card.by_judge, audit.given, "a turn")]),
-        "“docked” is what the register took; * moved into its calibration band.",
+        "* moved: docked by the register, or into the band that the comparison with a neighbouring "
+        "turn sets. ° early, and less calibrated.",
         WEAKNESSES,
     )
-    columns = (*SCALES, "docked", "total")
-    return ScoreBoard(title="Scorecard", columns=columns, rows=tuple(rows), notes=notes)
+    return ScoreBoard(title="Scorecard", columns=COLUMNS, rows=tuple(rows), notes=notes)
 
 
 def _ahead(winner: str | None) -> str:
@@ -172,12 +196,13 @@ def _ahead(winner: str | None) -> str:
 
 
 def _arc(floor: Floor, audit: Audit) -> Arc:
+    totals = total_turns(audit)
     points = tuple(
         ArcPoint(
             number=turn.number,
             side=turn.side,
-            score=audit.total(turn.number),
-            docked=audit.docked(turn.number),
+            score=totals.get(turn.number),
+            docked=audit.ledger.docked(turn.number),
         )
         for turn in floor.turns
     )
@@ -190,7 +215,7 @@ def _arc(floor: Floor, audit: Audit) -> Arc:
 
 
 def _register(audit: Audit) -> Report:
-    lines = [tell_entry(entry) for entry in audit.register]
+    lines = [tell_entry(entry) for entry in audit.ledger.register]
     return Report(title="Register", text="\n".join(lines) or "Nothing was entered.", side="judge")
 
 
@@ -218,11 +243,11 @@ def _chapters(
         winner = narrative.value.winner
         yield f"**Held in the end:** {'neither' if winner == TIE else winner}"
     if conflict is not None and conflict.value is not None and conflict.valid:
-        pattern = conflict.value.pattern.replace("_", " ")
-        named = "" if pattern == "none" else f" ({pattern})"
+        pattern = conflict.value.pattern
+        named = "" if pattern == "none" else f" ({spaced(pattern)}: {PATTERNS[pattern]})"
         yield f"**Why the scorecard says otherwise{named}:** {conflict.value.explanation}"
     if convergence is not None and convergence.value is not None and convergence.valid:
-        outcome = convergence.value.outcome.replace("_", " ")
+        outcome = CONVERGENCES[convergence.value.outcome]
         yield f"**Beginning against end:** {outcome}. {convergence.value.reason}".strip()
 
 
@@ -234,7 +259,7 @@ def _drift(audit: Audit) -> Report:
 def _moves(audit: Audit, side: str) -> str:
     ended: Mapping[str, float] = audit.traits[side]
     moves = [
-        f"{trait.replace('_', ' ')} {was:g} → {ended[trait]:.1f}"
+        f"{spaced(trait)} {was:g} → {round(ended[trait], 1):g}"
         for trait, was in audit.begun[side].items()
         if ended[trait] != was
     ]

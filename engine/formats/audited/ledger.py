@@ -1,0 +1,208 @@
+"""What one judge's answers on the turns come to: scores, the register, adjustments; pure.
+
+A ledger depends on the turns and on the answers alone, and is kept from the first turn on: what a
+turn adds to it never changes what earlier ones added. Where scores stand is found at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from engine.debate import Turn, Value
+from engine.findings import Adjustment
+from engine.formats.audited.answers import Absolute
+from engine.formats.audited.bands import PLACES, Outcome, band, find_bands, settle
+from engine.formats.audited.scoring import BROKEN, SCALES, SUSPECT, Points, total_points
+from engine.formats.overlap import is_quoted
+
+PENALTIES = SUSPECT | BROKEN
+
+
+class Heard(NamedTuple):
+    """What a judge said of a turn, and of it beside the one before; empty where unreadable."""
+
+    absolute: Absolute | None
+    outcomes: Mapping[str, Outcome]
+
+
+class Entry(Value):
+    """One line of the register: a suspect claim or a premise, whose, and where it came out.
+
+    `turn` is the number of the turn that it stands in, `exposed_by` that of the turn that
+    showed it: the same one for a claim that is suspect as it is said. `penalty` is what it takes
+    from the logic of its turn: nothing where its text does not occur there (`found`). Its side's
+    next turn may answer it; `appeal` says what became of that: `lifted`, `stands`, or empty.
+    """
+
+    turn: int
+    side: str
+    kind: str
+    text: str
+    exposed_by: int
+    penalty: float = 0.0
+    found: bool = True
+    appeal: str = ""
+
+    @property
+    def docked(self) -> float:
+        """The points that it takes in the end."""
+        return 0.0 if self.appeal == "lifted" else self.penalty
+
+
+class Ledger:
+    """Scores as they were given, the register, and what was added to scores since, by turn."""
+
+    def __init__(self, turns: Sequence[Turn], heard: Sequence[Heard], version: int) -> None:
+        self._turns, self._heard, self._version = turns, heard, version
+        self.points: dict[int, Points] = {}
+        self.register: list[Entry] = []
+        self.changes: dict[int, list[Adjustment]] = {}
+        for number, said in enumerate(heard, 1):
+            if said.absolute is not None:
+                self.points[number] = total_points(said.absolute.scores)
+            changed = list(self._harmonise(number, said.outcomes)) if version == 1 else []
+            if said.absolute is not None:
+                changed += self._hear_appeals(number, said.absolute)
+                changed += self._enter(number, said.absolute)
+            self.changes[number] = changed
+
+    def appeals(self, number: int) -> dict[int, Entry]:
+        """Return the entries that a turn may answer, by their places in the register.
+
+        They docked its side since its last turn, or by it.
+        """
+        side, since = "A" if number % 2 else "B", number - 2
+        return {
+            place: entry
+            for place, entry in enumerate(self.register, 1)
+            if entry.side == side and entry.penalty and since <= entry.exposed_by < number
+            if self._version > 1
+        }
+
+    def docked(self, number: int) -> float:
+        """Return what the register took from a turn."""
+        return sum(entry.docked for entry in self.register if entry.turn == number)
+
+    def standing(self) -> dict[int, dict[str, float]]:
+        """Return where each scored turn's dimensions stand after every adjustment."""
+        stand = {number: self._after_docking(number) for number in self.points}
+        if self._version == 1:
+            return stand
+        for dimension, scale in SCALES.items():
+            for run in self._runs():
+                outcomes = [self._heard[at - 1].outcomes.get(dimension) for at in run[1:]]
+                given = [stand[at][dimension] for at in run]
+                settled = settle(given, find_bands(scale, outcomes))
+                for at, score in zip(run, settled, strict=True):
+                    stand[at][dimension] = round(score, PLACES)
+        return stand
+
+    def calibrate(self) -> Iterator[Adjustment]:
+        """Yield what brings all scores into their bands, in the end."""
+        for number, stands in self.standing().items():
+            turn, before = self._turns[number - 1], self._after_docking(number)
+            for dimension, score in stands.items():
+                amount = round(score - before[dimension], PLACES)
+                if amount:
+                    yield Adjustment(
+                        name=f"calibration/{number}/{dimension}",
+                        subject=turn.step,
+                        side=turn.side,
+                        criterion=dimension,
+                        amount=amount,
+                        reason="moved to contradict no comparison with a neighbouring turn",
+                    )
+
+    def _runs(self) -> Iterator[list[int]]:
+        """Yield runs of neighbouring turns that have scores."""
+        for _, run in groupby(enumerate(sorted(self.points)), lambda pair: pair[1] - pair[0]):
+            yield [number for _, number in run]
+
+    def _after_docking(self, number: int) -> dict[str, float]:
+        values = self.points[number].values
+        return {name: values[name] for name in SCALES} | {
+            "logic": values["logic"] + self.docked(number)
+        }
+
+    # --- one turn -----------------------------------------------------------------------
+
+    def _enter(self, number: int, given: Absolute) -> Iterator[Adjustment]:
+        """Write what a turn shows into the register, once, and dock the turns it stands in."""
+        known = {(entry.turn, entry.text) for entry in self.register}
+        for place, entry in enumerate(self._found(number, given), 1):
+            if (entry.turn, entry.text) in known:
+                continue
+            known.add((entry.turn, entry.text))
+            self.register.append(entry)
+            if entry.penalty:
+                name, reason = f"register/{number}/{place}", f"{entry.kind}: {entry.text}"
+                yield self._dock(entry, name, entry.penalty, reason, by=number)
+
+    def _found(self, number: int, given: Absolute) -> list[Entry]:
+        return [
+            *(self._entry(number, number, item.kind, item.claim) for item in given.suspect),
+            *(self._entry(number, item.turn, item.kind, item.claim) for item in given.exposed),
+            *(self._entry(number, item.turn, item.kind, item.premise) for item in given.premises),
+        ]
+
+    def _entry(self, number: int, turn: int, kind: str, text: str) -> Entry:
+        said = self._turns[turn - 1]
+        first = self._version == 1
+        found = first or is_quoted(text, said.text)
+        penalty = SUSPECT.get(kind, 0.0) if first else PENALTIES[kind]
+        return Entry(
+            turn=turn,
+            side=said.side,
+            kind=kind,
+            text=text,
+            exposed_by=number,
+            penalty=penalty if found else 0.0,
+            found=found,
+        )
+
+    def _hear_appeals(self, number: int, given: Absolute) -> Iterator[Adjustment]:
+        """Give back what a docking took, where its side's next turn has answered it."""
+        for place, entry in self.appeals(number).items():
+            appeal = given.appeals[str(place)]
+            self.register[place - 1] = entry.model_copy(
+                update={"appeal": "lifted" if appeal.answered else "stands"}
+            )
+            if appeal.answered:
+                name = f"appeal/{number}/{place}"
+                yield self._dock(entry, name, -entry.penalty, f"answered: {appeal.why}", by=number)
+
+    def _dock(self, entry: Entry, name: str, amount: float, reason: str, *, by: int) -> Adjustment:
+        return Adjustment(
+            name=name,
+            subject=self._turns[entry.turn - 1].step,
+            side=entry.side,
+            criterion="logic",
+            amount=amount,
+            reason=reason,
+            by=self._turns[by - 1].step,
+        )
+
+    def _harmonise(self, number: int, outcomes: Mapping[str, Outcome]) -> Iterator[Adjustment]:
+        """Move two turns' scores into their bands, as version 1 did: one pair after the other."""
+        if number not in self.points or number - 1 not in self.points:
+            return
+        for dimension, outcome in outcomes.items():
+            before, now = self.points[number - 1], self.points[number]
+            was, said = before.values[dimension], now.values[dimension]
+            banded = band(SCALES[dimension], was, said, outcome)
+            if banded.latest != said:
+                self.points[number] = now.moved(dimension, banded.latest)
+            if banded.previous != was:
+                self.points[number - 1] = before.moved(dimension, banded.previous)
+                turn = self._turns[number - 2]
+                yield Adjustment(
+                    name=f"calibration/{number}/{dimension}",
+                    subject=turn.step,
+                    side=turn.side,
+                    criterion=dimension,
+                    amount=banded.previous - was,
+                    reason=f"outside the band that the comparison with turn {number} sets",
+                    by=self._turns[number - 1].step,
+                )
