@@ -95,8 +95,9 @@ class Ledger:
                 outcomes = [self._heard[at - 1].outcomes.get(dimension) for at in run[1:]]
                 given = [stand[at][dimension] for at in run]
                 settled = settle(given, find_bands(scale, outcomes))
-                for at, score in zip(run, settled, strict=True):
-                    stand[at][dimension] = round(score, PLACES)
+                for at, was, now in zip(run, given, settled, strict=True):
+                    if round(now - was, PLACES):
+                        stand[at][dimension] = round(now, PLACES)
         return stand
 
     def calibrate(self) -> Iterator[Adjustment]:
@@ -104,8 +105,7 @@ class Ledger:
         for number, stands in self.standing().items():
             turn, before = self._turns[number - 1], self._after_docking(number)
             for dimension, score in stands.items():
-                amount = round(score - before[dimension], PLACES)
-                if amount:
+                if amount := round(score - before[dimension], PLACES):
                     yield Adjustment(
                         name=f"calibration/{number}/{dimension}",
                         subject=turn.step,
