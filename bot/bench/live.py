@@ -31,7 +31,8 @@ from engine.line.service import Service
 JURORS = 3
 SPEECHES = 8
 WAVES = SPEECHES + 1
-CALLS = SPEECHES + JURORS
+READERS = JURORS + 1  # the jurors, and one who sums up
+CALLS = SPEECHES + READERS
 TOPIC = "Remote work is more productive than working from an office"
 CONNECTIONS = 4000
 PAGE = 4096
@@ -197,7 +198,7 @@ async def _measure_calls(load: Load, post: Post) -> Measured:
             await post(history)
             history.append(_message("assistant"))
         whole = [_message("system"), *[_message("user")] * SPEECHES]
-        await asyncio.gather(*(post(whole) for _ in range(JURORS)))
+        await asyncio.gather(*(post(whole) for _ in range(READERS)))
         measured.ratios.append((time.perf_counter() - began) / load.path)
         measured.calls += CALLS
 

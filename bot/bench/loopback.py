@@ -18,6 +18,8 @@ import orjson
 # 252 words, within every limit of every round: a short synthesis, and then a decision.
 SENTENCE = "Evidence from the field supports the point made here."
 SPEECH = "\n\n".join([" ".join([SENTENCE] * 8), " ".join([SENTENCE] * 20)])
+SUMMARY = " ".join([SENTENCE] * 9)  # within 400 and 600 characters
+SUMMARISED = b" characters, spaces included, as one paragraph"  # what asks for one, and no other
 HIGH, LOW = 9, 5
 USAGE = {"prompt_tokens": 900, "completion_tokens": 700, "total_tokens": 1600}
 
@@ -63,13 +65,23 @@ class Answering(asyncio.Protocol):
         self._transport.write(head % len(content) + content)
 
     def _reply(self, body: bytes) -> bytes:
-        _, found, schema = body.partition(b'"response_format"')
-        if not found:
-            return SPOKEN
+        schema = schema_of(body)
+        if not schema:
+            return SUMMED_UP if SUMMARISED in body else SPOKEN
         if schema not in self._ballots:
             form = orjson.loads(body)["response_format"]["json_schema"]["schema"]
             self._ballots[schema] = completion(orjson.dumps(fill_in(form)).decode())
         return self._ballots[schema]
+
+
+def schema_of(body: bytes) -> bytes:
+    """Return the part of a request from its schema on, empty without one."""
+    return body.partition(b'"response_format"')[2]
+
+
+def asks_for_ballot(body: bytes) -> bool:
+    """Whether a juror is asked."""
+    return b'"scores"' in schema_of(body)
 
 
 def _content_length(head: bytes) -> int:
@@ -99,12 +111,27 @@ def completion(text: str) -> bytes:
     )
 
 
-SPOKEN = completion(SPEECH)
+SPOKEN, SUMMED_UP = completion(SPEECH), completion(SUMMARY)
 
 
-def fill_in(form: dict[str, Any]) -> dict[str, Any]:
-    """Return a ballot that satisfies its schema and is decided, in every order of names."""
-    scores = form["properties"]["scores"]["properties"]
+def fill_in(form: dict[str, Any]) -> Any:
+    """Return an answer that satisfies its schema; of a ballot, a decided one."""
+    fields = form.get("properties", {})
+    if "scores" in fields:
+        return _vote(fields["scores"]["properties"])
+    match form:
+        case {"enum": [first, *_]}:
+            return first
+        case {"type": "object"}:
+            return {name: fill_in(field) for name, field in fields.items()}
+        case {"type": "string"}:
+            return SENTENCE
+        case _:
+            raise ValueError(f"No answer is known to {form}.")
+
+
+def _vote(scores: dict[str, Any]) -> dict[str, Any]:
+    """Return a ballot that is decided, in every order of names."""
     best = min(scores)
     return {
         "reasons": "The better evidence.",

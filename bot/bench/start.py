@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 import orjson
 
-from bot.bench.loopback import Answering
+from bot.bench.loopback import Answering, asks_for_ballot
 from bot.bench.machine import print_result
 from engine.errors import RostrumError
 
@@ -39,7 +39,6 @@ LATENCIES = (
     "AND debate = (SELECT max(id) FROM debates) ORDER BY started_at"
 )
 DATABASE = "rostrum.db"
-BALLOT = b'"response_format"'
 # Settings of this shell; and Python is to keep what it compiled, as in any installation.
 DROPPED = ("ROSTRUM_", "PYTHONDONTWRITEBYTECODE")
 
@@ -81,7 +80,7 @@ class Noting(Answering):
         """Note that a call came."""
         now = time.perf_counter()
         self._traffic.came.append(now)
-        if BALLOT in body:
+        if asks_for_ballot(body):
             self._traffic.ballots.append(now)
         super().take(body)
 
