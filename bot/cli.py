@@ -26,6 +26,8 @@ Text = Optional[str]  # noqa: UP045
 Names = Optional[list[str]]  # noqa: UP045
 SEAT = typer.Option(help="Model of one seat or contender, e.g. A2=online/x; repeatable.")
 MIRROR = typer.Option("--mirror", help="Hold it a second time with sides exchanged.")
+FOR = typer.Option("--for", help="What A argues, if not for the topic; with --against.")
+AGAINST = typer.Option("--against", help="What B argues, if not against the topic.")
 OPTION = typer.Option(help="Option of the format, e.g. agents=5 or turns=6; repeatable.")
 FORMATS = typer.Option(help="Only these debate formats, e.g. classic,team.")
 LANGUAGES = typer.Option(help="Only these languages, e.g. en,tr.")
@@ -71,6 +73,8 @@ def demo(
     format: Annotated[str, typer.Option(help="Debate format.")] = "classic",
     language: Annotated[str, typer.Option(help="Language code, e.g. en, tr, zh.")] = "en",
     topic: Annotated[Text, typer.Option(help="The topic (default: a built-in one).")] = None,
+    stance_a: Annotated[Text, FOR] = None,
+    stance_b: Annotated[Text, AGAINST] = None,
     option: Annotated[Names, OPTION] = None,
 ) -> None:
     """Hold a debate offline and export it. The speakers are the built-in rehearsal model."""
@@ -84,6 +88,8 @@ def demo(
 def debate(
     given: typer.Context,
     topic: Annotated[Text, typer.Argument(help="The topic (default: ROSTRUM_TOPIC).")] = None,
+    stance_a: Annotated[Text, FOR] = None,
+    stance_b: Annotated[Text, AGAINST] = None,
     a: Annotated[Text, typer.Option("--a", help="Model of side A, as backend/model.")] = None,
     b: Annotated[Text, typer.Option("--b", help="Model of side B, as backend/model.")] = None,
     jurors: Annotated[Text, typer.Option(help="Jurors as backend/model, comma-separated.")] = None,

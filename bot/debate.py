@@ -18,7 +18,7 @@ from engine.formats import find_format
 from engine.formats.format import read_own
 from engine.line.intake import Order
 from engine.line.service import Started
-from engine.options import Options, read_options
+from engine.options import STANCES, Options, read_options
 from engine.votes.questions import vote_options
 
 GOES_ON_WITH = frozenset(
@@ -55,7 +55,8 @@ def refuse_for_resume(given: Mapping[str, Any]) -> None:
 
 
 def _spell(name: str) -> str:
-    return "The topic" if name == "topic" else f"--{name.replace('_', '-')}"
+    spelled = {name: f"--{said}" for said, name in STANCES.items()} | {"topic": "The topic"}
+    return spelled.get(name, f"--{name.replace('_', '-')}")
 
 
 async def run_debate(

@@ -259,6 +259,7 @@ async def _describe(store: SqlStore, debate: Debate) -> list[tuple[str, str]]:
     lines = [
         ("debate", f"{debate.id} ({debate.code})"),
         ("topic", headline(debate.request.topic, 200)),
+        *((f"{side} argues", said) for side, said in debate.request.stances.items()),
         ("state", debate.status.value),
         ("waits for" if going else "why", debate.reason or "-"),
         ("format", f"{debate.request.format}, {debate.request.turn_order.value}"),

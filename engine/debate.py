@@ -315,6 +315,13 @@ class Request(Value):
     again: bool = False
     again_minutes: float = Field(1440, gt=0, le=10080)
     broadcast: bool = False
+    stance_a: str = ""
+    stance_b: str = ""
+
+    @property
+    def stances(self) -> dict[str, str]:
+        """What each side argues in the asker's own words; empty: for and against the topic."""
+        return {"A": self.stance_a, "B": self.stance_b} if self.stance_a else {}
 
     def model_of(self, seat: str) -> Model:
         """Return the model that speaks for a seat: its own, or that of its contender."""

@@ -2,7 +2,7 @@
 
 A message is stored in the outbox as JSON, rendered once by the venue that delivers it, and never
 changed after that. Texts of models and people are Markdown and data: an adapter escapes anything
-its platform would act on.
+its platform would act on. `stances` are what the sides argue in the asker's own words, if given.
 """
 
 from __future__ import annotations
@@ -86,6 +86,7 @@ class Announcement(Value):
     estimate: Estimate
     rehearsal: Rehearsal = ""
     progress: Progress | None = None
+    stances: Mapping[str, str] = {}
 
 
 class TurnPost(Value):
@@ -121,6 +122,7 @@ class VoteInvite(Value):
     quorum: int
     ballot: BallotKind = BallotKind.OPEN
     mirrored: bool = False
+    stances: Mapping[str, str] = {}
 
 
 class StanceInvite(Value):
@@ -136,6 +138,7 @@ class StanceInvite(Value):
     options: tuple[str, ...]
     seconds: float | None = None
     ballot: BallotKind = BallotKind.OPEN
+    stances: Mapping[str, str] = {}
 
 
 class AgainInvite(Value):
@@ -145,6 +148,7 @@ class AgainInvite(Value):
     options: tuple[str, ...]
     minutes: float
     ballot: BallotKind = BallotKind.OPEN
+    stances: Mapping[str, str] = {}
 
 
 class VoteClosed(Value):
@@ -201,6 +205,7 @@ class Reveal(Value):
     gaps: int = 0
     unread: bool = False
     criteria: tuple[Criterion, ...] = ()
+    stances: Mapping[str, str] = {}
 
 
 class Notice(Value):

@@ -34,7 +34,8 @@ class Options(Value):
     opinion on the topic for `stance_seconds` before the first turn, and again with the vote.
     `again` repeats the question of who debated better below the reveal, for `again_minutes`.
     `broadcast` also shows the reveal in the channel, where the platform supports it. `mirror` adds
-    a second debate with sides swapped. `panel` is how many jurors read, and how often.
+    a second debate with sides swapped. `panel` is how many jurors read, and how often. `stance_a`
+    and `stance_b` are what the sides argue, where that is not for and against the topic.
     """
 
     topic: str | None = None
@@ -57,6 +58,8 @@ class Options(Value):
     broadcast: bool | None = None
     mirror: bool | None = None
     panel: PanelMode | None = None
+    stance_a: str | None = None
+    stance_b: str | None = None
 
     @field_validator("topic", "format", "language")
     @classmethod
@@ -79,9 +82,18 @@ class Options(Value):
         return {name: value for name, value in said.items() if value not in (None, {})}
 
     def __or__(self, other: Options) -> Options:
-        """Return these options, overridden by those that `other` sets."""
-        return Options(**self.given() | other.given())
+        """Return these options, overridden by those that `other` sets.
 
+        Stances belong to their topic: another topic drops them.
+        """
+        kept = self.given()
+        if other.topic:
+            kept = {name: value for name, value in kept.items() if name not in STANCES.values()}
+        return Options(**kept | other.given())
+
+
+STANCES = {"for": "stance_a", "against": "stance_b"}
+"""The options of what the sides argue, by the names that people write."""
 
 BUILT_IN = Options(
     panel=PanelMode.ADAPTIVE,
@@ -108,6 +120,8 @@ IN_A_CHAT = (
     "stance",
     "mirror",
     "panel",
+    "stance_a",
+    "stance_b",
 )
 """The options of the command; the rest is up to community and operator."""
 

@@ -37,7 +37,7 @@ from engine.chat.invocation import (
 )
 from engine.chat.review import NO_VOTE
 from engine.errors import UsageError
-from engine.options import IN_A_CHAT
+from engine.options import IN_A_CHAT, STANCES
 from engine.store.community import SETTING_NAMES
 from engine.votes.questions import vote_options
 from engine.words.phrases import TOPIC_HINT
@@ -72,6 +72,8 @@ class DebateCommands(app_commands.Group):
     @app_commands.describe(
         topic="A motion to argue for and against; leave it out to open a form for longer ones",
         conditions="What both sides accept",
+        stance_a="What A argues in your own words, if not for the topic: tabs",
+        stance_b="What B argues in your own words, if not against the topic: spaces",
         format="How they debate",
         model_a="Who argues for it",
         model_b="Who argues against it",
@@ -89,6 +91,7 @@ class DebateCommands(app_commands.Group):
         judges="The format's own judges, separated by commas",
         more="More format options and models of single seats: name=value name=value",
     )
+    @app_commands.rename(stance_a="for", stance_b="against")
     async def start(
         self,
         interaction: Interaction,
@@ -108,12 +111,18 @@ class DebateCommands(app_commands.Group):
         stance: bool | None = None,
         mirror: bool | None = None,
         panel: Literal["adaptive", "all", "one", "strict"] | None = None,
+        stance_a: str | None = None,
+        stance_b: str | None = None,
         judges: str | None = None,
         more: str | None = None,
     ) -> None:
         """Start a debate, asking for the topic in a form when it is left out."""
         # The parameters only declare the options; the namespace has the given ones.
-        given = dict(iter(interaction.namespace))
+        given = {
+            STANCES.get(name, name): value
+            for name, value in interaction.namespace
+            if value is not None
+        }
         if topic is None:
             await interaction.response.send_modal(TopicForm(self._desk, given))
         else:
@@ -307,13 +316,25 @@ class TopicForm(discord.ui.Modal):
             required=False,
             max_length=LONGEST_INPUT,
         )
-        self.add_item(self.topic)
-        self.add_item(self.conditions)
+        self.stances: dict[str, discord.ui.TextInput[TopicForm]] = {
+            name: discord.ui.TextInput(
+                custom_id=said,
+                label=texts.STANCE_FIELDS[said],
+                placeholder=texts.STANCE_HINTS[said],
+                default=given.get(name),
+                required=False,
+                max_length=LONGEST_INPUT,
+            )
+            for said, name in STANCES.items()
+        }
+        for item in (self.topic, *self.stances.values(), self.conditions):
+            self.add_item(item)
 
     async def on_submit(self, interaction: Interaction) -> None:
         """Start the debate."""
         typed = {"topic": self.topic.value, "conditions": self.conditions.value}
-        given = {**self._given, **typed}
+        stances = {name: item.value for name, item in self.stances.items()}
+        given = {**self._given, **typed, **stances}
         await self._desk.carry_out(interaction, partial(start_command, given))
 
 

@@ -26,7 +26,10 @@ _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """The part that a rehearsal model has to play; `words` is what it may say, None: no limit."""
+    """The part that a rehearsal model has to play; `words` is what it may say, None: no limit.
+
+    `own` is this side's stance in the asker's words, `thesis` side A's.
+    """
 
     topic: str = ""
     side: str = "A"
@@ -37,6 +40,8 @@ class Scene:
     duty: str = ""
     words: int | None = None
     shown: tuple[str, ...] = ()
+    own: str = ""
+    thesis: str = ""
 
     @classmethod
     def of(cls, call: Call) -> Scene:
@@ -54,6 +59,8 @@ class Scene:
             duty=cue.get("duty", ""),
             words=int(cue["words"]) if cue.get("words", "").isdigit() else None,
             shown=tuple(filter(None, cue.get("shown", "").split(","))),
+            own=one_line(cue.get("stance", "")),
+            thesis=one_line(cue.get("thesis", "")),
         )
 
     @property
@@ -70,10 +77,15 @@ class Scene:
 
     @property
     def short_topic(self) -> str:
-        """The topic, cut to what fits into a sentence."""
-        if len(self.topic) <= TOPIC_LENGTH:
-            return self.topic.rstrip(".。 ")
-        return f"{self.topic[: TOPIC_LENGTH - 1].rstrip()}…"
+        """What is argued for and against, cut to what fits into a sentence."""
+        return shorten(self.thesis or self.topic)
+
+
+def shorten(text: str) -> str:
+    """Cut a text to what fits into a sentence, without its full stop."""
+    if len(text) <= TOPIC_LENGTH:
+        return text.rstrip(".。 ")
+    return f"{text[: TOPIC_LENGTH - 1].rstrip()}…"
 
 
 def one_line(text: str) -> str:

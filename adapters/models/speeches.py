@@ -12,14 +12,14 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 from adapters.models.options import Options
-from adapters.models.scenes import Scene, chance, quote
+from adapters.models.scenes import Scene, chance, quote, shorten
 from engine.text import count_words
 
 LANGUAGES = ("en", "tr", "de", "es", "zh")
 SHORT_WORDS = 120
 DECISIONS = ("maintains", "qualifies")  # what its texts can be read as
 _OVER_WORDS = 900
-_SLOT = re.compile(r"\{(topic|quote|first|second|one|two)\}")
+_SLOT = re.compile(r"\{(topic|quote|first|second|one|two|stance)\}")
 _STOP = re.compile(r"(?<=[^0-9\s][.!?])\s+|(?<=[。！？])")
 
 
@@ -89,6 +89,7 @@ class Speaker:
             "first": _within(self.order[0].title),
             "second": _within(self.order[1].title),
             **dict(zip(("one", "two"), self.scene.shown or "AB", strict=False)),
+            "stance": shorten(self.scene.own),
         }
         chosen = variants[self.style % len(variants)]
         return _SLOT.sub(lambda slot: values[slot[1]], chosen)
@@ -107,6 +108,14 @@ class Speaker:
         """Return an argument in a few sentences, with its title in bold."""
         stop = "。" if self.scene.language == "zh" else "."
         return f"**{point.title}{stop}** {self.line((point.text,))}"
+
+    def opening(self) -> str:
+        """Return the first words, after the stance if the side has one of its own."""
+        first = self.line(self.script.opening)
+        if not self.scene.own:
+            return first
+        gap = "" if self.scene.language == "zh" else " "
+        return f"{self.phrase('stance')}{gap}{first}"
 
     def answer(self, fallback: tuple[str, ...]) -> str:
         """Take up a few words of the opponent, where there are any."""
@@ -166,7 +175,7 @@ def _spoken(speaker: Speaker, lead: str, points: list[Point]) -> str:
 def _body(speaker: Speaker) -> tuple[str, list[Point]]:
     scene, script, order = speaker.scene, speaker.script, speaker.order
     if scene.round.startswith(("opening", "draft")):
-        return speaker.line(script.opening), list(order[:3])
+        return speaker.opening(), list(order[:3])
     if scene.round.startswith("assumption"):
         gap = "" if scene.language == "zh" else " "
         lead = f"{speaker.answer(script.unquoted)}{gap}{speaker.line(script.assumptions)}"

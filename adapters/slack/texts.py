@@ -46,6 +46,8 @@ FORM_SEND = "Start"
 FORM_CLOSE = "Cancel"
 FIELDS = {
     "topic": "Topic",
+    "for": "What A argues",
+    "against": "What B argues",
     "conditions": "Conditions that both sides accept",
     "format": "Format",
     "a": "Model that argues for it",
@@ -57,6 +59,7 @@ FIELDS = {
     "minutes": "Minutes to vote",
 }
 DRAWN = "Drawn at random"
+FOR_IT, AGAINST_IT = "For the topic", "Against the topic"
 AS_USUAL = "Default"
 MINUTES_HINT = "Default; or 30, 1h30m"
 BALLOTS = {"open": "by reactions", "private": "by buttons; no one sees other people's choices"}

@@ -16,7 +16,6 @@ from engine.ports import Part
 from engine.text import clean
 from engine.words.card import BallotPaper, Card
 from engine.words.cards import card_of
-from engine.words.phrases import option_name
 
 
 def parts(message: Message, stem: str) -> tuple[Part, ...]:
@@ -70,5 +69,5 @@ def _rows(card: Card, folder: Path | None) -> Iterator[Text]:
 
 
 def _asked(paper: BallotPaper) -> Iterator[str]:
-    options = " · ".join(map(option_name, paper.options))
+    options = " · ".join(map(paper.name, paper.options))
     yield from [f"{paper.asks} {options}"] if paper.inline else [paper.asks, options]

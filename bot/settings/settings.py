@@ -95,6 +95,8 @@ class Settings(BaseSettings):
 
     topic: str = ""
     conditions: str = ""
+    stance_a: str = ""
+    stance_b: str = ""
     blind: bool = True
     turn_order: Annotated[TurnOrder, Folded] = TurnOrder.SEQUENTIAL
     scores: Annotated[Scores, Folded] = Scores.AFTER_VOTE

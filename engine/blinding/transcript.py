@@ -38,6 +38,7 @@ class Transcript(NamedTuple):
     topic: str
     conditions: str
     rounds: tuple[Round, ...]
+    stances: tuple[tuple[str, str], ...] = ()  # neutral name, and what it argues
 
     def arrange(self, order: Sequence[str]) -> Transcript:
         """Return it with the speeches of each round in one order of their speakers' names."""
@@ -48,7 +49,8 @@ class Transcript(NamedTuple):
         return self._replace(
             rounds=tuple(
                 Round(title, tuple(sorted(speeches, key=rank))) for title, speeches in self.rounds
-            )
+            ),
+            stances=tuple(sorted(self.stances, key=lambda stance: order.index(stance[0]))),
         )
 
 
@@ -70,8 +72,11 @@ class Scribe:
     A turn may reveal another name to hide; the turns before it are then blinded again.
     """
 
-    def __init__(self, topic: str, conditions: str, cast: Cast) -> None:
+    def __init__(
+        self, topic: str, conditions: str, cast: Cast, stances: Mapping[str, str] | None = None
+    ) -> None:
         self._topic, self._conditions, self._cast = topic, conditions, cast
+        self._stances = dict(stances or {})
         models = (*cast.models.values(), *cast.gone)
         # A turn may record its model with the backend, whose name can be any everyday word.
         self._backends = tuple({f"{model.backend}/" for model in models})
@@ -87,7 +92,8 @@ class Scribe:
     def _learn(self, turns: Sequence[Turn]) -> None:
         """Hide the models that answered, and any name that a speaker gave itself."""
         new = [turn for turn in turns if turn.step not in self._heard]
-        motion = () if self._heard else (self._topic, self._conditions)
+        motion = (self._topic, self._conditions, *self._stances.values())
+        motion = () if self._heard else motion
         self._hidden |= find_self_named((*motion, *(turn.text for turn in new)))
         for turn in new:
             self._heard.add(turn.step)
@@ -126,7 +132,11 @@ class Scribe:
             for title, group in groupby(ordered, key=lambda turn: turn.round)
         )
         topic, conditions = _quote(self._show(self._topic)), _quote(self._show(self._conditions))
-        return Transcript(topic, conditions, tuple(rounds))
+        stances = tuple(
+            (self._cast.names[side], _quote(self._show(said)))
+            for side, said in self._stances.items()
+        )
+        return Transcript(topic, conditions, tuple(rounds), stances)
 
 
 def hear_all(turns: Sequence[tuple[Scribe, Turn]]) -> None:

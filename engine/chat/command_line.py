@@ -20,7 +20,7 @@ from engine.chat.invocation import (
 )
 from engine.errors import UsageError
 from engine.formats import FORMATS
-from engine.options import IN_A_CHAT, hint, parse_list, parse_switch, read_option
+from engine.options import IN_A_CHAT, STANCES, hint, parse_list, parse_switch, read_option
 from engine.text import headline
 
 _SIDE = re.compile(r"(?:model_)?([ab]\d?|[1-9])")
@@ -32,7 +32,7 @@ _ALIASES = {
     "lang": "language",
     "order": "turn_order",
     "juror": "jurors",
-}
+} | STANCES
 _CLOSERS = {
     '"': '"”“',
     "“": '”"',

@@ -82,7 +82,8 @@ def _line(written: str, command: Command[Any]) -> HelpLine:
 NOTHING = Takes("", read_nothing)
 DEBATE = Takes("[debate]", read_debate)
 START = Takes(
-    '"topic" [conditions="…"] [format=classic] [a=backend/model] [b=backend/model] '
+    '"topic" [for="…" against="…"] [conditions="…"] [format=classic] '
+    "[a=backend/model] [b=backend/model] "
     "[jurors=backend/model,…] [language=en] [rounds=1] [vote=30m] "
     f"[ballot={BALLOTS}] [scores=after_vote|live] "
     "[turn_order=sequential|simultaneous] [blind=on|off] [stance=on|off] [mirror=on|off] "

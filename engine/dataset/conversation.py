@@ -11,6 +11,8 @@ Messages: TypeAlias = list[dict[str, str]]
 
 STANDS = {"A": "for it", "B": "against it"}
 ANY_STAND = "for or against it"
+OWN_STAND = "for this: {stance}"
+ANY_OWN_STAND = "for one of these: {stances}"
 
 
 def message(role: str, content: str) -> dict[str, str]:
@@ -18,8 +20,12 @@ def message(role: str, content: str) -> dict[str, str]:
     return {"content": content, "role": role}
 
 
-def describe_task(entry: Entry, stand: str = ANY_STAND) -> str:
-    """Return what a side was asked for: topic, conditions, language, and where it stands."""
+def describe_task(entry: Entry, side: str = "") -> str:
+    """Return what a side was asked for: topic, conditions, language, and where it stands.
+
+    Without a side: what either was asked for.
+    """
+    stand = stand_of(entry, side)
     lines = [f"Topic: {entry.topic}"]
     if entry.conditions:
         lines.append(f"Conditions: {entry.conditions}")
@@ -28,8 +34,13 @@ def describe_task(entry: Entry, stand: str = ANY_STAND) -> str:
 
 
 def stand_of(entry: Entry, side: str) -> str:
-    """Return where a side stands: for or against, in a debate between those two."""
-    return STANDS[side] if set(entry.debate.request.sides) == STANDS.keys() else ANY_STAND
+    """Return where a side stands: by its own stance, else for or against where sides are two."""
+    if entry.stances:
+        stances = " / ".join(entry.stances.values())
+        own = entry.stances.get(side)
+        return OWN_STAND.format(stance=own) if own else ANY_OWN_STAND.format(stances=stances)
+    both = set(entry.debate.request.sides) == STANDS.keys()
+    return STANDS.get(side, ANY_STAND) if both else ANY_STAND
 
 
 def write_case(entry: Entry, side: str) -> str:
@@ -45,7 +56,7 @@ def make_conversation(
 
     With `other` given, that side's alone. Messages of one role that follow one another are one.
     """
-    messages = [message("user", describe_task(entry, stand_of(entry, side)))]
+    messages = [message("user", describe_task(entry, side))]
     for speech in speeches:
         if speech.turn.side == side:
             _say(messages, "assistant", speech.text)

@@ -44,11 +44,15 @@ class _Contender(NamedTuple):
     side: str
     model: Model
     drawn: bool
+    stance: str | None
 
 
 def _contenders(entry: Entry) -> list[_Contender]:
     request = entry.debate.request
-    return [_Contender(side, model, side in request.drawn) for side, model in request.sides.items()]
+    return [
+        _Contender(side, model, side in request.drawn, entry.stances.get(side))
+        for side, model in request.sides.items()
+    ]
 
 
 def _criteria(entry: Entry) -> tuple[Criterion, ...]:
@@ -105,6 +109,8 @@ _ASKED: Columns = (
             Column("family", TEXT, "the model's family, by which jurors are recused",
                    "model.family"),
             Column("drawn", FLAG, "whether the model was drawn at random"),
+            Column("stance", TEXT, "what it argued, in the asker's own words, mentions removed; "
+                   "null for for or against the topic", maker="asker"),
         ),
         "who argued each side",
         _contenders,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
@@ -37,6 +38,7 @@ class Entry:
     topic: str
     topic_id: str
     conditions: str
+    stances: Mapping[str, str]
     split: str
     speeches: tuple[Speech, ...]
     votes: tuple[Answer, ...]
@@ -76,6 +78,7 @@ def make_entry(record: DebateRecord, voters: Pseudonyms, salt: bytes) -> Entry:
         topic=topic,
         topic_id=identity,
         conditions=scrub(record.debate.request.conditions),
+        stances={side: scrub(said) for side, said in record.debate.request.stances.items()},
         split=split_of(identity, salt),
         speeches=tuple(Speech(turn, scrub(turn.text)) for turn in record.turns),
         votes=votes,

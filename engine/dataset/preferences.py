@@ -21,7 +21,6 @@ from engine.dataset.columns import (
     Table,
 )
 from engine.dataset.conversation import (
-    ANY_STAND,
     STANDS,
     Messages,
     describe_task,
@@ -76,7 +75,7 @@ def _pairs(entry: Entry) -> Iterator[_Pair]:
     tally = entry.tally
     if tally is None or tally.winner in (None, TIE):
         return
-    winner, task = tally.winner, describe_task(entry, ANY_STAND)
+    winner, task = tally.winner, describe_task(entry)
     spoken = {speech.turn.side for speech in entry.speeches}
     for side in entry.debate.request.sides:
         if side != winner and {side, winner} <= spoken:
@@ -99,11 +98,11 @@ def _same_side_pairs(entry: Entry) -> Iterator[_Pair]:
     behind = entry.tally.gold["B"] + other.tally.gold["A"]
     if ahead == behind:
         return
-    for side, stand in STANDS.items():
+    for side in STANDS:
         # The model that argued A here argued B there.
         chosen, rejected = (entry, other) if (side == "A") == (ahead > behind) else (other, entry)
         cases = _Case(chosen, side), _Case(rejected, side)
-        yield _Pair(describe_task(entry, stand), *cases, max(ahead, behind), min(ahead, behind))
+        yield _Pair(describe_task(entry, side), *cases, max(ahead, behind), min(ahead, behind))
 
 
 def _liked(entry: Entry) -> Iterator[_Liked]:

@@ -464,6 +464,7 @@ class Floor:
             },
             "topic": self.request.topic,
             "conditions": self.request.conditions,
+            **_stances(self.request.stances),
             "language": language_name(self.request.language),
             "language_code": self.request.language,
             "round": round_name,
@@ -473,11 +474,23 @@ class Floor:
         }
 
 
+def _stances(given: Mapping[str, str]) -> dict[str, Any]:
+    """Return what templates say of each side's stance, in the asker's own words or without."""
+    stances = {side: guard(text) for side, text in given.items()}
+    if not stances:
+        stands = {"A": "in favour of the motion", "B": "against the motion"}
+        aims = {"A": "for the motion", "B": "against it"}
+    else:
+        stands = {side: f"whose stance is “{text}”" for side, text in stances.items()}
+        aims = {side: f"“{text}”" for side, text in stances.items()}
+    return {"stances": stances, "stands": stands, "aims": aims}
+
+
 def _cue(kind: str, seat: str, variables: Mapping[str, Any]) -> dict[str, str]:
-    words = variables["limits"].words
-    return {"kind": kind, "seat": seat, "side": seat[:1], "words": str(words or "")} | _plain(
-        variables
-    )
+    words, stances = variables["limits"].words, variables["stances"]
+    said = {"stance": stances[seat[:1]], "thesis": stances["A"]} if seat[:1] in stances else {}
+    own = {"kind": kind, "seat": seat, "side": seat[:1], "words": str(words or "")}
+    return own | said | _plain(variables)
 
 
 def _user(text: str) -> ChatMessage:

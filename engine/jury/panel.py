@@ -32,7 +32,7 @@ def open_transcript(debate: Debate) -> Scribe:
     setup, request = debate.setup, debate.request
     gone = tuple(change.was for change in setup.replaced)
     cast = Cast(setup.names, request.sides | request.seats, setup.panel.blind, gone)
-    return Scribe(request.topic, request.conditions, cast)
+    return Scribe(request.topic, request.conditions, cast, request.stances)
 
 
 async def hold_panel(

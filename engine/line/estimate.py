@@ -30,6 +30,7 @@ WORDINESS = {"de": 0.92, "tr": 0.77}  # as the built-in speeches have it
 UNSPACED = frozenset({"zh", "ja", "th", "lo", "km", "my"})
 # Placeholders in a dry run; no rendered template contains these marks otherwise.
 TOPIC, CONDITIONS = "{{ topic }}", "{{ conditions }}"
+STANCE = "a few words of stance"
 NO_PANEL = PanelSetup(roster=())
 MOST_OUTLINES = 200  # kept at once; each takes some kilobytes
 
@@ -313,6 +314,8 @@ def _without_topic(setup: Setup) -> Setup:
     asked = {
         "topic": TOPIC,
         "conditions": CONDITIONS if request.conditions else "",
+        "stance_a": STANCE if request.stances else "",
+        "stance_b": STANCE if request.stances else "",
         "sides": {side: cast[f"contender{side}"] for side in request.sides},
         "seats": {seat: cast[f"seat{seat}"] for seat in request.seats},
         "judges": tuple(cast[f"judge{number}"] for number in range(len(request.judges))),

@@ -5,7 +5,7 @@ After this step nothing that could change (settings, templates, prices, history)
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from random import Random
 
 from engine.blinding.vocabulary import draw_names, kin
@@ -25,13 +25,15 @@ from engine.formats.format import Roles, read_own
 from engine.jury.history import Fit
 from engine.jury.roster import seat_panel
 from engine.jury.rubric import Rubric, find_rubric
-from engine.options import BUILT_IN, Options, check_limits
+from engine.options import BUILT_IN, STANCES, Options, check_limits
 from engine.prompts.languages import check_language
 from engine.prompts.library import Prompts
 from engine.store import Caps
 from engine.text import clean, is_visible
+from engine.topics import fold_topic
 
 LONGEST_TEXT = 20_000  # characters
+LONGEST_STANCE = 200
 MOST_JUDGES = 9  # of a format's own
 
 
@@ -112,6 +114,7 @@ def complete(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Form
     settled = {
         "topic": _check_topic(options.topic or ""),
         "conditions": _clean("conditions", options.conditions or ""),
+        **_check_stances(options, roles, defaults),
         "language": check_language(options.language or ""),
         "sides": sides,
         "drawn": drawn,
@@ -139,6 +142,46 @@ def _check_topic(given: str) -> str:
     return topic
 
 
+def _check_stances(options: Options, roles: Roles, defaults: Defaults) -> dict[str, str]:
+    """Return what both sides argue in the asker's own words, or nothing for either."""
+    given = {
+        name: " ".join(clean(getattr(options, name) or "").split()) for name in STANCES.values()
+    }
+    if not any(given.values()):
+        return given
+    if roles.contenders != ("A", "B"):
+        raise UsageError(
+            "Only a debate between two sides takes stances for and against; leave both out."
+        )
+    missing = [side for side, text in zip("AB", given.values(), strict=True) if not text]
+    if missing:
+        raise UsageError(
+            f"The stance of side {missing[0]} is missing: say what both sides argue, for example "
+            "“tabs” for A and “spaces” for B, or leave both out."
+        )
+    models = {model.ref.casefold() for model in (*defaults.debaters, *defaults.judges)}
+    for side, text in zip("AB", given.values(), strict=True):
+        _check_stance(side, text, models)
+    if len({fold_topic(text) for text in given.values()}) < len(given):
+        raise UsageError("Both sides have the same stance; give each one of its own.")
+    return given
+
+
+def _check_stance(side: str, text: str, models: Collection[str]) -> None:
+    if len(text) > LONGEST_STANCE:
+        raise UsageError(
+            f"The stance of side {side} has {len(text)} characters; at most {LONGEST_STANCE} are "
+            "allowed. Shorten it, and put the rest into the conditions."
+        )
+    if not is_visible(text):
+        raise UsageError(f"All characters of side {side}'s stance are invisible; write a few.")
+    if text.casefold() in models:
+        raise UsageError(
+            f"The stance of side {side} is the name of a model; write what the side argues, and "
+            f"choose the model that argues it with {side.lower()}."
+        )
+
+
 def _check_ground(ground: Ground, ballot: BallotKind, script: Format) -> None:
     """Refuse a debate that could not finish there. Raises NotAllowedError or UsageError."""
     if refusal := ground.unfit or (ground.no_files if script.files else ""):
@@ -160,7 +203,7 @@ def freeze(
 ) -> Setup:
     """Freeze everything that a debate depends on, except prices and reservation."""
     named = [model.name for model in request.sides.values()]
-    spoken_of = [request.topic, request.conditions, *named]
+    spoken_of = [request.topic, request.conditions, *request.stances.values(), *named]
     panel = seat_panel(
         jurors_of(order, defaults),
         request.speakers,

@@ -284,6 +284,7 @@ def _invitation(debate: Debate) -> tuple[Post, ...]:
         quorum=request.quorum,
         ballot=request.ballot,
         mirrored=debate.mirror is not None,
+        stances=request.stances,
     )
     vote = Post(key="vote", message=invite)
     return (vote, _ask_for_stance(debate, after=True)) if request.stance else (vote,)
@@ -296,6 +297,7 @@ def _ask_for_stance(debate: Debate, *, after: bool) -> Post:
         options=STANCES,
         seconds=None if after else debate.request.stance_seconds,
         ballot=debate.request.ballot,
+        stances=debate.request.stances,
     )
     return Post(key="stance/after" if after else "stance/before", message=invite)
 

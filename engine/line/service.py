@@ -311,6 +311,7 @@ def _announce(new: NewDebate, expected: Estimate) -> Post:
         vote_minutes=request.vote_minutes,
         estimate=expected,
         rehearsal=new.setup.rehearsal,
+        stances=request.stances,
     )
     return Post(key="announcement", message=message)
 

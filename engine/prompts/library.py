@@ -30,8 +30,11 @@ D = TypeVar("D", bound=BaseModel)
 # a juror's first question, whether or not the built-in ones use them.
 SPOKEN = frozenset(
     {"topic", "conditions", "language", "language_code", "round", "opposing", "limits"}
+    | {"stances", "stands", "aims"}
 )
-JUDGED = frozenset({"topic", "conditions", "rounds", "names", "criteria", "language", "tie_word"})
+JUDGED = frozenset(
+    {"topic", "conditions", "stances", "rounds", "names", "criteria", "language", "tie_word"}
+)
 SENT_BACK = frozenset({"jury/retry", "jury/summary_again"})
 # A template is a small program; its expressions can fail.
 MISTAKES = (TemplateError, TypeError, ValueError, ArithmeticError, LookupError)

@@ -413,6 +413,7 @@ def _ask_again(debate: Debate) -> tuple[Post, ...]:
         options=vote_options(tuple(request.sides)),
         minutes=request.again_minutes,
         ballot=request.ballot,
+        stances=request.stances,
     )
     return (Post(key="again", message=invite),)
 
@@ -520,6 +521,7 @@ def reveal_of(
         gaps=debate.gaps,
         unread=Question.VOTE in unread,
         criteria=_unusual(debate),
+        stances=debate.request.stances,
     )
 
 

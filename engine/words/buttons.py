@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
-from engine.words.phrases import option_name
+from engine.text import headline
+from engine.words.phrases import NO_STANCES, option_name
 
 PREFIX = "rostrum"
 STOP = "Stop"
 STATUS = "Status"
 WITHDRAW = "Withdraw my vote"
+LABEL_LENGTH = 70  # characters; platforms take 75, a mark included
 
 
 class Button(NamedTuple):
@@ -34,9 +37,12 @@ def debate_buttons(code: str, *, stoppable: bool) -> tuple[Button, ...]:
     return (Button(f"{PREFIX}:stop:{code}", STOP, danger=True), status) if stoppable else (status,)
 
 
-def ballot_buttons(options: tuple[str, ...]) -> tuple[Button, ...]:
+def ballot_buttons(
+    options: tuple[str, ...], stances: Mapping[str, str] = NO_STANCES
+) -> tuple[Button, ...]:
     """Return a button per option, then the one that withdraws a vote."""
-    named = (Button(f"{PREFIX}:vote:{option}", option_name(option), option) for option in options)
+    labels = {option: headline(option_name(option, stances), LABEL_LENGTH) for option in options}
+    named = (Button(f"{PREFIX}:vote:{option}", labels[option], option) for option in options)
     return (*named, Button(f"{PREFIX}:withdraw", WITHDRAW))
 
 

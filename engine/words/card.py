@@ -26,6 +26,11 @@ class BallotPaper(NamedTuple):
     options: tuple[str, ...]
     kind: BallotKind
     inline: bool = False
+    stances: Mapping[str, str] = {}
+
+    def name(self, option: str) -> str:
+        """Return an option's display name."""
+        return option_name(option, self.stances)
 
 
 class Card(NamedTuple):
@@ -80,7 +85,7 @@ def heading(topic: str) -> str:
 
 
 def _asked(paper: BallotPaper, marks: Mapping[str, str]) -> Iterator[str]:
-    names = [OPTION.format(mark=marks[one], name=option_name(one)) for one in paper.options]
+    names = [OPTION.format(mark=marks[one], name=paper.name(one)) for one in paper.options]
     if paper.inline:
         yield f"{paper.asks} {' · '.join(names)}"
     else:

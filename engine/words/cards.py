@@ -38,6 +38,7 @@ TOPIC_LENGTH = 200  # characters, of the debate that a reveal is of
 CONDITIONS = "**Conditions:** {conditions}"
 SETTING = "Format {format} · language {language} · rounds: {rounds}"
 SIDES = {"A": "**A** argues for it", "B": "**B** argues against it"}
+ARGUES = "**{side}** argues: {stance}"
 SIDE = "**{side}** takes part"
 JURY = ("{n} juror reads it {how}", "{n} jurors read it {how}")
 JURY_UP_TO = "{fewest} to {most} jurors read it {how}"
@@ -184,7 +185,10 @@ def _terms(debate: Announcement) -> Iterator[str]:
     if debate.conditions:
         yield CONDITIONS.format(conditions=debate.conditions)
     yield ""
-    yield " · ".join(SIDES.get(s) or SIDE.format(side=s) for s in debate.contenders)
+    if debate.stances:
+        yield from (ARGUES.format(side=s, stance=said) for s, said in debate.stances.items())
+    else:
+        yield " · ".join(SIDES.get(s) or SIDE.format(side=s) for s in debate.contenders)
     yield SETTING.format(
         format=debate.format, language=debate.language, rounds=", ".join(debate.rounds)
     )
@@ -285,7 +289,7 @@ def broken_rule(broken: Violation) -> str:
 
 
 def _invite(invite: VoteInvite) -> Card:
-    paper = BallotPaper(INVITE_ASKS, invite.options, invite.ballot)
+    paper = BallotPaper(INVITE_ASKS, invite.options, invite.ballot, stances=invite.stances)
     small = invite_terms(invite)
     return Card(INVITE, "vote", ballot=paper, small=small, buttons=_buttons(paper))
 
@@ -299,14 +303,17 @@ def invite_terms(invite: VoteInvite) -> str:
 
 
 def _stance(invite: StanceInvite) -> Card:
-    paper = BallotPaper(STANCE_ASKS, invite.options, invite.ballot, inline=True)
+    paper = BallotPaper(
+        STANCE_ASKS, invite.options, invite.ballot, not invite.stances, invite.stances
+    )
     small = "" if invite.seconds is None else plural(STANCE_LASTS, invite.seconds)
     title, buttons = STANCE_AFTER if invite.after else STANCE_BEFORE, _buttons(paper)
     return Card(title, "vote", invite.topic, ballot=paper, small=small, buttons=buttons)
 
 
 def _again(invite: AgainInvite) -> Card:
-    paper, minutes = BallotPaper(AGAIN_ASKS, invite.options, invite.ballot), invite.minutes
+    minutes = invite.minutes
+    paper = BallotPaper(AGAIN_ASKS, invite.options, invite.ballot, stances=invite.stances)
     lasts = plural(HOURS, minutes / 60) if minutes >= 60 else plural(MINUTES_LEFT, minutes)
     small = AGAIN_LASTS.format(lasts=lasts)
     return Card(AGAIN, "vote", ballot=paper, small=small, buttons=_buttons(paper))
@@ -316,7 +323,7 @@ def _buttons(paper: BallotPaper) -> tuple[Button, ...]:
     """Return a ballot's buttons: options for a private one, withdraw alone for a secret one."""
     if paper.kind is BallotKind.OPEN:
         return ()
-    return ballot_buttons(paper.options if paper.kind is BallotKind.PRIVATE else ())
+    return ballot_buttons(paper.options if paper.kind is BallotKind.PRIVATE else (), paper.stances)
 
 
 def _reveal(reveal: Reveal) -> Card:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from engine.debate import BallotKind, Rehearsal
 from engine.messages import Estimate
+from engine.text import headline
 
 REHEARSALS: Mapping[Rehearsal, str] = {
     "speakers": "The speakers are rehearsal models: they recite prepared text and are not language "
@@ -28,6 +29,11 @@ OPTIONS = {
     "down": "against it",
     "unsure": "unsure",
 }
+NO_STANCES: Mapping[str, str] = {}
+SIDE_OF_THUMB = {"up": "A", "down": "B"}
+SIDE_AND_STANCE = "{side}: {stance}"
+SIDE_IN_BRACKETS = "{side} ({stance})"
+BRIEF_STANCE = 60  # characters
 HOW_TO_VOTE: Mapping[BallotKind, str] = {
     BallotKind.OPEN: "React below. Only your last reaction counts.",
     BallotKind.SECRET: "React below. Your vote is recorded and your reaction removed at once.",
@@ -46,9 +52,20 @@ def plural(forms: tuple[str, str], n: float, **more: object) -> str:
     return forms[n != 1].format(n=f"{n:g}", **more)
 
 
-def option_name(option: str) -> str:
-    """Return the display name of a ballot option."""
-    return OPTIONS.get(option, option)
+def option_name(option: str, stances: Mapping[str, str] = NO_STANCES) -> str:
+    """Return the display name of a ballot option, with the stance that it is for."""
+    if option in stances:
+        return SIDE_AND_STANCE.format(side=option, stance=stances[option])
+    side = SIDE_OF_THUMB.get(option, "")
+    return stances.get(side) or OPTIONS.get(option, option)
+
+
+def sided(side: str, stances: Mapping[str, str]) -> str:
+    """Return a side in bold, with a few words of its stance."""
+    bold = f"**{side}**"
+    if side not in stances:
+        return bold
+    return SIDE_IN_BRACKETS.format(side=bold, stance=headline(stances[side], BRIEF_STANCE))
 
 
 def rehearsed(who: Rehearsal) -> str:

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from engine.debate import Criterion
-from engine.judging import TIE, Persuasion, Tally, Verdict
+from engine.judging import TIE, Persuasion, Verdict
 from engine.messages import JurorLine, Reveal
-from engine.words.phrases import COST_UNKNOWN, option_name, plural, rehearsed
+from engine.text import headline
+from engine.words.phrases import BRIEF_STANCE, COST_UNKNOWN, option_name, plural, rehearsed, sided
 
 ASIDE = {
     "channel": "This debate's thread takes no messages, so the result is shown here.",
     "starter": "The result cannot be posted where this debate ran. You started it, so you get the "
     "result here.",
 }
-MODEL = "**{side}** was `{model}`"
-DRAWN = "**{side}** was `{model}`, drawn at random"
+MODEL = "{side} was `{model}`"
+DRAWN = "{side} was `{model}`, drawn at random"
 REPLACED = "`{was}` became unavailable; `{now}` took its place."
 SEAT = "{seat} `{model}`"
 JUDGES = "Also judged by {judges}"
 PEOPLE = "**People:** {counts}"
 SHARE = "{side}'s share {share:.0f} % ({low:.0f}–{high:.0f} %)"
 GOLD = "Independent votes: {counts}"
-PEOPLE_CHOSE = "People chose **{winner}**."
+PEOPLE_CHOSE = "People chose {winner}."
 PEOPLE_TIED = "People call it a tie."
 NO_QUORUM = "Too few votes for a human winner."
 NO_VOTES = "No one voted."
@@ -35,6 +36,7 @@ UNREAD = (
     "and no vote counts as a label."
 )
 JURY_CHOSE = "**Jury: {winner}** ({detail})"
+JURY_STANCE = "“{stance}”"
 JURY_TIED = "**Jury: a tie** ({detail})"
 JURY_NOTHING = "**Jury:** no verdict, {problem} ({detail})"
 CHANCE = "p({side}) {p:.2f}"
@@ -70,7 +72,8 @@ SPENT_USD = "{usd:.4f} USD"
 def reveal_lines(reveal: Reveal) -> Iterator[str]:
     """Yield the lines of a reveal; the last has calls and cost."""
     for side, model in reveal.models.items():
-        yield (DRAWN if side in reveal.drawn else MODEL).format(side=side, model=model)
+        named = sided(side, reveal.stances)
+        yield (DRAWN if side in reveal.drawn else MODEL).format(side=named, model=model)
     yield from (REPLACED.format(was=was, now=now) for was, now in reveal.replaced)
     if reveal.rehearsal:
         yield rehearsed(reveal.rehearsal)
@@ -83,7 +86,7 @@ def reveal_lines(reveal: Reveal) -> Iterator[str]:
     if reveal.persuasion is not None and reveal.persuasion.people:
         yield _persuasion(reveal.persuasion)
     yield ""
-    yield _jury(reveal.verdict)
+    yield _jury(reveal.verdict, reveal.stances)
     yield from _jurors(reveal.jurors)
     if reveal.criteria:
         yield _scored(reveal.criteria)
@@ -110,19 +113,22 @@ def _people(reveal: Reveal) -> Iterator[str]:
         return
     if tally.gold != tally.counts:
         yield GOLD.format(counts=_counts(tally.gold))
-    yield plural(GAPS, reveal.gaps) if reveal.gaps else _human_winner(tally)
+    yield plural(GAPS, reveal.gaps) if reveal.gaps else _human_winner(reveal)
 
 
 def _counts(counts: dict[str, int]) -> str:
     return " · ".join(f"{option_name(option)} {n}" for option, n in counts.items())
 
 
-def _human_winner(tally: Tally) -> str:
+def _human_winner(reveal: Reveal) -> str:
+    tally = reveal.tally
     if not any(tally.counts.values()):
         return NO_VOTES
     if tally.winner is None:
         return NO_QUORUM
-    return PEOPLE_TIED if tally.winner == TIE else PEOPLE_CHOSE.format(winner=tally.winner)
+    if tally.winner == TIE:
+        return PEOPLE_TIED
+    return PEOPLE_CHOSE.format(winner=sided(tally.winner, reveal.stances))
 
 
 def _persuasion(persuasion: Persuasion) -> str:
@@ -130,8 +136,10 @@ def _persuasion(persuasion: Persuasion) -> str:
     return plural(MOVED, persuasion.people, moved=sum(moved.values()), counts=_counts(moved))
 
 
-def _jury(verdict: Verdict) -> str:
-    said = ", ".join(_details(verdict))
+def _jury(verdict: Verdict, stances: Mapping[str, str]) -> str:
+    stance = stances.get(verdict.winner or "")
+    own = (JURY_STANCE.format(stance=headline(stance, BRIEF_STANCE)),) if stance else ()
+    said = ", ".join((*own, *_details(verdict)))
     if verdict.winner is None:
         return JURY_NOTHING.format(problem=verdict.problem, detail=said)
     template = JURY_TIED if verdict.winner == TIE else JURY_CHOSE

@@ -18,7 +18,7 @@ from adapters.slack.forms.fields import (
 from engine.answers.catalogue import ModelsAnswer
 from engine.chat.invocation import StartArguments
 from engine.formats import FORMATS
-from engine.options import IN_A_CHAT, read_option, read_options
+from engine.options import IN_A_CHAT, STANCES, read_option, read_options
 from engine.prompts.languages import NAMES
 from engine.words.phrases import TOPIC_HINT
 
@@ -31,6 +31,8 @@ def form_of(offered: ModelsAnswer) -> Json:
     debaters, jurors = same(offered.models), same((*offered.jurors, *offered.models))
     fields = (
         required(typed("topic", _label("topic", TOPIC_HINT), long=True)),
+        typed("for", _label("for", texts.FOR_IT)),
+        typed("against", _label("against", texts.AGAINST_IT)),
         typed("conditions", _label("conditions"), long=True),
         select("format", _label("format", texts.AS_USUAL), same(FORMATS)),
         select("a", _label("a", texts.DRAWN), debaters),
@@ -48,6 +50,7 @@ def command_of(view: Json) -> StartArguments:
     """Return the submitted values. Raises UsageError for invalid minutes."""
     said = {name: text for name in texts.FIELDS if (text := entered_text(view, name))}
     asked: dict[str, object] = {name: said[name] for name in IN_A_CHAT if name in said}
+    asked |= {name: said[field] for field, name in STANCES.items() if field in said}
     if "minutes" in said:
         asked["vote_minutes"] = read_option("vote_minutes", said["minutes"], "minutes")
     return StartArguments(

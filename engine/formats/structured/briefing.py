@@ -112,7 +112,7 @@ async def conclude(floor: Floor, judged: Judged, answer: Answer[Judgment]) -> No
     raw = {"raw": answer.raw, "problem": answer.problem}
     briefing = judged.briefing
     await floor.keep(
-        Post(key="structured/briefing", message=_report(briefing)),
+        Post(key="structured/briefing", message=_report(briefing, floor.request.stances)),
         artifacts=[
             Artifact(name="briefing", kind="structured", body=briefing.model_dump(mode="json")),
             Artifact(name="judge", kind="judgment", body=raw, valid=answer.valid),
@@ -223,9 +223,13 @@ def _scores(
         yield score("total", side, "total", total)
 
 
-def _report(briefing: Briefing) -> Report:
-    text = "\n\n".join(_pages(briefing, outline(briefing.traces)))
-    whole = "\n\n".join(_pages(briefing, table(briefing.traces)))
+def _report(briefing: Briefing, stances: Mapping[str, str]) -> Report:
+    text = "
+
+".join(_pages(briefing, stances, outline(briefing.traces)))
+    whole = "
+
+".join(_pages(briefing, stances, table(briefing.traces)))
     body = orjson.dumps(briefing.model_dump(mode="json"), option=orjson.OPT_INDENT_2).decode()
     files = (
         File(name="briefing.md", media="text/markdown", content=f"# {briefing.topic}\n\n{whole}\n"),
@@ -234,9 +238,10 @@ def _report(briefing: Briefing) -> Report:
     return Report(title="Decision briefing", text=text, side="judge", files=files)
 
 
-def _pages(briefing: Briefing, traced: str) -> Iterator[str]:
+def _pages(briefing: Briefing, stances: Mapping[str, str], traced: str) -> Iterator[str]:
     """Yield a briefing's parts; `traced` is its trace table."""
     yield f"**{briefing.topic}**"
+    yield from (f"**{side}** argues: {stance}" for side, stance in stances.items())
     if briefing.conditions:
         yield f"**Conditions.** {briefing.conditions}"
     if briefing.totals:
