@@ -1,0 +1,200 @@
+"""Stances in the asker's own words: asked for, argued, judged, voted on, revealed and exported."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from bot.debate import order_of
+from engine.chat.commands import parse_command
+from engine.chat.invocation import StartArguments
+from engine.debate import BallotKind
+from engine.formats import FORMATS, find_format
+from engine.messages import Announcement, Reveal, StanceInvite, VoteInvite
+from engine.words.cards import card_of
+from tests.doubles.discord import DiscordServer, Rates
+from tests.doubles.slack import Rules, SlackServer
+from tests.doubles.whole_debate import DEFAULTS, Whole, hold_whole
+from tests.scenario import discord_stage, slack_stage
+from tests.scenario.discord_stage import DiscordStage, until
+from tests.scenario.slack_stage import SlackStage
+
+TWO_SIDED = [name for name in FORMATS if find_format(name).contenders == ("A", "B")]
+OPTIONS = {"audited": {"turns": 4}}
+LIMITS = {"team": {"free_minutes": 1.2}}
+TOPIC, TABS, SPACES = "Tabs or spaces", "tabs, everywhere", "spaces"
+FOR_AND_AGAINST = re.compile(r"in favour of the motion|against the motion|argues for the motion")
+PAINTED = re.compile(r"What (\w+) argues:\n> (.+)")
+
+
+@pytest.fixture
+async def on_discord(database_url: str) -> AsyncIterator[DiscordStage]:
+    async with DiscordServer(rates=Rates.generous()) as discord:
+        yield DiscordStage(database_url, discord)
+
+
+@pytest.fixture
+async def on_slack(database_url: str) -> AsyncIterator[SlackStage]:
+    async with SlackServer(rules=Rules.generous()) as slack:
+        yield SlackStage(database_url, slack)
+
+
+async def hold(url: str, out: Path, format: str, **asked: object) -> Whole:
+    defaults = DEFAULTS.model_copy(update={"limits": LIMITS})
+    stances = {"topic": TOPIC, "stance_a": TABS, "stance_b": SPACES}
+    options = OPTIONS.get(format, {})
+    return await hold_whole(url, out, defaults, format=format, options=options, **stances | asked)
+
+
+# --- what models are sent, what people read, what is exported ----------------------------
+
+
+@pytest.mark.parametrize("format", TWO_SIDED)
+async def test_every_model_is_told_the_stances(
+    database_url: str, tmp_path: Path, format: str
+) -> None:
+    whole = await hold(database_url, tmp_path / "out", format)
+    assert not [step for step, text in whole.heard.items() if FOR_AND_AGAINST.search(text)]
+    turns = {step: text for step, text in whole.heard.items() if step.startswith("turn/")}
+    for step, text in turns.items():
+        side = step.split("/")[2][0]
+        own, other = (TABS, SPACES) if side == "A" else (SPACES, TABS)
+        assert f", whose stance is “{own}”." in text, step
+        assert f"whose stance is “{other}”" not in text, step
+        assert f"“{other}”" in text, step
+    for text in whole.sent("judge/"):
+        assert f"A argues: {TABS}\n" in text
+        assert f"B argues: {SPACES}\n" in text
+    for text in whole.sent("captain/"):
+        assert "whose stance is “" in text
+
+
+async def test_jurors_read_the_stances_by_neutral_name_in_the_order_of_their_ballot(
+    database_url: str, tmp_path: Path
+) -> None:
+    whole = await hold(database_url, tmp_path / "out", "classic")
+    stance_of = dict(zip(whole.debate.setup.names.values(), (TABS, SPACES), strict=True))
+    names = whole.debate.setup.names
+    orders = set()
+    for step, text in whole.heard.items():
+        if step.startswith("jury/"):
+            order = step.split("/")[3]
+            orders.add(order)
+            assert PAINTED.findall(text) == [(names[s], stance_of[names[s]]) for s in order]
+            assert "side A" not in text
+            assert "Side A" not in text
+    assert orders == {"AB", "BA"}
+
+
+async def test_card_vote_and_reveal_name_the_stances(database_url: str, tmp_path: Path) -> None:
+    whole = await hold(database_url, tmp_path / "out", "classic", ballot=BallotKind.PRIVATE)
+    (card,) = {card_of(m).lines for m in whole.posted if isinstance(m, Announcement)}
+    assert f"**A** argues: {TABS}" in card
+    assert f"**B** argues: {SPACES}" in card
+    assert not any("argues for it" in line for line in card)
+    vote = card_of(next(m for m in whole.posted if isinstance(m, VoteInvite)))
+    assert vote.ballot is not None
+    assert [vote.ballot.name(one) for one in vote.ballot.options] == [
+        f"A: {TABS}", f"B: {SPACES}", "tie", "both weak",
+    ]  # fmt: skip
+    labels = [button.label for button in vote.buttons]
+    assert labels[:2] == [f"A: {TABS}", f"B: {SPACES}"]
+    reveal = card_of(next(m for m in whole.posted if isinstance(m, Reveal))).lines
+    assert any(line.startswith(f"**A** ({TABS}) was `rehearsal/") for line in reveal)
+    winner = whole.table("debates")[0]["jury_winner"]
+    if winner in ("A", "B"):
+        jury = next(line for line in reveal if line.startswith("**Jury:"))
+        assert f"**Jury: {winner}** (“{ {'A': TABS, 'B': SPACES}[winner] }”, p(A)" in jury
+
+
+async def test_people_are_asked_for_their_own_view_in_these_words(
+    database_url: str, tmp_path: Path
+) -> None:
+    whole = await hold(database_url, tmp_path / "out", "classic", stance=True)
+    asked = [card_of(m).ballot for m in whole.posted if isinstance(m, StanceInvite)]
+    assert asked
+    for paper in asked:
+        assert paper is not None
+        assert [paper.name(one) for one in paper.options] == [TABS, SPACES, "unsure"]
+
+
+async def test_exports_carry_them_without_mentions(database_url: str, tmp_path: Path) -> None:
+    stances = {"stance_a": "tabs, says <@123456789012345678>", "stance_b": "空格"}
+    whole = await hold(database_url, tmp_path / "out", "classic", **stances)
+    (held,) = whole.table("debates")
+    assert held["topic"] == TOPIC
+    assert [side["stance"] for side in held["sides"]] == ["tabs, says [mention]", "空格"]
+    (ballot, *_) = whole.table("arena_jury")
+    asked_of_a, asked_of_b = (ballot[f"conversation_{one}"][0]["content"] for one in "ab")
+    assert "Make the most convincing case, for this: tabs, says [mention]." in asked_of_a
+    assert "Make the most convincing case, for this: 空格." in asked_of_b
+    assert "123456789012345678" not in (whole.out / "README.md").read_text(encoding="utf-8")
+
+
+async def test_a_debate_without_them_is_for_and_against(database_url: str, tmp_path: Path) -> None:
+    whole = await hold(database_url, tmp_path / "out", "classic", stance_a=None, stance_b=None)
+    assert all(FOR_AND_AGAINST.search(text) for text in whole.sent("turn/"))
+    assert not any(PAINTED.search(text) for text in whole.heard.values())
+    assert [side["stance"] for side in whole.table("debates")[0]["sides"]] == [None, None]
+
+
+async def test_a_name_of_a_model_in_a_stance_stays_from_jurors(
+    database_url: str, tmp_path: Path
+) -> None:
+    whole = await hold(database_url, tmp_path / "out", "classic", stance_b="what maple would say")
+    spoken = {model.name for model in whole.debate.request.speakers}
+    for text in whole.sent("jury/"):
+        assert PAINTED.search(text)
+        if "maple" in spoken:
+            assert "maple" not in text
+            assert "what [name] would say" in text
+
+
+# --- the doors ---------------------------------------------------------------------------
+
+
+def test_chat_and_command_line_take_them_under_the_same_names() -> None:
+    typed = parse_command(f'start "{TOPIC}" for="{TABS}" against=spaces').arguments
+    assert isinstance(typed, StartArguments)
+    given = order_of({"topic": TOPIC, "stance_a": TABS, "stance_b": SPACES})
+    for options in (typed, given):
+        assert (options.topic, options.stance_a, options.stance_b) == (TOPIC, TABS, SPACES)
+
+
+async def test_discord_takes_them_as_options_and_in_the_form(on_discord: DiscordStage) -> None:
+    async with on_discord.process() as app:
+        asked = await on_discord.start(topic=TOPIC, **{"for": TABS})
+        assert "The stance of side B is missing" in asked.text
+        form = await on_discord.discord.slash("ada", "debate start", {"for": TABS}).answered()
+        typed = {"topic": TOPIC, "against": SPACES, "for": "**tabs** @everyone"}
+        await on_discord.discord.submit_modal(form, typed).finished()
+        await until(lambda: on_discord.discord.threads())
+        said = on_discord.discord.messages()[0]
+        assert "argues: **tabs** @" in said.text
+        assert "argues: spaces" in said.text
+        assert not said.pings
+        vote = await on_discord.ballot()
+        assert "B: spaces" in vote.text
+        await on_discord.close()
+        await discord_stage.ended(app)
+
+
+async def test_slack_takes_them_as_text_and_in_the_form(on_slack: SlackStage) -> None:
+    async with on_slack.process() as app:
+        refused = await on_slack.start(f'"{TOPIC}" for=tabs against=Tabs.')
+        await refused.said("Both sides have the same stance")
+        form = await on_slack.slack.slash("ada", "/debate")
+        await until(lambda: form.view)
+        sent = await on_slack.slack.submit(
+            form, {"topic": TOPIC, "for": "<!channel> tabs", "against": SPACES}
+        )
+        assert sent.errors == {}
+        vote = await on_slack.ballot()
+        assert "B: spaces" in vote.text
+        assert "argues: spaces" in on_slack.root.text
+        assert "<!channel>" not in on_slack.root.text
+        await on_slack.close()
+        await slack_stage.ended(app)

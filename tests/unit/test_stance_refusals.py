@@ -1,0 +1,75 @@
+"""Stances that cannot be argued are refused in one sentence that says what to do."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.debate import Model
+from engine.errors import UsageError
+from engine.line.intake import Defaults, Order, complete
+from engine.options import BUILT_IN, Options
+from tests.doubles.rehearsed import DEFAULTS
+
+REFUSED = {
+    "one alone": ("tabs", None, "The stance of side B is missing"),
+    "the other alone": ("", "spaces", "The stance of side A is missing"),
+    "only spaces": ("tabs", " \n ", "The stance of side B is missing"),
+    "the same twice": ("Tabs", "tabs!", "Both sides have the same stance"),
+    "the same in capitals": ("İSTANBUL", "istanbul", "Both sides have the same stance"),
+    "huge": ("tabs " * 50, "spaces", "has 249 characters; at most 200"),
+    "invisible": ("\u2800", "spaces", "are invisible"),
+    "a model": ("Rehearsal/Maple", "spaces", "is the name of a model"),
+}
+
+
+def ask(a: str | None, b: str | None, defaults: Defaults = DEFAULTS, **asked: object) -> Options:
+    where = {"platform": "memory", "community": "club", "place": "lobby"}
+    order = Order(**where | {"topic": "Tabs or spaces", "stance_a": a, "stance_b": b} | asked)
+    request, _ = complete(order, defaults, 1)
+    return Options(stance_a=request.stance_a, stance_b=request.stance_b)
+
+
+@pytest.mark.parametrize(("a", "b", "said"), REFUSED.values(), ids=REFUSED)
+def test_it_is_refused_in_one_sentence(a: str | None, b: str | None, said: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        ask(a, b)
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_format_without_two_sides_takes_none() -> None:
+    with pytest.raises(UsageError, match="two sides"):
+        ask("tabs", "spaces", format="roundtable")
+
+
+@pytest.mark.parametrize(
+    "odd", ["**bold** `x`", "<@1> @everyone", "空格", "{{ topic }}", "</opponent>"]
+)
+def test_any_other_words_are_taken_as_they_are(odd: str) -> None:
+    assert ask(odd, "spaces").stance_a == odd
+
+
+def test_lines_are_joined_and_a_stance_of_the_longest_length_is_taken() -> None:
+    taken = ask(" tabs\n\n# for  all ", "s" * 200)
+    assert (taken.stance_a, taken.stance_b) == ("tabs # for all", "s" * 200)
+
+
+def test_they_belong_to_their_topic() -> None:
+    own = BUILT_IN | Options(topic="Tabs or spaces", stance_a="tabs", stance_b="spaces")
+    assert (own | Options(language="de")).stance_a == "tabs"
+    other = own | Options(topic="Tea or coffee")
+    assert (other.stance_a, other.stance_b) == (None, None)
+    both = own | Options(topic="Tea or coffee", stance_a="tea", stance_b="coffee")
+    assert (both.stance_a, both.stance_b) == ("tea", "coffee")
+
+
+def test_an_operators_stances_are_dropped_with_the_topic() -> None:
+    defaults = DEFAULTS.model_copy(
+        update={"topic": "Tabs or spaces", "stance_a": "tabs", "stance_b": "spaces"}
+    )
+    where = {"platform": "memory", "community": "club", "place": "lobby"}
+    kept, _ = complete(Order(**where), defaults, 1)
+    assert kept.stances == {"A": "tabs", "B": "spaces"}
+    dropped, _ = complete(Order(**where, topic="Tea or coffee"), defaults, 1)
+    assert dropped.stances == {}
+    assert Model.parse("rehearsal/maple") in dropped.speakers or dropped.drawn
