@@ -28,6 +28,7 @@ SEAT = typer.Option(help="Model of one seat or contender, e.g. A2=online/x; repe
 MIRROR = typer.Option("--mirror", help="Hold it a second time with sides exchanged.")
 FOR = typer.Option("--for", help="What A argues, if not for the topic; with --against.")
 AGAINST = typer.Option("--against", help="What B argues, if not against the topic.")
+LENGTH = typer.Option(help="short, normal or long; short is read in five minutes.")
 OPTION = typer.Option(help="Option of the format, e.g. agents=5 or turns=6; repeatable.")
 FORMATS = typer.Option(help="Only these debate formats, e.g. classic,team.")
 LANGUAGES = typer.Option(help="Only these languages, e.g. en,tr.")
@@ -75,6 +76,7 @@ def demo(
     topic: Annotated[Text, typer.Option(help="The topic (default: a built-in one).")] = None,
     stance_a: Annotated[Text, FOR] = None,
     stance_b: Annotated[Text, AGAINST] = None,
+    length: Annotated[Text, LENGTH] = None,
     option: Annotated[Names, OPTION] = None,
 ) -> None:
     """Hold a debate offline and export it. The speakers are the built-in rehearsal model."""
@@ -96,6 +98,7 @@ def debate(
     conditions: Annotated[Text, typer.Option(help="Conditions that both sides accept.")] = None,
     format: Annotated[Text, typer.Option(help="Debate format.")] = None,
     language: Annotated[Text, typer.Option(help="Language code, e.g. en, tr, zh.")] = None,
+    length: Annotated[Text, LENGTH] = None,
     rounds: Annotated[Optional[int], typer.Option(help="Number of rebuttals.")] = None,  # noqa: UP045
     turn_order: Annotated[Text, typer.Option(help="sequential or simultaneous turns.")] = None,
     blind: Annotated[Text, typer.Option(help="on or off: hide model names from jurors.")] = None,

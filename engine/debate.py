@@ -80,6 +80,14 @@ class BallotKind(StrEnum):
     PRIVATE = "private"
 
 
+class Length(StrEnum):
+    """How long a debate is; each format says what that means for it."""
+
+    SHORT = "short"
+    NORMAL = "normal"
+    LONG = "long"
+
+
 class PanelMode(StrEnum):
     """How the panel plans its readings."""
 
@@ -317,6 +325,7 @@ class Request(Value):
     broadcast: bool = False
     stance_a: str = ""
     stance_b: str = ""
+    length: Length = Length.NORMAL
 
     @property
     def stances(self) -> dict[str, str]:

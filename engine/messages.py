@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
 
-from engine.debate import BallotKind, Criterion, Rehearsal, Value, Violation
+from engine.debate import BallotKind, Criterion, Length, Rehearsal, Value, Violation
 from engine.judging import Persuasion, Tally, Verdict
 
 Phase = Literal[
@@ -87,6 +87,7 @@ class Announcement(Value):
     rehearsal: Rehearsal = ""
     progress: Progress | None = None
     stances: Mapping[str, str] = {}
+    length: Length = Length.NORMAL
 
 
 class TurnPost(Value):

@@ -15,7 +15,7 @@ from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, JsonValue, field_validator
 
-from engine.debate import BallotKind, PanelMode, Request, Scores, TurnOrder, Value
+from engine.debate import BallotKind, Length, PanelMode, Request, Scores, TurnOrder, Value
 from engine.errors import UsageError
 from engine.text import headline
 
@@ -60,6 +60,7 @@ class Options(Value):
     panel: PanelMode | None = None
     stance_a: str | None = None
     stance_b: str | None = None
+    length: Length | None = None
 
     @field_validator("topic", "format", "language")
     @classmethod
@@ -122,6 +123,7 @@ IN_A_CHAT = (
     "panel",
     "stance_a",
     "stance_b",
+    "length",
 )
 """The options of the command; the rest is up to community and operator."""
 

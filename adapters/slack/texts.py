@@ -55,11 +55,13 @@ FIELDS = {
     "jurors": "Jurors",
     "language": "Language",
     "panel": "How many jurors read",
+    "length": "Length",
     "ballot": "How people vote",
     "minutes": "Minutes to vote",
 }
 DRAWN = "Drawn at random"
 FOR_IT, AGAINST_IT = "For the topic", "Against the topic"
+LENGTHS = {"short": "short: read in five minutes", "normal": "normal", "long": "long"}
 AS_USUAL = "Default"
 MINUTES_HINT = "Default; or 30, 1h30m"
 BALLOTS = {"open": "by reactions", "private": "by buttons; no one sees other people's choices"}
@@ -78,6 +80,7 @@ SETTINGS = {
     "jurors": "Models that judge",
     "format": "Default format",
     "language": "Default language",
+    "length": "Default length",
     "channels": "Channels where debates can start",
     "vote_minutes": "Default length of a vote, in minutes",
     "quorum": "Votes needed for a winner",

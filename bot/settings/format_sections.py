@@ -35,6 +35,13 @@ class TeamSettings(FormatSettings):
     """The clock of the format `team`."""
 
     words_a_minute: Length = 250
+    opening_minutes: Length = 3
+    question_minutes: Length = 0.5
+    answer_minutes: Length = 1
+    summary_minutes: float = Field(2, ge=0, le=MOST)
+    closing_minutes: Length = 3
+    exchanges: int = Field(4, ge=1, le=4)
+    free_speeches: Count = 100
     free_minutes: Length = 4
     free_speech_minutes: Length = 0.6
 
@@ -50,6 +57,7 @@ class StructuredSettings(FormatSettings):
     questions: int = Field(3, ge=1, le=9)
     closing_least: Count = 100
     closing_words: Count = 200
+    text_words: Count = 1000
 
 
 class AuditedSettings(FormatSettings):

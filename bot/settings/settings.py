@@ -54,7 +54,7 @@ from bot.settings.sources import (
     read_layers,
     variable,
 )
-from engine.debate import REHEARSAL, Model, Scores, TurnOrder
+from engine.debate import REHEARSAL, Length, Model, Scores, TurnOrder
 from engine.errors import SettingsError
 from engine.options import nearest
 
@@ -105,6 +105,7 @@ class Settings(BaseSettings):
     default_judges: Roster = ()
     default_format: FormatName = "classic"
     default_language: Language = "en"
+    default_length: Annotated[Length, Folded] = Length.NORMAL
     default_vote_minutes: float = Field(30, ge=0.001, le=10080)
     stance_seconds: float = Field(60, gt=0, le=86400)
     again_minutes: float = Field(1440, gt=0, le=10080)

@@ -84,7 +84,7 @@ DEBATE = Takes("[debate]", read_debate)
 START = Takes(
     '"topic" [for="…" against="…"] [conditions="…"] [format=classic] '
     "[a=backend/model] [b=backend/model] "
-    "[jurors=backend/model,…] [language=en] [rounds=1] [vote=30m] "
+    "[jurors=backend/model,…] [language=en] [length=short|normal|long] [rounds=1] [vote=30m] "
     f"[ballot={BALLOTS}] [scores=after_vote|live] "
     "[turn_order=sequential|simultaneous] [blind=on|off] [stance=on|off] [mirror=on|off] "
     "[panel=adaptive|all|one|strict] [judges=backend/model,…] "

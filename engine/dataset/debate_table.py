@@ -84,6 +84,7 @@ _ASKED: Columns = (
             "debate.request",
             Column("language", TEXT, "BCP-47 code"),
             Column("format", TEXT, "the debate's format"),
+            Column("length", TEXT, "`short`, `normal` or `long`", "length.value"),
             Column("rounds", WHOLE, "how many rebuttal rounds were asked for", unit="rounds"),
             Column("turn_order", TEXT, "`sequential`, or `simultaneous`: nobody replies in a "
                    "round"),

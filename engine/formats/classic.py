@@ -15,7 +15,7 @@ from engine.floor.floor import Floor
 from engine.floor.limits import TurnLimits
 from engine.floor.schema import TEXT, choice, named
 from engine.floor.shapes import Answer, Fault, Shape
-from engine.formats.format import Format, Labels
+from engine.formats.format import Format, Labels, Lengths, Sized
 
 DECISIONS = ("maintains", "qualifies", "gives_up")
 PLAIN_CLOSING = 1  # the version whose last turn was plain text in two parts
@@ -57,6 +57,13 @@ class Classic(Format):
     finishes = (1,)
     takes_rounds = True
     summarised = True
+    limits = ClassicLimits
+    lengths = Lengths(
+        short=Sized({"words": 120, "arguments": 2, "synthesis_chars": 300, "decision_words": 80}),
+        long=Sized(
+            {"words": 800, "arguments": 4, "synthesis_chars": 800, "decision_words": 300}, rounds=2
+        ),
+    )
 
     def rounds(self, request: Request) -> tuple[str, ...]:
         """Return the rounds in order; further rebuttals are numbered from 2."""

@@ -6,9 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Annotated, NamedTuple, TypeVar
 
-from pydantic import BeforeValidator, ValidationError
+from pydantic import BeforeValidator, JsonValue, ValidationError
 
-from engine.debate import Request, TurnOrder, Value
+from engine.debate import Length, Request, TurnOrder, Value
 from engine.errors import UsageError
 from engine.floor.floor import Floor
 from engine.judging import Verdict, Vote
@@ -52,6 +52,28 @@ class Roles(NamedTuple):
     fixed: bool = False
 
 
+class Sized(NamedTuple):
+    """What a length changes in a format: limits, options and rounds that no one asked for.
+
+    A short debate has these limits at most, a long one at least.
+    """
+
+    limits: Mapping[str, float] = {}
+    options: Mapping[str, JsonValue] = {}
+    rounds: int | None = None
+
+
+class Lengths(NamedTuple):
+    """What short and long debates of a format change; a normal one changes nothing."""
+
+    short: Sized = Sized()
+    long: Sized = Sized()
+
+    def of(self, length: Length) -> Sized:
+        """Return what a length changes."""
+        return {Length.SHORT: self.short, Length.LONG: self.long}.get(length, Sized())
+
+
 class Decision(NamedTuple):
     """A format's own verdict that people's stances decide, and how the reveal says it."""
 
@@ -70,7 +92,8 @@ class Format(ABC):
     are; `files` that it posts files; `summarised` that a juror writes a summary for the reveal.
     `finishes` are earlier versions that the script still holds as they were: it asks
     `floor.version` where they differ from its own. `rubric` is what jurors score by unless the
-    operator has chosen another.
+    operator has chosen another. `limits` are the format's limits with their
+    defaults, and `lengths` what short and long debates change.
     """
 
     name: str
@@ -86,6 +109,15 @@ class Format(ABC):
     files: bool = False
     rubric: str = "debate"
     summarised: bool = False
+    limits: type[Value] = NoOptions
+    lengths: Lengths = Lengths()
+
+    def limits_of(self, length: Length, given: Mapping[str, float]) -> dict[str, float]:
+        """Return the limits of a debate of some length; `given` are the operator's."""
+        sized = self.lengths.of(length).limits
+        usual = self.limits.model_validate(given).model_dump() if sized else {}
+        pick = min if length is Length.SHORT else max
+        return {**given, **{name: pick(usual[name], value) for name, value in sized.items()}}
 
     def roles(self, options: Mapping[str, object]) -> Roles:
         """Return who takes part, given complete options."""

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from engine.debate import Request, TurnOrder, Value
 from engine.floor.floor import Floor
 from engine.floor.limits import TurnLimits
-from engine.formats.format import Decision, Format, Roles
+from engine.formats.format import Decision, Format, Lengths, Roles, Sized
 from engine.judging import TIE, Question, Verdict, Vote
 
 NAME = "oxford"
@@ -29,6 +29,8 @@ class Oxford(Format):
     version = 1
     turn_order = TurnOrder.SEQUENTIAL
     stance = True
+    limits = OxfordLimits
+    lengths = Lengths(short=Sized({"words": 120}), long=Sized({"words": 500}))
 
     def roles(self, options: Mapping[str, object]) -> Roles:
         """Return both sides with two seats each."""

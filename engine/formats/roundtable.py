@@ -14,7 +14,7 @@ from engine.floor.floor import Floor
 from engine.floor.limits import TurnLimits
 from engine.floor.schema import TEXT, choice, named
 from engine.floor.shapes import Fault, Shape
-from engine.formats.format import Format, Names, Roles
+from engine.formats.format import Format, Lengths, Names, Roles, Sized
 from engine.formats.overlap import least_overlap, mean_overlaps, most_central
 from engine.judging import TIE, Verdict
 from engine.messages import Report
@@ -68,6 +68,11 @@ class Roundtable(Format):
     turn_order = TurnOrder.SIMULTANEOUS
     default_rounds = 2
     takes_rounds = True
+    limits = RoundtableLimits
+    lengths = Lengths(
+        short=Sized({"words": 120}, rounds=1),
+        long=Sized({"words": 600}, rounds=3),
+    )
 
     def roles(self, options: Mapping[str, object]) -> Roles:
         """Return the agents, numbered from 1, and how many judges there are."""

@@ -11,6 +11,7 @@ from random import Random
 from engine.blinding.vocabulary import draw_names, kin
 from engine.debate import (
     BallotKind,
+    Length,
     Model,
     PanelMode,
     Price,
@@ -102,7 +103,10 @@ def complete(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Form
     options = BUILT_IN | defaults | order
     check_limits(options)
     script = find_format(options.format or "")
-    own = read_own(script.name, script.options, options.options).model_dump(mode="json")
+    length = options.length or Length.NORMAL
+    sized = script.lengths.of(length)
+    given = {**sized.options, **options.options}
+    own = read_own(script.name, script.options, given).model_dump(mode="json")
     if options.rounds is not None and not script.takes_rounds:
         raise UsageError(
             f"The format {script.name} has a fixed number of rounds: leave rounds out. "
@@ -121,7 +125,7 @@ def complete(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Form
         "seats": seats,
         "judges": _seat_judges(roles, order, defaults, (*sides.values(), *seats.values())),
         "options": own,
-        "rounds": options.rounds or script.default_rounds,
+        "rounds": options.rounds or sized.rounds or script.default_rounds,
         "turn_order": script.turn_order or options.turn_order,
         "stance": script.stance or options.stance,
     }
@@ -203,6 +207,7 @@ def freeze(
 ) -> Setup:
     """Freeze everything that a debate depends on, except prices and reservation."""
     named = [model.name for model in request.sides.values()]
+    limits = script.limits_of(request.length, defaults.limits.get(script.name, {}))
     spoken_of = [request.topic, request.conditions, *request.stances.values(), *named]
     panel = seat_panel(
         jurors_of(order, defaults),
@@ -223,23 +228,23 @@ def freeze(
         panel=panel,
         names=draw_names(tuple(request.sides), seed, spoken_of),
         sampling=dict(defaults.sampling),
-        limits=dict(defaults.limits.get(script.name, {})),
+        limits=limits,
         seed=seed,
         ordinal=number,
         cap_usd=defaults.caps.debate_usd,
         chars_per_word=defaults.chars_per_word,
-        reply_chars=_reply_chars(defaults, script),
+        reply_chars=_reply_chars(defaults, limits),
     )
 
 
-def _reply_chars(defaults: Defaults, script: Format) -> int | None:
+def _reply_chars(defaults: Defaults, limits: Mapping[str, float]) -> int | None:
     """Return how many characters of a reply are read: at least thirty per word of the limit.
 
     Words have five or six letters in most languages, so no turn within its limits is cut.
     """
     if defaults.reply_chars is None:
         return None
-    largest = max(defaults.limits.get(script.name, {}).values(), default=0)
+    largest = max(limits.values(), default=0)
     return max(defaults.reply_chars, int(30 * largest))
 
 

@@ -312,6 +312,7 @@ def _announce(new: NewDebate, expected: Estimate) -> Post:
         estimate=expected,
         rehearsal=new.setup.rehearsal,
         stances=request.stances,
+        length=request.length,
     )
     return Post(key="announcement", message=message)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from engine.debate import BallotKind, Model, PanelMode, Value
+from engine.debate import BallotKind, Length, Model, PanelMode, Value
 
 
 class CommunitySettings(Value):
@@ -25,6 +25,7 @@ class CommunitySettings(Value):
     daily_usd: float | None = Field(None, ge=0)
     user_daily_debates: int | None = Field(None, ge=0)
     max_live: int | None = Field(None, ge=0)
+    length: Length | None = None
     vote_minutes: float | None = None
     quorum: int | None = None
     panel: PanelMode | None = None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from engine.debate import BallotKind, Violation
+from engine.debate import BallotKind, Length, Violation
 from engine.messages import (
     AgainInvite,
     Announcement,
@@ -37,6 +37,11 @@ DEBATE = "Debate {code}"
 TOPIC_LENGTH = 200  # characters, of the debate that a reveal is of
 CONDITIONS = "**Conditions:** {conditions}"
 SETTING = "Format {format} · language {language} · rounds: {rounds}"
+LENGTHS: Mapping[Length, str] = {
+    Length.SHORT: ", short: read in about five minutes",
+    Length.NORMAL: "",
+    Length.LONG: ", long",
+}
 SIDES = {"A": "**A** argues for it", "B": "**B** argues against it"}
 ARGUES = "**{side}** argues: {stance}"
 SIDE = "**{side}** takes part"
@@ -190,7 +195,9 @@ def _terms(debate: Announcement) -> Iterator[str]:
     else:
         yield " · ".join(SIDES.get(s) or SIDE.format(side=s) for s in debate.contenders)
     yield SETTING.format(
-        format=debate.format, language=debate.language, rounds=", ".join(debate.rounds)
+        format=f"{debate.format}{LENGTHS[debate.length]}",
+        language=debate.language,
+        rounds=", ".join(debate.rounds),
     )
     if debate.rehearsal:
         yield rehearsed(debate.rehearsal)

@@ -40,6 +40,7 @@ def form_of(offered: ModelsAnswer) -> Json:
         select_several("jurors", _label("jurors", texts.AS_USUAL), jurors),
         select("language", _label("language", texts.AS_USUAL), LANGUAGES),
         select("panel", _label("panel", texts.AS_USUAL), list(texts.PANELS.items())),
+        select("length", _label("length", texts.AS_USUAL), list(texts.LENGTHS.items())),
         select("ballot", _label("ballot", texts.AS_USUAL), list(texts.BALLOTS.items())),
         typed("minutes", _label("minutes", texts.MINUTES_HINT)),
     )

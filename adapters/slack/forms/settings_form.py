@@ -41,6 +41,7 @@ def settings_form(answer: SettingsAnswer, defaults: Defaults) -> Json:
         _several(lines["jurors"], (*jurors, *debaters)),
         _one(lines["format"], same(FORMATS)),
         _one(lines["language"], LANGUAGES),
+        _one(lines["length"], list(texts.LENGTHS.items())),
         select_channels("channels", _label(lines["channels"]), _own(lines["channels"])),
         _plain(lines["vote_minutes"]),
         _plain(lines["quorum"]),

@@ -14,7 +14,7 @@ from engine.floor.limits import TurnLimits
 from engine.formats.audited.judge import Audit
 from engine.formats.audited.result import conclude
 from engine.formats.audited.scoring import Archetypes
-from engine.formats.format import Format, Names, Roles
+from engine.formats.format import Format, Lengths, Names, Roles, Sized
 
 NAME = "audited"
 
@@ -61,6 +61,11 @@ class Audited(Format):
     files = True
     options = AuditedOptions
     turn_order = TurnOrder.SEQUENTIAL
+    limits = AuditedLimits
+    lengths = Lengths(
+        short=Sized({"words": 120}, options={"turns": 6}),
+        long=Sized({"words": 400}, options={"turns": 14}),
+    )
 
     def roles(self, options: Mapping[str, object]) -> Roles:
         """Return both sides, and one judge."""

@@ -32,12 +32,14 @@ FALLACIES = {
     "ad_hominem": "Does it attack the person in place of the argument?",
 }
 CHANGES = ("strengthened", "weakened", "partly_changed", "unchanged")
+UNLIMITED = 1000  # words of a text; prompts name only a smaller limit
 
 
 class StructuredLimits(Value):
     """How many arguments an opening has, how long their parts are at least, and the closing.
 
-    `questions` is the most follow-up questions of a response; one is needed.
+    `questions` is the most follow-up questions of a response; one is needed. `text_words` is how
+    long each text of an answer may be at most.
     """
 
     fewest: int = 3
@@ -48,6 +50,7 @@ class StructuredLimits(Value):
     questions: int = 3
     closing_least: int = 100
     closing_words: int = 200
+    text_words: int = UNLIMITED
 
 
 class Said(BaseModel):

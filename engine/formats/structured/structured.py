@@ -9,7 +9,7 @@ from engine.debate import Request, TurnOrder, Value
 from engine.floor.floor import Floor
 from engine.floor.limits import TurnLimits
 from engine.floor.shapes import Answer
-from engine.formats.format import Format, Labels, Roles
+from engine.formats.format import Format, Labels, Lengths, Roles, Sized
 from engine.formats.judges import ask_judges
 from engine.formats.structured.answers import (
     FALLACIES,
@@ -52,6 +52,11 @@ class Structured(Format):
     files = True
     options = StructuredOptions
     turn_order = TurnOrder.SIMULTANEOUS
+    limits = StructuredLimits
+    lengths = Lengths(
+        short=Sized({"most": 3, "text_words": 40, "closing_words": 120}),
+        long=Sized({"most": 7, "closing_words": 300}),
+    )
 
     def roles(self, options: Mapping[str, object]) -> Roles:
         """Return both sides, and one judge."""

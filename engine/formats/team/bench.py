@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from engine.debate import Turn, Value
+from engine.debate import Length, Turn, Value
 from engine.findings import Artifact
 from engine.floor.floor import Floor
 from engine.floor.limits import TurnLimits
@@ -16,16 +16,28 @@ from engine.floor.schema import TEXT, choice, named
 from engine.floor.shapes import Answer, Fault, Shape
 from engine.formats.team.channels import PUBLIC, Channels, team_channel
 from engine.formats.team.judge import Judge
-from engine.formats.team.manual import NAME, SEATS, Manual, Personality
+from engine.formats.team.manual import CLOSERS, NAME, POSITIONS, SEATS, Manual, Personality
 from engine.formats.team.rules import sure_speeches
 
 RECENT = 6  # public speeches that a captain goes by
 
 
 class TeamLimits(Value):
-    """The clock: words a minute, and minutes of free debate a team and a speech."""
+    """The clock: words a minute, minutes of each kind of speech, and of free debate a team.
+
+    Without minutes for them there are no summaries. `exchanges` are those of the
+    cross-examination; `free_speeches` is how many a team gives at most in the free debate, as
+    far as its time allows.
+    """
 
     words_a_minute: float = Field(250, gt=0)
+    opening_minutes: float = Field(3, gt=0)
+    question_minutes: float = Field(0.5, gt=0)
+    answer_minutes: float = Field(1, gt=0)
+    summary_minutes: float = Field(2, ge=0)
+    closing_minutes: float = Field(3, gt=0)
+    exchanges: int = Field(4, ge=1, le=4)
+    free_speeches: int = Field(100, ge=1)
     free_minutes: float = Field(4, gt=0)
     free_speech_minutes: float = Field(0.6, gt=0)
 
@@ -75,16 +87,24 @@ class Bench:
         self._channels = Channels()
         self._answered: Counter[str] = Counter()
         self._spoken: Counter[str] = Counter()
+        self._heard: set[str] = set()
         self._stage = ""
+
+    @property
+    def _brief(self) -> bool:
+        """Whether the debate is a short one: few messages, and few calls."""
+        return self._floor.request.length is Length.SHORT
 
     async def begin(self, stage: str) -> None:
         """Head a stage."""
         self._stage = stage
-        await self._floor.tell(f"stage/{stage.replace(' ', '-')}", f"Stage: {stage}")
+        if not self._brief:  # there, each speech names its stage, and that is enough
+            await self._floor.tell(f"stage/{stage.replace(' ', '-')}", f"Stage: {stage}")
 
     def end(self, stage: str) -> None:
-        """Have the judge sum a stage up."""
-        self._judge.sum_up(stage)
+        """Have the judge sum a stage up, unless it is two brief speeches."""
+        if not self._brief or stage not in ("opening", "closing"):
+            self._judge.sum_up(stage)
 
     async def speak(
         self, seat: str, round_name: str, duty: str, words: int, role: str = "debater"
@@ -113,6 +133,7 @@ class Bench:
             self._answered[seat] += 1
         if duty == "free":
             self._spoken[seat] += 1
+        self._heard.add(seat)
         self._judge.score(turn, self._stage, duty)
         return turn
 
@@ -129,18 +150,30 @@ class Bench:
         otherwise not reach it, and an invalid choice falls to whoever has spoken least.
         """
         seats = tuple(seat for seat in SEATS if seat[0] == side)
-        silent = [seat for seat in seats if not self._spoken[seat]]
+        silent = [seat for seat in seats if self._owed(seat)]
         other = left["B" if side == "A" else "A"]
         limits = self._limits
         sure = sure_speeches(left[side], other, limits.free_speech, limits.least_speech)
+        sure = min(sure, limits.free_speeches - sum(self._spoken[seat] for seat in seats))
         due = silent[0] if len(silent) >= max(1, sure) else None
         fewest = min(seats, key=lambda seat: (self._spoken[seat], seat))
         return await self._choose(
             side, round_name, seats, fewest, counts=self._spoken, left=left[side], due=due
         )
 
+    def _owed(self, seat: str) -> bool:
+        """Return whether a seat has to speak in the free debate yet.
+
+        Each of the four does; with fewer speeches only those that would not speak otherwise.
+        """
+        if self._limits.free_speeches < len(POSITIONS):
+            return seat not in self._heard and seat not in CLOSERS
+        return not self._spoken[seat]
+
     async def report_unused(self, left: Mapping[str, int]) -> None:
         """Say how much time each team has left when the free debate ends."""
+        if self._brief:
+            return
         rate = self._limits.words_a_minute
         unused = ", ".join(f"{side} {_clock(max(0, left[side]) / rate)}" for side in "AB")
         silent = [seat for seat in SEATS if not self._spoken[seat]]

@@ -13,6 +13,7 @@ from engine.formats.team.rules import KINDS
 NAME = "team"
 SEATS = tuple(f"{side}{number}" for side in "AB" for number in range(1, 5))
 POSITIONS = ("1", "2", "3", "4")
+CLOSERS = ("B4", "A4")
 TASKS = ("opening", "ask", "answer", "summary", "free", "closing")
 DEFAULT_PERSONALITIES = ("logical", "data_driven", "aggressive", "diplomatic")  # by position
 

@@ -4,16 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from engine.debate import Request, TurnOrder, Value
+from engine.debate import Length, Request, TurnOrder, Value
 from engine.floor.beside import Beside
 from engine.floor.floor import Floor
-from engine.formats.format import Format, Names, Roles
+from engine.formats.format import Format, Lengths, Names, Roles, Sized
 from engine.formats.team.bench import Bench, TeamLimits
 from engine.formats.team.judge import Judge
-from engine.formats.team.manual import NAME, SEATS, Manual, read_personalities
+from engine.formats.team.manual import CLOSERS, NAME, SEATS, Manual, read_personalities
 
 EXCHANGES = ("A2", "B2", "A3", "B3")  # who asks, in order
-FREE_SPEECHES = 18  # of both teams, as many as the default clock usually allows
+# Of both teams, as many as the default clock usually allows; the short one allows exactly these.
+FREE_SPEECHES = {Length.SHORT: 4, Length.NORMAL: 18, Length.LONG: 26}
+SHORT = {
+    "opening_minutes": 0.5,
+    "question_minutes": 0.3,
+    "answer_minutes": 0.5,
+    "summary_minutes": 0,
+    "closing_minutes": 0.5,
+    "exchanges": 2,
+    "free_minutes": 1,
+    "free_speech_minutes": 0.5,
+    "free_speeches": 2,
+}
 
 
 class TeamOptions(Value):
@@ -31,6 +43,11 @@ class Team(Format):
     options = TeamOptions
     turn_order = TurnOrder.SEQUENTIAL
     clocked = True
+    limits = TeamLimits
+    lengths = Lengths(
+        short=Sized(SHORT),
+        long=Sized({"free_minutes": 6, "free_speech_minutes": 0.7}),
+    )
 
     def roles(self, options: Mapping[str, object]) -> Roles:
         """Return both teams, their seats, and one judge. Raises UsageError for a strange seat."""
@@ -44,14 +61,17 @@ class Team(Format):
 
     def turns(self, request: Request) -> int:
         """Return how many speeches there usually are: how many free ones, the clock decides."""
-        return 2 + 2 * len(EXCHANGES) + 2 + FREE_SPEECHES + 2
+        summaries = 0 if request.length is Length.SHORT else 2
+        free = FREE_SPEECHES[request.length]
+        return 2 + 2 * _exchanges(request) + summaries + free + 2
 
     def waves(self, request: Request) -> int:
         """Return how many calls wait for one another: speeches, captains, the last score.
 
         The final review is asked beside the panel.
         """
-        return self.turns(request) + len(EXCHANGES) + FREE_SPEECHES + 1
+        captains = _exchanges(request) + FREE_SPEECHES[request.length]
+        return self.turns(request) + captains + 1
 
     async def run(self, floor: Floor) -> None:
         """Hold the debate."""
@@ -70,22 +90,29 @@ class Team(Format):
         await judge.conclude()
 
 
+def _exchanges(request: Request) -> int:
+    """Return how many exchanges the cross-examination has, as the default limits have it."""
+    return 2 if request.length is Length.SHORT else len(EXCHANGES)
+
+
 async def _opening(bench: Bench, limits: TeamLimits) -> None:
     await bench.begin("opening")
     for seat in ("A1", "B1"):
-        await bench.speak(seat, "opening", "opening", limits.minutes(3))
+        await bench.speak(seat, "opening", "opening", limits.minutes(limits.opening_minutes))
     bench.end("opening")
 
 
 async def _cross_examination(bench: Bench, limits: TeamLimits) -> None:
     await bench.begin("cross-examination")
-    for number, asker in enumerate(EXCHANGES, 1):
+    question, answer = (limits.minutes(m) for m in (limits.question_minutes, limits.answer_minutes))
+    for number, asker in enumerate(EXCHANGES[: limits.exchanges], 1):
         other = "B" if asker[0] == "A" else "A"
-        await bench.speak(asker, f"cross-{number}", "ask", limits.minutes(0.5), role="cross")
+        await bench.speak(asker, f"cross-{number}", "ask", question, role="cross")
         answerer = await bench.choose_answerer(other, f"cross-{number}")
-        await bench.speak(answerer, f"cross-{number}", "answer", limits.minutes(1), role="cross")
-    for seat in ("A1", "B1"):
-        await bench.speak(seat, "summary", "summary", limits.minutes(2), role="cross")
+        await bench.speak(answerer, f"cross-{number}", "answer", answer, role="cross")
+    for seat in ("A1", "B1") if limits.summary_minutes else ():
+        words = limits.minutes(limits.summary_minutes)
+        await bench.speak(seat, "summary", "summary", words, role="cross")
     bench.end("cross-examination")
 
 
@@ -94,7 +121,7 @@ async def _free_debate(bench: Bench, limits: TeamLimits) -> None:
     await bench.begin("free debate")
     left = dict.fromkeys("AB", limits.minutes(limits.free_minutes))
     number, side = 1, "A"
-    while left[side] >= limits.least_speech:
+    while left[side] >= limits.least_speech and number <= 2 * limits.free_speeches:
         most = min(limits.free_speech, left[side])
         seat = await bench.choose_speaker(side, f"free-{number}", left)
         turn = await bench.speak(seat, f"free-{number}", "free", most)
@@ -106,6 +133,7 @@ async def _free_debate(bench: Bench, limits: TeamLimits) -> None:
 
 async def _closing(bench: Bench, limits: TeamLimits) -> None:
     await bench.begin("closing")
-    for seat in ("B4", "A4"):
-        await bench.speak(seat, "closing", "closing", limits.minutes(3), role="closing")
+    for seat in CLOSERS:
+        words = limits.minutes(limits.closing_minutes)
+        await bench.speak(seat, "closing", "closing", words, role="closing")
     bench.end("closing")
