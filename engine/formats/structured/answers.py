@@ -52,6 +52,11 @@ class StructuredLimits(Value):
     closing_words: int = 200
     text_words: int = UNLIMITED
 
+    @property
+    def told_words(self) -> int:
+        """Return the limit of a text as prompts name it; 0: they name none."""
+        return self.text_words if self.text_words < UNLIMITED else 0
+
 
 class Said(BaseModel):
     """A part of an answer; unexpected keys are dropped."""

@@ -224,12 +224,8 @@ def _scores(
 
 
 def _report(briefing: Briefing, stances: Mapping[str, str]) -> Report:
-    text = "
-
-".join(_pages(briefing, stances, outline(briefing.traces)))
-    whole = "
-
-".join(_pages(briefing, stances, table(briefing.traces)))
+    text = "\n\n".join(_pages(briefing, stances, outline(briefing.traces)))
+    whole = "\n\n".join(_pages(briefing, stances, table(briefing.traces)))
     body = orjson.dumps(briefing.model_dump(mode="json"), option=orjson.OPT_INDENT_2).decode()
     files = (
         File(name="briefing.md", media="text/markdown", content=f"# {briefing.topic}\n\n{whole}\n"),

@@ -54,7 +54,15 @@ class Structured(Format):
     turn_order = TurnOrder.SIMULTANEOUS
     limits = StructuredLimits
     lengths = Lengths(
-        short=Sized({"most": 3, "text_words": 40, "closing_words": 120}),
+        short=Sized(
+            {
+                "most": 3,
+                "text_words": 40,
+                "questions": 1,
+                "closing_least": 60,
+                "closing_words": 120,
+            }
+        ),
         long=Sized({"most": 7, "closing_words": 300}),
     )
 
@@ -121,6 +129,7 @@ async def _open(
         show=lambda opening: show_opening(_numbered(side, opening), labels),
         limits=TurnLimits(),
         numbers=limits,
+        text_words=limits.told_words,
     )
 
 
@@ -143,6 +152,7 @@ async def _cross(
         arguments=opposing,
         responses=RESPONSES,
         questions=most,
+        text_words=limits.told_words,
     )
 
 
@@ -173,6 +183,7 @@ async def _close(
         asked=asked,
         opposing_ids=opposing,
         numbers=limits,
+        text_words=limits.told_words,
     )
 
 
