@@ -181,6 +181,7 @@ class TestDebates:
             "model": "maple",
             "family": "maple",
             "drawn": False,
+            "stance": None,
         }
         assert (b["model"], b["drawn"]) == ("birch", True)
 

@@ -53,7 +53,8 @@ def test_what_is_set_is_found_by_its_name() -> None:
     community = CommunitySettings(format="team", broadcast=False)
     assert Options.of(community) == Options(format="team", broadcast=False)
     assert set(SETTING_NAMES) & set(Options.model_fields) == {
-        *("format", "language", "vote_minutes", "quorum", "ballot", "broadcast", "again", "panel")
+        *("format", "language", "length", "vote_minutes", "quorum", "ballot"),
+        *("broadcast", "again", "panel"),
     }
 
 

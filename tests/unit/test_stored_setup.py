@@ -14,8 +14,9 @@ from engine.chat.commands import parse_command
 from engine.chat.invocation import StartArguments
 from engine.chat.person import Person
 from engine.chat.settings import change_settings, order_of, overlay
-from engine.debate import BallotKind, Setup
+from engine.debate import BallotKind, Length, Setup
 from engine.jury.history import fit
+from engine.jury.rubric import DEBATE, find_rubric
 from engine.line.intake import complete, freeze
 from engine.prompts.library import load_prompts
 from engine.store.community import CommunitySettings
@@ -78,11 +79,13 @@ def test_a_stored_setup_is_read_and_written_without_a_change(name: str) -> None:
 def test_what_an_older_setup_did_not_know_is_as_it_was_then() -> None:
     """Fields that came later have the value by which older debates were held."""
     later = ("stance", "stance_seconds", "again", "again_minutes", "broadcast", "extend", "ballot")
+    later += ("stance_a", "stance_b", "length")
     old = orjson.loads((STORED / "classic.json").read_bytes())
     for name in later:
         del old["request"][name]
     for name in ("mirror_of", "replaced", "reply_chars", "chars_per_word"):
         del old[name]
+    del old["panel"]["criteria"]
     setup = Setup.model_validate_json(orjson.dumps(old))
     request = setup.request
     assert (request.stance, request.again, request.broadcast) == (False, False, False)
@@ -90,3 +93,5 @@ def test_what_an_older_setup_did_not_know_is_as_it_was_then() -> None:
     assert (request.stance_seconds, request.again_minutes) == (60, 1440)
     assert (setup.mirror_of, setup.replaced, setup.reply_chars) == (None, (), None)
     assert setup.chars_per_word == 1.5
+    assert (request.stances, request.length) == ({}, Length.NORMAL)
+    assert find_rubric("panel", setup.panel.criteria) is DEBATE  # as the usual one was called
