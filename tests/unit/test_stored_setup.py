@@ -78,8 +78,18 @@ def test_a_stored_setup_is_read_and_written_without_a_change(name: str) -> None:
 
 def test_what_an_older_setup_did_not_know_is_as_it_was_then() -> None:
     """Fields that came later have the value by which older debates were held."""
-    later = ("stance", "stance_seconds", "again", "again_minutes", "broadcast", "extend", "ballot")
-    later += ("stance_a", "stance_b", "length")
+    later = (
+        "stance",
+        "stance_seconds",
+        "again",
+        "again_minutes",
+        "broadcast",
+        "extend",
+        "ballot",
+        "stance_a",
+        "stance_b",
+        "length",
+    )
     old = orjson.loads((STORED / "classic.json").read_bytes())
     for name in later:
         del old["request"][name]
