@@ -35,6 +35,7 @@ from tests.doubles.model_server import Body, ModelServer
 if TYPE_CHECKING:
     from tests.doubles.discord import DiscordServer
     from tests.doubles.slack import SlackServer
+    from tests.scenario.chat_stage import Chat
     from tests.scenario.discord_stage import DiscordStage
     from tests.scenario.slack_stage import SlackStage
 
@@ -251,6 +252,23 @@ def discord(stage: DiscordStage) -> DiscordServer:
 def slack(stage: SlackStage) -> SlackServer:
     """The platform of a stage on Slack."""
     return stage.slack
+
+
+@pytest.fixture(params=["discord", "slack"])
+async def chat(request: pytest.FixtureRequest, database_url: str) -> AsyncIterator[Chat]:
+    """A stage on either platform, where nobody has to wait."""
+    from tests.doubles.discord import DiscordServer, Rates
+    from tests.doubles.slack import Rules, SlackServer
+    from tests.scenario.chat_stage import OnDiscord, OnSlack
+    from tests.scenario.discord_stage import DiscordStage
+    from tests.scenario.slack_stage import SlackStage
+
+    if request.param == "discord":
+        async with DiscordServer(rates=Rates.generous()) as discord:
+            yield OnDiscord(DiscordStage(database_url, discord))
+    else:
+        async with SlackServer(rules=Rules.generous()) as slack:
+            yield OnSlack(SlackStage(database_url, slack))
 
 
 def in_thread(stage: Stage) -> list[StoredMessage]:

@@ -275,21 +275,6 @@ async def test_an_export_is_a_file_of_this_servers_debates(
         assert any(name.endswith("README.md") for name in archive.namelist())
 
 
-async def test_rehearsal_models_are_called_what_they_are_and_make_no_labels(
-    stage: DiscordStage, discord: DiscordServer
-) -> None:
-    async with stage.process() as app:
-        await stage.vote()
-        await voting(app)
-        said = "Rehearsal:** The speakers are rehearsal models: they recite prepared text"
-        assert said in discord.messages()[0].text
-        assert said in (await stage.close()).text
-        await ended(app)
-        for command in ("export", "leaderboard", "agreement"):
-            asked = await discord.slash("olga", f"debate {command}").finished()
-            assert "Only rehearsal debates were revealed here." in asked.text, command
-
-
 async def test_buttons_work_after_a_restart_for_those_who_may(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:

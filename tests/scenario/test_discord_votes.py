@@ -9,11 +9,9 @@ from functools import partialmethod
 import pytest
 from discord import AutoShardedClient
 
-import engine.votes.window
 from bot.app import App
 from engine.debate import Status
-from engine.store import ExportFilter
-from tests.doubles.discord import Code, DiscordServer, Rates, denied, drop, garbage, limited, status
+from tests.doubles.discord import DiscordServer, Rates, status
 from tests.doubles.discord.state import Message
 from tests.scenario.discord_stage import (
     OPTIONS,
@@ -22,8 +20,6 @@ from tests.scenario.discord_stage import (
     counted,
     custom_ids,
     ended,
-    pass_deadline,
-    state,
     until,
     voting,
 )
@@ -83,22 +79,6 @@ async def test_reactions_elsewhere_are_nobodys_vote(
         discord.react("ben", discord.messages()[0].id, B)
         await voting(app)
         assert counted(await stage.close()) == NONE
-
-
-async def test_votes_cast_while_nothing_ran_are_counted(
-    stage: DiscordStage, discord: DiscordServer
-) -> None:
-    async with stage.process() as app:
-        ballot = await stage.vote()
-        discord.react("ben", ballot.id, A)
-        discord.react("cleo", ballot.id, A)
-        await voting(app)
-        await cast(app, 2)
-    discord.unreact("cleo", ballot.id, A)
-    discord.react("dan", ballot.id, B)
-    expected = held(discord, ballot)
-    async with stage.process():
-        assert counted(await stage.close()) == expected == NONE | {"A": 1, "B": 1}
 
 
 @pytest.mark.parametrize("how", ["drop", "reconnect", "invalid", "resumable", "malformed"])
@@ -261,62 +241,6 @@ async def test_a_reading_that_fails_withdraws_nobodys_vote(
         assert (await voting(app)).status is Status.VOTING  # it is not a decision
         discord.faults.clear()
         assert counted(await stage.close()) == NONE | {"A": 1, "B": 1}
-
-
-READINGS = ("GET", "/channels/*/messages/*/reactions/*")
-
-
-@pytest.mark.parametrize("trouble", ["failing", "limited", "cut", "no JSON"])
-async def test_a_vote_waits_for_discord_and_closes_on_what_people_hold(
-    stage: DiscordStage, discord: DiscordServer, monkeypatch: pytest.MonkeyPatch, trouble: str
-) -> None:
-    """One option's page that failed was left out, and the vote closed on what was known before."""
-    monkeypatch.setattr(engine.votes.window, "LOOK_SECONDS", 0.05)
-    faults = {"failing": status(502), "limited": limited(0.1), "cut": drop(), "no JSON": garbage()}
-    async with stage.process() as app:
-        ballot = await stage.vote()
-        for name in ("ben", "cleo", "dan"):
-            discord.react(name, ballot.id, A)
-        await voting(app)
-        await cast(app, 3)
-    for name in ("ben", "cleo", "dan"):
-        discord.unreact(name, ballot.id, A)
-        discord.react(name, ballot.id, B)
-    discord.fail(faults[trouble], *READINGS, times=-1)
-    await pass_deadline(stage.url)
-    async with stage.process() as app:
-        waits = await state(app, lambda debate: debate.reason)
-        assert waits.status is Status.VOTING
-        asked = await discord.slash("ada", "debate status", channel=stage.thread.id).finished()
-        assert "Waiting for Discord" in asked.text
-        card = discord.messages()[0]
-        await until(lambda: "Waiting for Discord" in str(card.embeds))
-        discord.faults.clear()
-        reveal = await stage.said("Reveal")
-        assert counted(reveal) == NONE | {"B": 3}
-        assert "could not be read" not in reveal.text
-        assert (await ended(app)).reason == ""
-
-
-async def test_votes_that_may_never_be_read_are_no_labels(
-    stage: DiscordStage, discord: DiscordServer
-) -> None:
-    async with stage.process() as app:
-        ballot = await stage.vote()
-        discord.react("ben", ballot.id, A)
-        await voting(app)
-        await cast(app, 1)
-        discord.fail(denied(Code.MISSING_PERMISSIONS), "GET", "/channels/*/messages/*", times=-1)
-        debate = await app.service.close_vote((await voting(app)).id)
-        reveal = await stage.said("Reveal")
-        assert counted(reveal) == NONE | {"A": 1}
-        assert "could not be read before the vote closed" in reveal.text
-        with app.store.archive.reading(ExportFilter(ids=(debate.id,))) as records:
-            [record] = records
-        assert [(v.gold, v.recovery) for v in record.votes] == [(False, "unread")]
-        for command in ("debate result", "debate status"):
-            asked = await discord.slash("ada", command, channel=stage.thread.id).finished()
-            assert "could not be read before the vote closed" in asked.text
 
 
 async def test_a_crowd_larger_than_a_page_is_counted_whole(

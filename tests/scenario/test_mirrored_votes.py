@@ -13,10 +13,7 @@ from bot.app import App
 from engine.dataset.writer import export
 from engine.debate import Debate, Status
 from engine.store import ExportFilter
-from tests.doubles.discord import DiscordServer, Rates
-from tests.doubles.slack import Rules, SlackServer
-from tests.scenario.discord_stage import OPTIONS, DiscordStage
-from tests.scenario.slack_stage import SlackStage
+from tests.scenario.chat_stage import Chat
 from tests.scenario.test_export import table
 
 
@@ -45,43 +42,18 @@ async def exported(app: App, out: Path) -> tuple[list[dict[str, Any]], list[dict
     return table(out, "preference_same_side"), table(out, "votes")
 
 
-async def test_on_discord_both_votes_are_labels_and_the_export_pairs_them(
-    database_url: str, tmp_path: Path
-) -> None:
-    async with DiscordServer(rates=Rates.generous()) as discord:
-        stage = DiscordStage(database_url, discord)
-        async with stage.process() as app:
-            await stage.start("olga", mirror=True)
-            first, second = await both(app, Status.VOTING)
-            for debate, chosen in ((first, "AAB"), (second, "BBA")):
-                for user, option in zip(("ada", "ben", "cleo"), chosen, strict=True):
-                    discord.react(user, debate.vote_message or "", OPTIONS[option])
-            close = discord.slash("olga", "debate close", channel=first.thread)
-            said = (await close.finished()).text
-            assert first.code in said
-            assert second.code in said
-            await both(app, Status.CLOSED)
-            pairs, votes = await exported(app, tmp_path / "out")
-    assert len(pairs) == 2
-    assert [vote["gold"] for vote in votes] == [True] * 6
-
-
-async def test_on_slack_both_votes_are_labels_and_the_export_pairs_them(
-    database_url: str, tmp_path: Path
-) -> None:
-    async with SlackServer(rules=Rules.generous()) as slack:
-        stage = SlackStage(database_url, slack)
-        async with stage.process() as app:
-            await stage.start('"Tea beats coffee" mirror=on', "olga")
-            first, second = await both(app, Status.VOTING)
-            names = {"A": "a", "B": "b"}
-            for debate, chosen in ((first, "AAB"), (second, "BBA")):
-                for user, option in zip(("ada", "ben", "cleo"), chosen, strict=True):
-                    await slack.react(user, debate.vote_message or "", names[option])
-            asked = await slack.slash("olga", f"/debate status {first.code}")
-            assert f"mirror, debate `{second.code}`" in await asked.said()
-            await slack.slash("olga", f"/debate close {second.code}")
-            await both(app, Status.CLOSED)
-            pairs, votes = await exported(app, tmp_path / "out")
+async def test_both_votes_are_labels_and_the_export_pairs_them(chat: Chat, tmp_path: Path) -> None:
+    async with chat.stage.process() as app:
+        await chat.start("olga", mirror=True)
+        first, second = await both(app, Status.VOTING)
+        for debate, chosen in ((first, "AAB"), (second, "BBA")):
+            for user, option in zip(("ada", "ben", "cleo"), chosen, strict=True):
+                await chat.react(user, debate.vote_message or "", option)
+        await chat.ask("olga", "status", f"mirror, debate `{second.code}`", debate=first.code)
+        said = await chat.ask("olga", "close", debate=second.code)
+        assert first.code in said
+        assert second.code in said
+        await both(app, Status.CLOSED)
+        pairs, votes = await exported(app, tmp_path / "out")
     assert len(pairs) == 2
     assert [vote["gold"] for vote in votes] == [True] * 6

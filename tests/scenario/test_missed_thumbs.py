@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, replace
-
-import pytest
+from dataclasses import replace
 
 from adapters.discord.venue import LIMITS as DISCORD_LIMITS
 from adapters.slack.venue import LIMITS as SLACK_LIMITS
@@ -19,103 +14,14 @@ from engine.dataset.voters import Pseudonyms
 from engine.debate import Status
 from engine.judging import Question
 from engine.store import ExportFilter
-from tests.doubles.discord import Code, DiscordServer, Rates, denied
+from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.facts import Slack
-from tests.doubles.slack import Rules, SlackServer
+from tests.scenario.chat_stage import Chat
 from tests.scenario.discord_stage import SWIFT, DiscordStage, state, until, voting
-from tests.scenario.slack_stage import SlackStage
 
 SLOW = {"models": "rehearsal/maple?latency=0.4, rehearsal/willow?latency=0.4"}
 THUMBS = ("thumbs_up", "thumbs_down", "thumbs_up_after", "thumbs_down_after")
 Given = dict[str, tuple[int, ...]]
-
-
-class Platform(ABC):
-    """A platform with its people, and the product on it."""
-
-    name: str
-    stage: DiscordStage | SlackStage
-
-    def process(self) -> AbstractAsyncContextManager[App]:
-        return self.stage.process()
-
-    @abstractmethod
-    async def thumb(self, user: str, message: str, *, up: bool = True) -> None:
-        """Let somebody give a thumb."""
-
-    @abstractmethod
-    async def take_back(self, user: str, message: str, *, up: bool = True) -> None:
-        """Let somebody take a thumb back."""
-
-    @abstractmethod
-    def delete(self, message: str) -> None:
-        """Delete a message."""
-
-    @abstractmethod
-    def refuse(self, *, refused: bool) -> None:
-        """Let the bot read no reactions, or again."""
-
-    @abstractmethod
-    def readings(self, message: str) -> int:
-        """Count how often a message's reactions were asked for."""
-
-
-@dataclass
-class OnDiscord(Platform):
-    stage: DiscordStage
-    name = "discord"
-
-    async def thumb(self, user: str, message: str, *, up: bool = True) -> None:
-        self.stage.discord.react(user, message, "👍" if up else "👎")
-
-    async def take_back(self, user: str, message: str, *, up: bool = True) -> None:
-        self.stage.discord.unreact(user, message, "👍" if up else "👎")
-
-    def delete(self, message: str) -> None:
-        self.stage.discord.delete_message(message)
-
-    def refuse(self, *, refused: bool) -> None:
-        self.stage.discord.faults.clear()
-        if refused:
-            forbidden = denied(Code.MISSING_PERMISSIONS)
-            self.stage.discord.fail(forbidden, "GET", "/channels/*/messages/*", times=-1)
-
-    def readings(self, message: str) -> int:
-        asked = [s for s in self.stage.discord.sent if s.path.endswith(f"/messages/{message}")]
-        return sum(sent.method == "GET" for sent in asked)
-
-
-@dataclass
-class OnSlack(Platform):
-    stage: SlackStage
-    name = "slack"
-
-    async def thumb(self, user: str, message: str, *, up: bool = True) -> None:
-        await self.stage.slack.react(user, message, "+1" if up else "-1")
-
-    async def take_back(self, user: str, message: str, *, up: bool = True) -> None:
-        await self.stage.slack.unreact(user, message, "+1" if up else "-1")
-
-    def delete(self, message: str) -> None:
-        self.stage.slack.delete_message(message)
-
-    def refuse(self, *, refused: bool) -> None:
-        kept = tuple(scope for scope in Slack.SCOPES if scope != "reactions:read")
-        self.stage.slack.rules.scopes = kept if refused else Slack.SCOPES
-
-    def readings(self, message: str) -> int:
-        asked = [s for s in self.stage.slack.api.sent if s.method == "reactions.get"]
-        return sum(message in sent.text for sent in asked)
-
-
-@pytest.fixture(params=["discord", "slack"])
-async def platform(request: pytest.FixtureRequest, database_url: str) -> AsyncIterator[Platform]:
-    if request.param == "discord":
-        async with DiscordServer(rates=Rates.generous()) as discord:
-            yield OnDiscord(DiscordStage(database_url, discord))
-    else:
-        async with SlackServer(rules=Rules.generous()) as slack:
-            yield OnSlack(SlackStage(database_url, slack))
 
 
 async def turns(app: App) -> dict[str, str]:
@@ -125,9 +31,9 @@ async def turns(app: App) -> dict[str, str]:
     return {target.step: target.message for target in targets}
 
 
-async def held(platform: Platform, app: App) -> dict[str, str]:
+async def held(chat: Chat, app: App) -> dict[str, str]:
     """Hold a debate up to its vote; return the messages of its turns, by step."""
-    await platform.stage.vote()
+    await chat.stage.vote()
     await voting(app)
     return await turns(app)
 
@@ -152,47 +58,45 @@ async def exported(app: App) -> Given:
     return {step: given for step, given in (await asyncio.to_thread(read)).items() if any(given)}
 
 
-async def test_thumbs_given_and_taken_back_while_nothing_ran_are_exported(
-    platform: Platform,
-) -> None:
-    async with platform.process() as app:
-        said = await held(platform, app)
+async def test_thumbs_given_and_taken_back_while_nothing_ran_are_exported(chat: Chat) -> None:
+    async with chat.stage.process() as app:
+        said = await held(chat, app)
         opening, closing = said["turn/opening/A"], said["turn/closing/B"]
-        await platform.thumb("ada", opening)
-        await platform.thumb("ben", opening)
-        await platform.thumb("cleo", closing, up=False)
+        await chat.react("ada", opening, "up")
+        await chat.react("ben", opening, "up")
+        await chat.react("cleo", closing, "down")
         await entries(app, 3)
-    await platform.take_back("ada", opening)
-    await platform.thumb("cleo", opening, up=False)
-    await platform.take_back("cleo", closing, up=False)
-    await platform.thumb("cleo", closing)
-    async with platform.process() as app:
+    await chat.unreact("ada", opening, "up")
+    await chat.react("cleo", opening, "down")
+    await chat.unreact("cleo", closing, "down")
+    await chat.react("cleo", closing, "up")
+    async with chat.stage.process() as app:
         await entries(app, 7)
-        await platform.stage.close()
+        await chat.stage.close()
         after = {"turn/opening/A": (1, 1, 0, 0), "turn/closing/B": (1, 0, 0, 0)}
         assert await exported(app) == after
 
 
 async def test_a_debate_that_ended_in_the_middle_knows_the_thumbs_given_meanwhile(
-    platform: Platform,
+    chat: Chat,
 ) -> None:
-    platform.stage.settings = SLOW
-    async with platform.process() as app:
-        await platform.stage.start()
+    chat.stage.settings = SLOW
+    async with chat.stage.process() as app:
+        await chat.stage.start()
         said = await until_spoken(app, 2)
         first, second = list(said)[:2]
-        await platform.thumb("ada", said[first])
-        await platform.thumb("ben", said[first])
+        await chat.react("ada", said[first], "up")
+        await chat.react("ben", said[first], "up")
         await entries(app, 2)
-    await platform.take_back("ben", said[first])
-    await platform.thumb("cleo", said[second])
-    async with platform.process() as app:
+    await chat.unreact("ben", said[first], "up")
+    await chat.react("cleo", said[second], "up")
+    async with chat.stage.process() as app:
         await entries(app, 4)
         (debate,) = await app.store.debates.recent(limit=1)
         assert debate.status is Status.RUNNING
         await voting(app)
-        await platform.stage.ballot()
-        await platform.stage.close()
+        await chat.stage.ballot()
+        await chat.stage.close()
         assert await exported(app) == {first: (1, 0, 0, 0), second: (1, 0, 0, 0)}
 
 
@@ -205,49 +109,45 @@ async def until_spoken(app: App, number: int) -> dict[str, str]:
     return said
 
 
-async def test_a_turn_deleted_meanwhile_keeps_its_thumbs_and_holds_up_no_other(
-    platform: Platform,
-) -> None:
-    async with platform.process() as app:
-        said = await held(platform, app)
+async def test_a_turn_deleted_meanwhile_keeps_its_thumbs_and_holds_up_no_other(chat: Chat) -> None:
+    async with chat.stage.process() as app:
+        said = await held(chat, app)
         deleted, other = said["turn/closing/A"], said["turn/opening/A"]
-        await platform.thumb("ada", deleted)
+        await chat.react("ada", deleted, "up")
         await entries(app, 1)
-    platform.delete(deleted)
-    await platform.thumb("ben", other)
+    chat.delete(deleted)
+    await chat.react("ben", other, "up")
     for _ in range(2):
-        async with platform.process() as app:
+        async with chat.stage.process() as app:
             await entries(app, 2)
-    assert platform.readings(deleted) <= 1
-    async with platform.process() as app:
-        await platform.stage.close()
+    assert chat.readings(deleted) <= 1
+    async with chat.stage.process() as app:
+        await chat.stage.close()
         after = {"turn/closing/A": (1, 0, 0, 0), "turn/opening/A": (1, 0, 0, 0)}
         assert await exported(app) == after
 
 
-async def test_where_reading_is_refused_thumbs_stay_until_it_is_allowed(
-    platform: Platform,
-) -> None:
-    async with platform.process() as app:
-        said = await held(platform, app)
+async def test_where_reading_is_refused_thumbs_stay_until_it_is_allowed(chat: Chat) -> None:
+    async with chat.stage.process() as app:
+        said = await held(chat, app)
         for message in said.values():
-            await platform.thumb("ada", message)
+            await chat.react("ada", message, "up")
         await entries(app, len(said))
     for message in said.values():
-        await platform.take_back("ada", message)
-        await platform.thumb("ben", message)
-    platform.refuse(refused=True)
-    async with platform.process() as app:
-        await until(lambda: all(platform.readings(message) for message in said.values()))
+        await chat.unreact("ada", message, "up")
+        await chat.react("ben", message, "up")
+    chat.forbid_readings(forbidden=True)
+    async with chat.stage.process() as app:
+        await until(lambda: all(chat.readings(message) for message in said.values()))
         (debate,) = await app.store.debates.recent(limit=1)
         assert debate.reason == ""
-    platform.refuse(refused=False)
-    async with platform.process() as app:
+    chat.forbid_readings(forbidden=False)
+    async with chat.stage.process() as app:
         (debate,) = await app.store.debates.recent(limit=1)
         log = await app.store.votes.events(debate.id, Question.TURN)
         assert [event.added for event in log[: len(said)]] == [True] * len(said)
         await entries(app, 3 * len(said))
-        await platform.stage.close()
+        await chat.stage.close()
         assert await exported(app) == dict.fromkeys(said, (1, 0, 0, 0))
 
 

@@ -330,21 +330,6 @@ async def test_an_export_is_handed_over_in_direct_messages(
     assert "README.md" in "".join(zipfile.ZipFile(io.BytesIO(file.data)).namelist())
 
 
-async def test_rehearsal_models_are_called_what_they_are_and_make_no_labels(
-    stage: SlackStage, slack: SlackServer
-) -> None:
-    async with stage.process() as app:
-        await stage.vote()
-        await voting(app)
-        said = "The speakers are rehearsal models: they recite prepared text"
-        assert said in stage.root.text
-        assert said in (await stage.close()).text
-        await ended(app)
-        for command in ("export", "leaderboard", "agreement"):
-            asked = await slack.slash("olga", f"/debate {command}")
-            assert "Only rehearsal debates were revealed here." in await asked.said()
-
-
 async def test_a_channel_without_rostrum_gets_an_answer_that_says_so(
     stage: SlackStage, slack: SlackServer
 ) -> None:

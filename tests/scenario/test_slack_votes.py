@@ -10,12 +10,8 @@ import pytest
 
 import engine.votes.window
 from bot.app import App
-from bot.operate import show_debate
-from engine.debate import Status
 from engine.store import ExportFilter
-from engine.words.reveal import UNREAD
-from tests.doubles.slack import Rules, SlackServer, delay, garbage, limited, page, refused, status
-from tests.scenario.discord_stage import pass_deadline, state, until
+from tests.doubles.slack import Rules, SlackServer, delay, limited, status
 from tests.scenario.slack_stage import OPTIONS, SWIFT, SlackStage, counted, ended, voting
 
 NOBODY = {"A": 0, "B": 0, "tie": 0, "both weak": 0}
@@ -126,21 +122,6 @@ async def test_skin_tones_are_one_thumb(stage: SlackStage, slack: SlackServer) -
         assert sorted(label.up for label in labels) == [False, True]
 
 
-async def test_votes_cast_while_nothing_ran_are_counted(
-    stage: SlackStage, slack: SlackServer
-) -> None:
-    async with stage.process() as app:
-        ballot = await stage.vote()
-        await voting(app)
-        await slack.react("ada", ballot.ts, "a")
-        await slack.deliveries.heard()
-    await slack.unreact("ada", ballot.ts, "a")
-    await slack.react("ben", ballot.ts, "b")
-    await slack.react("cleo", ballot.ts, "b")
-    async with stage.process():
-        assert counted(await stage.close()) == NOBODY | {"B": 2}
-
-
 async def test_a_crowd_after_a_restart_costs_one_look_at_the_message(
     stage: SlackStage, slack: SlackServer
 ) -> None:
@@ -245,59 +226,3 @@ async def test_votes_are_read_again_though_slack_limits_and_fails(
         await slack.react("ben", ballot.ts, "a")
         assert counted(await stage.said("Reveal", 20)) == NOBODY | {"A": 1}
         slack.deliveries.flow()
-
-
-@pytest.mark.parametrize("trouble", ["limited", "failing", "no JSON", "sign-in page"])
-async def test_a_vote_waits_for_slack_and_closes_on_what_people_hold(
-    stage: SlackStage, slack: SlackServer, monkeypatch: pytest.MonkeyPatch, trouble: str
-) -> None:
-    monkeypatch.setattr(engine.votes.window, "LOOK_SECONDS", 0.05)
-    troubles = {"failing": status(502), "limited": limited(1), "no JSON": garbage()}
-    fault = troubles.get(trouble, page("<h1>Sign in</h1>", "text/html"))
-    async with stage.process() as app:
-        ballot = await stage.vote()
-        for name in ("ada", "ben", "cleo"):
-            await slack.react(name, ballot.ts, "a")
-        await voting(app)
-        await slack.deliveries.heard()
-    for name in ("ada", "ben", "cleo"):
-        await slack.unreact(name, ballot.ts, "a")
-        await slack.react(name, ballot.ts, "b")
-    slack.fail(fault, "reactions.get", times=-1)
-    await pass_deadline(stage.url)
-    async with stage.process() as app:
-        waits = await state(app, lambda debate: debate.reason)
-        assert waits.status is Status.VOTING
-        await (await slack.slash("ada", "/debate status")).said("Waiting for Slack")
-        await until(lambda: "Waiting for Slack" in str(stage.root.blocks))
-        slack.faults.clear()
-        reveal = await stage.said("Reveal", 20)
-        assert counted(reveal) == NOBODY | {"B": 3}
-        assert "could not be read" not in reveal.text
-        assert (await ended(app)).reason == ""
-
-
-async def test_votes_that_slack_may_never_show_are_no_labels(
-    stage: SlackStage,
-    slack: SlackServer,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    async with stage.process() as app:
-        ballot = await stage.vote()
-        await slack.react("ben", ballot.ts, "a")
-        await slack.deliveries.heard()
-        slack.fail(refused("missing_scope"), "reactions.get", times=-1)
-        debate = await app.service.close_vote((await voting(app)).id)
-        reveal = await stage.said("Reveal")
-        assert counted(reveal) == NOBODY | {"A": 1}
-        assert "could not be read before the vote closed" in reveal.text
-        with app.store.archive.reading(ExportFilter(ids=(debate.id,))) as records:
-            [record] = records
-        assert [(v.gold, v.recovery) for v in record.votes] == [(False, "unread")]
-        for command in ("status", "result"):
-            asked = await slack.slash("ada", f"/debate {command}")
-            await asked.said("could not be read before the vote closed")
-    monkeypatch.setenv("ROSTRUM_DATABASE_URL", stage.url)
-    await show_debate(debate.id)
-    assert f"votes      {UNREAD}" in capsys.readouterr().out

@@ -1,0 +1,229 @@
+"""One stage over Discord's and Slack's, for what people meet alike on both."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, TypeAlias
+
+from bot.app import App
+from engine.debate import Debate
+from tests.doubles.discord import Code, denied
+from tests.doubles.discord.state import Message as DiscordMessage
+from tests.doubles.facts import Slack
+from tests.doubles.faults import Fault
+from tests.doubles.slack import refused
+from tests.doubles.slack.state import Message as SlackMessage
+from tests.scenario import discord_stage, slack_stage
+from tests.scenario.discord_stage import DiscordStage, author
+from tests.scenario.slack_stage import SlackStage, title
+
+TOPIC = "Tea beats coffee"
+NOBODY = {"A": 0, "B": 0, "tie": 0, "weak": 0}
+TYPED = ("topic", "language", "format", "rounds", "ballot", "mirror", "model_a", "model_b")
+EMOJIS = {"up": ("👍", "+1"), "down": ("👎", "-1"), "A": ("🅰️", "a"), "B": ("🅱️", "b")}
+EMOJIS |= {"tie": ("🤝", "handshake"), "4": ("4️⃣", "four")}
+
+
+class File(NamedTuple):
+    """A file as people see it."""
+
+    name: str
+    data: bytes
+    alt: str | None
+
+
+class Shown(NamedTuple):
+    """A message of the newest thread, with the line above it."""
+
+    id: str
+    title: str
+    text: str
+    plain: bool
+    files: int
+    reactions: list[str]
+
+
+class OnDiscord:
+    """Debates on Discord. Messages are given by their ids, reactions as `EMOJIS` names them."""
+
+    title = "Discord"
+
+    def __init__(self, stage: DiscordStage) -> None:
+        self.stage, self.discord, self.faults = stage, stage.discord, stage.discord.faults
+
+    async def start(self, user: str = "ada", **options: Any) -> str:
+        """Start a debate with options as chats name them; return the answer."""
+        more = " ".join(f"{k}={v}" for k, v in options.items() if k not in TYPED)
+        typed = {name: value for name, value in options.items() if name in TYPED}
+        asked = await self.stage.start(user, **typed, **({"more": more} if more else {}))
+        assert asked.ephemeral
+        return asked.text
+
+    async def ballot(self) -> str:
+        """Wait until people can vote; return the message they vote on."""
+        return (await self.stage.ballot()).id
+
+    async def ended(self, app: App) -> Debate:
+        """Wait until the newest debate has ended, and everything of it is delivered."""
+        return await discord_stage.ended(app)
+
+    async def ask(self, user: str, command: str, expected: str = "", **options: Any) -> str:
+        """Give a command; return the answer, which only this person sees and holds `expected`."""
+        asked = await self.discord.slash(user, f"debate {command}", options).finished()
+        assert asked.ephemeral
+        assert expected in asked.text, asked.text
+        return asked.text
+
+    async def react(self, user: str, message: str, what: str) -> None:
+        self.discord.react(user, message, EMOJIS[what][0])
+
+    async def unreact(self, user: str, message: str, what: str) -> None:
+        self.discord.unreact(user, message, EMOJIS[what][0])
+
+    def delete(self, message: str) -> None:
+        self.discord.delete_message(message)
+
+    def held(self, ballot: str) -> dict[str, int]:
+        """Count what people hold, as the platform has it."""
+        held = {o: self.discord.holders(ballot, e) for o, e in discord_stage.OPTIONS.items()}
+        return {option: len(users) for option, users in held.items()}
+
+    @property
+    def card(self) -> str:
+        """The newest announcement, with everything in it."""
+        message = self.discord.messages()[-1]
+        return f"{message.text}\n{message.embeds}"
+
+    def thread(self) -> list[Shown]:
+        """Return the messages of the newest thread."""
+        posted = self.discord.messages(self.stage.thread.id) if self.discord.threads() else []
+        return [_on_discord(m) for m in posted]
+
+    def files(self) -> list[File]:
+        """Return the files in the newest thread."""
+        posted = self.discord.messages(self.stage.thread.id)
+        return [File(f.filename, f.data, f.description) for m in posted for f in m.attachments]
+
+    def readings(self, message: str) -> int:
+        """Count how often a message's reactions were asked for."""
+        asked = [s for s in self.discord.sent if s.path.endswith(f"/messages/{message}")]
+        return sum(sent.method == "GET" for sent in asked)
+
+    def fail_readings(self, fault: Fault) -> None:
+        """Let every reading of reactions go wrong."""
+        self.discord.fail(fault, "GET", "/channels/*/messages/*/reactions/*", times=-1)
+
+    def forbid_readings(self, *, forbidden: bool) -> None:
+        """Let the bot read no reactions, or again."""
+        self.discord.faults.clear()
+        if forbidden:
+            denial = denied(Code.MISSING_PERMISSIONS)
+            self.discord.fail(denial, "GET", "/channels/*/messages/*", times=-1)
+
+    def refuse_posts(self, text: str, times: int = 1) -> None:
+        """Refuse for good what contains a text."""
+        self.fail_posts(text, denied(Code.INVALID_FORM), times)
+
+    def fail_posts(self, text: str, fault: Fault, times: int = 1) -> None:
+        self.discord.fail(fault, "POST", "/channels/*/messages", times=times, text=text)
+
+
+class OnSlack:
+    """Debates on Slack, given like those on Discord."""
+
+    title = "Slack"
+
+    def __init__(self, stage: SlackStage) -> None:
+        self.stage, self.slack, self.faults = stage, stage.slack, stage.slack.faults
+
+    async def start(self, user: str = "ada", **options: Any) -> str:
+        line = f'"{options.pop("topic", TOPIC)}"{_written(options)}'
+        return (await self.stage.start(line, user)).text
+
+    async def ballot(self) -> str:
+        return (await self.stage.ballot()).ts
+
+    async def ended(self, app: App) -> Debate:
+        return await slack_stage.ended(app)
+
+    async def ask(self, user: str, command: str, expected: str = "", **options: Any) -> str:
+        asked = await self.slack.slash(user, f"/debate {command}{_written(options)}")
+        return await asked.said(expected)
+
+    async def react(self, user: str, message: str, what: str) -> None:
+        await self.slack.react(user, message, EMOJIS[what][1])
+
+    async def unreact(self, user: str, message: str, what: str) -> None:
+        await self.slack.unreact(user, message, EMOJIS[what][1])
+
+    def delete(self, message: str) -> None:
+        self.slack.delete_message(message)
+
+    def held(self, ballot: str) -> dict[str, int]:
+        names = zip(NOBODY, slack_stage.OPTIONS, strict=True)
+        return {option: len(self.slack.holders(ballot, name)) for option, name in names}
+
+    @property
+    def card(self) -> str:
+        return f"{self.stage.root.text}\n{self.stage.root.blocks}"
+
+    def thread(self) -> list[Shown]:
+        posted = self.stage.replies if self.slack.messages() else []
+        return [_on_slack(m) for m in posted]
+
+    def files(self) -> list[File]:
+        return [File(file.name, file.data, file.alt) for file in self.slack.world.files.values()]
+
+    def readings(self, message: str) -> int:
+        asked = [s for s in self.slack.api.sent if s.method == "reactions.get"]
+        return sum(message in sent.text for sent in asked)
+
+    def fail_readings(self, fault: Fault) -> None:
+        self.slack.fail(fault, "reactions.get", times=-1)
+
+    def forbid_readings(self, *, forbidden: bool) -> None:
+        kept = tuple(scope for scope in Slack.SCOPES if scope != "reactions:read")
+        self.slack.rules.scopes = kept if forbidden else Slack.SCOPES
+
+    def refuse_posts(self, text: str, times: int = 1) -> None:
+        self.fail_posts(text, refused("invalid_blocks"), times)
+
+    def fail_posts(self, text: str, fault: Fault, times: int = 1) -> None:
+        self.slack.fail(fault, "chat.postMessage", times=times, text=text)
+
+
+def _on_discord(m: DiscordMessage) -> Shown:
+    return Shown(m.id, author(m), m.text, not m.embeds, len(m.attachments), list(m.reactions))
+
+
+def _on_slack(m: SlackMessage) -> Shown:
+    return Shown(m.ts, title(m), m.text, not m.blocks, len(m.files), list(m.reactions))
+
+
+def _written(options: dict[str, Any]) -> str:
+    """Return options as a line of text has them; a debate and a vote are named by their places."""
+    said = []
+    for name, value in options.items():
+        given = ("off", "on")[value] if isinstance(value, bool) else value
+        short = {"model_a": "a=", "model_b": "b=", "debate": "", "vote": ""}.get(name, f"{name}=")
+        said.append(f" {short}{given}")
+    return "".join(said)
+
+
+Chat: TypeAlias = OnDiscord | OnSlack
+
+
+async def vote(chat: Chat, **options: Any) -> str:
+    """Start a debate, and wait until people can vote; return the message they vote on."""
+    await chat.start(**options)
+    return await chat.ballot()
+
+
+async def close(chat: Chat, user: str = "olga") -> str:
+    """Close the vote as a manager; return the reveal."""
+    return (await chat.stage.close(user)).text
+
+
+async def said(chat: Chat, what: str) -> Shown:
+    """Wait for a message of the thread with such a line above it; return it."""
+    await chat.stage.said(what, 20)
+    return next(message for message in chat.thread() if message.title == what)
