@@ -7,7 +7,7 @@ ARGS   ?=
 WORKERS ?= 2
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo docs test quick record bands test-datasets check static format lint types architecture lock clean
+.PHONY: help demo docs schema test quick record bands test-datasets check static format lint types architecture lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -37,6 +37,9 @@ demo: $(VENV)/runtime ## a whole debate in the terminal: make demo [OUT=folder] 
 
 docs: $(VENV)/runtime ## write the tables of docs/dataset.md as their columns are declared
 	@$(BIN)/python -m engine.dataset.document docs/dataset.md
+
+schema: $(VENV)/runtime ## write migrations/schema.sql, from which new databases are made
+	@$(BIN)/python -m adapters.storage.schema
 
 test: $(VENV)/dev ## every test, on WORKERS processes
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadscope $(ARGS)

@@ -1,7 +1,8 @@
 """Upgrades a database to this version's tables, by Alembic.
 
-Alembic takes a third of a second to import, so only an upgrade imports it: the migrations' file
-names list the revisions, and a table of one row has the database's own.
+Alembic takes a third of a second to import, so only an upgrade imports it: a new database is made
+by a script (`adapters/storage/schema.py`), the migrations' file names list the revisions, and a
+table of one row has the database's own.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import re
 from importlib.resources import files
 from typing import Any
 
+from adapters.storage import schema
 from adapters.storage.connection import WRITER, Connection, connect
 from adapters.storage.database import FAULTS, REVISION, TABLES, VERSIONS, Database
 from engine.errors import StoreError
@@ -57,6 +59,8 @@ async def migrate(database: Database) -> str:
     database.keep_private()
     current = await database.write(revision)  # by the writer, which sets the WAL mode
     _refuse_newer(database, current)
+    if current is None and await database.write(lambda c: schema.create(c, newest())):
+        return newest()
     if current != newest():
         await asyncio.to_thread(upgrade, database)
     return newest()

@@ -19,8 +19,9 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine
 
 import migrations
+from adapters.storage import schema
 from adapters.storage.connection import Connection
-from adapters.storage.database import Database
+from adapters.storage.database import REVISION, Database
 from adapters.storage.migrate import migrate, newest, require_newest, revision, revisions, upgrade
 from adapters.storage.store import SqlStore
 from adapters.storage.tables import metadata
@@ -45,6 +46,36 @@ def _differences(database: Database) -> object:
 
 
 async def test_migrating_an_empty_database_makes_this_versions_tables(empty: Database) -> None:
+    assert await migrate(empty) == newest()
+    assert await empty.write(revision) == newest()
+    assert _differences(empty) == []
+
+
+async def test_the_script_for_new_databases_is_what_the_migrations_make(tmp_path: Path) -> None:
+    database = Database(f"sqlite+aiosqlite:///{tmp_path / 'migrated.db'}")
+    await asyncio.to_thread(upgrade, database)
+    renew = "The migrations make other tables than migrations/schema.sql; run: make schema"
+    assert schema.script() == schema.dump(database.path, newest()), renew
+    assert await database.value(REVISION) == newest()
+    tables = await database.column("SELECT name FROM sqlite_master WHERE type = 'table'")
+    filled = [name for name in tables if await database.value(f"SELECT 1 FROM {name}")]  # noqa: S608
+    assert filled == ["alembic_version"], "the script would lose rows that migrations write"
+    await database.close()
+
+
+async def test_a_new_database_needs_no_alembic(
+    empty: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("adapters.storage.migrate.upgrade", None)
+    assert await migrate(empty) == newest()
+    assert _differences(empty) == []
+
+
+async def test_a_script_that_was_not_renewed_is_not_used(
+    empty: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    older = [statement.replace(newest(), "0001") for statement in schema.script()]
+    monkeypatch.setattr(schema, "script", lambda: older)
     assert await migrate(empty) == newest()
     assert await empty.write(revision) == newest()
     assert _differences(empty) == []

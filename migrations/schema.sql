@@ -1,0 +1,262 @@
+-- Every table of revision 0009, as the migrations make them. Renew it by: make schema
+CREATE TABLE adjustments (
+	debate VARCHAR(26) NOT NULL, 
+	name VARCHAR(255) NOT NULL, 
+	subject VARCHAR(255) NOT NULL, 
+	side VARCHAR(8) NOT NULL, 
+	criterion VARCHAR(32) NOT NULL, 
+	amount FLOAT NOT NULL, 
+	reason TEXT NOT NULL, 
+	"by" VARCHAR(255) NOT NULL, 
+	CONSTRAINT pk_adjustments PRIMARY KEY (debate, name), 
+	CONSTRAINT fk_adjustments_debate FOREIGN KEY(debate) REFERENCES debates (id)
+);
+CREATE TABLE alembic_version (
+	version_num VARCHAR(32) NOT NULL, 
+	CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)
+);
+CREATE TABLE artifacts (
+	debate VARCHAR(26) NOT NULL, 
+	name VARCHAR(255) NOT NULL, 
+	kind VARCHAR(32) NOT NULL, 
+	valid BOOLEAN NOT NULL, 
+	body TEXT NOT NULL, 
+	CONSTRAINT pk_artifacts PRIMARY KEY (debate, name), 
+	CONSTRAINT fk_artifacts_debate FOREIGN KEY(debate) REFERENCES debates (id)
+);
+CREATE TABLE ballots (
+	debate VARCHAR(26) NOT NULL, 
+	step VARCHAR(255) NOT NULL, 
+	juror VARCHAR(200) NOT NULL, 
+	valid BOOLEAN NOT NULL, 
+	body TEXT NOT NULL, 
+	CONSTRAINT pk_ballots PRIMARY KEY (debate, step), 
+	CONSTRAINT fk_ballots_debate FOREIGN KEY(debate) REFERENCES debates (id)
+);
+CREATE TABLE calls (
+	debate VARCHAR(26) NOT NULL, 
+	step VARCHAR(255) NOT NULL, 
+	attempt INTEGER NOT NULL, 
+	state VARCHAR(8) NOT NULL, 
+	model VARCHAR(200) NOT NULL, 
+	request TEXT NOT NULL, 
+	prompt_hash VARCHAR(64) NOT NULL, 
+	reply TEXT, 
+	error TEXT NOT NULL, 
+	tokens_in INTEGER, 
+	tokens_out INTEGER, 
+	cost FLOAT, 
+	cost_max FLOAT NOT NULL, 
+	latency FLOAT, 
+	started_at DATETIME NOT NULL, cost_origin VARCHAR(8) DEFAULT 'unknown' NOT NULL, 
+	CONSTRAINT pk_calls PRIMARY KEY (debate, step, attempt), 
+	CONSTRAINT fk_calls_debate FOREIGN KEY(debate) REFERENCES debates (id)
+);
+CREATE TABLE communities (
+	platform VARCHAR(32) NOT NULL, 
+	community VARCHAR(128) NOT NULL, 
+	settings TEXT NOT NULL, 
+	joined_at DATETIME NOT NULL, 
+	left_at DATETIME, 
+	CONSTRAINT pk_communities PRIMARY KEY (platform, community)
+);
+CREATE TABLE debates (
+	id VARCHAR(26) NOT NULL, 
+	number INTEGER NOT NULL, 
+	platform VARCHAR(32) NOT NULL, 
+	community VARCHAR(128) NOT NULL, 
+	place VARCHAR(128) NOT NULL, 
+	starter INTEGER, 
+	status VARCHAR(16) NOT NULL, 
+	reason TEXT NOT NULL, 
+	stop TEXT, 
+	gone BOOLEAN NOT NULL, 
+	thread VARCHAR(128), 
+	format VARCHAR(32) NOT NULL, 
+	language VARCHAR(35) NOT NULL, 
+	setup TEXT NOT NULL, 
+	reserved_usd FLOAT NOT NULL, 
+	budget_day VARCHAR(10) NOT NULL, 
+	settled_usd FLOAT NOT NULL, 
+	created_at DATETIME NOT NULL, 
+	opened_at DATETIME, 
+	stance_deadline DATETIME, 
+	stance_closed_at DATETIME, 
+	vote_message VARCHAR(128), 
+	vote_opened_at DATETIME, 
+	vote_deadline DATETIME, 
+	vote_extended BOOLEAN NOT NULL, 
+	closed_early BOOLEAN NOT NULL, 
+	revealed_at DATETIME, 
+	mirror VARCHAR(26), 
+	mirror_revealed_at DATETIME, rehearsal BOOLEAN DEFAULT 0 NOT NULL, gaps INTEGER DEFAULT '0' NOT NULL, 
+	CONSTRAINT pk_debates PRIMARY KEY (id), 
+	CONSTRAINT fk_debates_starter FOREIGN KEY(starter) REFERENCES people (id), 
+	CONSTRAINT uq_debates_number UNIQUE (number)
+);
+CREATE TABLE install_states (
+	digest VARCHAR(64) NOT NULL, 
+	until DATETIME NOT NULL, 
+	CONSTRAINT pk_install_states PRIMARY KEY (digest)
+);
+CREATE TABLE installation (
+	name VARCHAR(64) NOT NULL, 
+	value TEXT NOT NULL, 
+	CONSTRAINT pk_installation PRIMARY KEY (name)
+);
+CREATE TABLE installs (
+	platform VARCHAR(32) NOT NULL, 
+	community VARCHAR(128) NOT NULL, 
+	name VARCHAR(255) NOT NULL, 
+	account VARCHAR(128) NOT NULL, 
+	token TEXT NOT NULL, 
+	installed_at DATETIME NOT NULL, 
+	CONSTRAINT pk_installs PRIMARY KEY (platform, community)
+);
+CREATE TABLE interventions (
+	number INTEGER NOT NULL, 
+	debate VARCHAR(26) NOT NULL, 
+	question VARCHAR(16) NOT NULL, 
+	step VARCHAR(255) NOT NULL, 
+	act VARCHAR(12) NOT NULL, 
+	option VARCHAR(8), 
+	at DATETIME NOT NULL, 
+	CONSTRAINT pk_interventions PRIMARY KEY (number), 
+	CONSTRAINT fk_interventions_debate FOREIGN KEY(debate) REFERENCES debates (id)
+);
+CREATE TABLE leases (
+	name VARCHAR(80) NOT NULL, 
+	epoch INTEGER NOT NULL, 
+	holder VARCHAR(64) NOT NULL, 
+	until DATETIME NOT NULL, 
+	CONSTRAINT pk_leases PRIMARY KEY (name)
+);
+CREATE TABLE outbox (
+	id INTEGER NOT NULL, 
+	debate VARCHAR(26) NOT NULL, 
+	platform VARCHAR(32) NOT NULL, 
+	number INTEGER NOT NULL, 
+	"key" VARCHAR(255) NOT NULL, 
+	kind VARCHAR(16) NOT NULL, 
+	target VARCHAR(255), 
+	message TEXT NOT NULL, 
+	parts TEXT, 
+	refs TEXT NOT NULL, 
+	state VARCHAR(10) NOT NULL, 
+	error TEXT NOT NULL, 
+	deadline DATETIME, 
+	CONSTRAINT pk_outbox PRIMARY KEY (id), 
+	CONSTRAINT fk_outbox_debate FOREIGN KEY(debate) REFERENCES debates (id), 
+	CONSTRAINT uq_outbox_debate_key UNIQUE (debate, "key")
+);
+CREATE TABLE people (
+	id INTEGER NOT NULL, 
+	platform VARCHAR(32) NOT NULL, 
+	user VARCHAR(128), 
+	opted_out BOOLEAN NOT NULL, 
+	since DATETIME, 
+	CONSTRAINT pk_people PRIMARY KEY (id), 
+	CONSTRAINT uq_people_platform_user UNIQUE (platform, user)
+);
+CREATE TABLE scores (
+	debate VARCHAR(26) NOT NULL, 
+	subject VARCHAR(255) NOT NULL, 
+	side VARCHAR(8) NOT NULL, 
+	criterion VARCHAR(32) NOT NULL, 
+	value FLOAT NOT NULL, 
+	original FLOAT, spread FLOAT, 
+	CONSTRAINT pk_scores PRIMARY KEY (debate, subject, side, criterion), 
+	CONSTRAINT fk_scores_debate FOREIGN KEY(debate) REFERENCES debates (id)
+);
+CREATE TABLE silences (
+	number INTEGER NOT NULL, 
+	platform VARCHAR(32) NOT NULL, 
+	ended_at DATETIME NOT NULL, 
+	CONSTRAINT pk_silences PRIMARY KEY (number)
+);
+CREATE TABLE targets (
+	platform VARCHAR(32) NOT NULL, 
+	place VARCHAR(128) NOT NULL, 
+	message VARCHAR(128) NOT NULL, 
+	debate VARCHAR(26) NOT NULL, 
+	question VARCHAR(16) NOT NULL, 
+	step VARCHAR(255) NOT NULL, 
+	ballot VARCHAR(8) NOT NULL, 
+	options VARCHAR(64) NOT NULL, 
+	deadline DATETIME, 
+	closed_at DATETIME, unread BOOLEAN, read_at DATETIME, 
+	CONSTRAINT pk_targets PRIMARY KEY (platform, place, message), 
+	CONSTRAINT fk_targets_debate FOREIGN KEY(debate) REFERENCES debates (id)
+);
+CREATE TABLE templates (
+	digest VARCHAR(64) NOT NULL, 
+	texts TEXT NOT NULL, 
+	CONSTRAINT pk_templates PRIMARY KEY (digest)
+);
+CREATE TABLE tombstones (
+	digest VARCHAR(64) NOT NULL, 
+	CONSTRAINT pk_tombstones PRIMARY KEY (digest)
+);
+CREATE TABLE turns (
+	debate VARCHAR(26) NOT NULL, 
+	step VARCHAR(255) NOT NULL, 
+	number INTEGER NOT NULL, 
+	body TEXT NOT NULL, 
+	CONSTRAINT pk_turns PRIMARY KEY (debate, step), 
+	CONSTRAINT fk_turns_debate FOREIGN KEY(debate) REFERENCES debates (id)
+);
+CREATE TABLE usage (
+	scope VARCHAR(200) NOT NULL, 
+	day VARCHAR(10) NOT NULL, 
+	reserved_usd FLOAT NOT NULL, 
+	spent_usd FLOAT NOT NULL, 
+	debates INTEGER NOT NULL, 
+	CONSTRAINT pk_usage PRIMARY KEY (scope, day)
+);
+CREATE TABLE verdicts (
+	debate VARCHAR(26) NOT NULL, 
+	judge VARCHAR(32) NOT NULL, 
+	body TEXT NOT NULL, 
+	CONSTRAINT pk_verdicts PRIMARY KEY (debate, judge), 
+	CONSTRAINT fk_verdicts_debate FOREIGN KEY(debate) REFERENCES debates (id)
+);
+CREATE TABLE vote_events (
+	number INTEGER NOT NULL, 
+	debate VARCHAR(26) NOT NULL, 
+	person INTEGER NOT NULL, 
+	option VARCHAR(8) NOT NULL, 
+	added BOOLEAN NOT NULL, 
+	how VARCHAR(12) NOT NULL, 
+	event VARCHAR(128), 
+	received_at DATETIME NOT NULL, 
+	late_seen BOOLEAN NOT NULL, 
+	question VARCHAR(16) NOT NULL, 
+	step VARCHAR(255) NOT NULL, given_at DATETIME, heard_from DATETIME, newer_since DATETIME, read_at DATETIME, 
+	CONSTRAINT pk_vote_events PRIMARY KEY (number), 
+	CONSTRAINT fk_vote_events_debate FOREIGN KEY(debate) REFERENCES debates (id), 
+	CONSTRAINT fk_vote_events_person FOREIGN KEY(person) REFERENCES people (id), 
+	CONSTRAINT uq_vote_events_debate_event UNIQUE (debate, event)
+);
+CREATE TABLE votes (
+	debate VARCHAR(26) NOT NULL, 
+	person INTEGER NOT NULL, 
+	question VARCHAR(16) NOT NULL, 
+	body TEXT NOT NULL, 
+	CONSTRAINT pk_votes PRIMARY KEY (debate, person, question), 
+	CONSTRAINT fk_votes_debate FOREIGN KEY(debate) REFERENCES debates (id), 
+	CONSTRAINT fk_votes_person FOREIGN KEY(person) REFERENCES people (id)
+);
+CREATE INDEX ix_calls_out ON calls (state) WHERE state = 'out';
+CREATE INDEX ix_debates_community_created_at ON debates (community, created_at);
+CREATE INDEX ix_debates_mirror ON debates (mirror);
+CREATE INDEX ix_debates_platform_thread ON debates (platform, thread);
+CREATE INDEX ix_debates_status_platform_community ON debates (status, platform, community);
+CREATE INDEX ix_interventions_debate ON interventions (debate);
+CREATE INDEX ix_outbox_debate_number ON outbox (debate, number);
+CREATE INDEX ix_outbox_open ON outbox (debate, number) WHERE state IN ('pending', 'sending');
+CREATE INDEX ix_silences_platform ON silences (platform);
+CREATE INDEX ix_targets_debate ON targets (debate);
+CREATE INDEX ix_targets_message ON targets (message);
+CREATE INDEX ix_targets_question_closed_at ON targets (question, closed_at);
+CREATE INDEX ix_vote_events_debate_question ON vote_events (debate, question);
+INSERT INTO alembic_version VALUES ('0009');
