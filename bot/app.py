@@ -116,7 +116,7 @@ async def run_app(
         await migrate(database)
         if prepare is not None:
             await prepare(store)
-        line = Line(store, models, prompts, venues, audience=audience)
+        line = MainLine(store, models, prompts, venues, audience=audience)
         async with line.running():
             yield App(
                 service=line.service,
@@ -146,7 +146,7 @@ def first_error(error: BaseException) -> BaseException:
     return first_error(error.exceptions[0]) if isinstance(error, BaseExceptionGroup) else error
 
 
-class Line:
+class MainLine:
     """The main line, joined: from the service to the dispatcher, runner, delivery and window."""
 
     def __init__(

@@ -140,7 +140,7 @@ class Attempt(Value):
 
     `cost` is USD: 0 if the backend certainly did not bill it (refused, 429, 401), None if unknown
     (time-out after sending, reset in mid-answer, an error body with 200). `origin` is the source
-    of the cost; None: that of the call's price. `widens`: it used up its token cap without any
+    of the cost; None: that of the call's price. `doubles_cap`: it used up its token cap without any
     text, so the next try may write twice as much.
     """
 
@@ -151,7 +151,7 @@ class Attempt(Value):
     cost: float | None = None
     origin: Origin | None = None
     latency: float = 0.0
-    widens: bool = False
+    doubles_cap: bool = False
 
 
 class AttemptLog(Protocol):

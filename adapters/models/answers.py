@@ -1,4 +1,4 @@
-"""Read the body of a chat completion: text, usage, cost, or why there is none."""
+"""Reads the body of a chat completion: text, usage and cost, or a fault."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ CAP_ADVICE = (
     "raise the token cap of the role: ROSTRUM_SAMPLING__DEBATER__MAX_TOKENS, "
     "…__CLOSING__MAX_TOKENS or …__JUROR__MAX_TOKENS"
 )
-MOST_AMOUNT = 1e12  # of tokens, or USD; no call comes near, and a database takes no more digits
+MOST_AMOUNT = 1e12  # tokens or USD; far above any call, and within a database's number types
 _Judged = TypeVar("_Judged", Answer, Fault)
 _REFUSED = "reword the topic or choose another model"
 
 
 def read_answer(content: bytes, asked: str, secret: str = "") -> Outcome:
-    """Judge a body that came with status 200; `asked` names the model that was asked.
+    """Read a body with status 200; `asked` is the requested model.
 
-    The cost is what the body states, or None; the caller may know a price.
+    The cost is the one stated in the body, or None; the caller may know a price.
     """
     try:
         body, replaced = decode(content)
@@ -59,13 +59,13 @@ def _read_choice(body: dict[str, Any], choice: dict[str, Any], asked: str) -> Ou
 
 
 def _spent(what: str, body: dict[str, Any], asked: str, advice: str = LATER) -> Fault:
-    """Build a fault after work was done: it bears the usage and cost that the body states."""
+    """Return a fault with the usage and cost that the body states: work was done."""
     fault = Fault(what, advice, cost=None, model=model_of(body, asked), usage=read_usage(body))
     return _stated(fault, body)
 
 
 def _stated(outcome: _Judged, body: dict[str, Any]) -> _Judged:
-    """Add the cost that the body states, if it does."""
+    """Add the cost stated in the body, if any."""
     cost = stated_cost(body)
     return outcome if cost is None else replace(outcome, cost=cost, origin=Origin.REPLY)
 
@@ -77,14 +77,14 @@ def _first_choice(body: dict[str, Any]) -> dict[str, Any]:
 
 
 class Delta(NamedTuple):
-    """What one chunk of a stream adds to an answer."""
+    """The part of an answer in one chunk of a stream."""
 
     text: str
     refusal: str
 
 
 def read_delta(choice: dict[str, Any]) -> Delta:
-    """Read what a streamed choice adds; its reasoning is no part of the answer."""
+    """Read a streamed choice; its reasoning is not part of the answer."""
     delta = choice.get("delta")
     refusal = delta.get("refusal") if isinstance(delta, dict) else None
     return Delta(_written(delta), refusal if isinstance(refusal, str) else "")
@@ -101,13 +101,13 @@ def _written(message: Any) -> str:
 
 
 def model_of(body: dict[str, Any], asked: str) -> str:
-    """Return the model that a body or a chunk names, or the one that was asked."""
+    """Return the model named in a body or chunk, or else the requested one."""
     model = body.get("model")
     return model if isinstance(model, str) and model else asked
 
 
 def read_usage(body: dict[str, Any]) -> Usage:
-    """Read the tokens of a call, in the places where providers put them."""
+    """Read a call's tokens from the fields that providers use."""
     usage = _part(body, "usage")
     cached = _count(_part(usage, "prompt_tokens_details").get("cached_tokens"))
     if cached is None:
@@ -121,7 +121,7 @@ def read_usage(body: dict[str, Any]) -> Usage:
 
 
 def stated_cost(body: dict[str, Any]) -> float | None:
-    """Return the USD that the body itself says the call cost."""
+    """Return the call's cost in USD as stated in the body."""
     cost = _part(body, "usage").get("cost")
     return float(cost) if _is_amount(cost) else None
 
@@ -136,7 +136,7 @@ def _count(value: object) -> int | None:
 
 
 def _is_amount(value: object) -> TypeGuard[float]:
-    """Whether it can be counted with: JSON's `1e999` is read as infinity."""
+    """Return whether a value is a usable amount; JSON's `1e999` parses as infinity."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return 0 <= value <= MOST_AMOUNT

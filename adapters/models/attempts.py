@@ -1,4 +1,4 @@
-"""The tries of one call: each written down before and after, repeated where that is right."""
+"""The tries of one call: each is logged before and after, with retries where they make sense."""
 
 from __future__ import annotations
 
@@ -16,44 +16,43 @@ from engine.errors import ModelError
 from engine.ports import Attempt, AttemptLog, Call, Reply
 
 
-class Patience(Value):
-    """How often and how long a call is tried again.
+class RetryPolicy(Value):
+    """How often a call is retried, and after which waits.
 
-    Waits double from `first_wait` up to `longest_wait` seconds, a quarter shorter or longer by
-    chance; with the defaults a backend that is back after 20 s is survived. A longer wait
-    that the backend itself asks for is obeyed up to `obeyed_wait` seconds.
+    Waits double from `first_wait` up to `longest_wait` seconds, ±25 % at random; with the
+    defaults a call survives an outage of 20 s. A backend's own Retry-After is honoured up to
+    `max_retry_after` seconds.
     """
 
     tries: int = Field(6, ge=1)
     first_wait: float = Field(1.0, ge=0)
     longest_wait: float = Field(16.0, ge=0)
-    obeyed_wait: float = Field(120.0, ge=0)
+    max_retry_after: float = Field(120.0, ge=0)
 
     def wait(self, failures: int, chance: float) -> float:
-        """Return the seconds to wait after so many failures; `chance` is uniform in [0, 1)."""
+        """Return the seconds to wait after that many failures; `chance` is uniform in [0, 1)."""
         doubled = self.first_wait * float(2 ** min(failures - 1, 30))
         return min(doubled, self.longest_wait) * (0.75 + 0.5 * chance)
 
 
 class Sender(Protocol):
-    """One call's way to its model; may keep what it learned from one try to the next."""
+    """Sends one call's tries; may remember what it learned from the last one."""
 
     @property
     def free(self) -> bool:
-        """Whether a try costs nothing, however it ends."""
+        """Whether tries cost nothing."""
 
     def slot(self) -> AbstractAsyncContextManager[None]:
-        """Wait until a try may start, and hold its place."""
+        """Hold a slot of the backend for one try."""
 
     async def send(self) -> Outcome:
         """Make one try; only cancellation is raised."""
 
 
-async def persist(call: Call, log: AttemptLog, patience: Patience, sender: Sender) -> Reply:
-    """Try until there is an answer. Raises ModelError when there will be none.
+async def persist(call: Call, log: AttemptLog, policy: RetryPolicy, sender: Sender) -> Reply:
+    """Try until there is an answer. Raises ModelError when retries are used up or useless.
 
-    A try that only learned which parameters, or how wide a cap, the model takes does not use up
-    patience.
+    A try that only taught which parameters or token cap the model accepts does not count.
     """
     number = failures = 0
     while True:
@@ -65,25 +64,25 @@ async def persist(call: Call, log: AttemptLog, patience: Patience, sender: Sende
         if outcome.then in (Next.NOW, Next.WIDER):
             continue
         failures += 1
-        wait = _wait(outcome, failures, patience)
+        wait = _wait(outcome, failures, policy)
         if wait is None:
-            raise ModelError(_sentence(call, outcome, number, patience))
+            raise ModelError(_sentence(call, outcome, number, policy))
         await asyncio.sleep(wait)
 
 
-def _wait(fault: Fault, failures: int, patience: Patience) -> float | None:
-    """Return the seconds until the next try, or None when there is none."""
-    if fault.then is Next.FINAL or failures >= patience.tries:
+def _wait(fault: Fault, failures: int, policy: RetryPolicy) -> float | None:
+    """Return the seconds until the next try, None for no more tries."""
+    if fault.then is Next.FINAL or failures >= policy.tries:
         return None
     if fault.wait is None:
-        return patience.wait(failures, random.random())
-    return fault.wait if fault.wait <= patience.obeyed_wait else None
+        return policy.wait(failures, random.random())
+    return fault.wait if fault.wait <= policy.max_retry_after else None
 
 
-def _sentence(call: Call, fault: Fault, tries: int, patience: Patience) -> str:
+def _sentence(call: Call, fault: Fault, tries: int, policy: RetryPolicy) -> str:
     asked = ""
-    if fault.wait is not None and fault.wait > patience.obeyed_wait:
-        asked = f" and asks to wait {fault.wait:.0f} s, more than {patience.obeyed_wait:.0f} s"
+    if fault.wait is not None and fault.wait > policy.max_retry_after:
+        asked = f" and asks to wait {fault.wait:.0f} s, more than {policy.max_retry_after:.0f} s"
     counted = f", {tries} tries" if tries > 1 else ""
     return (
         f"Backend “{call.model.backend}” {fault.what}{asked} "
@@ -92,7 +91,7 @@ def _sentence(call: Call, fault: Fault, tries: int, patience: Patience) -> str:
 
 
 async def _attempt(number: int, log: AttemptLog, sender: Sender) -> Reply | Fault:
-    """Make one try between its two entries in the log."""
+    """Make one try, logged before and after."""
     await _begin(number, log)
     started = perf_counter()
     try:
@@ -113,7 +112,7 @@ async def _attempt(number: int, log: AttemptLog, sender: Sender) -> Reply | Faul
 
 
 async def _begin(number: int, log: AttemptLog) -> None:
-    """Have a try written down; that runs to its end even when the caller is cancelled."""
+    """Log a try's start; runs to its end even if the caller is cancelled."""
     began = asyncio.create_task(log.began(number))
     try:
         await asyncio.shield(began)
@@ -125,7 +124,7 @@ async def _begin(number: int, log: AttemptLog) -> None:
 
 
 async def _end_of(task: asyncio.Task[None]) -> None:
-    """Wait until a task is done, however often the caller is cancelled meanwhile."""
+    """Wait until a task is done, ignoring cancellations of the caller."""
     while not task.done():
         with suppress(asyncio.CancelledError):
             await asyncio.wait({task})
@@ -141,7 +140,7 @@ def _entry(outcome: Outcome, number: int, latency: float) -> Attempt:
         cost=outcome.cost,
         origin=outcome.origin,
         latency=latency,
-        widens=fault is not None and fault.then is Next.WIDER,
+        doubles_cap=fault is not None and fault.then is Next.WIDER,
     )
 
 

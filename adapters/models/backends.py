@@ -1,4 +1,4 @@
-"""A backend: one OpenAI-compatible endpoint, and what is known of the usual providers."""
+"""Backends: OpenAI-compatible endpoints, and presets of common providers."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from engine.errors import SettingsError
 class Preset:
     """A provider's address and habits.
 
-    `local` costs nothing; `key` says that a key is needed; `prices` that `/models` lists
-    them; `sessions` that a `session_id` keeps a prompt cache warm and `usage` can be asked
-    to include the cost; `habits` is what is tried first.
+    `local`: it costs nothing. `key`: a key is required. `prices`: `/models` lists prices.
+    `sessions`: a `session_id` keeps a prompt cache warm, and `usage` can include the cost.
+    `habits` is what is tried first.
     """
 
     base_url: str
@@ -63,11 +63,11 @@ _CUSTOM = Preset("", key=False, prices=True)
 
 
 class Backend(Value):
-    """A named endpoint, complete: nothing is left to a preset any more.
+    """A named endpoint, with all values of its preset filled in.
 
-    `max_concurrency` is calls in flight at once, `requests_per_minute` counts every try,
-    `timeout_s` is the whole of one try in seconds, of which a third, at most 30 s, may pass
-    until it is connected; a `local` backend costs 0.
+    `max_concurrency` is calls in flight, `requests_per_minute` counts every try, `timeout_s` is
+    the time for one try in seconds, of which connecting may take a third, at most 30 s; a
+    `local` backend costs 0.
     """
 
     name: str
@@ -92,7 +92,7 @@ class Backend(Value):
         timeout_s: float | None = None,
         local: bool | None = None,
     ) -> Self:
-        """Fill in a preset where nothing is given. Raises SettingsError."""
+        """Fill in missing values from a preset. Raises SettingsError."""
         name, preset = _checked_name(name), preset.strip().lower() if preset else None
         habits = _find_preset(name, preset)
         return cls(
@@ -108,19 +108,19 @@ class Backend(Value):
 
     @property
     def known(self) -> Preset:
-        """What is known of the provider; little for an endpoint without a preset."""
+        """The provider's preset; a default one for other endpoints."""
         return PRESETS.get(self.preset or "", _CUSTOM)
 
     @property
     def secret(self) -> str:
-        """The key as it is sent; empty for none."""
+        """The key to send; empty for none."""
         return self.api_key.get_secret_value() if self.api_key else ""
 
 
 def faults_of(
     name: str, preset: str | None, base_url: str | None, api_key: SecretStr | None
 ) -> list[str]:
-    """Say everything that is wrong with a backend as it was set."""
+    """Return everything that is wrong with a backend's settings."""
     faults, habits = [], _CUSTOM
     try:
         habits = _find_preset(name, preset.strip().lower() if preset else None)
@@ -174,7 +174,7 @@ def _checked_address(name: str, base_url: str) -> str:
                 f"{variable} holds a user name or password; leave them out and set "
                 f"ROSTRUM_BACKENDS__{name.upper()}__API_KEY."
             )
-        host = (parts.hostname or "").encode("idna")  # as it is looked up
+        host = (parts.hostname or "").encode("idna")  # as in a DNS lookup
         usable = parts.scheme in ("http", "https") and bool(host) and parts.port != 0
     except ValueError:
         usable = False

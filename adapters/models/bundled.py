@@ -1,8 +1,8 @@
-"""Prices that come with Rostrum: the data in the package genai-prices, read where it is installed.
+"""Bundled prices: the data in the installed package genai-prices.
 
-Nothing is fetched: only its opt-in updater would contact somebody. A price is taken for a provider
-that the backend's own address belongs to, and for a model that the data name, also by a date.
-Anything in doubt counts at the higher price, so that a cap is never passed.
+Nothing is fetched: only its opt-in updater would. A price applies if the backend's address is the
+provider's own, and the data name the model, with or without a date. In doubt the higher price
+counts, so that a cap is never exceeded.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from engine.debate import Origin, Price, Tier
 if TYPE_CHECKING:
     from genai_prices.types import ModelInfo, ModelPrice, Provider
 
-AHEAD = timedelta(hours=48)  # that a debate may take; prices change by day, and by the hour
+AHEAD = timedelta(hours=48)  # the longest debate; prices may change by day and hour
 STEP = timedelta(minutes=30)
-# What a text can be billed by beside its tokens, which a price here does not know.
+# Units other than tokens, which our prices do not cover.
 _BESIDE = frozenset({"input_mchars", "input_text_messages_kcount", "requests_kcount"})
-_OWN_CACHING = "anthropic"  # writes no cache unless a request asks for it, and ours do not
+_OWN_CACHING = "anthropic"  # writes a cache only on request, and ours do not ask
 _VERSION = re.compile(r"(-preview)?([-@](20\d{6}|20\d\d-\d\d-\d\d|\d\d-\d\d|\d{3,4}|latest))?$")
 
 
 def bundled_price(base_url: str, name: str, now: datetime | None = None) -> Price | None:
-    """Return what a model costs at an address, None where the data do not say so surely.
+    """Return a model's price at an address, None if the data are not certain.
 
-    Importing the data takes half a second, so this is for a thread.
+    Importing the data takes half a second: run this in a thread.
     """
     from genai_prices.data_snapshot import get_snapshot
 
@@ -46,7 +46,7 @@ def bundled_price(base_url: str, name: str, now: datetime | None = None) -> Pric
 
 
 def _serves(provider: Provider, base_url: str) -> bool:
-    """Whether an address is the provider's own: its host, and not one that only contains it."""
+    """Return whether an address is on the provider's own host, not one that contains its name."""
     parts = urlsplit(base_url)
     if parts.scheme != "https" or parts.port not in (None, 443) or parts.hostname is None:
         return False
@@ -56,7 +56,7 @@ def _serves(provider: Provider, base_url: str) -> bool:
 
 
 def _find(provider: Provider, name: str) -> ModelInfo | None:
-    """Return the model of that very name; the data's own matching also takes longer ones."""
+    """Return the model of exactly that name; the data's own matching accepts longer ones."""
     model = provider.find_model(name)
     if model is None:
         return None
@@ -65,7 +65,7 @@ def _find(provider: Provider, name: str) -> ModelInfo | None:
 
 
 def _names(clause: Any) -> Iterator[str]:
-    """Yield the names that a matching rule spells out."""
+    """Yield the literal names in a matching rule."""
     for part in (*getattr(clause, "or_", ()), *getattr(clause, "and_", ())):
         yield from _names(part)
     for field in ("equals", "starts_with"):
@@ -74,7 +74,7 @@ def _names(clause: Any) -> Iterator[str]:
 
 
 def _highest(prices: list[ModelPrice], *, caches: bool) -> Price | None:
-    """Return the highest of some prices, at each length of prompt."""
+    """Return the highest of several prices, for each prompt length."""
     rates = [vars(price) for price in prices]
     if any(rate.get(field) for rate in rates for field in _BESIDE):
         return None
@@ -102,7 +102,7 @@ def _highest(prices: list[ModelPrice], *, caches: bool) -> Price | None:
 
 
 def _rate(price: Any, tokens: int) -> float:
-    """Return USD per million tokens in a prompt of some length."""
+    """Return USD per million tokens for a prompt length."""
     if price is None:
         return 0.0
     tiers = [tier.price for tier in getattr(price, "tiers", ()) if tokens > tier.start]

@@ -9,7 +9,7 @@ from dataclasses import replace
 import orjson
 
 from adapters.models.answers import CAPPED, read_answer
-from adapters.models.attempts import Patience, persist
+from adapters.models.attempts import RetryPolicy, persist
 from adapters.models.backends import Backend
 from adapters.models.connection import Connection, Response
 from adapters.models.events import Completion
@@ -29,15 +29,14 @@ USUAL_S = 20.0  # a turn of a few hundred words at 30 tokens a second
 class HttpModels:
     """The Models port over HTTP: every model of the given backends.
 
-    Habits learned from refusals are remembered per backend and model for as long as the
-    process lives.
+    What refusals teach is remembered per backend and model until the process exits.
     """
 
     def __init__(
-        self, backends: Mapping[str, Backend], prices: Mapping[str, Price], patience: Patience
+        self, backends: Mapping[str, Backend], prices: Mapping[str, Price], policy: RetryPolicy
     ) -> None:
         self.backends = dict(backends)
-        self.patience = patience
+        self.policy = policy
         self.connection = Connection(sum(b.max_concurrency for b in backends.values()) + 8)
         self.prices = PriceBook(prices, self.connection)
         self._gates: dict[str, Gate] = {}
@@ -46,43 +45,41 @@ class HttpModels:
         self._turns = Pace()
 
     async def complete(self, call: Call, log: AttemptLog) -> Reply:
-        """Ask a model, trying again where that is right. Raises ModelError when it is not."""
         await self.connection.open()
-        reply = await persist(call, log, self.patience, Exchange(self, call))
+        reply = await persist(call, log, self.policy, Exchange(self, call))
         self._seconds[call.model.ref] = 0.7 * self.pace(call.model) + 0.3 * reply.latency
         return reply
 
     async def price(self, model: Model) -> Price | None:
-        """Return the price of a model, or None if it is unknown."""
         return await self.prices.price(model, self.backends[model.backend])
 
     def pace(self, model: Model) -> float:
-        """Return how many seconds a call usually takes: a running mean of this process."""
+        """Return a model's mean seconds per call, in this process so far."""
         return self._seconds.get(model.ref, USUAL_S)
 
     def gate(self, backend: Backend) -> Gate:
-        """Return what holds a backend's calls to its limits."""
+        """Return a backend's rate limiter."""
         if backend.name not in self._gates:
             self._gates[backend.name] = Gate(backend, self._turns)
         return self._gates[backend.name]
 
     def habits(self, model: Model) -> Habits:
-        """Return what is known of the parameters that a model takes."""
+        """Return the parameters that a model is known to accept."""
         return self._habits.get(model.ref, self.backends[model.backend].known.habits)
 
     def learn(self, model: Model, used: Habits, refusal: str) -> bool:
-        """Take a lesson from a refusal of a request made with `used`; False: there is none."""
+        """Learn from the refusal of a request made with `used`; False if it teaches nothing."""
         if used != self.habits(model):
-            return True  # a call beside this one has learned it meanwhile
+            return True  # a concurrent call has learned it already
         learned = used.without(refusal)
         if learned is not None:
             self._habits[model.ref] = learned
         return learned is not None
 
     def weigh(self, model: Model, streamed: Outcome) -> None:
-        """Stop streaming a model that bills but does not say how much it streamed.
+        """Stop streaming from a model that bills but reports no usage of streams.
 
-        What a call costs is worth more than seeing it written.
+        Knowing the cost matters more than showing the text early.
         """
         free = self.backends[model.backend].local
         if isinstance(streamed, Answer) and streamed.usage.tokens_out is None and not free:
@@ -110,7 +107,7 @@ class Exchange:
         return self._backend.local or (price is not None and price.free)
 
     def slot(self) -> AbstractAsyncContextManager[None]:
-        """Wait until the backend may take another request."""
+        """Hold a slot of the backend for one try."""
         return self._models.gate(self._backend)
 
     async def send(self) -> Outcome:
@@ -129,7 +126,7 @@ class Exchange:
         return await self._priced(outcome)
 
     async def _stream(self, habits: Habits, hear: Callable[[str, str], None]) -> Response | Fault:
-        """Make a try whose text is heard while it comes; what it adds up to is an answer."""
+        """Make a streamed try, and return it as a whole response."""
         completion = Completion(self._call.model.name, hear)
         response = await self._models.connection.stream(
             self._backend, PATH, self._body(habits), completion.take
@@ -163,7 +160,7 @@ class Exchange:
         return self._widen(outcome) if isinstance(outcome, Fault) else outcome
 
     def _widen(self, fault: Fault) -> Fault:
-        """Give a model that reasoned through its whole cap twice as much, once."""
+        """Double the token cap, once, for a model that used all of it for reasoning."""
         if fault.what != CAPPED:
             return fault
         if self._doubled:
@@ -173,7 +170,7 @@ class Exchange:
         return replace(fault, then=Next.WIDER)
 
     async def _priced(self, outcome: Outcome) -> Outcome:
-        """Fill in a cost that the backend did not state: 0 if free, else price × tokens."""
+        """Add a cost that the backend did not state: 0 if free, else price × tokens."""
         if self._backend.local:
             return replace(outcome, cost=0.0, origin=Origin.LOCAL)
         usage, price = outcome.usage, self._call.price

@@ -1,14 +1,14 @@
-"""The one place that speaks HTTP to backends.
+"""HTTP to backends; the only place.
 
 ```
 Connection            made on first use
-├── aiohttp session   the pool; every request goes over it
+├── aiohttp session   the pool for every request
 └── SDK clients       one a backend (with_options): headers and key
 ```
 
-The SDK's own way to `post` costs four times what the exchange itself does, because it builds URL,
-headers and options for each; `rostrum bench live` shows it. Importing the SDK takes half a second,
-so the first calls carry the same headers without it; `rostrum bench start` shows that.
+The SDK's own `post` takes four times the processor time of the exchange itself, because it builds
+URL, headers and options each time (`rostrum bench live`). Importing the SDK takes half a second, so
+the first calls send the same headers without it (`rostrum bench start`).
 """
 
 from __future__ import annotations
@@ -41,23 +41,23 @@ if TYPE_CHECKING:
     from aiohttp import ClientResponse
     from openai import AsyncOpenAI
 
-KEEPALIVE_S = 75.0  # with less, every wave of calls would reconnect
-CONNECT_S = 30.0  # counts our own loop's stalls too; the SDK's 5 s is too little for a thousand
-LOAD_AFTER_S = 3.0  # the SDK is imported so long after the first call
-MOST_BYTES = 16_000_000  # of one answer that is not a stream
+KEEPALIVE_S = 75.0  # with less, each round of calls would reconnect
+CONNECT_S = 30.0  # includes our loop's stalls; the SDK's 5 s is too short for a thousand
+LOAD_AFTER_S = 3.0  # after the first call, then the SDK is imported
+MOST_BYTES = 16_000_000  # of a response that is not a stream
 _EVENTS = "text/event-stream"
 
 
 class Response(NamedTuple):
-    """What came back: a status, a refusal's headers (lower case) and the whole body."""
+    """A response: status, a refusal's headers (lower case) and the whole body."""
 
     status: int
     headers: dict[str, str]
     content: bytes
 
 
-class Line(NamedTuple):
-    """The way to one backend, and what every request there has in common."""
+class Endpoint(NamedTuple):
+    """What all requests to one backend share."""
 
     session: aiohttp.ClientSession
     base_url: str
@@ -68,7 +68,7 @@ class Line(NamedTuple):
     def ask(
         self, path: str, content: bytes | None = None
     ) -> AbstractAsyncContextManager[ClientResponse]:
-        """Send a JSON body, or without one fetch a page."""
+        """Post a JSON body, or get a page without one."""
         return self.session.request(
             "GET" if content is None else "POST",
             self.base_url + path,
@@ -80,22 +80,22 @@ class Line(NamedTuple):
 
 
 class Connection:
-    """The shared pool of connections; `pool` is how many are wanted at most."""
+    """The shared pool of at most `pool` connections."""
 
     def __init__(self, pool: int) -> None:
         self._pool = pool_size(pool)
         self._root: AsyncOpenAI | None = None
         self._session: aiohttp.ClientSession | None = None
         self._loading: asyncio.Task[None] | None = None
-        self._lines: dict[str, Line | Fault] = {}
+        self._endpoints: dict[str, Endpoint | Fault] = {}
         self._opening = asyncio.Lock()
 
     async def open(self) -> aiohttp.ClientSession:
-        """Open the pool, if that was not done: a call's time should not hold it."""
+        """Open the pool if it is not; done before a call, so as not to count in its time."""
         if self._session is None:
             async with self._opening:
                 if self._session is None:
-                    # In a thread: the import would stop the loop for a while.
+                    # In a thread: the import would block the loop.
                     trust = await asyncio.to_thread(_trust)
                     self._session = _open_session(self._pool, trust)
                     self._loading = asyncio.create_task(self._load_sdk(), name="SDK")
@@ -104,8 +104,8 @@ class Connection:
     async def post(self, backend: Backend, path: str, content: bytes) -> Response | Fault:
         """Send a JSON body within the backend's deadline; every failure is a value."""
 
-        async def ask(line: Line) -> Response | Fault:
-            async with line.ask(path, content) as raw:
+        async def ask(endpoint: Endpoint) -> Response | Fault:
+            async with endpoint.ask(path, content) as raw:
                 return await _whole(raw)
 
         return await self._exchange(backend, backend.timeout_s, ask)
@@ -113,36 +113,36 @@ class Connection:
     async def stream(
         self, backend: Backend, path: str, content: bytes, take: Callable[[bytes], bool]
     ) -> Response | Fault:
-        """Send a JSON body likewise, and have an answer of events taken as it comes.
+        """Post a JSON body, and pass an event stream to `take` as it arrives.
 
         It is read until `take` returns False or it ends, and has no content then; any other
-        answer is whole, and nothing of it is taken. A stream that breaks off is a Fault.
+        response is returned whole, without `take`. A stream that breaks off is a Fault.
         """
 
-        async def ask(line: Line) -> Response | Fault:
-            async with line.ask(path, content) as raw:
+        async def ask(endpoint: Endpoint) -> Response | Fault:
+            async with endpoint.ask(path, content) as raw:
                 return await _taken(raw, take)
 
         return await self._exchange(backend, backend.timeout_s, ask)
 
     async def get(self, backend: Backend, path: str, timeout_s: float) -> Response | Fault:
-        """Fetch a page within so many seconds; every failure is a value."""
+        """Get a page within `timeout_s`; every failure is a value."""
 
-        async def ask(line: Line) -> Response | Fault:
-            async with line.ask(path) as raw:
+        async def ask(endpoint: Endpoint) -> Response | Fault:
+            async with endpoint.ask(path) as raw:
                 return await _whole(raw)
 
         return await self._exchange(backend, timeout_s, ask)
 
     async def aclose(self) -> None:
-        """Close the pool; the next call would open a new one."""
+        """Close the pool; a later call opens a new one."""
         loading, self._loading = self._loading, None
         if loading is not None:
             loading.cancel()
             await asyncio.wait({loading})
         root, self._root = self._root, None
         session, self._session = self._session, None
-        self._lines.clear()
+        self._endpoints.clear()
         if root is not None:
             await root.close()
         if session is not None:
@@ -152,16 +152,16 @@ class Connection:
         self,
         backend: Backend,
         deadline_s: float,
-        ask: Callable[[Line], Awaitable[Response | Fault]],
+        ask: Callable[[Endpoint], Awaitable[Response | Fault]],
     ) -> Response | Fault:
-        line = await self._line(backend)
-        if isinstance(line, Fault):
-            return line
+        endpoint = await self._endpoint(backend)
+        if isinstance(endpoint, Fault):
+            return endpoint
         import aiohttp
 
         try:
             async with asyncio.timeout(deadline_s):
-                return await ask(line)
+                return await ask(endpoint)
         except aiohttp.ClientError as error:
             return _transport_fault(backend, error)
         except TimeoutError:
@@ -169,18 +169,18 @@ class Connection:
         except OSError as error:
             return _transport_fault(backend, error)
 
-    async def _line(self, backend: Backend) -> Line | Fault:
-        line = self._lines.get(backend.name)
-        if line is None:
+    async def _endpoint(self, backend: Backend) -> Endpoint | Fault:
+        endpoint = self._endpoints.get(backend.name)
+        if endpoint is None:
             session = await self.open()
-            line = self._lines[backend.name] = _bind(self._root, session, backend)
-        return line
+            endpoint = self._endpoints[backend.name] = _bind(self._root, session, backend)
+        return endpoint
 
     async def _load_sdk(self) -> None:
-        """Take headers from the SDK itself, once a process lives longer than one short debate."""
+        """Use the SDK's own headers, once the process has lived longer than a short debate."""
         await asyncio.sleep(LOAD_AFTER_S)
         self._root = await asyncio.to_thread(open_client)
-        self._lines.clear()
+        self._endpoints.clear()
 
 
 async def _whole(raw: ClientResponse) -> Response | Fault:
@@ -209,10 +209,10 @@ def _headers(raw: ClientResponse) -> dict[str, str]:
 
 
 def open_client() -> AsyncOpenAI:
-    """Import the SDK and return a client; nothing goes over its own connections."""
+    """Import the SDK and return a client; its own connections are never used."""
     import openai
 
-    # With the environment's it would refuse to start behind some proxies.
+    # With the environment's proxies it would refuse to start behind some of them.
     unused = openai.DefaultAioHttpClient(trust_env=False)
     return openai.AsyncOpenAI(
         api_key="unused", base_url="http://127.0.0.1", http_client=unused, max_retries=0
@@ -220,7 +220,7 @@ def open_client() -> AsyncOpenAI:
 
 
 def _trust() -> ssl.SSLContext | bool:
-    """Load aiohttp, and the system's authorities where OpenSSL finds none itself."""
+    """Load aiohttp, and the system's certificates if OpenSSL finds none itself."""
     import ssl
 
     import aiohttp  # noqa: F401 - imported here, in a thread
@@ -242,21 +242,21 @@ def _open_session(pool: int, trust: ssl.SSLContext | bool) -> aiohttp.ClientSess
 
 def _bind(
     root: AsyncOpenAI | None, session: aiohttp.ClientSession, backend: Backend
-) -> Line | Fault:
+) -> Endpoint | Fault:
     import aiohttp
 
     proxy = find_proxy(backend.base_url)
     if isinstance(proxy, OtherProxy):
         return proxy_fault(*proxy)
-    # Well before the deadline of the try, which could not tell that nothing was sent.
+    # Well before the try's deadline, which could not show that nothing was sent.
     connect_s = min(CONNECT_S, backend.timeout_s / 3)
     headers = plain_headers(backend) if root is None else sdk_headers(root, backend)
     timeout = aiohttp.ClientTimeout(total=None, sock_connect=connect_s)
-    return Line(session, backend.base_url.rstrip("/"), headers, timeout, proxy)
+    return Endpoint(session, backend.base_url.rstrip("/"), headers, timeout, proxy)
 
 
 def plain_headers(backend: Backend) -> dict[str, str]:
-    """Return the SDK's headers without the SDK, less what it says of the machine."""
+    """Return the SDK's headers without the SDK, and without its data on the machine."""
     return {
         "Accept": "application/json",
         "Content-Type": "application/json",
@@ -266,16 +266,16 @@ def plain_headers(backend: Backend) -> dict[str, str]:
 
 
 def sdk_headers(root: AsyncOpenAI, backend: Backend) -> dict[str, str]:
-    """Return what the SDK sends to a backend with every request."""
+    """Return the headers that the SDK sends to a backend."""
     client = root.with_options(base_url=backend.base_url, api_key=backend.secret or "unused")
-    # The SDK reads these from the environment; they are one provider's, and not ours to send.
+    # The SDK reads these from the environment; they belong to one provider and must not be sent.
     client.organization = client.project = client.admin_api_key = None
     given = {**client.default_headers, **client.auth_headers}
     return {name: value for name, value in given.items() if isinstance(value, str)}
 
 
 def _transport_fault(backend: Backend, error: BaseException) -> Fault:
-    """Judge a failed exchange by its causes: on aiohttp a refusal also looks like a timeout."""
+    """Classify a failed exchange by its causes: in aiohttp a refusal can look like a timeout."""
     import aiohttp
 
     chain = list(_causes(error))
@@ -299,7 +299,7 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 
 def address(backend: Backend) -> str:
-    """Return host and port as a person may read them: no path, no credentials."""
+    """Return host and port for messages: no path, no credentials."""
     parts = urlsplit(backend.base_url)
     port = f":{parts.port}" if parts.port else ""
     return redact(f"{parts.scheme}://{parts.hostname}{port}")

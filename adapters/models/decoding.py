@@ -1,6 +1,6 @@
-"""JSON from backends, whose texts may hold what no text can: halves of characters.
+"""JSON from backends, whose texts may contain lone surrogates.
 
-`"\\ud800"` is valid JSON by its grammar, and a database, a file or a platform takes no such text.
+`"\\ud800"` is valid JSON, but no database, file or platform accepts such a text.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ MARK = "\N{REPLACEMENT CHARACTER}"
 
 
 class Decoded(NamedTuple):
-    """A JSON value, and how many halves of characters in it were replaced."""
+    """A JSON value, and how many lone surrogates in it were replaced."""
 
     value: Any
     replaced: int = 0
 
 
 def decode(content: bytes | str) -> Decoded:
-    """Read JSON; halves that belong together are joined, the others U+FFFD.
+    """Read JSON; joins surrogate pairs, and replaces lone surrogates by U+FFFD.
 
-    Raises JSONDecodeError for what is no JSON, or nested too deep.
+    Raises JSONDecodeError for invalid or too deeply nested JSON.
     """
     try:
         return Decoded(orjson.loads(content))
@@ -35,9 +35,9 @@ def decode(content: bytes | str) -> Decoded:
 
 
 def decode_raw(content: bytes | str) -> Any:
-    """Read JSON, leaving halves as they are: the other one may follow in another piece.
+    """Read JSON, keeping lone surrogates: the other half may follow in another piece.
 
-    Raises JSONDecodeError likewise.
+    Raises JSONDecodeError as `decode` does.
     """
     try:
         return orjson.loads(content)
@@ -46,14 +46,14 @@ def decode_raw(content: bytes | str) -> Any:
             value = json.loads(content, parse_constant=_refuse)
         except (RecursionError, ValueError):
             raise error from None
-        # The library's own reader is laxer, and is asked about halves alone.
+        # Python's parser is laxer, so it is trusted only about lone surrogates.
         if _HALF.search(json.dumps(value, ensure_ascii=False)) is None:
             raise
         return value
 
 
 def join(text: str) -> tuple[str, int]:
-    """Return a text whose halves are joined or replaced, and how many were replaced."""
+    """Return a text with surrogates joined or replaced, and how many were replaced."""
     if _HALF.search(text) is None:
         return text, 0
     joined = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")

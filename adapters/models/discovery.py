@@ -1,4 +1,4 @@
-"""Which models answer: at a configured backend, or on this machine at the usual addresses."""
+"""Lists models: of a configured backend, or of servers on this machine."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NO_LIST = (404, 405, 501)
 
 
 class LocalServer(NamedTuple):
-    """An OpenAI-compatible server on this machine; `models` are the first that it lists."""
+    """An OpenAI-compatible server on this machine; `models` are the first it lists."""
 
     preset: str
     name: str
@@ -31,7 +31,7 @@ class LocalServer(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a local server usually answers."""
+    """A local server's usual address."""
 
     preset: str
     name: str
@@ -45,21 +45,21 @@ PLACES = (
 
 
 class NoListError(ModelError):
-    """A backend that answers has no list of its models, as some have not."""
+    """The backend responds but does not list its models."""
 
 
 def is_listed(name: str, listed: Collection[str]) -> bool:
-    """Whether a backend lists a model, by the name or by one that it takes for the same.
+    """Return whether a backend lists a model, by its name or an equivalent one.
 
-    Ollama's `llama3` is `llama3:latest`, Gemini lists `models/NAME`, and OpenRouter takes
-    `NAME:nitro` of each NAME.
+    Ollama's `llama3` is `llama3:latest`, Gemini lists `models/NAME`, and OpenRouter accepts
+    `NAME:nitro` for each NAME.
     """
     same = (name, f"{name}:latest", f"models/{name}", *(name[: name.rfind(":")],) * (":" in name))
     return any(one in listed for one in same)
 
 
 async def probe(backend: Backend, timeout_s: float = PROBE_S) -> list[str]:
-    """List the models of a backend. Raises ModelError that says what to do."""
+    """Return a backend's models. Raises ModelError that says what to do."""
     connection = Connection(1)
     try:
         found = await connection.get(backend, "/models", timeout_s)
@@ -80,7 +80,7 @@ async def probe(backend: Backend, timeout_s: float = PROBE_S) -> list[str]:
 async def find_local_servers(
     places: tuple[Place, ...] = PLACES, within_s: float = SEARCH_S
 ) -> list[LocalServer]:
-    """Look for model servers on this machine, for so many seconds at most; never raises."""
+    """Find model servers on this machine, within `within_s` seconds; never raises."""
     import aiohttp
 
     timeout = aiohttp.ClientTimeout(total=within_s)

@@ -1,6 +1,6 @@
-"""Server-sent events, and the completion that a stream of them adds up to.
+"""Server-sent events, and the completion that they make up.
 
-Both are pure: bytes go in as they come, wherever they are cut.
+Both are pure: bytes go in as they arrive, in pieces of any size.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from adapters.models.answers import model_of, read_delta
 from adapters.models.decoding import decode_raw, join
 
 DONE = "[DONE]"
-MOST_TEXT = 2_000_000  # characters of an answer that are taken; no debate reads so many
-MOST_DATA = 16_000_000  # bytes of a stream, whatever they say
+MOST_TEXT = 2_000_000  # characters read of an answer; no debate needs more
+MOST_DATA = 16_000_000  # bytes read of a stream
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 _MARK = b"\xef\xbb\xbf"
 _UNREADABLE = {"message": "a part of its stream is not JSON"}
 
 
 class Event(NamedTuple):
-    """One event: its type, `message` unless it says so, and its data."""
+    """One event: its type (default `message`) and its data."""
 
     kind: str
     data: str
@@ -41,7 +41,7 @@ class EventReader:
         self._data: list[str] = []
 
     def feed(self, piece: bytes) -> list[Event]:
-        """Return the events that this piece completes; what is left waits for the next."""
+        """Return the events that this piece completes; the rest waits for the next."""
         if not piece:
             return []
         if self._returned:
@@ -71,9 +71,9 @@ class EventReader:
 
 
 class Completion:
-    """A streamed chat completion as far as it has come.
+    """A streamed chat completion so far.
 
-    `heard` is told the text so far and the model that writes it, whenever there is more.
+    `heard` is called with the text so far and the model, whenever text arrives.
     """
 
     def __init__(self, asked: str, heard: Callable[[str, str], None]) -> None:
@@ -89,11 +89,11 @@ class Completion:
 
     @property
     def complete(self) -> bool:
-        """Whether it came to its end, which may be an error of the backend's own."""
+        """Whether it has ended, possibly with an error of the backend."""
         return self._over or bool(self._finish)
 
     def take(self, piece: bytes) -> bool:
-        """Add a piece of the stream; False when nothing after it matters, or it is endless."""
+        """Add a piece of the stream; False if the rest does not matter, or it is endless."""
         self.begun = True
         self._size += len(piece)
         before = len(self._text)
@@ -107,7 +107,7 @@ class Completion:
         return not self._over
 
     def body(self) -> bytes:
-        """Return it as the JSON that an answer in one piece would have had."""
+        """Return it as the JSON of an unstreamed response."""
         message = {"role": "assistant", "content": self._text, "refusal": self._refusal or None}
         whole: dict[str, Any] = {
             "model": self._model,
@@ -117,7 +117,7 @@ class Completion:
             whole["usage"] = self._usage
         if self._error:
             whole["error"] = self._error
-        # Halves are escaped as they came, and read in answers.py.
+        # Lone surrogates stay escaped; answers.py reads them.
         return json.dumps(whole).encode()
 
     def _add(self, event: Event) -> None:
@@ -148,7 +148,7 @@ class Completion:
 
 
 def _choices(chunk: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return what a chunk adds to the one choice that was asked for."""
+    """Return a chunk's parts of the one requested choice."""
     choices = chunk.get("choices")
     listed = choices if isinstance(choices, list) else []
     return [each for each in listed if isinstance(each, dict) and not each.get("index")]

@@ -1,8 +1,8 @@
 """Structured answers of a rehearsal model: a value that satisfies a JSON schema.
 
-Covers what pydantic and people write: types, `enum`, `const`, bounds, lengths, `items`,
-`prefixItems`, `anyOf`, `oneOf`, `allOf` and local `$ref`. Of patterns it knows identifiers
-such as `A-1`; a text for any other pattern may not match it.
+Covers types, `enum`, `const`, bounds, lengths, `items`, `prefixItems`, `anyOf`, `oneOf`, `allOf`
+and local `$ref`. Of patterns it knows identifiers such as `A-1`; a text for any other pattern may
+not match it.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _FORMATS = {
     "uuid": "00000000-0000-4000-8000-000000000000",
 }
 _RARE = ("violations", "fallacies", "suspect", "exposed", "premises", "new_arguments")
-_SELDOM = 0.75  # how often a judge has nothing of that kind to report
-_REASONED = 24  # characters from which a rest is a reasoning
+_SELDOM = 0.75  # share of answers without any
+_REASONED = 24  # minimum characters of a reasoning
 _CLAIMED = 10  # characters from which a title is a claim
 _ID = re.compile(r"[AB]-\d+")
 _SENTENCE = re.compile(r"[.!?](?=\s)|[。！？]")
@@ -37,7 +37,7 @@ _GUESSES = ("A-1", "B-1", "A1", "B1", "A", "B", "1", "0", "a", "x1", "2025", "20
 
 
 class Fabricator:
-    """Makes values for one schema; `side` is A or B, `points` are what its texts say.
+    """Makes values for one schema; `side` is A or B, `points` are the material of its texts.
 
     `phrases` are texts for properties of those names.
     """
@@ -58,7 +58,7 @@ class Fabricator:
         self._told = 0
         self._first = chance.randrange(100)
         self._pointed = 0
-        self._stated = ""  # what is left of the point that a claim was made of
+        self._stated = ""  # the rest of the point behind the last claim
 
     def value(self, node: Any, name: str = "", depth: int = 0) -> Any:
         """Return a value for a schema node; `name` is the property it is for."""
@@ -80,7 +80,7 @@ class Fabricator:
         return None if kind == "null" else self._string(node, name)
 
     def resolve(self, node: Any) -> Schema:
-        """Follow references and choose among alternatives, until a plain node is left."""
+        """Resolve references and alternatives to a plain node."""
         plain: Schema = dict(node) if isinstance(node, dict) else {}
         for _ in range(20):
             if "$ref" in plain:
@@ -109,7 +109,7 @@ class Fabricator:
         required = node.get("required", [])
         names = [n for n in properties if depth < _DEEP or n in required]
         made = {
-            # Under a key that is an id, the text is of what the whole object holds.
+            # Below an id as key, the parent's name says what the text is about.
             name: self.value(properties[name], parent if _ID.fullmatch(name) else name, depth + 1)
             for name in names
         }
@@ -222,7 +222,7 @@ def _merged(parts: list[Schema]) -> Schema:
 
 
 def _bounds(node: Schema, step: float, span: float) -> tuple[float, float]:
-    """Return the least and the greatest value; where one is open, `span` from the other."""
+    """Return the minimum and maximum; an open one is `span` from the other."""
     low, high = node.get("minimum"), node.get("maximum")
     if isinstance(node.get("exclusiveMinimum"), int | float):
         low = max(node["exclusiveMinimum"] + step, -math.inf if low is None else low)

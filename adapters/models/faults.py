@@ -1,4 +1,4 @@
-"""What a status, a broken connection or a deadline means for a call: pure classification."""
+"""Classifies statuses, broken connections and deadlines as faults; pure."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MODEL = "check ROSTRUM_MODELS, ROSTRUM_JURORS and the name of the model"
 
 
 def status_fault(status: int, body: bytes, headers: Mapping[str, str], secret: str = "") -> Fault:
-    """Judge an answer with an error status."""
+    """Classify a response with an error status."""
     message, code = error_words(body)
     said = f": {redact(message, secret)}" if message else ""
     if status == 401:
@@ -44,7 +44,7 @@ def status_fault(status: int, body: bytes, headers: Mapping[str, str], secret: s
         return Fault(f"does not know the model (404){said}", MODEL, Next.FINAL)
     if status in _AGAIN or status >= 500:
         what = f"{_WORDS.get(status, 'failed')} ({status}){said}"
-        # A gateway that gave up waiting may stand before a model that went on, and is billed.
+        # Behind a gateway's timeout the model may have continued, and be billed.
         unbilled = status in (409, 425, 429, 503, 529)
         wait = retry_after(headers)
         return Fault(what, cost=0.0 if unbilled else None, wait=wait)
@@ -53,13 +53,13 @@ def status_fault(status: int, body: bytes, headers: Mapping[str, str], secret: s
 
 
 def endless_fault(most: int) -> Fault:
-    """Judge an answer that went on beyond what is read of any; it may have been billed."""
+    """Classify a response that is too long to read; it may have been billed."""
     advice = "check what answers at the backend's address, or choose another model"
     return Fault(f"answered with more than {most / 1e6:g} MB", advice, Next.FINAL, cost=None)
 
 
 def error_words(body: bytes) -> tuple[str, str]:
-    """Return the message and the code of an error body, empty where there is none."""
+    """Return the message and code of an error body, empty if missing."""
     try:
         parsed = orjson.loads(body)
     except orjson.JSONDecodeError:
@@ -81,10 +81,10 @@ def spoken(parsed: Any) -> tuple[str, str]:
 
 
 def complaint(body: bytes) -> str:
-    """Return the words in which a refusal may name a parameter, without what it repeats of ours.
+    """Return the part of a refusal that may name a parameter, without our own text in it.
 
-    That is its `param`, else its message, the places that a validator lists in `detail`, and
-    what a provider behind a router said.
+    That is its `param`, or else its message, the fields in a validator's `detail`, and the message
+    of a provider behind a router.
     """
     try:
         parsed = orjson.loads(body)
@@ -109,7 +109,7 @@ def _flat(words: Any) -> str:
 
 
 def retry_after(headers: Mapping[str, str], now: float | None = None) -> float | None:
-    """Read how many seconds a backend asks to wait (RFC 9110, 10.2.3); None when it does not."""
+    """Read the seconds of Retry-After (RFC 9110, 10.2.3); None without one."""
     milliseconds = _number(headers.get("retry-after-ms"))
     if milliseconds is not None:
         return milliseconds / 1000
@@ -134,13 +134,13 @@ def _number(text: str | None) -> float | None:
 
 
 def deadline_fault(seconds: float) -> Fault:
-    """Judge a try that took longer than its backend's deadline."""
+    """Return the fault of a try that missed its backend's deadline."""
     advice = "try again later, choose a faster model or raise the backend's TIMEOUT_S"
     return Fault(f"did not answer within {seconds:g} s", advice, cost=None)
 
 
 def unreachable_fault(address: str) -> Fault:
-    """Judge a connection that could not be opened: nothing was sent."""
+    """Return the fault of a connection that could not be opened: nothing was sent."""
     return Fault(
         f"could not be reached at {address}",
         "check that it runs and that its BASE_URL in ROSTRUM_BACKENDS is right",
@@ -148,7 +148,7 @@ def unreachable_fault(address: str) -> Fault:
 
 
 def proxy_fault(kind: str, name: str, scheme: str, host: str) -> Fault:
-    """Judge a proxy of the environment, named for a scheme or `all`, that is none of HTTP's."""
+    """Return the fault of a proxy that is not an HTTP proxy."""
     return Fault(
         f"is behind the {kind} proxy of {name.upper()}_PROXY, and only HTTP proxies can be used",
         f"set {scheme.upper()}_PROXY to an HTTP proxy, or add {host} to NO_PROXY",
@@ -157,5 +157,5 @@ def proxy_fault(kind: str, name: str, scheme: str, host: str) -> Fault:
 
 
 def broken_fault() -> Fault:
-    """Judge a connection that broke after the request was sent."""
+    """Return the fault of a connection that broke after the request was sent."""
     return Fault("broke the connection before the answer was complete", cost=None)

@@ -1,4 +1,4 @@
-"""What a backend's model accepts, learned from its refusals, and the request it gets."""
+"""Which parameters a model accepts, learned from its refusals, and the resulting request."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Rung(StrEnum):
 class Habits:
     """Which parameters a model takes; `rungs` are the JSON rungs still worth trying.
 
-    `counted` says that a stream may be asked for its usage.
+    `counted`: a stream may be asked for its usage.
     """
 
     cap: CapField = "max_tokens"
@@ -35,7 +35,7 @@ class Habits:
     counted: bool = True
 
     def without(self, complaint: str) -> Habits | None:
-        """Return what to do after a refusal with this text; None when it names nothing of ours."""
+        """Return the habits after a refusal; None if its text names none of our parameters."""
         text = complaint.lower()
         if not self.swapped and self.cap in text:
             other: CapField = "max_completion_tokens" if self.cap == "max_tokens" else "max_tokens"
@@ -59,7 +59,7 @@ class Habits:
 
 
 _COUNTING = re.compile(r"stream_options|include_usage")
-_STREAMING = re.compile(r"\bstream(?:ing|ed)?\b")  # "upstream" names nothing of ours
+_STREAMING = re.compile(r"\bstream(?:ing|ed)?\b")  # not "upstream"
 _JSON_WORDS = ("response_format", "json_schema", "json_object", "structured output", "json schema")
 
 
@@ -68,12 +68,12 @@ def _says_json(call: Call) -> bool:
 
 
 def streams(call: Call, habits: Habits) -> bool:
-    """Whether an answer is asked for as a stream: somebody listens, and the model can."""
+    """Return whether to request a stream: there is an audience, and the model supports it."""
     return call.on_text is not None and habits.streams
 
 
 def request_body(call: Call, habits: Habits, cap: int) -> dict[str, Any]:
-    """Return the body of a chat completion, as this model takes it; `cap` is in tokens."""
+    """Return a chat completion's request body for this model; `cap` is in tokens."""
     body: dict[str, Any] = {
         "model": call.model.name,
         "messages": [{"role": m.role, "content": m.content} for m in call.messages],

@@ -1,4 +1,4 @@
-"""How a rehearsal model judges: by the contenders' names and the topic, or by a set bias."""
+"""Ballots of rehearsal models: from the contenders' names and the topic, or by a set bias."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from adapters.models.options import Options
+from adapters.models.options import RehearsalOptions
 from adapters.models.scenes import strength
 from engine.judging import TIE
 from engine.jury.rubric import RUBRICS
@@ -60,19 +60,19 @@ def find_form(resolver: Resolver, schema: Any, call: Call) -> Form | None:
 def shown_order(names: tuple[str, ...], call: Call) -> tuple[str, ...]:
     """Return the contenders as the juror reads them.
 
-    The cue's `shown` says so (names joined by commas); else the order of their first mention in
-    what the user says; else the schema's.
+    From the cue's `shown` (names joined by commas), else the order of first mention in the user
+    messages, else the schema's.
     """
-    told = tuple(name.strip() for name in call.cue.get("shown", "").split(","))
-    if set(told) == set(names):
-        return told
+    shown = tuple(name.strip() for name in call.cue.get("shown", "").split(","))
+    if set(shown) == set(names):
+        return shown
     text = "\n".join(m.content for m in call.messages if m.role == "user")
     found = {name: text.find(name) for name in names}
     return tuple(sorted(names, key=lambda n: found[n] if found[n] >= 0 else len(text)))
 
 
-def fill_in(form: Form, topic: str, options: Options) -> dict[str, Any]:
-    """Return scores, verdict and confidence that agree with one another."""
+def fill_in(form: Form, topic: str, options: RehearsalOptions) -> dict[str, Any]:
+    """Return consistent scores, verdict and confidence."""
     preferred = _preferred(form, topic, options)
     if preferred is None:
         scores = {name: _own_sheet(form, topic, name, options.name) for name in form.names}
@@ -85,7 +85,7 @@ def fill_in(form: Form, topic: str, options: Options) -> dict[str, Any]:
     return {"scores": scores, "verdict": verdict, "confidence": confidence}
 
 
-def _preferred(form: Form, topic: str, options: Options) -> str | None:
+def _preferred(form: Form, topic: str, options: RehearsalOptions) -> str | None:
     if options.prefer == "first":
         return form.names[0]
     if options.prefer == "second":
@@ -98,8 +98,8 @@ def _preferred(form: Form, topic: str, options: Options) -> str | None:
 def _own_sheet(form: Form, topic: str, name: str, juror: str) -> dict[str, int]:
     """Score a contender regardless of its identity and position.
 
-    Strength comes in a few levels, so that on some topics contenders are equal; jurors differ
-    by what they make of a level, and so always agree that equals are equal.
+    Strength has a few levels, so that contenders are equal on some topics; jurors map levels to
+    scores differently, and so agree on ties.
     """
     level = int(strength(topic, name) * LEVELS)
     sheet = {}

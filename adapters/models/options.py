@@ -1,4 +1,4 @@
-"""How a rehearsal model is told to behave: by its own name, `maple?latency=0.25&fail=503x2`."""
+"""Options of a rehearsal model, in its name: `maple?latency=0.25&fail=503x2`."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _FAIL = re.compile(r"(\d{3})(?:x(\d+))?")
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The first `tries` tries of each call end with this HTTP status; None: every one."""
+    """The first `tries` tries of each call fail with this HTTP status; None: all of them."""
 
     status: int
     tries: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
-    """What the part of a model's name after `?` asks for, joined by `&`.
+class RehearsalOptions:
+    """The options after `?` in a model's name, joined by `&`.
 
     - `latency=0.25`: seconds that each try takes.
     - `fail=503x2`: the first two tries of each call end with status 503; `fail=503`: all.
@@ -54,7 +54,7 @@ class Options:
     name: str = ""
 
     @classmethod
-    def of(cls, model_name: str) -> Options:
+    def of(cls, model_name: str) -> RehearsalOptions:
         """Read a model's name. Raises UsageError that names the option."""
         name, _, query = model_name.partition("?")
         given = dict(parse_qsl(query, keep_blank_values=True))

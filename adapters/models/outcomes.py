@@ -1,4 +1,4 @@
-"""How one try of a call ended: an answer, or a fault with a judgment on trying again."""
+"""The outcome of a try: an answer, or a fault that says whether to retry."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ class Next(Enum):
     """What follows a fault."""
 
     RETRY = "retry"
-    NOW = "now"  # again at once, with other parameters: not the backend's failure
-    WIDER = "wider"  # again at once, with twice the token cap
+    NOW = "now"  # retry at once with other parameters: not the backend's failure
+    WIDER = "wider"  # retry at once with twice the token cap
     FINAL = "final"
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Text that a model gave, in which some characters were `replaced` that no text can hold.
+    """A model's text; `replaced` counts characters that cannot be stored.
 
-    `cost` is USD, None when unknown, and known from its `origin`.
+    `cost` is USD, None if unknown; `origin` is its source.
     """
 
     text: str
@@ -42,9 +42,9 @@ class Answer:
 class Fault:
     """A try that gave no answer.
 
-    `what` is a clause that follows the backend's name; `advice` says what to do when no try
-    is left; `cost` is USD (0 surely unbilled, None unknown); `wait` is what the backend asked
-    for, in seconds.
+    `what` is a clause after the backend's name; `advice` says what to do when retries are used
+    up; `cost` is USD (0: certainly unbilled, None: unknown); `wait` is the backend's Retry-After,
+    in seconds.
     """
 
     what: str

@@ -1,4 +1,4 @@
-"""When a call may start: one a turn of the event loop, and no more than its backend takes."""
+"""Starts calls one per turn of the event loop, within the limits of their backend."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Gate:
 
 
 def _limiter(per_minute: int | None) -> AsyncLimiter | None:
-    """Return a leaky bucket whose burst is a tenth, so that no minute ever holds more."""
+    """Return a leaky bucket with a tenth as burst, so that no minute exceeds the limit."""
     if per_minute is None:
         return None
     burst = max(1, per_minute // 10)

@@ -1,6 +1,6 @@
-"""What a model costs: what the settings say, 0 if local, its backend's list, the bundled data.
+"""Prices of models: from the settings, 0 if local, the backend's list, or the bundled data.
 
-Which of these it was is kept with the price, and with every call that it is used for.
+The source is stored with the price, and with every call that uses it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ FORGET_FAILURE_S = 60.0
 
 
 class PriceBook:
-    """Prices of every backend; a backend's list is fetched once, a failure asked again later."""
+    """Prices of every backend; a backend's list is fetched once, after failures again later."""
 
     def __init__(self, table: Mapping[str, Price], connection: Connection) -> None:
         set_here = {"origin": Origin.SETTINGS}
@@ -38,7 +38,6 @@ class PriceBook:
         self._bundled_at = -1e9
 
     async def price(self, model: Model, backend: Backend) -> Price | None:
-        """Return the price of a model, or None if it is unknown."""
         for name in (model.ref, model.name):
             if name.lower() in self._table:
                 return self._table[name.lower()]
@@ -50,12 +49,12 @@ class PriceBook:
         return await self._look_up(backend.base_url, model.name)
 
     async def _look_up(self, base_url: str, name: str) -> Price | None:
-        """Return a bundled price, read again as often as one may change."""
+        """Return a bundled price, refreshed as often as prices may change."""
         if monotonic() - self._bundled_at > STEP.total_seconds():
             self._bundled, self._bundled_at = {}, monotonic()
         known, key = self._bundled, (base_url, name)
         if key not in known:
-            # In a thread: it imports the data, and reads days of them.
+            # In a thread: it imports the data and reads two days of prices.
             known[key] = await asyncio.to_thread(bundled_price, base_url, name)
         return known[key]
 
@@ -88,7 +87,7 @@ def model_entries(content: bytes) -> list[dict[str, Any]]:
 def read_prices(content: bytes) -> dict[str, Price | None]:
     """Read the `pricing` fields of a `/models` body, which are USD per token, as text.
 
-    None is for a model whose price is there and varies, or cannot be read.
+    None is for a model whose listed price varies or is unreadable.
     """
     prices: dict[str, Price | None] = {}
     for entry in model_entries(content):
@@ -108,5 +107,5 @@ def _per_million(pricing: dict[str, Any], field: str) -> float | None:
         usd = float(pricing[field])
     except (KeyError, TypeError, ValueError):
         return None
-    # A negative price says that it varies; NaN fails both comparisons.
+    # A negative price means that it varies; NaN fails both comparisons.
     return usd * 1e6 if 0 <= usd < 1 else None

@@ -1,8 +1,7 @@
 """The backend `rehearsal`: built in, offline, deterministic, and no language model at all.
 
-It plays every part of a debate from texts of its own, so that a demo, a test or a benchmark
-needs no key and no network. What a model of it does otherwise is told by its name: see
-`Options`.
+It plays every part of a debate from prepared texts, so that demos, tests and benchmarks need no
+key and no network. A model's name may change its behaviour: see `RehearsalOptions`.
 """
 
 from __future__ import annotations
@@ -14,11 +13,11 @@ from contextlib import asynccontextmanager
 
 import orjson
 
-from adapters.models.attempts import Patience, persist
+from adapters.models.attempts import RetryPolicy, persist
 from adapters.models.fabrication import Fabricator
 from adapters.models.faults import status_fault
 from adapters.models.jurors import fill_in, find_form
-from adapters.models.options import Options
+from adapters.models.options import RehearsalOptions
 from adapters.models.outcomes import Answer, Fault, Outcome
 from adapters.models.scenes import Scene, chance, quote_turns
 from adapters.models.speeches import Point, Speaker, compose
@@ -26,10 +25,8 @@ from engine.debate import Model, Origin, Price, Usage
 from engine.floor.loop_pace import Pace
 from engine.ports import AnswerSchema, AttemptLog, Call, Reply
 
-OVER, OVER_TIMES = (
-    ("position", "synthesis", "why"),
-    12,
-)  # the texts that have a limit in a structured turn
+# The fields of a structured turn with a limit.
+OVER, OVER_TIMES = ("position", "synthesis", "why"), 12
 SLICE_S = 0.05
 GARBAGE = "~~ %% 0x1F no answer {[ ~~"
 
@@ -37,25 +34,25 @@ GARBAGE = "~~ %% 0x1F no answer {[ ~~"
 class RehearsalModels:
     """The Models port without models; every name is a model, and options follow a `?`."""
 
-    def __init__(self, patience: Patience) -> None:
-        self._patience = patience
+    def __init__(self, policy: RetryPolicy) -> None:
+        self._policy = policy
         self._pace = Pace()
 
     async def complete(self, call: Call, log: AttemptLog) -> Reply:
-        """Play a part. Raises ModelError when told to fail, UsageError for an unknown option."""
-        part = Part(call, Options.of(call.model.name), self._pace)
-        return await persist(call, log, self._patience, part)
+        """Play a part. Raises ModelError if set to fail, UsageError for an unknown option."""
+        part = Part(call, RehearsalOptions.of(call.model.name), self._pace)
+        return await persist(call, log, self._policy, part)
 
     async def price(self, model: Model) -> Price | None:
-        """Return a price of nothing."""
+        """Return a price of 0."""
         return Price(usd_in=0, usd_out=0, origin=Origin.LOCAL)
 
     def pace(self, model: Model) -> float:
-        """Return the seconds that a call takes, as the model's name says."""
-        return Options.of(model.name).latency
+        """Return the latency in the model's name."""
+        return RehearsalOptions.of(model.name).latency
 
     async def aclose(self) -> None:
-        """Hold nothing that needs closing."""
+        """Do nothing."""
 
 
 class Part:
@@ -63,7 +60,7 @@ class Part:
 
     free = True
 
-    def __init__(self, call: Call, options: Options, pace: Pace) -> None:
+    def __init__(self, call: Call, options: RehearsalOptions, pace: Pace) -> None:
         self._call = call
         self._options = options
         self._pace = pace
@@ -76,11 +73,11 @@ class Part:
         yield
 
     async def send(self) -> Outcome:
-        """Answer, or fail as told, after the time that the options say."""
+        """Answer, or fail if set to, after the latency in the options."""
         self._tries += 1
         began = time.perf_counter()
-        # The time of calls that are sent together starts together, however long making an
-        # answer takes; and that is done now, when calls take turns, not when many end together.
+        # Calls sent together start their clocks together, and build their answers now, one per
+        # loop turn, instead of when many end at once.
         await asyncio.sleep(0)
         outcome = self._outcome()
         until = began + self._options.latency
@@ -115,7 +112,7 @@ class Part:
 
 
 async def _recite(text: str, model: str, until: float, hear: Callable[[str, str], None]) -> None:
-    """Let a text be heard in slices of equal length until a time of `perf_counter`."""
+    """Stream a text in slices of equal length until a time of `perf_counter`."""
     began = time.perf_counter()
     slices = max(1, int((until - began) / SLICE_S))
     for number in range(slices):
@@ -124,7 +121,9 @@ async def _recite(text: str, model: str, until: float, hear: Callable[[str, str]
     hear(text, model)
 
 
-def structured_answer(call: Call, schema: AnswerSchema, scene: Scene, options: Options) -> str:
+def structured_answer(
+    call: Call, schema: AnswerSchema, scene: Scene, options: RehearsalOptions
+) -> str:
     """Return JSON that satisfies a schema; a ballot's verdict agrees with its scores."""
     speaker = Speaker.of(scene, options.name)
     said = [Point(p.title, speaker.line((p.text,))) for p in speaker.order]

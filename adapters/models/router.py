@@ -1,4 +1,4 @@
-"""The Models port of the whole process: each call goes to the backend that its model names."""
+"""The Models port of the whole process: routes each call to its model's backend."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from adapters.models.attempts import Patience
+from adapters.models.attempts import RetryPolicy
 from adapters.models.backends import Backend
 from adapters.models.client import HttpModels
 from engine.debate import REHEARSAL, Model, Price
@@ -17,15 +17,15 @@ from engine.ports import AttemptLog, Call, Models, Reply
 if TYPE_CHECKING:
     from adapters.models.rehearsal import RehearsalModels
 
-_REHEARSAL_WAIT_S = 0.05  # nothing offline gets better by waiting
+_REHEARSAL_WAIT_S = 0.05  # offline, waiting does not help
 
 
 class ModelRouter:
     """Every model of every backend, the built-in rehearsal one included."""
 
-    def __init__(self, online: HttpModels, patience: Patience) -> None:
+    def __init__(self, online: HttpModels, policy: RetryPolicy) -> None:
         self._online = online
-        self._patience = patience
+        self._policy = policy
 
     @property
     def backends(self) -> tuple[str, ...]:
@@ -33,15 +33,15 @@ class ModelRouter:
         return (REHEARSAL, *self._online.backends)
 
     async def complete(self, call: Call, log: AttemptLog) -> Reply:
-        """Ask a model. Raises ModelError, or UsageError for a backend that does not exist."""
+        """Ask a model. Raises ModelError, or UsageError for an unknown backend."""
         return await self._route(call.model).complete(call, log)
 
     async def price(self, model: Model) -> Price | None:
-        """Return a model's price, None if it is unknown; raises UsageError likewise."""
+        """Return a model's price, None if unknown; raises UsageError as `complete` does."""
         return await self._route(model).price(model)
 
     def pace(self, model: Model) -> float:
-        """Return how many seconds a call to a model usually takes; raises UsageError likewise."""
+        """Return a model's usual seconds per call; raises UsageError as `complete` does."""
         return self._route(model).pace(model)
 
     async def aclose(self) -> None:
@@ -52,8 +52,8 @@ class ModelRouter:
     def _rehearsal(self) -> RehearsalModels:
         from adapters.models.rehearsal import RehearsalModels  # texts that few debates need
 
-        wait = min(self._patience.first_wait, _REHEARSAL_WAIT_S)
-        return RehearsalModels(self._patience.model_copy(update={"first_wait": wait}))
+        wait = min(self._policy.first_wait, _REHEARSAL_WAIT_S)
+        return RehearsalModels(self._policy.model_copy(update={"first_wait": wait}))
 
     def _route(self, model: Model) -> Models:
         if model.backend == REHEARSAL:
@@ -68,15 +68,15 @@ class ModelRouter:
 def open_models(
     backends: Mapping[str, Backend],
     prices: Mapping[str, Price] | None = None,
-    patience: Patience | None = None,
+    policy: RetryPolicy | None = None,
 ) -> ModelRouter:
-    """Open the models of the given backends; nothing is connected before the first call.
+    """Return the models of the given backends; connects on the first call.
 
-    `prices` is by `backend/model` or model, in USD per million tokens. Raises SettingsError
-    when a backend takes the built-in one's name.
+    `prices` is by `backend/model` or model, in USD per million tokens. Raises SettingsError if a
+    backend has the built-in one's name.
     """
     if REHEARSAL in backends:
         raise SettingsError("“rehearsal” is built in; give that backend another name.")
-    patience = patience or Patience()
+    policy = policy or RetryPolicy()
     named = {backend.name: backend for backend in backends.values()}
-    return ModelRouter(HttpModels(named, prices or {}, patience), patience)
+    return ModelRouter(HttpModels(named, prices or {}, policy), policy)

@@ -1,4 +1,4 @@
-"""What a rehearsal model knows of a call: its cue, and where that is silent, its step."""
+"""What a rehearsal model knows about a call: its cue, or else its step."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """The part that a rehearsal model has to play; `words` is what it may say, None: no limit.
+    """A part for a rehearsal model; `words` is its limit, None without one.
 
     `own` is this side's stance in the asker's words, `thesis` side A's.
     """
@@ -72,17 +72,17 @@ class Scene:
 
     @property
     def closing(self) -> bool:
-        """Whether this is a side's last word."""
+        """Whether this is a side's last turn."""
         return self.round.startswith("closing")
 
     @property
     def short_topic(self) -> str:
-        """What is argued for and against, cut to what fits into a sentence."""
+        """The topic or thesis, shortened to fit into a sentence."""
         return shorten(self.thesis or self.topic)
 
 
 def shorten(text: str) -> str:
-    """Cut a text to what fits into a sentence, without its full stop."""
+    """Shorten a text to fit into a sentence, without its full stop."""
     if len(text) <= TOPIC_LENGTH:
         return text.rstrip(".。 ")
     return f"{text[: TOPIC_LENGTH - 1].rstrip()}…"
@@ -95,9 +95,9 @@ def one_line(text: str) -> str:
 
 
 def quote(text: str, chance: random.Random) -> str:
-    """Return a few words of a text; empty if it has no fuller sentence.
+    """Quote a few words of a text; empty if it has no suitable sentence.
 
-    They come from its numbered arguments where it has some, and from no quotation.
+    They come from its numbered arguments if it has any, and never from a quotation.
     """
     said = "\n".join(_ITEM.findall(text)) or text
     sentences = [one_line(s) for s in _SENTENCE.split(_MARKS.sub(" ", said))]
@@ -124,11 +124,11 @@ def quote_turns(answer: dict[str, Any], call: Call, chance: random.Random) -> No
 
 
 def chance(*parts: object) -> random.Random:
-    """Return a generator that the parts alone determine, on every machine and run."""
+    """Return a generator seeded by the parts, the same on every machine and run."""
     return random.Random(hashlib.blake2b(repr(parts).encode(), digest_size=8).digest())
 
 
 def strength(*parts: object) -> float:
-    """Return a number in [0, 1) that the parts alone determine."""
+    """Return a number in [0, 1) determined by the parts."""
     digest = hashlib.blake2b(repr(parts).encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big") / 2**64

@@ -1,4 +1,4 @@
-"""What a rehearsal model says: composed from the texts in `scripts/`, one file a language."""
+"""Speeches of rehearsal models, composed from the texts in `scripts/`, one file per language."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from adapters.models.options import Options
+from adapters.models.options import RehearsalOptions
 from adapters.models.scenes import Scene, chance, quote, shorten
 from engine.text import count_words
 
@@ -24,7 +24,7 @@ _STOP = re.compile(r"(?<=[^0-9\s][.!?])\s+|(?<=[。！？])")
 
 
 class Point(NamedTuple):
-    """An argument: a title of a few words and what stands behind it."""
+    """An argument: a short title and its text."""
 
     title: str
     text: str
@@ -48,7 +48,7 @@ class Script:
 
 @cache
 def load_script(language: str, stance: str) -> Script:
-    """Read one side's texts; a language without a file speaks English."""
+    """Read one side's texts, in English for a language without a file."""
     known = language if language in LANGUAGES else "en"
     text = files(__package__).joinpath("scripts", f"{known}.toml").read_text("utf-8")
     whole = tomllib.loads(text)
@@ -66,7 +66,7 @@ def _script(motion: str, side: dict[str, Any], phrases: Mapping[str, tuple[str, 
 
 @dataclass(frozen=True, slots=True)
 class Speaker:
-    """One model in one scene; `order` is this model's own order of its points."""
+    """One model in one scene; `order` is this model's order of points."""
 
     scene: Scene
     script: Script
@@ -75,14 +75,14 @@ class Speaker:
 
     @classmethod
     def of(cls, scene: Scene, name: str) -> Speaker:
-        """Cast a model by its name: it argues alike through a debate, and unlike others."""
+        """Cast a model by its name: it is consistent within a debate, and differs from others."""
         script = load_script(scene.language, scene.stance)
         seeded = chance(name, scene.topic, scene.side)
         order = seeded.sample(script.points, len(script.points))
         return cls(scene, script, tuple(order), seeded.randrange(1000))
 
     def line(self, variants: tuple[str, ...], quoted: str = "") -> str:
-        """Return this model's variant with its blanks filled in, in one pass."""
+        """Return this model's variant with the blanks filled in."""
         values = {
             "topic": self.scene.short_topic or self.script.motion,
             "quote": quoted,
@@ -118,19 +118,19 @@ class Speaker:
         return f"{self.phrase('stance')}{gap}{first}"
 
     def answer(self, fallback: tuple[str, ...]) -> str:
-        """Take up a few words of the opponent, where there are any."""
+        """Return a rebuttal that quotes the opponent, or else the fallback."""
         pick = random.Random(self.style)
         quoted = quote(self.scene.opposing, pick)
         return self.line(self.script.rebuttal if quoted else fallback, quoted)
 
 
 def _within(title: str) -> str:
-    """Return a title as it stands within a sentence; Turkish has a capital of its own for i."""
+    """Return a title as within a sentence; Turkish has its own capital of i."""
     return title[0].replace("İ", "i").lower() + title[1:]
 
 
-def compose(scene: Scene, options: Options) -> str:
-    """Return a turn as Markdown, within classic's limits unless the options say otherwise."""
+def compose(scene: Scene, options: RehearsalOptions) -> str:
+    """Return a turn as Markdown, within the limits of classic unless an option changes that."""
     speaker = Speaker.of(scene, options.name)
     if scene.kind == "summary":
         return speaker.phrase("neutral")
@@ -158,7 +158,7 @@ def compose(scene: Scene, options: Options) -> str:
 
 
 def _spoken(speaker: Speaker, lead: str, points: list[Point]) -> str:
-    """Return a speech of the duty that a seat has: asking, answering, summing up, closing."""
+    """Return a speech for a seat's duty: ask, answer, sum up or close."""
     scene, script = speaker.scene, speaker.script
     if scene.duty == "ask":
         questions = [speaker.line((text,)) for text in script.phrases["questions"][:3]]
@@ -202,7 +202,7 @@ def _numbered(lead: str, points: list[Point], speaker: Speaker) -> str:
 
 
 def _fit(text: str, words: int, speaker: Speaker) -> str:
-    """Return text of about so many words: cut at a sentence, or lengthened by more arguments."""
+    """Return a text of about `words` words: cut at a sentence, or extended by arguments."""
     turn = 0
     while count_words(text) < words:
         text = f"{text} {speaker.line((speaker.order[turn % len(speaker.order)].text,))}"

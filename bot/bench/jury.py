@@ -18,7 +18,7 @@ from typing import NamedTuple
 from rich.console import Console
 from rich.progress import Progress
 
-from bot.bench.jury_panels import Call, Panel, Product, ask_naive, ask_swapped, make_oracle
+from bot.bench.jury_panels import Panel, PanelCall, Product, ask_naive, ask_swapped, make_oracle
 from bot.bench.jury_world import WORLDS, Case, World, make_case, make_court, make_rng
 from bot.bench.machine import print_result
 from bot.bench.workers import open_workers, submit
@@ -32,7 +32,7 @@ WHOLE_INTERVAL = 1.96
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Simulation:
     """What is simulated: installations by seed, each with debates to learn from and to count."""
 
     seeds: range
@@ -40,7 +40,7 @@ class Plan:
     learning: int
 
 
-class Score(NamedTuple):
+class PanelScore(NamedTuple):
     """How a panel did in one installation, a mean over its debates.
 
     `accuracy` and `lean` (what A got beyond what it earned) are shares of 1.
@@ -52,7 +52,7 @@ class Score(NamedTuple):
     audits: float
 
 
-class Line(NamedTuple):
+class PanelLine(NamedTuple):
     """A panel in one world: points, percent and calls; `interval` is half a 95 % one."""
 
     panel: str
@@ -64,7 +64,7 @@ class Line(NamedTuple):
     audits: float
 
 
-Scores = Mapping[str, Score]
+Scores = Mapping[str, PanelScore]
 
 
 async def run_jury(debates: int, seeds: int, first_seed: int, learning: int) -> None:
@@ -73,7 +73,7 @@ async def run_jury(debates: int, seeds: int, first_seed: int, learning: int) -> 
         raise UsageError(
             f"--learning is {learning}; it has to be at least {LABELS}, to be voted on."
         )
-    plan = Plan(range(first_seed, first_seed + seeds), debates, learning)
+    plan = Simulation(range(first_seed, first_seed + seeds), debates, learning)
     try:
         found = await _simulate(plan)
     except (asyncio.CancelledError, BrokenProcessPool):
@@ -83,7 +83,7 @@ async def run_jury(debates: int, seeds: int, first_seed: int, learning: int) -> 
     print_result(_report(plan, lines))
 
 
-async def _simulate(plan: Plan) -> dict[str, list[Scores]]:
+async def _simulate(plan: Simulation) -> dict[str, list[Scores]]:
     """Measure every world and seed, as many at once as there are cores."""
     jobs = [(world, seed) for world in WORLDS for seed in plan.seeds]
     console = Console(stderr=True)
@@ -103,7 +103,7 @@ async def _simulate(plan: Plan) -> dict[str, list[Scores]]:
     return named
 
 
-def measure(world: World, seed: int, plan: Plan) -> dict[str, Score]:
+def measure(world: World, seed: int, plan: Simulation) -> dict[str, PanelScore]:
     """Hold one installation's debates before every panel."""
     rng = make_rng(world.name, seed)
     court = make_court(world, rng)
@@ -124,9 +124,9 @@ def measure(world: World, seed: int, plan: Plan) -> dict[str, Score]:
     return {name: _score(cases, [panel(case) for case in cases]) for name, panel in panels.items()}
 
 
-def _score(cases: Sequence[Case], calls: Sequence[Call]) -> Score:
+def _score(cases: Sequence[Case], calls: Sequence[PanelCall]) -> PanelScore:
     pairs = list(zip(cases, calls, strict=True))
-    return Score(
+    return PanelScore(
         accuracy=fmean(_credit(call, case.winner) for case, call in pairs),
         lean=fmean(_credit(call, "A") - (case.winner == "A") for case, call in pairs),
         calls=fmean(call.calls for call in calls),
@@ -134,11 +134,11 @@ def _score(cases: Sequence[Case], calls: Sequence[Call]) -> Score:
     )
 
 
-def _credit(call: Call, winner: str) -> float:
+def _credit(call: PanelCall, winner: str) -> float:
     return 0.5 if call.winner == TIE else float(call.winner == winner)
 
 
-def _summarise(installations: Sequence[Scores]) -> Iterator[Line]:
+def _summarise(installations: Sequence[Scores]) -> Iterator[PanelLine]:
     """Compare every panel with the oracle, over the installations of one world."""
     best = fmean(scores[ORACLE].accuracy for scores in installations) - 0.5
     for panel in installations[0]:
@@ -150,7 +150,7 @@ def _summarise(installations: Sequence[Scores]) -> Iterator[Line]:
             for score, scores in zip(found, installations, strict=True)
         ]
         error = stdev(gaps) / math.sqrt(len(gaps)) / best if len(gaps) > 1 else math.nan
-        yield Line(
+        yield PanelLine(
             panel=panel,
             accuracy=100 * accuracy,
             share=100 * share,
@@ -161,7 +161,7 @@ def _summarise(installations: Sequence[Scores]) -> Iterator[Line]:
         )
 
 
-def _over_worlds(lines: Mapping[str, Sequence[Line]]) -> Iterator[dict[str, float | str]]:
+def _over_worlds(lines: Mapping[str, Sequence[PanelLine]]) -> Iterator[dict[str, float | str]]:
     """Return each panel's share on average and in its worst world, and the rest at its worst."""
     for one in zip(*lines.values(), strict=True):
         worst = min(one, key=lambda line: line.share)
@@ -177,7 +177,7 @@ def _over_worlds(lines: Mapping[str, Sequence[Line]]) -> Iterator[dict[str, floa
         }
 
 
-def _report(plan: Plan, lines: Mapping[str, Sequence[Line]]) -> dict[str, object]:
+def _report(plan: Simulation, lines: Mapping[str, Sequence[PanelLine]]) -> dict[str, object]:
     return {
         "bench": "jury",
         "seeds": [plan.seeds.start, plan.seeds.stop - 1],
@@ -196,7 +196,7 @@ def _rounded(row: Mapping[str, float | str]) -> dict[str, float | str]:
     }
 
 
-def render(lines: Mapping[str, Sequence[Line]]) -> str:
+def render(lines: Mapping[str, Sequence[PanelLine]]) -> str:
     """Lay the table out as text: a panel a row, a world a column."""
     heads = ["average", "±", "worst", "±", *lines, "calls", "audits", "lean"]
     rows = [f"{'share of the gain, %':22}" + "".join(f"{head:>9}" for head in heads)]

@@ -24,7 +24,7 @@ SWAPPED_JURORS = 3
 REFIT = 100  # debates between two fits; the product fits once a minute
 
 
-class Call(NamedTuple):
+class PanelCall(NamedTuple):
     """A panel's winner, a contender or a tie, and the calls it took: to decide, to audit."""
 
     winner: str
@@ -32,31 +32,31 @@ class Call(NamedTuple):
     audits: int = 0
 
 
-Panel = Callable[[Case], Call]
+Panel = Callable[[Case], PanelCall]
 
 
-def ask_naive(case: Case) -> Call:
+def ask_naive(case: Case) -> PanelCall:
     """Hold the usual panel: six jurors that see names, one order, the majority of verdicts."""
     said = [case.ask(at, SIDES, blind=False).verdict for at in range(NAIVE_JURORS)]
-    return Call(_majority(said), NAIVE_JURORS)
+    return PanelCall(_majority(said), NAIVE_JURORS)
 
 
-def ask_swapped(case: Case) -> Call:
+def ask_swapped(case: Case) -> PanelCall:
     """Hold a strict panel: three jurors in both orders, who count where they stay the same."""
     said = []
     for at in range(SWAPPED_JURORS):
         both = {case.ask(at, order, blind=False).verdict for order in (SIDES, SIDES[::-1])}
         said.append(both.pop() if len(both) == 1 else TIE)
-    return Call(_majority(said), 2 * SWAPPED_JURORS)
+    return PanelCall(_majority(said), 2 * SWAPPED_JURORS)
 
 
 def make_oracle(court: Court) -> Panel:
     """Return the panel that feels what the best six feel, unbent, and knows what each is worth."""
     weights = weigh_perfectly(court)
 
-    def ask(case: Case) -> Call:
+    def ask(case: Case) -> PanelCall:
         whole = sum(weight * case.felt[at] for at, weight in weights.items())
-        return Call("A" if whole > 0 else "B", len(weights))
+        return PanelCall("A" if whole > 0 else "B", len(weights))
 
     return ask
 
@@ -69,7 +69,7 @@ class Product:
     past: list[PastDebate] = field(default_factory=list)
     learnt: Fit = field(default_factory=lambda: fit(()))
 
-    def ask(self, case: Case) -> Call:
+    def ask(self, case: Case) -> PanelCall:
         """Hold a panel, and learn from it now and then."""
         ordinal = len(self.past) + 1
         setup = seat_panel(
@@ -90,7 +90,7 @@ class Product:
         if ordinal % REFIT == 0:
             self.learnt = fit(self.past)
         audits = sum(ballot.audit for ballot in ballots)
-        return Call(verdict.winner or TIE, len(ballots) - audits, audits)
+        return PanelCall(verdict.winner or TIE, len(ballots) - audits, audits)
 
     def label(self, humans: Sequence[str]) -> Product:
         """Return this installation as it were had people voted on its newest debates."""

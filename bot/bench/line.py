@@ -13,7 +13,7 @@ from pathlib import Path
 from adapters.storage.database import Database
 from adapters.storage.migrate import migrate
 from adapters.storage.store import SqlStore
-from bot.app import Line, defaults_of, first_error
+from bot.app import MainLine, defaults_of, first_error
 from bot.settings.settings import Settings
 from engine.debate import Model
 from engine.line.intake import Defaults
@@ -77,7 +77,7 @@ async def open_line(models: Models) -> AsyncIterator[tuple[Service, HeldBack]]:
         store = SqlStore(database)
         dispatcher = HeldBack()
         venue = MemoryVenue(recording=False)
-        line = Line(store, models, load_prompts(), [venue], dispatcher)
+        line = MainLine(store, models, load_prompts(), [venue], dispatcher)
         try:
             async with line.running():
                 yield line.service, dispatcher

@@ -196,7 +196,7 @@ class Tries:
 
     def ended(self, attempt: Attempt, reply: Reply | None = None) -> None:
         """Note how it ended; `reply` is given with the try that succeeded."""
-        if attempt.widens:
+        if attempt.doubles_cap:
             self._tokens_out *= 2
         if self._start is not None:
             self._steps.ended(self._start, attempt, reply)

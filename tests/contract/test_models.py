@@ -10,9 +10,9 @@ import orjson
 import pytest
 from pydantic import BaseModel, Field
 
-from adapters.models.attempts import Patience
+from adapters.models.attempts import RetryPolicy
 from adapters.models.backends import Backend
-from adapters.models.options import Options
+from adapters.models.options import RehearsalOptions
 from adapters.models.rehearsal import structured_answer
 from adapters.models.router import ModelRouter, open_models
 from adapters.models.scenes import Scene
@@ -23,7 +23,7 @@ from tests.doubles import model_server as acts
 from tests.doubles.attempt_log import RecordedAttempts
 from tests.doubles.model_server import ModelServer
 
-QUICK = Patience(tries=4, first_wait=0.001)
+QUICK = RetryPolicy(tries=4, first_wait=0.001)
 
 
 class Choice(BaseModel):
@@ -80,7 +80,7 @@ def respond(body: acts.Body) -> str:
     schema = body["response_format"]["json_schema"]
     asked = AnswerSchema(schema["name"], schema["schema"])
     call = call_of(Model.parse("rehearsal/oak"), schema=asked)
-    return structured_answer(call, asked, Scene.of(call), Options.of("oak"))
+    return structured_answer(call, asked, Scene.of(call), RehearsalOptions.of("oak"))
 
 
 @pytest.fixture(params=["rehearsal", "http"])

@@ -21,7 +21,7 @@ from sqlalchemy import MetaData, create_engine, select
 
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
-from bot.app import Line
+from bot.app import MainLine
 from engine.debate import Debate
 from engine.line.intake import Order
 from engine.store import DebateRecord, ExportFilter
@@ -125,7 +125,7 @@ class Scene:
             path = shutil.copy(self.folder / "debate.db", self.folder / "copy.db")
             store = SqlStore(Database(f"sqlite+aiosqlite:///{path}"))
             models = TellingModels(Fate(self.folder), inputs.price)
-            service = Line(store, models, inputs.prompts, [MemoryVenue()]).service
+            service = MainLine(store, models, inputs.prompts, [MemoryVenue()]).service
             debate = (await service.start(order, inputs.defaults)).debate
             await store.close()
             return debate

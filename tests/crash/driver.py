@@ -15,10 +15,10 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from adapters.models.attempts import Patience
+from adapters.models.attempts import RetryPolicy
 from adapters.models.rehearsal import RehearsalModels
 from adapters.storage.database import Database
-from bot.app import Line
+from bot.app import MainLine
 from engine.debate import Model, Price, Status
 from engine.errors import LeaseLostError
 from engine.line.intake import Order
@@ -48,7 +48,7 @@ class TellingModels(RehearsalModels):
     """The rehearsal models at a price, which note each step that they are asked for."""
 
     def __init__(self, fate: Fate, price: Price) -> None:
-        super().__init__(Patience())
+        super().__init__(RetryPolicy())
         self._fate = fate
         self._price = price
 
@@ -72,7 +72,7 @@ async def hold(folder: Path, order: Order, *, shared: bool) -> None:
     await venue.remember()
     begun = await find(store)
     inputs = CHANGED if begun else FIRST
-    line = Line(store, TellingModels(fate, inputs.price), inputs.prompts, [venue])
+    line = MainLine(store, TellingModels(fate, inputs.price), inputs.prompts, [venue])
     venue.listener = hearing(line.service, venue)
     # Before anything runs: there is no debate to lose until it is stored.
     debate = begun or (await line.service.start(order, inputs.defaults)).debate
@@ -85,7 +85,7 @@ async def hold(folder: Path, order: Order, *, shared: bool) -> None:
     await store.close()
 
 
-async def look(line: Line, *, again: bool) -> None:
+async def look(line: MainLine, *, again: bool) -> None:
     """Take up what another process has left; where it may still live, `again` and again."""
     await line.reconcile()
     while again:
@@ -94,7 +94,7 @@ async def look(line: Line, *, again: bool) -> None:
 
 
 async def vote(
-    line: Line,
+    line: MainLine,
     store: Store,
     venue: SurvivingVenue,
     debate_id: str,

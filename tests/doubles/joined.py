@@ -9,7 +9,7 @@ from typing import NamedTuple
 from adapters.models.router import open_models
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
-from bot.app import Line
+from bot.app import MainLine
 from engine.ports import Audience, Clock, Models, Venue
 from engine.prompts.library import Prompts, load_prompts
 
@@ -17,7 +17,7 @@ from engine.prompts.library import Prompts, load_prompts
 class Joined(NamedTuple):
     """A line that runs, and its store."""
 
-    line: Line
+    line: MainLine
     store: SqlStore
 
 
@@ -32,7 +32,9 @@ async def joined(
 ) -> AsyncIterator[Joined]:
     """Run a process until the body ends; it stops in order, and closes models and store."""
     store, models = SqlStore(Database(url)), models or open_models({})
-    line = Line(store, models, prompts or load_prompts(), venues, audience=audience, clock=clock)
+    line = MainLine(
+        store, models, prompts or load_prompts(), venues, audience=audience, clock=clock
+    )
     try:
         async with line.running():
             yield Joined(line, store)

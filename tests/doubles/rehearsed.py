@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from adapters.models.attempts import Patience
+from adapters.models.attempts import RetryPolicy
 from adapters.models.rehearsal import RehearsalModels
 from engine.debate import Model, Sampling, Setup, Turn
 from engine.errors import ModelError, RostrumError
@@ -99,7 +99,7 @@ class RehearsedDesk:
             raise said
         if said is None:
             call = Call(self.session, step, model, tuple(messages), sampling, schema, cue or {})
-            patience = Patience(tries=1)
+            patience = RetryPolicy(tries=1)
             reply = await RehearsalModels(patience).complete(call, RecordedAttempts())
         else:
             reply = Reply(text=said, finish="stop", model=model.name)

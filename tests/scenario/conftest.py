@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
-from adapters.models.attempts import Patience
+from adapters.models.attempts import RetryPolicy
 from adapters.models.backends import Backend
 from adapters.models.router import open_models
 from adapters.storage.store import SqlStore
-from bot.app import Line
+from bot.app import MainLine
 from engine.debate import Debate, Model, Price, Sampling
 from engine.line.intake import Defaults, Order
 from engine.line.service import Service, Started
@@ -44,7 +44,7 @@ SIDES = {"A": Model.parse("near/ana"), "B": Model.parse("near/ben")}
 JURORS = tuple(Model.parse(f"near/j{number}#kin{number}") for number in range(1, 7))
 PLAIN_SEED = 1  # of a debate whose panel is not audited
 PRICE = Price(usd_in=1.0, usd_out=2.0)
-QUICK = Patience(tries=3, first_wait=0.001, longest_wait=0.002, obeyed_wait=0.2)
+QUICK = RetryPolicy(tries=3, first_wait=0.001, longest_wait=0.002, max_retry_after=0.2)
 SWIFT = VenueLimits(typing_seconds=0.05, send_seconds=0.1)
 NO_CAPS = Caps(
     debate_usd=None,
@@ -146,7 +146,7 @@ class Running:
 
     service: Service
     store: SqlStore
-    line: Line
+    line: MainLine
     venue: MemoryVenue
 
     async def start(self, defaults: Defaults = DEFAULTS, **asked_for: Any) -> Started:
@@ -205,7 +205,7 @@ class Stage:
         *,
         prompts: Prompts | None = None,
         price: Price | None = PRICE,
-        patience: Patience = QUICK,
+        patience: RetryPolicy = QUICK,
     ) -> AsyncIterator[Running]:
         """Run a process until the body ends; it stops in order."""
         backend = Backend.of(

@@ -14,15 +14,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from adapters.models.attempts import Patience
+from adapters.models.attempts import RetryPolicy
 from tests.doubles import model_server as acts
 from tests.doubles.model_server import Absence, Act
 from tests.scenario.fault_stage import TURNS, UNREADABLE, FaultStage, Held, House, Step
 
 SCALE = 1 / 20  # of the waits, and of the time that a server is away
-CURT = Patience(tries=2, first_wait=0.01)
-USUAL = Patience()
-PATIENT = Patience(
+CURT = RetryPolicy(tries=2, first_wait=0.01)
+USUAL = RetryPolicy()
+PATIENT = RetryPolicy(
     tries=USUAL.tries,
     first_wait=USUAL.first_wait * SCALE,
     longest_wait=USUAL.longest_wait * SCALE,
@@ -169,7 +169,7 @@ def prepare_jurors(name: str, house: House) -> None:
     house.disturb(first, unreadable)
 
 
-async def hold_once(path: Path, names: Sequence[str], patience: Patience) -> dict[str, Held]:
+async def hold_once(path: Path, names: Sequence[str], patience: RetryPolicy) -> dict[str, Held]:
     """Hold a debate for each case, all at once."""
     houses = {name: house_of(place, name) for place, name in enumerate(names)}
     stage = FaultStage(path, tuple(houses.values()), patience)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from adapters.models.attempts import Patience
+from adapters.models.attempts import RetryPolicy
 from adapters.models.backends import Backend
 from adapters.models.router import open_models
 from engine.debate import Debate, Model, Turn
@@ -186,7 +186,7 @@ class FaultStage:
 
     path: Path
     houses: Sequence[House]
-    patience: Patience
+    patience: RetryPolicy
     venue: MemoryVenue = field(default_factory=lambda: MemoryVenue(limits=QUIET))
 
     @asynccontextmanager

@@ -21,7 +21,7 @@ import orjson
 
 from adapters.discord import render as discord
 from adapters.discord.payload import Payload as DiscordPayload
-from adapters.models.attempts import Patience
+from adapters.models.attempts import RetryPolicy
 from adapters.models.router import open_models
 from adapters.slack import render as slack
 from adapters.slack.payload import Payload as SlackPayload
@@ -66,7 +66,7 @@ DEFAULTS = USUAL.model_copy(
 )
 VOTE_SECONDS = 60 * float((BUILT_IN | DEFAULTS).given()["vote_minutes"])
 LONG = 120  # characters of a text that are kept as they are
-NO_WAIT = Patience(tries=2, first_wait=0.0, longest_wait=0.0, obeyed_wait=0.0)
+NO_WAIT = RetryPolicy(tries=2, first_wait=0.0, longest_wait=0.0, max_retry_after=0.0)
 
 
 class Recorded(NamedTuple):

@@ -19,7 +19,7 @@ from ulid import ULID
 
 from adapters.models.router import open_models
 from adapters.storage.store import SqlStore
-from bot.app import Line
+from bot.app import MainLine
 from engine.dataset.writer import export
 from engine.prompts.library import load_prompts
 from engine.store import ExportFilter
@@ -78,7 +78,7 @@ async def test_a_background_task_that_dies_ends_the_process_with_its_exception(
         raise ZeroDivisionError(task)
 
     monkeypatch.setattr(task, die)
-    line = Line(store, open_models({}), load_prompts(), [MemoryVenue()])
+    line = MainLine(store, open_models({}), load_prompts(), [MemoryVenue()])
     with pytest.raises(ExceptionGroup) as ended:
         async with asyncio.timeout(5), line.running():
             await asyncio.Event().wait()

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
-from adapters.models.attempts import Patience
+from adapters.models.attempts import RetryPolicy
 from engine.debate import Debate, Model, Status
 from engine.store import CallRecord, DebateRecord
 from tests.doubles import model_server as acts
@@ -170,7 +170,7 @@ async def test_a_backend_that_hangs_is_given_up_at_its_deadline(stage: Stage) ->
 
 
 async def test_a_backend_that_comes_back_is_waited_for(stage: Stage) -> None:
-    patience = Patience(tries=6, first_wait=0.05, longest_wait=0.4)
+    patience = RetryPolicy(tries=6, first_wait=0.05, longest_wait=0.4)
     async with stage.process(patience=patience) as line:
         started = await line.start()
         await line.until(started.debate.id, lambda _: len(stage.server.requests) >= 3)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import orjson
 import pytest
 
-from adapters.models.attempts import Patience
+from adapters.models.attempts import RetryPolicy
 from adapters.models.rehearsal import RehearsalModels
 from engine.debate import Scores
 from engine.errors import ModelError
@@ -96,7 +96,7 @@ async def held(
     limits = {"team": {"free_minutes": 1.2}}
     sampling = dict.fromkeys(WARM, DEFAULTS.sampling["debater"])
     changes = {"format": format, "scores": scores, "limits": limits, "sampling": sampling}
-    async with hall.open(MarkingModels(Patience(tries=1))) as session:
+    async with hall.open(MarkingModels(RetryPolicy(tries=1))) as session:
         debate_id = await session.start(DEFAULTS.model_copy(update=changes), user="ann")
         debate = await session.voting(debate_id)
         before = "\n".join(message.body for message in hall.thread())
@@ -144,7 +144,7 @@ async def test_captains_that_are_back_after_a_restart_change_nothing_that_was_sa
     sides = with_sides("maple?latency=0.02", "willow?latency=0.02")
     sampling = dict.fromkeys(WARM, DEFAULTS.sampling["debater"])
     defaults = sides.model_copy(update={"format": "team", "sampling": sampling})
-    async with hall.open(Captainless(Patience(tries=1))) as session:
+    async with hall.open(Captainless(RetryPolicy(tries=1))) as session:
         debate_id = await session.start(defaults)
         async with asyncio.timeout(20):
             while await session.store.journal.turns_held(debate_id) < 18:  # noqa: ASYNC110

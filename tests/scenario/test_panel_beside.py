@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.models.attempts import Patience
+from adapters.models.attempts import RetryPolicy
 from adapters.models.rehearsal import RehearsalModels
 from engine.debate import Model
 from engine.line.ahead import warm_up
@@ -22,7 +22,7 @@ class WatchedModels(RehearsalModels):
     """The rehearsal models, which remember what was asked and answered, in order."""
 
     def __init__(self) -> None:
-        super().__init__(Patience())
+        super().__init__(RetryPolicy())
         self.seen: list[tuple[str, str]] = []
 
     async def complete(self, call: Call, log: AttemptLog) -> Reply:

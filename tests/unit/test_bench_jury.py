@@ -18,9 +18,9 @@ from bot.bench.jury import (
     ORACLE,
     SWAPPED,
     UNLABELLED,
-    Line,
-    Plan,
+    PanelLine,
     Scores,
+    Simulation,
     measure,
     render,
     run_jury,
@@ -66,11 +66,11 @@ def _cases(seed: int = 1, count: int = MANY) -> list[Case]:
 @pytest.fixture(scope="module")
 def scores() -> Scores:
     """What every panel got in one installation of the harsh world."""
-    return measure(HARSH, 1, Plan(range(1), 400, 200))
+    return measure(HARSH, 1, Simulation(range(1), 400, 200))
 
 
 def test_a_seed_gives_the_same_figures_again() -> None:
-    plan = Plan(range(1), 20, 200)
+    plan = Simulation(range(1), 20, 200)
     assert measure(HERD, 7, plan) == measure(HERD, 7, plan)
     assert measure(HERD, 7, plan) != measure(HERD, 8, plan)
 
@@ -151,7 +151,7 @@ def test_the_others_are_what_they_say() -> None:
 
 
 def test_the_table_has_a_row_for_each_panel_and_a_column_for_each_world() -> None:
-    line = Line(UNLABELLED, 80.0, 93.25, 3.0, -0.25, 4.0, 0.4)
+    line = PanelLine(UNLABELLED, 80.0, 93.25, 3.0, -0.25, 4.0, 0.4)
     worse = line._replace(share=88.0, interval=4.0, lean=0.5)
     heads, row = (line.split() for line in render({"mild": [line], "herd": [worse]}).splitlines())
     assert heads[-9:] == ["average", "±", "worst", "±", "mild", "herd", "calls", "audits", "lean"]

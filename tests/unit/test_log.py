@@ -16,7 +16,7 @@ import structlog
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.models.attempts import Patience
+from adapters.models.attempts import RetryPolicy
 from adapters.models.rehearsal import RehearsalModels
 from bot.log import about, configure, escape_controls
 from bot.settings.sections import LogSettings
@@ -115,7 +115,7 @@ class TalkativeModels(RehearsalModels):
 
 async def test_what_a_library_says_while_a_debate_runs_names_the_debate(database_url: str) -> None:
     read = start(format="json")
-    async with Hall(database_url).open(TalkativeModels(Patience())) as session:
+    async with Hall(database_url).open(TalkativeModels(RetryPolicy())) as session:
         debates = [await session.start(), await session.start()]
         for debate in debates:
             await session.voting(debate)

@@ -14,7 +14,7 @@ import pytest
 from pydantic import SecretStr
 
 from adapters.models import connection
-from adapters.models.attempts import Patience
+from adapters.models.attempts import RetryPolicy
 from adapters.models.backends import Backend
 from adapters.models.discovery import probe
 from adapters.models.router import ModelRouter, open_models
@@ -29,7 +29,7 @@ from tests.doubles.model_server import ModelServer
 KEY = "sk-canary-0123456789abcdef"
 # OpenSSL then knows no authority, as on a machine where Python brings its own OpenSSL.
 NO_AUTHORITIES = {"SSL_CERT_FILE": "/nowhere.pem", "SSL_CERT_DIR": "/nowhere"}
-QUICK = Patience(tries=3, first_wait=0.001, obeyed_wait=120)
+QUICK = RetryPolicy(tries=3, first_wait=0.001, max_retry_after=120)
 SCHEMA = AnswerSchema("thing", {"type": "object", "properties": {"a": {"type": "string"}}})
 
 
@@ -42,7 +42,7 @@ async def server() -> AsyncIterator[ModelServer]:
 
 @asynccontextmanager
 async def opened(
-    server: ModelServer, patience: Patience = QUICK, **given: Any
+    server: ModelServer, patience: RetryPolicy = QUICK, **given: Any
 ) -> AsyncIterator[ModelRouter]:
     """Open the models of one backend on the server; `prices` and backend settings as given."""
     prices = given.pop("prices", {})
@@ -150,12 +150,12 @@ async def test_a_wait_over_the_limit_is_final_and_says_so(server: ModelServer) -
 
 
 def test_the_default_patience_survives_twenty_seconds() -> None:
-    patience = Patience()
+    patience = RetryPolicy()
     assert sum(patience.wait(n, 0.0) for n in range(1, patience.tries)) > 20
 
 
 async def test_a_server_that_comes_back_is_waited_for(server: ModelServer) -> None:
-    patience = Patience(tries=10, first_wait=0.05, longest_wait=0.2)
+    patience = RetryPolicy(tries=10, first_wait=0.05, longest_wait=0.2)
     async with opened(server, patience) as models:
         await models.complete(call_of(), RecordedAttempts())
         await server.down(0.4)
@@ -248,7 +248,7 @@ async def test_a_cap_used_up_by_reasoning_is_doubled_once(server: ModelServer) -
     reply = await ask(server, log)
     assert reply.text
     assert [body["max_tokens"] for body in server.requests] == [500, 1000]
-    assert [attempt.widens for attempt in log.attempts] == [True, False]
+    assert [attempt.doubles_cap for attempt in log.attempts] == [True, False]
 
 
 async def test_a_cap_used_up_twice_says_which_setting_to_raise(server: ModelServer) -> None:

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from adapters.models.attempts import Patience
+from adapters.models.attempts import RetryPolicy
 from adapters.models.fabrication import Fabricator
-from adapters.models.options import Options
+from adapters.models.options import RehearsalOptions
 from adapters.models.rehearsal import RehearsalModels
 from adapters.models.scenes import Scene, chance
 from adapters.models.speeches import LANGUAGES, Point, compose
@@ -46,7 +46,7 @@ async def ask(name: str, log: RecordedAttempts | None = None, **changes: Any) ->
         "sampling": Sampling(temperature=0.7, max_tokens=500),
         "cue": {"topic": TOPICS["en"], "side": "A", "round": "opening", "language": "en"},
     }
-    models = RehearsalModels(Patience(tries=3, first_wait=0.001))
+    models = RehearsalModels(RetryPolicy(tries=3, first_wait=0.001))
     return await models.complete(Call(**(given | changes)), log or RecordedAttempts())
 
 
@@ -65,7 +65,7 @@ def test_turns_keep_the_limits_of_classic_in_every_language(language: str, name:
     heard = ""
     for round in ROUNDS:
         for side in "AB":
-            text = compose(scene(language, round, side, opposing=heard), Options.of(name))
+            text = compose(scene(language, round, side, opposing=heard), RehearsalOptions.of(name))
             heard = text
             if round == "closing":
                 synthesis, decision = split_closing(text)
@@ -79,35 +79,35 @@ def test_turns_keep_the_limits_of_classic_in_every_language(language: str, name:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_longest_topic_still_fits_a_closing(language: str) -> None:
     long = Scene(topic="W" * 9000, round="closing", language=language)
-    assert len(split_closing(compose(long, Options.of("maple")))[0]) <= 500
+    assert len(split_closing(compose(long, RehearsalOptions.of("maple")))[0]) <= 500
 
 
 def test_an_opening_is_on_its_topic_and_sides_differ() -> None:
-    said = [compose(scene(side=side), Options.of("maple")) for side in "AB"]
+    said = [compose(scene(side=side), RehearsalOptions.of("maple")) for side in "AB"]
     assert all(TOPICS["en"] in text for text in said)
     assert said[0] != said[1]
 
 
 def test_models_differ_and_each_repeats_itself_exactly() -> None:
-    said = {name: compose(scene(), Options.of(name)) for name in ("a", "b", "c", "d", "e")}
+    said = {name: compose(scene(), RehearsalOptions.of(name)) for name in ("a", "b", "c", "d", "e")}
     assert len(set(said.values())) >= 4
-    assert said["a"] == compose(scene(), Options.of("a"))
+    assert said["a"] == compose(scene(), RehearsalOptions.of("a"))
 
 
 def test_rounds_bring_new_arguments() -> None:
-    said = [compose(scene(round=round), Options.of("maple")) for round in ROUNDS[:3]]
+    said = [compose(scene(round=round), RehearsalOptions.of("maple")) for round in ROUNDS[:3]]
     titles = [line.split("**")[1] for text in said for line in text.splitlines() if "**" in line]
     assert len(titles) == len(set(titles))
 
 
 def test_a_reply_quotes_the_opponent() -> None:
     heard = "1. **Rest.** Commuters sleep two hours less than those who stay at home.\n\n2. Short."
-    text = compose(scene(round="rebuttal", side="B", opposing=heard), Options.of("maple"))
+    text = compose(scene(round="rebuttal", side="B", opposing=heard), RehearsalOptions.of("maple"))
     assert "Commuters sleep two hours less than those who stay…" in text
 
 
 def test_an_unknown_language_speaks_english() -> None:
-    text = compose(Scene(topic="X", round="opening", language="fi"), Options.of("maple"))
+    text = compose(Scene(topic="X", round="opening", language="fi"), RehearsalOptions.of("maple"))
     assert "thesis" in text
 
 
@@ -118,7 +118,9 @@ async def test_a_language_may_name_its_region(language: str) -> None:
 
 
 def test_a_repeated_rebuttal_is_not_the_same_again() -> None:
-    one, two = (compose(scene(round=r), Options.of("oak")) for r in ("rebuttal", "rebuttal-2"))
+    one, two = (
+        compose(scene(round=r), RehearsalOptions.of("oak")) for r in ("rebuttal", "rebuttal-2")
+    )
     assert one != two
 
 
@@ -144,7 +146,7 @@ def test_no_topic_or_opponent_breaks_a_turn(topic: str, heard: str, round: str) 
         sampling=Sampling(temperature=0, max_tokens=1),
         cue={"topic": topic, "opposing": heard},
     )
-    text = compose(Scene.of(call), Options.of("maple"))
+    text = compose(Scene.of(call), RehearsalOptions.of("maple"))
     assert count_words(text) <= 500
     assert text.replace("\n", "").isprintable()
 
@@ -175,22 +177,24 @@ async def test_garbage_is_no_json() -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_over_passes_every_limit(language: str) -> None:
-    turn = compose(scene(language), Options.of("maple?over"))
+    turn = compose(scene(language), RehearsalOptions.of("maple?over"))
     assert count_words(turn) > 500
     assert count_arguments(turn) > 3
-    synthesis, decision = split_closing(compose(scene(language, "closing"), Options.of("m?over")))
+    synthesis, decision = split_closing(
+        compose(scene(language, "closing"), RehearsalOptions.of("m?over"))
+    )
     assert len(synthesis) > (500 if language != "zh" else 200)
     assert count_words(decision) > 200
 
 
 def test_over_always_does_not_shorten() -> None:
-    stubborn = compose(scene(kind="shorten"), Options.of("maple?over=always"))
+    stubborn = compose(scene(kind="shorten"), RehearsalOptions.of("maple?over=always"))
     assert count_words(stubborn) > 500
 
 
 @pytest.mark.parametrize("words", [60, 200, 450])
 def test_words_are_about_as_many_as_asked(words: int) -> None:
-    said = count_words(compose(scene(), Options.of(f"maple?words={words}")))
+    said = count_words(compose(scene(), RehearsalOptions.of(f"maple?words={words}")))
     assert 0.6 * words <= said <= words
 
 

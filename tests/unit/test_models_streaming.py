@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from adapters.models.attempts import Patience
+from adapters.models.attempts import RetryPolicy
 from adapters.models.backends import Backend
 from adapters.models.router import ModelRouter, open_models
 from engine.debate import Model, Price, Sampling
@@ -20,7 +20,7 @@ from tests.doubles import model_server as acts
 from tests.doubles.attempt_log import RecordedAttempts
 from tests.doubles.model_server import ModelServer
 
-QUICK = Patience(tries=3, first_wait=0.001)
+QUICK = RetryPolicy(tries=3, first_wait=0.001)
 PRICES = {"online/m": Price(usd_in=1, usd_out=2)}
 TEXT = "Tea is calmer, cheaper and older than coffee."
 

@@ -160,10 +160,10 @@ async def test_only_a_try_that_may_write_twice_as_much_is_covered_for_it(
     steps = await open_steps(PricedModels())
     log = Tries(steps, Call("session", "turn/opening/A", MODEL, ASK, SAMPLING, price=PRICE))
     covered = []
-    for number, widens in ((1, False), (2, True), (3, False)):
+    for number, doubles_cap in ((1, False), (2, True), (3, False)):
         await log.began(number)
         covered.append(steps.spent)
-        log.ended(Attempt(number=number, error="no", cost=0.0, widens=widens))
+        log.ended(Attempt(number=number, error="no", cost=0.0, doubles_cap=doubles_cap))
     assert covered == pytest.approx([0.1, 0.1, 0.2])
     await steps.flush()
 
