@@ -1,4 +1,4 @@
-"""Where every part is made and joined; nothing else knows them all."""
+"""Creates every part and joins them; nothing else knows them all."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ class App:
 
     @cached_property
     def commands(self) -> Commands:
-        """The commands of chat, which a terminal does not load."""
+        """The chat commands; a terminal does not load them."""
         return self.open_commands()
 
 
 def defaults_of(settings: Settings) -> Defaults:
-    """Return what the settings say of every debate."""
+    """Return the settings that apply to every debate."""
     sides = {"A": settings.default_a, "B": settings.default_b}
     return Defaults(
         **Options.of(settings).given(),
@@ -79,10 +79,10 @@ def defaults_of(settings: Settings) -> Defaults:
 
 
 def open_configured_models(settings: Settings) -> Models:
-    """Open the models of every backend that is set, and the rehearsal ones."""
+    """Return the models of all configured backends, and the rehearsal models."""
     endpoints = {backend.name: backend for backend in settings.endpoints()}
     if endpoints:
-        # While the database is opened; the first call would wait for all of it.
+        # Import it while the database is opened, so that the first call need not wait.
         Thread(target=import_module, args=("aiohttp",), name="aiohttp", daemon=True).start()
     return open_models(endpoints, settings.prices)
 
@@ -105,8 +105,8 @@ async def run_app(
     """Run everything on a migrated database until the body ends, then stop it in order.
 
     `audience` watches turns being written; `prepare` reads the store before anything runs. A
-    background task that dies ends the body with its
-    exception. Raises SettingsError or StoreError before anything runs.
+    background task that fails ends the body with its exception. Raises SettingsError or
+    StoreError before anything runs.
     """
     prompts = load_prompts(settings.templates_dir)
     database = Database(settings.database_url.get_secret_value())
@@ -142,7 +142,7 @@ def _open_commands(settings: Settings, service: Service, store: SqlStore) -> Com
 
 
 def first_error(error: BaseException) -> BaseException:
-    """Return the error at the root of a task group's: one sentence is what a person reads."""
+    """Return the first error in a task group's: a person needs one sentence."""
     return first_error(error.exceptions[0]) if isinstance(error, BaseExceptionGroup) else error
 
 
@@ -183,19 +183,19 @@ class MainLine:
             try:
                 yield
             finally:
-                # Calls in flight are journaled first: what was paid for is kept.
+                # Calls in flight are journaled first, as they are paid for.
                 self._keeper.draining = True
                 await self._dispatcher.stop(STOP_SECONDS)
                 for task in tasks:
                     task.cancel()
 
     async def reconcile(self) -> None:
-        """Submit every unfinished debate that is not running here, including other processes'."""
+        """Submit every unfinished debate that is not running here."""
         for debate_id in await self._store.debates.unfinished():
             if not self._keeper.holds(f"debate/{debate_id}"):
                 await self._dispatcher.submit(debate_id)
 
     async def _think(self, debate_id: str) -> None:
-        """Run a debate with its id on every line that is logged for it, by whatever library."""
+        """Run a debate, with its id on every log line about it."""
         with about(debate_id):
             await self._runner.run_debate(debate_id)

@@ -1,4 +1,4 @@
-"""Asking the operator before something is deleted for good."""
+"""Confirmation before something is deleted for good."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from engine.text import clean
 
 
 async def confirm(what: str, yes: bool) -> None:
-    """Ask at the terminal to type yes, unless that was said with the command.
+    """Ask the operator to type yes, unless `yes` is set.
 
-    Raises UsageError without a terminal, and RostrumError for any other answer.
+    Raises UsageError without a terminal, RostrumError for any other answer.
     """
     if yes:
         return
@@ -24,7 +24,7 @@ async def confirm(what: str, yes: bool) -> None:
 
 
 async def _read_line() -> str:
-    """Wait for a line without holding the loop up, so that Ctrl-C and SIGTERM end it."""
+    """Read a line without blocking the loop, so that Ctrl-C and SIGTERM end it."""
     loop, ready = asyncio.get_running_loop(), asyncio.Event()
     loop.add_reader(sys.stdin.fileno(), ready.set)
     try:

@@ -1,4 +1,4 @@
-"""The command line. Every command imports what it needs itself, so that help is instant."""
+"""The command line. Each command does its own imports, so that help is instant."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ app = typer.Typer(
 bench = typer.Typer(help="Run a benchmark; each prints JSON.", no_args_is_help=True)
 app.add_typer(bench, name="bench")
 
-# typer reads annotations at run time, where Optional is what it knows in every version.
+# typer reads annotations at run time, and every version of it knows Optional.
 Text = Optional[str]  # noqa: UP045
 Names = Optional[list[str]]  # noqa: UP045
 SEAT = typer.Option(help="Model of one seat or contender, e.g. A2=online/x; repeatable.")
-MIRROR = typer.Option("--mirror", help="Hold it a second time with sides exchanged.")
+MIRROR = typer.Option("--mirror", help="Hold it a second time with sides swapped.")
 FOR = typer.Option("--for", help="What A argues, if not for the topic; with --against.")
 AGAINST = typer.Option("--against", help="What B argues, if not against the topic.")
 LENGTH = typer.Option(help="short, normal or long; short is read in five minutes.")
 OPTION = typer.Option(help="Option of the format, e.g. agents=5 or turns=6; repeatable.")
-FORMATS = typer.Option(help="Only these debate formats, e.g. classic,team.")
-LANGUAGES = typer.Option(help="Only these languages, e.g. en,tr.")
+FORMATS = typer.Option("--debate-format", help="Only these debate formats, e.g. classic,team.")
+LANGUAGES = typer.Option("--language", help="Only these languages, e.g. en,tr.")
 REHEARSAL = typer.Option(
     "--include-rehearsal", help="Include rehearsal debates, which are excluded by default."
 )
-REPLACE = typer.Option(help="Replace a model that is gone, e.g. online/x=online/y; repeatable.")
+REPLACE = typer.Option(help="Replace an unavailable model, e.g. online/x=online/y; repeatable.")
 MOST = 1_000_000
 SECONDS = typer.Option(min=0.001, max=60, help="Seconds that each model call takes.")
 VOTES = typer.Option(
     help="Votes to cast, e.g. A=3,B=2,tie=1 (default: by keys, in a terminal). "
-    "In a mirror they go to the same models."
+    "In a mirrored debate the same models get them."
 )
 STANCES = typer.Option(
     help="Stances before and after, e.g. against>for=2,for=1. Also asks people for theirs."
@@ -83,7 +83,7 @@ def demo(
     from bot.demo import run_demo
     from bot.exits import run
 
-    run(lambda: run_demo(out, given.params, votes=votes, stances=stances))
+    run(lambda: run_demo(given.params))
 
 
 @app.command()
@@ -126,27 +126,20 @@ def debate(
     from bot.debate import run_debate
     from bot.exits import run
 
-    run(
-        lambda: run_debate(
-            given.params,
-            votes=votes,
-            stances=stances,
-            out=out,
-            resume=resume,
-            replaced=replace_model or (),
-            include_rehearsal=include_rehearsal,
-        )
-    )
+    run(lambda: run_debate(given.params))
 
 
 @app.command()
 def export(
+    given: typer.Context,
     out: Annotated[Path, typer.Option(help="Folder to write; replaces an earlier export there.")],
     community: Annotated[Text, typer.Option(help="Only debates of this community.")] = None,
-    format: Annotated[str, typer.Option(help="File format: jsonl or parquet.")] = "jsonl",
+    file_format: Annotated[
+        str, typer.Option("--format", help="File format: jsonl or parquet.")
+    ] = "jsonl",
     tables: Annotated[Text, typer.Option(help="Only these tables, comma-separated.")] = None,
-    debate_format: Annotated[Text, FORMATS] = None,
-    language: Annotated[Text, LANGUAGES] = None,
+    formats: Annotated[Text, FORMATS] = None,
+    languages: Annotated[Text, LANGUAGES] = None,
     since: Annotated[
         Text, typer.Option(help="Only debates revealed since this date or time.")
     ] = None,
@@ -162,25 +155,16 @@ def export(
     from bot.exits import run
     from bot.exporting import Chosen, run_export
 
-    chosen = Chosen(
-        community=community,
-        file_format=format,
-        tables=tables,
-        formats=debate_format,
-        languages=language,
-        since=since,
-        until=until,
-        quorum_met=quorum_met,
-        include_rehearsal=include_rehearsal,
-    )
+    chosen = Chosen(**{name: given.params[name] for name in Chosen._fields})
     run(lambda: run_export(out, chosen))
 
 
 @app.command()
 def stats(
+    given: typer.Context,
     community: Annotated[Text, typer.Option(help="Only debates of this community.")] = None,
-    debate_format: Annotated[Text, FORMATS] = None,
-    language: Annotated[Text, LANGUAGES] = None,
+    formats: Annotated[Text, FORMATS] = None,
+    languages: Annotated[Text, LANGUAGES] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     out: Annotated[Optional[Path], typer.Option(help="Folder for pictures (SVG).")] = None,  # noqa: UP045
     include_rehearsal: Annotated[bool, REHEARSAL] = False,
@@ -189,16 +173,7 @@ def stats(
     from bot.exits import run
     from bot.stats import run_stats
 
-    run(
-        lambda: run_stats(
-            community=community,
-            formats=debate_format,
-            languages=language,
-            as_json=as_json,
-            out=out,
-            include_rehearsal=include_rehearsal,
-        )
-    )
+    run(lambda: run_stats(**given.params))
 
 
 @app.command("run")
@@ -438,6 +413,7 @@ def bench_export(
 
 @bench.command("votes")
 def bench_votes(
+    given: typer.Context,
     platform: Annotated[
         Literal["discord", "slack", "both"],
         typer.Option(help="Platform whose double people vote on."),
@@ -456,23 +432,12 @@ def bench_votes(
     from bot.bench.votes import run_bench_votes
     from bot.exits import run
 
-    run(
-        lambda: run_bench_votes(
-            platform,
-            debates=debates,
-            voters=voters,
-            kills=kills,
-            minutes=minutes,
-            seed=seed,
-            runs=runs,
-            keep=keep,
-        )
-    )
+    run(lambda: run_bench_votes(**given.params))
 
 
 def main() -> None:
     """Run the command line."""
-    gc.disable()  # imports make much and drop nothing; `exits.run` switches it on again
+    gc.disable()  # imports create many objects and drop none; `exits.run` enables it again
     try:
         app()
     except SystemExit as end:
@@ -482,11 +447,11 @@ def main() -> None:
 
 
 def _leave(code: int) -> None:
-    """End the process at once: everything is closed, and taking Python apart takes 0.1 s more."""
+    """Exit at once: everything is closed, and Python's own shutdown takes 0.1 s more."""
     logging.shutdown()
     try:
         sys.stdout.flush()
         sys.stderr.flush()
     except (OSError, ValueError):
-        sys.exit(code)  # Python's own end says what could not be written
+        sys.exit(code)  # Python's own exit reports what could not be written
     os._exit(code)

@@ -1,4 +1,4 @@
-"""Where commands that read print their tables."""
+"""The console of commands that print tables."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import sys
 
 from rich.console import Console
 
-PIPE_WIDTH = 200  # a reader of a pipe wants whole lines
+PIPE_WIDTH = 200  # pipes need whole lines
 
 
 class TableConsole(Console):
     """A console as wide as the terminal, `narrowest` at least, or wide enough for a pipe.
 
-    A reader who has enough, as `head` does, is left to `bot.exits.run`.
+    A closed pipe, as after `head`, is left to `bot.exits.run`.
     """
 
     def __init__(self, narrowest: int = 0) -> None:

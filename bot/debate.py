@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rich.console import Console
@@ -21,14 +20,14 @@ from engine.line.service import Started
 from engine.options import STANCES, Options, read_options
 from engine.votes.questions import vote_options
 
-GOES_ON_WITH = frozenset(
+RESUME_OPTIONS = frozenset(
     {"votes", "stances", "out", "include_rehearsal", "resume", "replace_model"}
 )
-"""What may be given with a debate that goes on; the rest it has from its start."""
+"""The options allowed with --resume; all others are fixed when a debate starts."""
 
 
 def order_of(given: Mapping[str, Any]) -> Order:
-    """Read the command's options, by name. Raises UsageError naming the one that is wrong."""
+    """Parse the command's options. Raises UsageError naming the invalid one."""
     said = {name: given[name] for name in Options.model_fields if given.get(name) is not None}
     sides = {"A": given.get("a"), "B": given.get("b"), **_pairs("seat", given)}
     return Order(
@@ -45,10 +44,10 @@ def order_of(given: Mapping[str, Any]) -> Order:
 
 
 def refuse_for_resume(given: Mapping[str, Any]) -> None:
-    """Refuse what a debate has from its start. Raises UsageError naming the first."""
+    """Refuse options that are fixed at the start. Raises UsageError naming the first."""
     for name, value in given.items():
         unset = value is None or value is False or value in ([], ())
-        if not unset and name not in GOES_ON_WITH:
+        if not unset and name not in RESUME_OPTIONS:
             raise UsageError(
                 f"{_spell(name)} cannot change when a debate is resumed: leave it out."
             )
@@ -59,21 +58,10 @@ def _spell(name: str) -> str:
     return spelled.get(name, f"--{name.replace('_', '-')}")
 
 
-async def run_debate(
-    given: Mapping[str, Any],
-    *,
-    votes: str | None,
-    stances: str | None = None,
-    out: Path | None,
-    resume: str | None,
-    replaced: Sequence[str] = (),
-    include_rehearsal: bool = False,
-) -> None:
-    """Hold or resume a debate, and export afterwards where that was asked for.
-
-    `given` are the command's options by name.
-    """
-    changes = read_changes(replaced)
+async def run_debate(given: Mapping[str, Any]) -> None:
+    """Hold or resume a debate, then export if requested; `given` are the options by name."""
+    votes, stances, out, resume = (given[name] for name in ("votes", "stances", "out", "resume"))
+    changes = read_changes(given["replace_model"] or ())
     if resume is not None:
         refuse_for_resume(given)
     elif changes:
@@ -98,17 +86,16 @@ async def run_debate(
     if out is not None:
         from bot.exporting import Chosen, export_into  # half of what it needs, no debate does
 
-        counts = await export_into(
-            settings, out, Chosen(include_rehearsal=include_rehearsal).wanted()
-        )
+        wanted = Chosen(include_rehearsal=given["include_rehearsal"]).wanted()
+        counts = await export_into(settings, out, wanted)
         print(texts.EXPORTED.format(out=out, counts=counts))
 
 
 def read_changes(given: Iterable[str]) -> tuple[Replacement, ...]:
-    """Read `old=new` of each. Raises UsageError."""
+    """Parse `old=new` pairs. Raises UsageError."""
     changes = []
     for item in given:
-        was, equals, now = item.rpartition("=")  # options of rehearsal models have some
+        was, equals, now = item.rpartition("=")  # rehearsal models' options contain some
         if not equals:
             raise UsageError(f"--replace-model is “{item}”; write it as old=new.")
         changes.append(Replacement(was=Model.parse(was), now=Model.parse(now)))
@@ -116,9 +103,9 @@ def read_changes(given: Iterable[str]) -> tuple[Replacement, ...]:
 
 
 def quiet(settings: Settings) -> Settings:
-    """Log only errors beside a debate that is being read, unless a level was set.
+    """Log only errors beside a debate on the screen, unless a level was set.
 
-    What a warning would say, the thread and the command's last line say already.
+    The thread and the command's last line already say what a warning would.
     """
     if "level" in settings.log.model_fields_set:
         return settings
@@ -127,7 +114,7 @@ def quiet(settings: Settings) -> Settings:
 
 
 def contenders_of(order: Order, default_format: str) -> tuple[str, ...]:
-    """Return who can be voted for in the debate that an order asks for. Raises UsageError."""
+    """Return the contenders of an order's debate. Raises UsageError."""
     script = find_format(order.format or default_format)
     options = read_own(script.name, script.options, order.options)
     return script.roles(options.model_dump()).contenders

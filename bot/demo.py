@@ -29,19 +29,16 @@ from engine.prompts.languages import check_language
 from engine.topics import built_in_topics
 from engine.votes.questions import vote_options
 
-STANCE_SECONDS = 2.0  # no one waits for people who are not there
+STANCE_SECONDS = 2.0  # no one has to wait for absent people
 
 
-async def run_demo(
-    out: Path, given: Mapping[str, Any], *, votes: str | None, stances: str | None = None
-) -> None:
-    """Hold a debate of rehearsal models in the terminal, and export it into a folder.
+async def run_demo(given: Mapping[str, Any]) -> None:
+    """Hold a debate of rehearsal models in the terminal, and export it; `given` are the options.
 
-    `given` are the command's options by name.
-
-    Whatever is set for real debates is left alone: the demo has a database of its own, made
-    again beside the folder. Raises UsageError before anything starts.
+    Settings for real debates are ignored: the demo has a fresh database of its own beside the
+    folder. Raises UsageError before anything starts.
     """
+    out, votes, stances = given["out"], given["votes"], given["stances"]
     check_replaceable(out)
     order = _order(given)
     contenders = contenders_of(order, "classic")
@@ -76,14 +73,14 @@ async def run_demo(
 
 
 def _order(given: Mapping[str, Any]) -> Order:
-    """Read the options, with a built-in topic where none was given. Raises UsageError."""
+    """Parse the options, with a built-in topic by default. Raises UsageError."""
     order = order_of(given)
     check_language(order.language or "")
     return order.model_copy(update={"topic": order.topic or built_in_topics()[0].text})
 
 
 async def _make_database(out: Path) -> Path:
-    """Return a fresh database's path beside the folder. Raises StoreError while one is in use."""
+    """Return the path of a fresh database beside the folder. Raises StoreError if it is in use."""
     path = out.with_name(f"{out.name}.demo.db")
     await Database(f"sqlite+aiosqlite:///{path}").close()
     for ending in ("", "-wal", "-shm"):

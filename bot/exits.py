@@ -1,4 +1,4 @@
-"""Running a command, and turning how it ended into an exit code and one line."""
+"""Runs a command, and turns its end into an exit code and one line."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from engine.text import clean, headline
 
 FAILED, WRONG_USAGE = 1, 2
 READER_GONE = 141  # as a shell reports the end of any tool by SIGPIPE: 128 + 13
-# The writer's thread gives the interpreter up at every statement, and while the loop is busy gets
-# it back only after so long; Python's 5 ms would make a commit of ten take 50.
+# The writer's thread releases the interpreter at every statement, and gets it back from a busy loop
+# only after this time; with Python's 5 ms, a commit of ten statements would take 50 ms.
 SWITCH_SECONDS = 0.0005
-# A thousand debates are many objects, and few of them in cycles: with Python's own thresholds
-# (700, 10, 10) looking for those stops the loop for most of a second.
+# A thousand debates are many objects, with few cycles: with Python's own thresholds (700, 10, 10)
+# garbage collection would block the loop for most of a second.
 COLLECT_AFTER = (10_000, 20, 50)
 NO_OUTPUT = (errno.ENOSPC, errno.EIO)
 UNWRITTEN = "The output could not be written: {why}."
 
 
 def run(command: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    """Run a command on an event loop; exits 1 or 2 with one line on stderr when it fails."""
+    """Run a command on an event loop; exits 1 or 2 with one line on stderr if it fails."""
     sys.setswitchinterval(SWITCH_SECONDS)
     gc.set_threshold(*COLLECT_AFTER)
-    gc.freeze()  # what is there now stays until the end
+    gc.freeze()  # existing objects live until the exit
     gc.enable()
     _hold_streams()
     try:
@@ -45,29 +45,28 @@ def run(command: Callable[[], Coroutine[Any, Any, None]]) -> None:
         fail(error, WRONG_USAGE)
     except RostrumError as error:
         fail(error, FAILED)
-    except BrokenPipeError:  # the reader has enough, as `head` does
+    except BrokenPipeError:  # a closed pipe, as after `head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(READER_GONE) from None
     except OSError as error:
         if error.errno not in NO_OUTPUT:
             raise
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is still kept
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for buffered output
         fail(RostrumError(UNWRITTEN.format(why=error.strerror)), FAILED)
     except (KeyboardInterrupt, asyncio.CancelledError):
         raise typer.Exit(FAILED) from None
 
 
 def fail(error: RostrumError, code: int) -> None:
-    """Print an error's sentence and exit."""
+    """Print an error's message and exit."""
     print(clean(f"rostrum: {error} {error.hint}".rstrip()), file=sys.stderr)
     raise typer.Exit(code) from None
 
 
 def _hold_streams() -> None:
-    """Put the null device where a standard stream is closed, and escape what an encoding lacks.
+    """Replace closed standard streams by the null device; escape characters an encoding lacks.
 
-    The loop or the database would get the number of a closed one, and be written to by whoever
-    prints.
+    The loop or the database would otherwise get a closed stream's number, and receive prints.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
@@ -85,7 +84,7 @@ def _check_words(words: Iterable[str]) -> None:
 
 
 async def _until_terminated(command: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    """Treat SIGTERM as Ctrl-C is treated: the command is cancelled and ends in order."""
+    """Treat SIGTERM like Ctrl-C: cancel the command, which then ends in order."""
     task = asyncio.current_task()
     if task is not None and sys.platform != "win32":
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)

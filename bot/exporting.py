@@ -1,4 +1,4 @@
-"""`rostrum export` and `rostrum migrate`: the dataset, and the tables it comes from."""
+"""`rostrum export` and `rostrum migrate`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ INSTANT = timedelta(microseconds=1)
 
 
 class Chosen(NamedTuple):
-    """The options of `rostrum export`, as they were typed; lists have commas between."""
+    """The options of `rostrum export` as typed; lists are comma-separated."""
 
     community: str | None = None
     file_format: str = FileFormat.JSONL
@@ -45,7 +45,7 @@ class Chosen(NamedTuple):
     include_rehearsal: bool = False
 
     def wanted(self) -> Wanted:
-        """Return what is asked for. Raises UsageError, naming the option that cannot be read."""
+        """Return the parsed options. Raises UsageError naming the invalid option."""
         where = ExportFilter(
             community=self.community,
             formats=read_formats(self.formats),
@@ -60,7 +60,7 @@ class Chosen(NamedTuple):
 
 
 async def run_export(out: Path, chosen: Chosen) -> None:
-    """Export ended debates into a folder, and say what was written."""
+    """Export ended debates into a folder, and print what was written."""
     wanted = chosen.wanted()
     settings = load_store_settings()
     log.configure(settings.log, settings.secrets())
@@ -69,7 +69,7 @@ async def run_export(out: Path, chosen: Chosen) -> None:
 
 
 async def run_migrate() -> None:
-    """Bring the database to this version's tables, and say where it is."""
+    """Upgrade the database to this version, and print its revision."""
     settings = load_store_settings()
     log.configure(settings.log, settings.secrets())
     database = Database(settings.database_url.get_secret_value())
@@ -81,7 +81,7 @@ async def run_migrate() -> None:
 
 
 async def export_into(settings: Settings, out: Path, asked: Wanted) -> str:
-    """Write an export, and return a line that counts what is in it, and what was left out."""
+    """Write an export; return a line with its counts, and what was left out."""
     key = settings.export.hmac_key
     async with read_store(settings, whole=True) as store:
         with _progress() as report:
@@ -111,9 +111,9 @@ def _read_format(name: str) -> FileFormat:
 
 
 def _read_moment(option: str, text: str | None, *, after: bool) -> datetime | None:
-    """Read a date or an instant, in UTC unless it says otherwise.
+    """Read a date or time, in UTC unless it has an offset.
 
-    A date is wholly in what is exported, whether it is the first (`after` False) or the last.
+    A date is included as a whole, as the first day or (`after`) the last.
     """
     if text is None:
         return None
@@ -132,7 +132,7 @@ def _read_moment(option: str, text: str | None, *, after: bool) -> datetime | No
 
 @contextmanager
 def _progress() -> Iterator[Report]:
-    """Draw a bar for each stage, once an export has taken two seconds, in a terminal."""
+    """Show a bar for each stage once an export has taken two seconds, in a terminal."""
     if not sys.stderr.isatty():
         yield lambda headway: None
         return
@@ -140,7 +140,7 @@ def _progress() -> Iterator[Report]:
     from rich.progress import Progress
 
     began = time.monotonic()
-    # Drawn by the reporter, not by a thread, so that a stalled export shows a stalled bar.
+    # Drawn by the reports, not by a thread, so that a stalled export shows a stalled bar.
     bar = Progress(console=Console(stderr=True), auto_refresh=False, transient=True)
     task, at = bar.add_task(texts.EXPORTING[Stage.LINES.name]), Stage.LINES
     drawn = began + PATIENCE_SECONDS

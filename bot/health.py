@@ -1,4 +1,4 @@
-"""`/healthz` and `/metrics`: whether every part works, for whatever watches over Rostrum."""
+"""`/healthz` and `/metrics`, for monitoring."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from engine.debate import Status
 from engine.errors import StoreError
 from engine.store import Store
 
-PROBE_SECONDS = 5.0  # how long a probe of the database stands for: each is a write
+PROBE_SECONDS = 5.0  # how long a database probe is valid: each is a write
 LIVE = (Status.QUEUED, Status.RUNNING, Status.VOTING)
 MOST_COUNTED = 10_000
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -28,7 +28,7 @@ log = structlog.get_logger(__name__)
 
 
 class State(NamedTuple):
-    """What works now: the database can be written, each gateway is connected."""
+    """The state: whether the database is writable and each gateway connected."""
 
     database: bool
     gateways: Mapping[str, bool]
@@ -40,7 +40,7 @@ class State(NamedTuple):
 
 
 class Health:
-    """Knows what works; `gateways` says of each platform whether it is connected."""
+    """Probes the state; `gateways` returns whether each platform is connected."""
 
     def __init__(self, store: Store, gateways: Mapping[str, Callable[[], bool]]) -> None:
         self._store, self._gateways = store, gateways
@@ -48,14 +48,14 @@ class Health:
         self._probing = asyncio.Lock()
 
     async def state(self) -> State:
-        """Look at everything."""
+        """Probe everything."""
         gateways = {name: connected() for name, connected in self._gateways.items()}
         return State(await self._writable(), gateways)
 
     async def metrics(self) -> bytes:
         """Return the state and the number of debates in Prometheus' text format."""
         state, debates = await self.state(), await self._count()
-        # In a thread: the first import takes a while, and only a scrape needs it.
+        # In a thread: its first import is slow, and only a scrape needs it.
         return await asyncio.to_thread(_expose, state, debates)
 
     async def _count(self) -> dict[Status, int]:
@@ -64,7 +64,7 @@ class Health:
         return {status: statuses.count(status) for status in LIVE}
 
     async def _writable(self) -> bool:
-        """Write something small, at most every few seconds."""
+        """Test a small write, at most every few seconds."""
         async with self._probing:
             if time.monotonic() - self._probed_at >= PROBE_SECONDS:
                 try:
@@ -78,7 +78,7 @@ class Health:
 
 
 def _expose(state: State, debates: Mapping[Status, int]) -> bytes:
-    """Write the figures into a registry of their own: the process-wide one is not served."""
+    """Return the figures from a registry of their own; the process-wide one is not served."""
     from prometheus_client import CollectorRegistry, Gauge, generate_latest
 
     registry = CollectorRegistry()

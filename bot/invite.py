@@ -8,7 +8,7 @@ from bot.settings.settings import load_settings
 from engine.errors import SettingsError, UsageError
 from engine.text import clean, headline
 
-LONGEST_NAME = 35  # characters, as Slack's manifest reference has it
+LONGEST_NAME = 35  # characters, by Slack's manifest reference
 NO_TOKEN = "The link needs the bot's id: set ROSTRUM_DISCORD__TOKEN (see docs/discord.md)."  # noqa: S105
 
 
@@ -22,9 +22,9 @@ async def print_invite(*, secret_ballots: bool) -> None:
 
 
 async def print_manifest(name: str | None, address: str | None) -> None:
-    """Print the manifest of a Slack app, as it is set to be reached and installed.
+    """Print the manifest of a Slack app, for the configured address and installation.
 
-    Raises UsageError for an address or a name that Slack would not take.
+    Raises UsageError for an address or a name that Slack would refuse.
     """
     called = clean(name or "").strip() or NAME
     if len(called) > LONGEST_NAME:

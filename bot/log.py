@@ -1,7 +1,7 @@
-"""How the program logs: one line an event, to stderr, as text or as JSON, in UTC.
+"""Logging: one line per event, to stderr, as text or JSON, in UTC.
 
 Everything that uses the standard library's `logging` (the engine, aiohttp, SQLAlchemy, Alembic,
-Python's own warnings) goes the same way, so that no line escapes redaction.
+Python's own warnings) goes the same way, so that every line is redacted.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from bot.settings.sections import LogSettings
 
 REDACTED = "[redacted]"
 
-# Libraries that say more at "info" than an operator wants to read.
+# Libraries that log too much at "info".
 _TALKATIVE = (
     "aiohttp.access",
     "aiosqlite",
@@ -41,17 +41,17 @@ _TALKATIVE = (
 _SECRET_NAME = re.compile(
     r"(^|[-_.])(token|key|secret|password|passwd|authorization|cookie)$", re.IGNORECASE
 )
-# Controls, line separators, what reverses the direction of text, and lone surrogates.
+# Controls, line separators, direction overrides, and lone surrogates.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-# Tokens of Slack: those that workspaces give while it runs are in no setting.
+# Slack's tokens: those of workspaces installed by OAuth are in no setting.
 _TOKENS = r"\bxox[a-z](?:\.xox[a-z])?-[\w-]{8,}|\bxapp-[\w-]{8,}"
-_SHORTEST_SECRET = 4  # anything shorter is found in ordinary words
+_SHORTEST_SECRET = 4  # anything shorter occurs in ordinary words
 
 
 def configure(
     settings: LogSettings, secrets: Iterable[str] = (), stream: TextIO | None = None
 ) -> None:
-    """Send every log line to `stream` (stderr), none of `secrets` in it; may be called again."""
+    """Send every log line to `stream` (stderr) without `secrets`; may be called again."""
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(_formatter(settings, secrets))
     root = logging.getLogger()
@@ -72,7 +72,7 @@ def configure(
 
 
 def about(debate: str) -> AbstractContextManager[None]:
-    """Put a debate's id on every line that is logged within, in this task and its children."""
+    """Add a debate's id to every log line of the body, in this task and its children."""
     return structlog.contextvars.bound_contextvars(debate=debate)
 
 
@@ -102,7 +102,7 @@ def _formatter(settings: LogSettings, secrets: Iterable[str]) -> logging.Formatt
 
 
 def redactor(secrets: Iterable[str]) -> Processor:
-    """Return a processor that hides known secrets, and values whose name says secret."""
+    """Return a processor that hides known secrets, and values with secret-like names."""
     hide = _hider(secrets)
 
     def redact(_: Any, __: str, event: EventDict) -> EventDict:
@@ -114,7 +114,7 @@ def redactor(secrets: Iterable[str]) -> Processor:
 def _hider(secrets: Iterable[str]) -> Callable[[str], str]:
     long_enough = {secret for secret in secrets if len(secret) >= _SHORTEST_SECRET}
     forms = {f for s in long_enough for f in (s, quote(s, safe=""), repr(s)[1:-1])}
-    # The longest first: one secret may begin with another.
+    # The longest first, as one secret may begin with another.
     known = map(re.escape, sorted(forms, key=len, reverse=True))
     pattern = re.compile("|".join([*known, _TOKENS]))
     return lambda text: pattern.sub(REDACTED, text)
@@ -155,5 +155,5 @@ def _quoted(value: Any) -> str:
 
 
 def escape_controls(text: str) -> str:
-    """Write control characters as escapes, so that an event stays one harmless line."""
+    """Escape control characters, so that an event stays one harmless line."""
     return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)

@@ -35,7 +35,7 @@ from engine.text import headline
 from engine.words.reveal import UNREAD
 
 TOPIC_WIDTH = 60
-NARROWEST = 80  # below that ids and states would be cut; a narrower terminal breaks the lines
+NARROWEST = 80  # below that ids and states would be cut; narrower terminals wrap lines
 MISSING = "{post} is missing: {why}"
 MAYBE_MISSING = "{post} may be missing: {why}"
 STOPPED = "An operator stopped it."

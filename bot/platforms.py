@@ -1,4 +1,4 @@
-"""The chat platforms that can be served, each with everything that serves it."""
+"""The chat platforms, each with the parts that serve it."""
 
 from __future__ import annotations
 
@@ -37,20 +37,20 @@ NOTHING_SET = (
 
 
 class Platform(Protocol):
-    """A chat platform that is served."""
+    """A chat platform."""
 
     @property
     def venue(self) -> Venue:
         """The platform as the engine sees it."""
 
     def is_connected(self) -> bool:
-        """Whether events come now."""
+        """Whether events arrive now."""
 
     async def prepare(self, store: Store) -> None:
-        """Read what is needed before anything runs. Raises SettingsError."""
+        """Load what it needs before anything runs. Raises SettingsError."""
 
     async def run(self, app: App) -> None:
-        """Serve until cancelled. Raises SettingsError when the platform refuses for good."""
+        """Serve until cancelled. Raises SettingsError if the platform refuses for good."""
 
     async def close(self) -> None:
         """Close every connection."""
@@ -58,7 +58,7 @@ class Platform(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Discord:
-    """Everything that serves Discord."""
+    """Discord's parts."""
 
     rest: DiscordRest
     venue: DiscordVenue
@@ -69,7 +69,7 @@ class Discord:
         return self.connection.connected
 
     async def prepare(self, store: Store) -> None:
-        """Do nothing: a token is all that Discord needs."""
+        """Do nothing: Discord needs only its token."""
 
     async def run(self, app: App) -> None:
         """Serve until cancelled. Raises SettingsError when Discord refuses for good."""
@@ -83,18 +83,18 @@ class Discord:
 
 @dataclass(frozen=True, slots=True)
 class Slack:
-    """Everything that serves Slack: one workspace by its token, or all that installed Rostrum."""
+    """Slack's parts: for one workspace by its token, or for all that installed Rostrum."""
 
     workspaces: Workspaces
     venue: SlackVenue
     connection: SlackConnection
 
     def is_connected(self) -> bool:
-        """Whether events come now."""
+        """Whether events arrive now."""
         return self.connection.connected
 
     async def prepare(self, store: Store) -> None:
-        """Read the workspaces' tokens. Raises SettingsError for one that no key opens."""
+        """Load the workspaces' tokens. Raises SettingsError for one that no key decrypts."""
         await self.workspaces.open(store.installs)
 
     async def run(self, app: App) -> None:
@@ -108,7 +108,7 @@ class Slack:
 
 
 def open_platforms(settings: Settings) -> tuple[Platform, ...]:
-    """Make what serves each platform that is set. Raises SettingsError when none is."""
+    """Return the configured platforms. Raises SettingsError if there are none."""
     platforms = tuple(_configured(settings))
     if not platforms:
         raise SettingsError(NOTHING_SET)
@@ -127,7 +127,7 @@ def _configured(settings: Settings) -> Iterator[Platform]:
 
 
 def credentials_of(slack: SlackSettings) -> Credentials | None:
-    """Return what workspaces install the app with; None: it serves one, by its token."""
+    """Return the OAuth credentials; None if it serves one workspace by its token."""
     if slack.client_id is None or slack.client_secret is None:
         return None
     return Credentials(slack.client_id, slack.client_secret, slack.public_url)
@@ -148,7 +148,7 @@ def _open_slack(slack: SlackSettings) -> Slack:
 
 
 def _transport(rest: SlackRest, slack: SlackSettings, site: Site) -> Transport:
-    """Return how events come; the settings have been checked to hold what that needs."""
+    """Return the transport of events; the settings are known to be complete."""
     if slack.mode == "http" and slack.signing_secret is not None:
         return HttpTransport(slack.signing_secret, site)
     if slack.app_token is not None:

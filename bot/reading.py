@@ -1,4 +1,4 @@
-"""The store for commands that only read, with nothing else of the program around it."""
+"""The store for commands that only read, without the rest of the program."""
 
 from __future__ import annotations
 
@@ -14,17 +14,16 @@ from adapters.storage.store import SqlStore
 from bot.settings.settings import Settings
 from engine.errors import RostrumError
 
-# What a text of the database raises that is not what was written there.
+# Errors of parsing a corrupted text.
 GARBLED = (UnicodeDecodeError, JSONDecodeError, ValidationError)
 
 
 @asynccontextmanager
 async def read_store(settings: Settings, *, whole: bool = False) -> AsyncIterator[SqlStore]:
-    """Open the store for reading, beside whatever runs on it.
+    """Open the store for reading, beside a running process.
 
-    `whole` looks at the whole file first, for what is made of all of it: a damaged index would
-    hide rows in silence. Raises StoreError, also for whatever the body meets in a damaged file,
-    where any text can be read as anything.
+    `whole` verifies the whole file first: a damaged index would silently hide rows from an export.
+    Raises StoreError, also for errors of the body that a damaged file causes.
     """
     database = Database(settings.database_url.get_secret_value(), writable=False)
     store = SqlStore(database, settings.vault_keys())

@@ -1,4 +1,4 @@
-"""`rostrum run`: serves every platform that is set, until it is told to end."""
+"""`rostrum run`: serves every configured platform until stopped."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ logger = structlog.get_logger(__name__)
 
 
 async def run_rostrum() -> None:
-    """Serve until SIGTERM or Ctrl-C, which end it in order; raises what must not be tried again."""
+    """Serve until SIGTERM or Ctrl-C; raises only errors that a retry cannot fix."""
     settings = load_settings()
     log.configure(settings.log, settings.secrets())
     try:
@@ -37,7 +37,7 @@ async def run_rostrum() -> None:
 
 @asynccontextmanager
 async def serving(settings: Settings, *platforms: Platform) -> AsyncIterator[App]:
-    """Serve while the body runs. Raises SettingsError when a platform refuses for good."""
+    """Serve while the body runs. Raises SettingsError if a platform refuses for good."""
     try:
 
         async def prepare(store: Store) -> None:
@@ -63,9 +63,9 @@ async def serving(settings: Settings, *platforms: Platform) -> AsyncIterator[App
 
 
 async def _reconcile(app: App, grace: timedelta) -> None:
-    """Look now and then for what was queued or deleted beside this process, until cancelled.
+    """Handle what other processes queued or deleted, periodically, until cancelled.
 
-    What is kept of a community that left is deleted once the grace period is over.
+    Communities that left are purged once their grace period is over.
     """
     while True:
         await tidy(app.store, app.service.clock, grace)

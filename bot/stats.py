@@ -1,4 +1,4 @@
-"""`rostrum stats`: how far the jury can stand in for people, as text, as JSON and as pictures."""
+"""`rostrum stats`: how well the jury predicts people, as text, JSON and pictures."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ async def run_stats(
     out: Path | None,
     include_rehearsal: bool = False,
 ) -> None:
-    """Print the statistics of revealed debates; with `out`, draw them there as well."""
+    """Print the statistics of revealed debates; with `out`, also draw pictures there."""
     where = ExportFilter(
         community=community,
         revealed=True,
@@ -74,7 +74,7 @@ async def run_stats(
             store.archive, where, lambda rows: (measure_agreement(rows), rank_models(rows))
         )
         left_out = await asyncio.to_thread(count_rehearsals, store.archive, where)
-    if out is not None:  # before anything is shown: whoever reads a pipe may have enough of it
+    if out is not None:  # before anything is printed: a closed pipe ends the command
         pictures = draw_pictures(agreement, leaderboard)
         await asyncio.to_thread(_write_pictures, out, pictures)
     if as_json:
@@ -84,14 +84,14 @@ async def run_stats(
         if left_out:
             print(plural(LEFT_OUT, left_out))
     if out is not None:
-        told = sys.stderr if as_json else sys.stdout
-        print(WRITTEN.format(out=out, names=", ".join(pictures)), file=told)
+        stream = sys.stderr if as_json else sys.stdout
+        print(WRITTEN.format(out=out, names=", ".join(pictures)), file=stream)
 
 
 def _to_json(
     where: ExportFilter, agreement: Agreement, leaderboard: Leaderboard, left_out: int
 ) -> str:
-    told = {
+    found = {
         "schema_version": SCHEMA_VERSION,
         "filters": {
             "community": where.community,
@@ -103,7 +103,7 @@ def _to_json(
         "agreement": agreement.model_dump(mode="json"),
         "leaderboard": leaderboard.model_dump(mode="json"),
     }
-    return orjson.dumps(told, option=orjson.OPT_INDENT_2).decode()
+    return orjson.dumps(found, option=orjson.OPT_INDENT_2).decode()
 
 
 def _write_pictures(out: Path, pictures: Mapping[str, str]) -> None:

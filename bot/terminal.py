@@ -46,12 +46,12 @@ RAISED = "Raise the cap (ROSTRUM_BUDGET__DEBATE_USD). "
 
 
 class DebateEndedError(RostrumError):
-    """The debate ended without a vote; the message says why, and how to go on."""
+    """The debate ended without a vote; the message says why, and how to continue."""
 
 
 @dataclass(slots=True)
 class Session:
-    """A terminal that holds one debate. `votes`, `stances` None: by keys, where there are any."""
+    """A terminal with one debate; without `votes` and `stances`, keys are read if possible."""
 
     settings: Settings
     console: Console
@@ -61,7 +61,7 @@ class Session:
     resume_command: str = "rostrum debate --resume"
 
     async def start(self, order: Order) -> Debate:
-        """Hold a new debate and return it revealed, or its mirror where one is asked for.
+        """Hold a new debate, and its mirror if requested; return the last one, revealed.
 
         Raises what `Service.start` does.
         """
@@ -73,7 +73,7 @@ class Session:
             )
             defaults = app.defaults.model_copy(update={"caps": _operators(app.defaults.caps)})
             if order.mirror:
-                venue.watch("")  # both are held at once, and read one after the other
+                venue.watch("")  # both run at once, and are shown one after the other
             started = await app.service.start(asked, defaults)
             self.on_start(started)
             if started.mirror is None:
@@ -81,9 +81,9 @@ class Session:
             return await self._follow_pair(app, venue, started.debate.id, started.mirror.id)
 
     async def resume(self, debate_id: str, changes: Sequence[Replacement] = ()) -> Debate:
-        """Go on with a debate that this terminal began, and return it revealed.
+        """Resume a debate that began in a terminal, and return it revealed.
 
-        Where its mirror goes on too, both are held as they were begun.
+        Its mirror is resumed with it.
         """
         begun = await find_debate(self.settings, debate_id)
         if begun.platform != PLATFORM:
@@ -118,7 +118,7 @@ class Session:
         return venue if self.console.is_terminal else None
 
     async def _follow_pair(self, app: App, venue: TerminalVenue, first: str, second: str) -> Debate:
-        """Show a debate and its mirror: both votes are taken before either names the models."""
+        """Show a debate and its mirror; both votes are cast before either reveal."""
         opened = await _until(app, first, lambda d: d.thread or _ended(d))
         venue.turn_to(opened.thread or "")
         await self._follow(app, venue, first, holds=True)
@@ -145,9 +145,9 @@ class Session:
         holds: bool = False,
         exchanged: bool = False,
     ) -> Debate:
-        """Show a debate until it is revealed, or, where it `holds`, until its votes are cast.
+        """Show a debate until it is revealed, or, if it `holds`, until its votes are cast.
 
-        With `exchanged` votes that were given beforehand go to the same models as in its mirror.
+        `exchanged`: it is a mirror, and votes given as an option go to the same models.
         """
         venue.listener = partial(app.service.hear, PLATFORM)
         try:
@@ -169,9 +169,9 @@ class Session:
     async def _vote(
         self, app: App, venue: TerminalVenue, debate: Debate, *, holds: bool, exchanged: bool
     ) -> Debate:
-        """Take the votes, and close when the people at this terminal are done or time is up.
+        """Take the votes; close when the people at this terminal are done or time is up.
 
-        Where it `holds` the vote stays open, and what follows is held back.
+        If it `holds`, the vote stays open, and what follows is hidden.
         """
         options = vote_options(tuple(debate.request.sides))
         async with asyncio.TaskGroup() as group:
@@ -187,7 +187,7 @@ class Session:
             return await closing
 
     async def _close_vote(self, app: App, debate_id: str) -> None:
-        """Close a vote that is open, once the jury is done."""
+        """Close an open vote, once the jury is done."""
         judged = await _until(app, debate_id, lambda d: not d.status.live)
         if judged.status is Status.VOTING:
             await app.service.close_vote(debate_id)
@@ -216,7 +216,7 @@ class Session:
             await self._take_stances(venue, [move.after for move in self.stances or ()])
 
     async def _hear_first_stances(self, app: App, venue: TerminalVenue, debate_id: str) -> None:
-        """Take stances where they are asked for, until the debate begins."""
+        """Take first stances, if requested, until the debate begins."""
 
         def over(debate: Debate) -> object:
             return debate.stance_closed_at or debate.vote_opened_at or _ended(debate)
@@ -254,25 +254,24 @@ async def _cast(venue: TerminalVenue, given: Iterable[Hand]) -> None:
         act = venue.hold if hand.added else venue.drop
         try:
             await act(hand.user, hand.option)
-        except VenueError as error:  # the vote closed in this moment
+        except VenueError as error:  # the vote has just closed
             venue.note(str(error))
 
 
 async def _until(app: App, debate_id: str, done: Callable[[Debate], object]) -> Debate:
-    # The state is in the database, where other tasks and processes change it; most changes come
-    # with a message.
+    # Other tasks and processes change the state in the database; most changes come with a message.
     while not done(debate := await app.store.debates.get(debate_id)):
         await app.service.bell.collect(f"delivered/{debate_id}", LOOK_SECONDS)
     return debate
 
 
 def _operators(caps: Caps) -> Caps:
-    """Lift the caps that protect a community from its members: here the operator sits."""
+    """Lift the caps that protect a community from its members: this is the operator."""
     return caps.model_copy(update={"user_daily_debates": None, "max_live_per_community": None})
 
 
 def has_keyboard() -> bool:
-    """Say whether a person sits at this terminal."""
+    """Return whether a person is at this terminal."""
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 

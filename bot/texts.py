@@ -73,8 +73,8 @@ def demo_intro(
 def warnings(started: Started) -> str:
     """Return the notes to show before a debate, rehearsal models first."""
     who = started.debate.setup.rehearsal
-    told = REHEARSED.format(who=REHEARSALS[who]) if who else ""
-    return told + remarks(started)
+    note = REHEARSED.format(who=REHEARSALS[who]) if who else ""
+    return note + remarks(started)
 
 
 def remarks(started: Started) -> str:

@@ -1,7 +1,7 @@
 """`rostrum bench export`: how fast a large archive is exported, and in how much memory.
 
-Each export runs in a process of its own, whose memory is nobody else's. The figure to compare
-Parquet with is what pyarrow takes to write the same rows, given as Python values.
+Each export runs in its own process, so that its memory can be measured. Parquet is compared with
+pyarrow alone, which writes the same rows given as Python values.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ from engine.store import ExportFilter
 from engine.topics import SPLITS
 
 T = TypeVar("T")
-# It holds a debate's whole text for every vote: 25 GB of lines for a million, twice.
+# It repeats a debate's text for every vote: 25 GB of lines for a million votes, twice.
 WITHOUT = ("arena_human",)
-BATCH = 20_000  # rows that pyarrow is given at once
-PORTION = 2**16  # bytes of lines that Parquet files are given at once
+BATCH = 20_000  # rows given to pyarrow at once
+PORTION = 2**16  # bytes of lines per draft
 MB = 1_000_000
 
 
 class Measured(NamedTuple):
-    """What an export took; memory is the peak, and None where it cannot be read.
+    """An export's measurements; memory is the peak, None if unknown.
 
-    `cpu` are the processor's seconds, which say more than the clock's on a machine that is busy.
+    `cpu` is processor time, which is more reliable on a busy machine.
     """
 
     seconds: float
@@ -67,7 +67,7 @@ class Measured(NamedTuple):
 
 
 async def run_bench_export(debates: int, votes: int, tables: str | None) -> None:
-    """Make debates up, export them in each file format, and print what it took."""
+    """Generate debates, export them in each file format, and print the measurements."""
     log.configure(Settings(log={"level": "warning"}).log)
     if debates < 1 or not 0 <= votes <= debates * PEOPLE:
         raise UsageError(f"Give --debates 1 or more, and up to {PEOPLE:,} votes for each.")
@@ -141,7 +141,7 @@ async def _open_store(place: Path) -> AsyncIterator[tuple[Database, SqlStore]]:
 
 
 def _write_ours(place: Path) -> float:
-    """Write the exported lines as Parquet in the way an export does; return the seconds."""
+    """Write the exported lines as Parquet like an export; return the seconds."""
     began = time.process_time()
     with staged(place / "ours") as staging:
         for table, path in _exported(place):
@@ -153,7 +153,7 @@ def _write_ours(place: Path) -> float:
 
 
 def _write_alone(place: Path) -> float:
-    """Write the same rows by pyarrow alone, given as Python values; return the seconds."""
+    """Write the same rows with pyarrow alone; return the seconds."""
     import pyarrow as pa  # type: ignore[import-untyped]
     import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
@@ -179,6 +179,6 @@ def _exported(place: Path) -> Iterator[tuple[Table[Any], Path]]:
 
 
 def _with_moments(row: dict[str, Any], table: Table[Any]) -> dict[str, Any]:
-    """Return a row with moments in place of the texts that say when."""
+    """Return a row with datetimes in place of their texts."""
     moments = [column.name for column in table.columns if column.type == MOMENT]
     return row | {name: row[name] and datetime.fromisoformat(row[name]) for name in moments}

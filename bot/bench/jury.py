@@ -1,4 +1,4 @@
-"""`rostrum bench jury`: how much of what jurors know each way of asking them brings out.
+"""`rostrum bench jury`: how much of the jurors' knowledge each kind of panel extracts.
 
 A share of gain is (accuracy − 50) / (oracle's accuracy − 50), in percent, where a declared tie
 is half right. Worlds, jurors and debates are simulated; the product's panel is its own code.
@@ -33,7 +33,7 @@ WHOLE_INTERVAL = 1.96
 
 @dataclass(frozen=True, slots=True)
 class Simulation:
-    """What is simulated: installations by seed, each with debates to learn from and to count."""
+    """What to simulate: installations by seed, each with debates to learn from and to count."""
 
     seeds: range
     debates: int
@@ -41,9 +41,9 @@ class Simulation:
 
 
 class PanelScore(NamedTuple):
-    """How a panel did in one installation, a mean over its debates.
+    """A panel's results in one installation, averaged over its debates.
 
-    `accuracy` and `lean` (what A got beyond what it earned) are shares of 1.
+    `accuracy` and `lean` (A's wins beyond those it deserved) are shares of 1.
     """
 
     accuracy: float
@@ -77,14 +77,14 @@ async def run_jury(debates: int, seeds: int, first_seed: int, learning: int) -> 
     try:
         found = await _simulate(plan)
     except (asyncio.CancelledError, BrokenProcessPool):
-        raise RostrumError("The benchmark was stopped before it could tell anything.") from None
+        raise RostrumError("The benchmark was stopped before it had a result.") from None
     lines = {world: tuple(_summarise(scores)) for world, scores in found.items()}
     print(render(lines), file=sys.stderr)
     print_result(_report(plan, lines))
 
 
 async def _simulate(plan: Simulation) -> dict[str, list[Scores]]:
-    """Measure every world and seed, as many at once as there are cores."""
+    """Measure every world and seed, on all cores."""
     jobs = [(world, seed) for world in WORLDS for seed in plan.seeds]
     console = Console(stderr=True)
     with (
@@ -95,7 +95,7 @@ async def _simulate(plan: Simulation) -> dict[str, list[Scores]]:
         futures = [submit(workers, measure, *job, plan) for job in jobs]
         for future in futures:
             future.add_done_callback(lambda _: progress.advance(bar))
-        # Not awaited one by one: the pool fails over futures that are cancelled while it ends.
+        # Not awaited one by one: the pool breaks on futures that are cancelled while it shuts down.
         scores = await asyncio.to_thread(lambda: [future.result() for future in futures])
     named: dict[str, list[Scores]] = {world.name: [] for world in WORLDS}
     for (world, _), found in zip(jobs, scores, strict=True):
@@ -104,7 +104,7 @@ async def _simulate(plan: Simulation) -> dict[str, list[Scores]]:
 
 
 def measure(world: World, seed: int, plan: Simulation) -> dict[str, PanelScore]:
-    """Hold one installation's debates before every panel."""
+    """Hold one installation's debates with every panel."""
     rng = make_rng(world.name, seed)
     court = make_court(world, rng)
     product = Product(court)
@@ -139,7 +139,7 @@ def _credit(call: PanelCall, winner: str) -> float:
 
 
 def _summarise(installations: Sequence[Scores]) -> Iterator[PanelLine]:
-    """Compare every panel with the oracle, over the installations of one world."""
+    """Compare every panel with the oracle over one world's installations."""
     best = fmean(scores[ORACLE].accuracy for scores in installations) - 0.5
     for panel in installations[0]:
         found = [scores[panel] for scores in installations]
@@ -162,7 +162,7 @@ def _summarise(installations: Sequence[Scores]) -> Iterator[PanelLine]:
 
 
 def _over_worlds(lines: Mapping[str, Sequence[PanelLine]]) -> Iterator[dict[str, float | str]]:
-    """Return each panel's share on average and in its worst world, and the rest at its worst."""
+    """Yield each panel's share on average and in its worst world, and the other figures."""
     for one in zip(*lines.values(), strict=True):
         worst = min(one, key=lambda line: line.share)
         yield {
@@ -197,7 +197,7 @@ def _rounded(row: Mapping[str, float | str]) -> dict[str, float | str]:
 
 
 def render(lines: Mapping[str, Sequence[PanelLine]]) -> str:
-    """Lay the table out as text: a panel a row, a world a column."""
+    """Return the table as text: one row per panel, one column per world."""
     heads = ["average", "±", "worst", "±", *lines, "calls", "audits", "lean"]
     rows = [f"{'share of the gain, %':22}" + "".join(f"{head:>9}" for head in heads)]
     for row, one in zip(_over_worlds(lines), zip(*lines.values(), strict=True), strict=True):

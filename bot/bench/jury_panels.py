@@ -1,7 +1,7 @@
 """The panels that `rostrum bench jury` compares, on the same simulated debates.
 
-The product's panel is its own code: seating, planning, aggregation and fitting as they run in a
-debate. The others are what jury code elsewhere does, and what could be known at best.
+The product's panel is its own code: seating, planning, aggregation and fitting as in a debate. The
+others are common methods, and an upper bound.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ REFIT = 100  # debates between two fits; the product fits once a minute
 
 
 class PanelCall(NamedTuple):
-    """A panel's winner, a contender or a tie, and the calls it took: to decide, to audit."""
+    """A panel's winner (a contender or a tie), and its calls: to decide, to audit."""
 
     winner: str
     calls: int
@@ -36,13 +36,13 @@ Panel = Callable[[Case], PanelCall]
 
 
 def ask_naive(case: Case) -> PanelCall:
-    """Hold the usual panel: six jurors that see names, one order, the majority of verdicts."""
+    """Hold a usual panel: six jurors that see names, one order, majority of verdicts."""
     said = [case.ask(at, SIDES, blind=False).verdict for at in range(NAIVE_JURORS)]
     return PanelCall(_majority(said), NAIVE_JURORS)
 
 
 def ask_swapped(case: Case) -> PanelCall:
-    """Hold a strict panel: three jurors in both orders, who count where they stay the same."""
+    """Hold a strict panel: three jurors in both orders; changed verdicts count as ties."""
     said = []
     for at in range(SWAPPED_JURORS):
         both = {case.ask(at, order, blind=False).verdict for order in (SIDES, SIDES[::-1])}
@@ -51,7 +51,7 @@ def ask_swapped(case: Case) -> PanelCall:
 
 
 def make_oracle(court: Court) -> Panel:
-    """Return the panel that feels what the best six feel, unbent, and knows what each is worth."""
+    """Return the upper bound: the six best jurors' true impressions, weighted perfectly."""
     weights = weigh_perfectly(court)
 
     def ask(case: Case) -> PanelCall:
@@ -70,7 +70,7 @@ class Product:
     learnt: Fit = field(default_factory=lambda: fit(()))
 
     def ask(self, case: Case) -> PanelCall:
-        """Hold a panel, and learn from it now and then."""
+        """Hold a panel, and refit periodically."""
         ordinal = len(self.past) + 1
         setup = seat_panel(
             self.court.roster,
@@ -93,7 +93,7 @@ class Product:
         return PanelCall(verdict.winner or TIE, len(ballots) - audits, audits)
 
     def label(self, humans: Sequence[str]) -> Product:
-        """Return this installation as it were had people voted on its newest debates."""
+        """Return this installation with people's votes on its newest debates."""
         known = len(self.past) - len(humans)
         labelled = [
             debate._replace(human=human)

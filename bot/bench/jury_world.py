@@ -1,8 +1,8 @@
 """Simulated debates with a known winner, and the jurors that misjudge them.
 
-A debate's true margin d is drawn from N(0, 1). A juror feels d plus an error that all jurors
-share, one that a herd shares, and its own; then where a side was shown, whose text it is and the
-juror's own scale bend that into scores. Everything is in units of d unless it says points.
+A debate's true margin d is drawn from N(0, 1). A juror's impression is d plus an error shared by
+all jurors, one shared by a herd, and its own; position, brand and the juror's scale then distort it
+into scores. Everything is in units of d unless marked as points.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ SIDES = ("A", "B")
 
 
 class World(NamedTuple):
-    """What jurors are like: mean position shift, leniency's sd in points, the herd's error."""
+    """The jurors' biases: mean position shift, sd of leniency in points, the herd's error."""
 
     name: str
     position: float = 0.3
@@ -56,7 +56,7 @@ WORLDS = (
 
 
 class Simulated(NamedTuple):
-    """A juror: `position` is what being shown first adds, `leniency` is in points."""
+    """A juror: `position` is the bonus for being shown first, `leniency` is in points."""
 
     model: Model
     error: float
@@ -80,7 +80,7 @@ class Court:
 
 
 class Impression(NamedTuple):
-    """What a juror makes of a debate in one order: points by contender, None when invalid."""
+    """A juror's ballot in one order: points by contender, None if invalid."""
 
     points: dict[str, dict[str, int]] | None
     verdict: str | None
@@ -88,10 +88,9 @@ class Impression(NamedTuple):
 
 @dataclass(slots=True)
 class Case:
-    """One debate: its true margin for A, and what each juror would say of it.
+    """One debate: its true margin for A, and each juror's impression.
 
-    `felt` is what a juror feels before anything bends it. An impression is made when it is
-    first asked for, and remembered.
+    `felt` is an impression before any distortion. Ballots are made on first use, and cached.
     """
 
     court: Court
@@ -109,7 +108,7 @@ class Case:
         return "A" if self.truth > 0 else "B"
 
     def ask(self, at: int, order: tuple[str, ...], *, blind: bool) -> Impression:
-        """Return what the juror of that number says of the debate in an order."""
+        """Return a juror's ballot in an order."""
         key = (at, order, blind)
         if key not in self.made:
             self.made[key] = self._judge(at, order, blind)
@@ -207,9 +206,9 @@ def _score(juror: Simulated, margin: float, rng: Random) -> Impression:
 
 
 def weigh_perfectly(court: Court) -> dict[int, float]:
-    """Return the weights, by number, of the six jurors that tell the truth best together.
+    """Return the weights, by number, of the six jurors that are most precise together.
 
-    They are taken one by one, each the one that adds most to the precision.
+    They are chosen greedily, each the one that adds most precision.
     """
     chosen: dict[int, float] = {}
     while len(chosen) < ORACLE_JURORS:

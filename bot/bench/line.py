@@ -1,4 +1,4 @@
-"""The whole line on a database of its own, as benchmarks run it."""
+"""The main line on a temporary database, for benchmarks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.doubles.memory.venue import MemoryVenue
 
 @dataclass(slots=True)
 class HeldBack:
-    """A dispatcher that runs a debate when it is told to, so that its time can be taken."""
+    """A dispatcher that runs debates on demand, so that they can be timed."""
 
     think: Callable[[str], Awaitable[None]] | None = None
     ready: asyncio.Event = field(default_factory=asyncio.Event)
@@ -35,13 +35,13 @@ class HeldBack:
         """Leave the debate to the benchmark."""
 
     async def run(self, think: Callable[[str], Awaitable[None]]) -> None:
-        """Note how debates are run."""
+        """Remember how to run debates."""
         self.think = think
         self.ready.set()
         await asyncio.Event().wait()
 
     async def stop(self, seconds: float) -> None:
-        """Have nothing to stop."""
+        """Do nothing."""
 
     async def measure(self, debate_id: str) -> float:
         """Run a debate and return the seconds it took."""
@@ -70,7 +70,7 @@ def defaults_with(spell: Callable[[str], str], **changes: object) -> Defaults:
 
 @asynccontextmanager
 async def open_line(models: Models) -> AsyncIterator[tuple[Service, HeldBack]]:
-    """Join the whole line on a database of its own, and a venue that only remembers."""
+    """Open the main line on a temporary database, with a venue in memory."""
     with tempfile.TemporaryDirectory() as folder:
         database = Database(f"sqlite+aiosqlite:///{Path(folder) / 'bench.db'}")
         await migrate(database)

@@ -43,7 +43,7 @@ Hold = Callable[[], Coroutine[Any, Any, None]]
 
 @dataclass(slots=True)
 class Load:
-    """How many debates are started over how many seconds, and what a call takes."""
+    """How many debates start over how many seconds, and the seconds per call."""
 
     debates: int
     over: float
@@ -57,7 +57,7 @@ class Load:
 
 @dataclass(slots=True)
 class Measured:
-    """What one way of making the calls took."""
+    """The measurements of one way of making the calls."""
 
     ratios: list[float] = field(default_factory=list)
     calls: int = 0
@@ -73,7 +73,7 @@ class Measured:
         return self.cpu / self.calls
 
     def report(self, load: Load) -> dict[str, Any]:
-        """Return the figures of PERFORMANCE's rows."""
+        """Return the figures to print."""
         figures = {
             "wall_over_path_p50": round(percentile(self.ratios, 0.5), 4),
             "wall_over_path_p99": round(percentile(self.ratios, 0.99), 4),
@@ -147,12 +147,12 @@ async def _check(service: Service, load: Load) -> None:
 
 
 def _calls_of(debate: Debate) -> int:
-    """Return the calls of a debate; a sample is read once more by every juror, afterwards."""
+    """Return a debate's calls; in a sample of debates every juror reads once more."""
     return CALLS + (JURORS if debate.setup.panel.audit else 0)
 
 
 async def _measure_sdk(load: Load, url: str) -> Measured:
-    """Make the same calls in a bare loop on the SDK's `create`, as its users do."""
+    """Make the same calls in a bare loop with the SDK's `create`."""
     import httpx2
     import openai
 
@@ -171,7 +171,7 @@ async def _measure_sdk(load: Load, url: str) -> Measured:
 
 
 async def _measure_aiohttp(load: Load, url: str) -> Measured:
-    """Make the same calls on aiohttp alone."""
+    """Make the same calls with aiohttp alone."""
     import aiohttp
 
     connector = aiohttp.TCPConnector(limit=pool_size(CONNECTIONS))
@@ -186,7 +186,7 @@ async def _measure_aiohttp(load: Load, url: str) -> Measured:
 
 
 async def _measure_calls(load: Load, post: Post) -> Measured:
-    """Hold debates of calls alone: two histories that grow, then the jurors side by side."""
+    """Hold debates of bare calls: two growing histories, then the jurors concurrently."""
     measured = Measured()
 
     async def hold() -> None:
@@ -211,7 +211,7 @@ def _message(role: str) -> dict[str, str]:
 
 
 async def _measure(load: Load, measured: Measured, hold: Hold) -> None:
-    """Start every debate at its time, after a first that is not counted; note what all took."""
+    """Start every debate at its time, after an uncounted first one; measure them all."""
     await hold()
     for noted in (measured.ratios, measured.acknowledged):
         noted.clear()

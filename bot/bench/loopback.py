@@ -1,7 +1,7 @@
 """A model server for benchmarks: OpenAI's wire format, in a process of its own.
 
-It answers after a fixed time and computes next to nothing, so that what is measured is the
-client. `python -m bot.bench.loopback SECONDS` prints its port and serves until its input ends.
+It answers after a fixed time and computes almost nothing, so that the client is what is measured.
+`python -m bot.bench.loopback SECONDS` prints its port and serves until its input ends.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from typing import Any, cast
 
 import orjson
 
-# 252 words, within every limit of every round: a short synthesis, and then a decision.
+# 252 words, within every round's limits: a short synthesis, then a decision.
 SENTENCE = "Evidence from the field supports the point made here."
 SPEECH = "\n\n".join([" ".join([SENTENCE] * 8), " ".join([SENTENCE] * 20)])
 SUMMARY = " ".join([SENTENCE] * 9)  # within 400 and 600 characters
-SUMMARISED = b" characters, spaces included, as one paragraph"  # what asks for one, and no other
+SUMMARISED = b" characters, spaces included, as one paragraph"  # only in requests for one
 HIGH, LOW = 9, 5
 USAGE = {"prompt_tokens": 900, "completion_tokens": 700, "total_tokens": 1600}
 
 
 class Answering(asyncio.Protocol):
-    """One connection: requests are answered in turn, each after the same time."""
+    """One connection: answers requests in turn, each after the same time."""
 
     def __init__(self, seconds: float, ballots: dict[bytes, bytes]) -> None:
         self._seconds = seconds
@@ -34,15 +34,15 @@ class Answering(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Keep the way back."""
-        self._transport = cast(asyncio.Transport, transport)  # uvloop's is no subclass
+        """Keep the transport."""
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's is not a subclass
 
     def connection_lost(self, error: Exception | None) -> None:
         """Stop answering."""
         self._transport = None
 
     def data_received(self, data: bytes) -> None:
-        """Answer every request that is complete, later."""
+        """Schedule an answer for every complete request."""
         self._received += data
         while (end := self._received.find(b"\r\n\r\n")) >= 0:
             size = _content_length(self._received[:end])
@@ -53,7 +53,7 @@ class Answering(asyncio.Protocol):
             self.take(body)
 
     def take(self, body: bytes) -> None:
-        """Answer a request after the time that each takes."""
+        """Answer a request after the fixed time."""
         asyncio.get_running_loop().call_later(self._seconds, self.answer, body)
 
     def answer(self, body: bytes) -> None:
@@ -93,7 +93,7 @@ def _content_length(head: bytes) -> int:
 
 
 def completion(text: str) -> bytes:
-    """Return a whole chat completion that says a text."""
+    """Return a chat completion with a text."""
     choice = {
         "index": 0,
         "finish_reason": "stop",
@@ -115,7 +115,7 @@ SPOKEN, SUMMED_UP = completion(SPEECH), completion(SUMMARY)
 
 
 def fill_in(form: dict[str, Any]) -> Any:
-    """Return an answer that satisfies its schema; of a ballot, a decided one."""
+    """Return an answer that satisfies a schema; a ballot decides for a side."""
     fields = form.get("properties", {})
     if "scores" in fields:
         return _vote(fields["scores"]["properties"])
@@ -131,7 +131,7 @@ def fill_in(form: dict[str, Any]) -> Any:
 
 
 def _vote(scores: dict[str, Any]) -> dict[str, Any]:
-    """Return a ballot that is decided, in every order of names."""
+    """Return a valid ballot with the same winner in every order of names."""
     best = min(scores)
     return {
         "reasons": "The better evidence.",
@@ -145,7 +145,7 @@ def _vote(scores: dict[str, Any]) -> dict[str, Any]:
 
 
 async def serve(seconds: float) -> None:
-    """Serve on a free port of the loopback, which is printed, until the input ends."""
+    """Serve on a free loopback port, which is printed, until the input ends."""
     loop = asyncio.get_running_loop()
     ballots: dict[bytes, bytes] = {}
     server = await loop.create_server(
@@ -158,7 +158,7 @@ async def serve(seconds: float) -> None:
 
 @asynccontextmanager
 async def model_server(seconds: float) -> AsyncIterator[str]:
-    """Run a server in a process of its own, and give its base URL."""
+    """Run a server in its own process, and yield its base URL."""
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "bot.bench.loopback", str(seconds), stdin=pipe, stdout=pipe

@@ -1,4 +1,4 @@
-"""What a figure was measured on, and how long the loop was held up meanwhile."""
+"""The machine, memory and loop lag of a benchmark."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TICK = 0.02
 
 
 def print_result(figures: Mapping[str, object]) -> None:
-    """Print a benchmark's figures as JSON, with the machine that they were measured on."""
+    """Print a benchmark's figures as JSON, with the machine."""
     machine = {
         "cores": os.cpu_count(),
         "system": platform.system(),
@@ -29,8 +29,8 @@ def print_result(figures: Mapping[str, object]) -> None:
 
 
 def peak_memory() -> int | None:
-    """Return the most memory that this process has held, in bytes; None where Linux is not."""
-    # Not getrusage: what the parent held at the fork would count as this process's own.
+    """Return this process's peak memory in bytes; None except on Linux."""
+    # Not getrusage, which includes the parent's memory at the fork.
     status = Path("/proc/self/status")
     if not status.exists():
         return None
@@ -40,7 +40,7 @@ def peak_memory() -> int | None:
 
 @dataclass(slots=True)
 class Lags:
-    """By how many seconds the loop was late, tick by tick."""
+    """The loop's lag in seconds, by tick."""
 
     seconds: list[float] = field(default_factory=list)
 
@@ -64,6 +64,6 @@ async def watch_loop() -> AsyncIterator[Lags]:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """Return the value that a share of all does not pass."""
+    """Return the value at a quantile, `share`."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]

@@ -1,7 +1,7 @@
-"""`rostrum bench overhead`: what Rostrum adds to the time that its models take.
+"""`rostrum bench overhead`: what Rostrum adds to its models' time.
 
-The critical path is the time of the calls that had to wait for one another: rounds, then the
-panel, whose jurors are asked side by side. Models are rehearsal ones that take a fixed time.
+The critical path is the time of the calls that wait for one another: rounds, then the panel, whose
+jurors are asked concurrently. Rehearsal models take a fixed time.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from engine.line.service import Service
 
 JURORS = 3
 ALONE = 5  # debates, one after another
-STANCE_SECONDS = 0.001  # nobody is there, and waiting for people is not what is measured
+STANCE_SECONDS = 0.001  # waiting for people is not measured
 TOPIC = "Remote work is more productive than working from an office"
 
 
 async def run_overhead(format_name: str, seconds: float, crowd: int) -> None:
-    """Print the ratios of wall to critical path, alone and in a crowd."""
+    """Print the ratios of wall time to critical path, alone and in a crowd."""
     log.configure(Settings(log={"level": "warning"}).log)
     alone = [await _measure(format_name, seconds, order, ALONE, at_once=1) for order in TurnOrder]
     in_crowd = None
@@ -49,7 +49,7 @@ async def run_overhead(format_name: str, seconds: float, crowd: int) -> None:
 async def _measure(
     format_name: str, seconds: float, turn_order: TurnOrder, debates: int, *, at_once: int
 ) -> dict[str, Any]:
-    """Hold so many debates, so many at once, and report on them."""
+    """Hold `debates` debates, `at_once` concurrently, and return the figures."""
     defaults = _defaults(seconds)
     async with open_line(open_models({})) as (service, dispatcher):
         order = Order(
@@ -81,7 +81,7 @@ async def _measure(
 
 
 async def _warm_up(service: Service, dispatcher: HeldBack, order: Order) -> None:
-    """Hold a debate that takes no time, as a process that runs has: it is not measured."""
+    """Hold an unmeasured debate without latency, to warm the process up."""
     first = await service.start(order, _defaults(0))
     await dispatcher.measure(first.debate.id)
 
@@ -111,10 +111,10 @@ def _report(
 
 
 def _chain(request: Request, steps: Collection[str]) -> int:
-    """Return how many calls had to wait for one another, before the panel's reading.
+    """Return how many calls waited for one another before the panel.
 
-    How many speeches a clock allows, only the journal says: speeches and captains take turns, and
-    of the scores beside them the last one is waited for.
+    In formats with a clock only the journal says how many speeches there were: speeches and
+    captains take turns, and only the last of the concurrent scores is waited for.
     """
     script = find_format(request.format)
     if script.clocked:

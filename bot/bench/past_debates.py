@@ -1,4 +1,4 @@
-"""Debates made up for benchmarks, written into a database as if they had been held."""
+"""Synthetic debates for benchmarks, written into a database."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CALLS = 2 * len(ROUNDS) + JURORS
 WORDS = 200  # a turn
 PEOPLE = 20_000
 TOPICS = 2_000
-AT_ONCE = 50  # debates written in one transaction
+AT_ONCE = 50  # debates per transaction
 BEGAN = datetime(2026, 1, 1, tzinfo=UTC)
 MODELS = tuple(Model.parse(f"bench/{name}-1") for name in ("acme", "bolt", "cedar", "delta"))
 ROSTER = tuple(Model.parse(f"bench/juror-{n}#j{n}") for n in range(JURORS))
@@ -34,19 +34,19 @@ Rows = list[tuple[str, list[dict[str, Any]]]]  # by table
 
 
 class Scale(NamedTuple):
-    """How many debates are made up, and how many votes each has."""
+    """How many debates to generate, and how many votes each."""
 
     debates: int
     votes_each: int
 
 
 async def fill(database: Database, scale: Scale) -> None:
-    """Write debates that have ended; the same ones every time."""
+    """Write ended debates; the same ones every time."""
     rng = Random("past debates")
     vocabulary = ["".join(rng.choices(SYLLABLES, k=rng.randint(1, 4))) for _ in range(4000)]
     known = {"platform": "bench", "opted_out": False}
-    everybody = [{"id": n, "user": f"user-{n}", **known} for n in range(1, PEOPLE + 1)]
-    await _write(database, [("people", everybody)])
+    people = [{"id": n, "user": f"user-{n}", **known} for n in range(1, PEOPLE + 1)]
+    await _write(database, [("people", people)])
     for first in range(0, scale.debates, AT_ONCE):
         rows: Rows = []
         for number in range(first, min(first + AT_ONCE, scale.debates)):
@@ -65,7 +65,7 @@ async def _write(database: Database, rows: Rows) -> None:
 
 
 class _Made:
-    """One made-up debate."""
+    """One synthetic debate."""
 
     def __init__(self, number: int, votes: int, vocabulary: list[str]) -> None:
         self.number, self.votes = number, votes
@@ -75,7 +75,7 @@ class _Made:
         self.at = BEGAN + timedelta(minutes=number)
 
     def rows(self) -> Rows:
-        """Return the debate's rows, the table that others refer to first."""
+        """Return the debate's rows, referenced tables first."""
         spoken = list(self._turns())
         read = list(self._ballots())
         verdict = Verdict(winner="A", p={"A": 0.7, "B": 0.3}, z=0.9, valid=JURORS, invalid=0)
@@ -194,7 +194,7 @@ class _Made:
         }
 
     def _votes(self) -> Iterator[dict[str, Any]]:
-        """Yield standing votes; one is validated, and the others are like it."""
+        """Yield standing votes; one is validated, the others are copies of it."""
         vote = Vote(
             person=0,
             option="A",

@@ -1,9 +1,9 @@
 """`rostrum bench start`: one debate as a whole process, from its command to its end.
 
-Each run is a new `rostrum debate` against a model server on the loopback, which notes when calls
-come and are answered. Model time is the time in which at least one call was out. In the same run
-a reference process imports pydantic, SQLAlchemy, aiohttp and the SDK and ends: ratios to it depend
-little on the machine and its load.
+Each run is a new `rostrum debate` against a model server on the loopback, which records when calls
+arrive and are answered. Model time is the time with at least one call in flight. A reference
+process in the same run only imports pydantic, SQLAlchemy, aiohttp and the SDK: ratios to it hardly
+depend on the machine and its load.
 """
 
 from __future__ import annotations
@@ -39,25 +39,25 @@ LATENCIES = (
     "AND debate = (SELECT max(id) FROM debates) ORDER BY started_at"
 )
 DATABASE = "rostrum.db"
-# Settings of this shell; and Python is to keep what it compiled, as in any installation.
+# This shell's settings; and Python must cache compiled files, as in any installation.
 DROPPED = ("ROSTRUM_", "PYTHONDONTWRITEBYTECODE")
 
 
 @dataclass(slots=True)
 class Traffic:
-    """When calls came and were answered, by the monotonic clock."""
+    """When calls arrived and were answered, by the monotonic clock."""
 
     came: list[float] = field(default_factory=list)
     answered: list[float] = field(default_factory=list)
-    ballots: list[float] = field(default_factory=list)  # when those of jurors came
+    ballots: list[float] = field(default_factory=list)  # arrivals of jurors' calls
 
     def clear(self) -> None:
-        """Forget what was noted."""
+        """Delete all records."""
         for noted in (self.came, self.answered, self.ballots):
             noted.clear()
 
     def waves(self) -> list[tuple[float, float]]:
-        """Return the stretches in which calls were out, each from its first to its last moment."""
+        """Return the (start, end) intervals with calls in flight."""
         marks = sorted([(at, 1) for at in self.came] + [(at, -1) for at in self.answered])
         stretches: list[tuple[float, float]] = []
         out, began = 0, 0.0
@@ -70,14 +70,14 @@ class Traffic:
 
 
 class Noting(Answering):
-    """A connection whose calls are noted."""
+    """A connection that records its calls."""
 
     def __init__(self, seconds: float, traffic: Traffic) -> None:
         super().__init__(seconds, {})
         self._traffic = traffic
 
     def take(self, body: bytes) -> None:
-        """Note that a call came."""
+        """Record a call's arrival."""
         now = time.perf_counter()
         self._traffic.came.append(now)
         if asks_for_ballot(body):
@@ -85,18 +85,18 @@ class Noting(Answering):
         super().take(body)
 
     def answer(self, body: bytes) -> None:
-        """Note that a call is answered."""
+        """Record a call's answer."""
         super().answer(body)
         self._traffic.answered.append(time.perf_counter())
 
     def _reply(self, body: bytes) -> bytes:
-        """Name the model that was asked, as backends do."""
+        """Return the reply with the requested model's name."""
         asked: bytes = orjson.dumps(orjson.loads(body)["model"])
         return super()._reply(body).replace(b'"model":"bench"', b'"model":' + asked, 1)
 
 
 class Run(NamedTuple):
-    """What one process took; each figure's name ends in its unit."""
+    """One process's figures; names end in their units."""
 
     first_call_after_s: float
     model_s: float
@@ -112,7 +112,7 @@ class Run(NamedTuple):
 
 
 class Times(NamedTuple):
-    """Moments of a process by the monotonic clock, and the processor time it used."""
+    """Times of a process by the monotonic clock, and its processor time."""
 
     began: float
     revealed: float
@@ -121,14 +121,14 @@ class Times(NamedTuple):
 
 
 class Reference(NamedTuple):
-    """What a process took that only imports the libraries."""
+    """The figures of a process that only imports the libraries."""
 
     wall_s: float
     cpu_s: float
 
 
 async def run_start(runs: int, seconds: float) -> None:
-    """Print what a debate on a new database took, and so many on one that is in use."""
+    """Print the figures of one debate on a new database, and of `runs` on the used one."""
     traffic = Traffic()
     again, references = [], []
     async with _serve(seconds, traffic) as url:
@@ -184,7 +184,7 @@ def _cpu() -> float:
 
 
 async def _hold(folder: Path, url: str, traffic: Traffic) -> Run:
-    """Hold one debate and measure its process. Raises RostrumError when it fails."""
+    """Hold one debate and measure its process. Raises RostrumError if it fails."""
     traffic.clear()
     began, cpu = time.perf_counter(), _cpu()
     with (folder / "errors").open("wb") as errors:
@@ -220,7 +220,7 @@ def _environment(url: str) -> dict[str, str]:
 
 
 def _latencies(folder: Path) -> list[float]:
-    """Return what each call of the newest debate took, by its journal."""
+    """Return the newest debate's latencies, from its journal."""
     with closing(sqlite3.connect(folder / DATABASE)) as connection:
         return [latency for (latency,) in connection.execute(LATENCIES)]
 

@@ -1,8 +1,8 @@
-"""`rostrum bench votes`: are the votes that were stored those that people hold on the platform?
+"""`rostrum bench votes`: compares every stored vote with the platform.
 
-`rostrum run` serves the platforms' doubles of the tests, over their real protocols and at their
-rates, while it is killed, loses its session and is refused. What runs it lives with the tests
-(`tests/bench/votes.py`), which are no part of an installed Rostrum.
+`rostrum run` serves the tests' doubles of the platforms, over their real protocols and at their
+rates, through kills, lost sessions and refusals. The code is with the tests
+(`tests/bench/votes.py`), which an installed Rostrum does not have.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ async def run_bench_votes(
     runs: int,
     keep: Path | None,
 ) -> None:
-    """Print what became of everybody's vote; raises RostrumError when a bound is broken."""
+    """Print what became of every vote; raises RostrumError if a bound is broken."""
     chosen = PLATFORMS if platform == "both" else (platform,)
     doubles = _find_doubles()
     size = doubles.Size(debates, voters, kills, minutes)

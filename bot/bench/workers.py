@@ -1,4 +1,4 @@
-"""Processes that a benchmark spreads its work over."""
+"""Worker processes for benchmarks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 @contextmanager
 def open_workers() -> Iterator[ProcessPoolExecutor]:
-    """Open a process for each core; at the end all are gone, whatever they were at."""
+    """Open one process per core; kills them all at the end."""
     workers = ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn"))
     try:
         yield workers
@@ -30,11 +30,11 @@ def open_workers() -> Iterator[ProcessPoolExecutor]:
 def submit(
     workers: ProcessPoolExecutor, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs
 ) -> Future[T]:
-    """Hand work to a process, started when it is needed, which leaves it to us to be stopped."""
+    """Submit work to a process that ignores Ctrl-C; we stop it ourselves."""
     if sys.platform == "win32":
         return workers.submit(work, *args, **kwargs)
-    # Ctrl-C goes to everybody in a terminal, and a pool that loses processes fails in many ways.
-    # Who is started while signals are held back never gets them.
+    # Ctrl-C reaches every process of a terminal, and a pool without processes fails in odd ways.
+    # A process started while signals are blocked never gets them.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     try:
         return workers.submit(work, *args, **kwargs)

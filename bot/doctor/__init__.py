@@ -1,1 +1,1 @@
-"""`rostrum check`: what would keep a debate from being held, and what to do."""
+"""`rostrum check`: finds what would keep debates from running, and says how to fix it."""

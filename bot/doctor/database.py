@@ -1,4 +1,4 @@
-"""The part of `rostrum check` that looks at the database: its form, a write, and free space."""
+"""`rostrum check` on the database: integrity, a test write, free space."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MB = 1_000_000
 
 
 async def check_database(settings: Settings) -> AsyncIterator[Finding]:
-    """Say whether the database is whole and can be written; a write is undone by the next."""
+    """Check that the database is intact and writable; the test write is undone."""
     try:
         database = Database(settings.database_url.get_secret_value(), writable=False)
     except StoreError as error:
@@ -49,7 +49,7 @@ async def _check_file(database: Database) -> Finding:
 
 
 def _check_folder(path: Path) -> Finding:
-    """Write a file that has no name to the database's folder, and look at the room there is."""
+    """Write a nameless file to the database's folder, and check free space."""
     folder = next(place for place in path.absolute().parents if place.exists())
     try:
         with tempfile.TemporaryFile(dir=folder) as scratch:

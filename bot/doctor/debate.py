@@ -1,6 +1,6 @@
-"""The part of `rostrum check` that asks whether a debate could start: jurors, prices and caps.
+"""`rostrum check` on whether a debate could start: jurors, prices and caps.
 
-Nothing is paid for: backends are asked for lists of prices at most, and the script runs dry.
+It costs nothing: backends are asked for price lists at most, and the script gets a dry run.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ ORDER = Order(platform="check", community="check", place="", topic=TOPIC)
 
 
 class Forecast(NamedTuple):
-    """What a debate is expected to take, and how much of the budget it reserves."""
+    """A debate's estimate, and how much of the budget it reserves."""
 
     expected: Estimate
     reserved_usd: float
 
 
 async def check_debate(settings: Settings) -> AsyncIterator[Finding]:
-    """Say whether a debate of the default format could start with what is set."""
+    """Check whether a debate of the default format could start."""
     defaults = defaults_of(settings)
     if not defaults.debaters or not defaults.jurors:
-        return  # said of the models already
+        return  # the check of models has said so
     models = open_configured_models(settings)
     try:
         yield _check_jury(defaults)
@@ -62,16 +62,16 @@ async def _prices(models: Models, named: Iterable[Model]) -> dict[str, Price | N
 
 
 def _check_jury(defaults: Defaults) -> Finding:
-    """Find the debaters against whom the fewest jurors are left after recusal."""
+    """Find the debaters that leave the fewest jurors after recusal."""
     casts = list(islice(_casts(defaults), MOST_PAIRS))
     left = {
         cast: len(seat_panel(defaults.jurors, cast, ordinal=1, seed=0).roster) for cast in casts
     }
     worst = min(casts, key=lambda cast: left[cast])
     if left[worst] < 2:
-        told = " and ".join(model.ref for model in worst)
+        pair = " and ".join(model.ref for model in worst)
         text = (
-            f"when {told} debate, only {left[worst]} juror of another family is left, and a "
+            f"when {pair} debate, only {left[worst]} juror of another family is left, and a "
             "verdict needs two; add jurors of other families to ROSTRUM_JURORS"
         )
         return Finding("panel", False, text)
@@ -86,7 +86,7 @@ def _casts(defaults: Defaults) -> Iterable[tuple[Model, ...]]:
 
 
 def _seats(defaults: Defaults) -> tuple[int, list[Model], list[Model]]:
-    """Return how many sides the default format has, who has one already, and who may be drawn."""
+    """Return the default format's number of sides, the fixed models, and those to draw from."""
     request, _ = complete(ORDER, defaults, 0)
     fixed = [defaults.sides[side] for side in request.sides if side in defaults.sides]
     taken = {model.ref for model in fixed}
@@ -97,7 +97,7 @@ def _seats(defaults: Defaults) -> tuple[int, list[Model], list[Model]]:
 async def _check_caps(
     settings: Settings, defaults: Defaults, models: Models, prices: dict[str, Price | None]
 ) -> AsyncIterator[Finding]:
-    """Hold the cheapest debate that may be drawn against the caps, then the dearest."""
+    """Compare the cheapest possible debate with the caps, then the most expensive."""
     sides, _, offered = _seats(defaults)
 
     def cost(model: Model) -> float:
@@ -117,12 +117,12 @@ async def _check_caps(
         yield Finding("debate", False, text)
         return
     usd = "unknown" if expected.usd is None else f"about {expected.usd:.4f} USD"
-    told = f"{defaults.format} could start: about {expected.calls} calls, cost {usd}"
-    yield Finding("debate", True, told)
+    text = f"{defaults.format} could start: about {expected.calls} calls, cost {usd}"
+    yield Finding("debate", True, text)
     try:
         await _forecast(settings, defaults, models, ranked[-sides:])
     except RostrumError as error:
-        text = f"with the dearest models none starts: {error} {error.hint}".rstrip()
+        text = f"with the most expensive models none starts: {error} {error.hint}".rstrip()
         yield Finding("debate", None, text)
 
 
@@ -142,7 +142,7 @@ async def _forecast(
 
 
 def _check_counts(settings: Settings) -> Iterable[Finding]:
-    """Find caps of 0, which keep everyone in a chat from starting a debate."""
+    """Find caps of 0, with which no one in a chat can start a debate."""
     slack = settings.slack
     if settings.discord.token is None and slack.bot_token is None and slack.client_id is None:
         return

@@ -19,11 +19,11 @@ from engine.text import clean
 
 
 async def run_check() -> None:
-    """Print every finding; raises RostrumError when one is bad."""
+    """Print every finding; raises RostrumError if one is bad."""
     bad = 0
     async for finding in _look():
         mark = {True: "ok  ", False: "FAIL", None: "note"}[finding.good]
-        # Servers, workspaces and channels are called what others please.
+        # Names of servers, workspaces and channels are untrusted text.
         line = clean(f"{finding.subject}: {finding.text}").replace("\n", " ")
         print(f"{mark}  {line}", flush=True)
         bad += finding.good is False
@@ -58,7 +58,7 @@ async def _look_at_the_database_alone() -> AsyncIterator[Finding]:
     try:
         settings = load_store_settings()
     except SettingsError:
-        return  # said of the settings already
+        return  # the check of settings has said so
     async for finding in check_database(settings):
         yield finding
 
@@ -104,7 +104,7 @@ async def _check_discord(settings: Settings) -> AsyncIterator[Finding]:
     if token is None:
         yield Finding("discord", None, "not set; ROSTRUM_DISCORD__TOKEN connects it")
         return
-    # Imported only here: discord.py takes a while, and most installations check without it.
+    # Imported only here: discord.py is slow, and most installations do not need it.
     from adapters.discord.checkup import check
     from adapters.discord.rest import Rest
 
@@ -140,7 +140,7 @@ async def _check_slack(settings: Settings) -> AsyncIterator[Finding]:
 
 
 async def _installs(settings: Settings) -> list[Install]:
-    """Return the workspaces that installed Rostrum; none where there is no database yet."""
+    """Return the workspaces that installed Rostrum; none without a database."""
     from bot.reading import read_store
 
     try:

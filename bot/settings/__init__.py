@@ -1,1 +1,1 @@
-"""Settings: sources, sections, and what contradicts what."""
+"""Settings: sources, sections, and contradictions."""

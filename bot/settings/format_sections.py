@@ -1,4 +1,4 @@
-"""The sections of the settings that belong to one format each: the limits of its turns."""
+"""The settings of each format: the limits of its turns."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pydantic import Field
 
 from bot.settings.sources import Section
 
-# More than anybody writes or says, and still a number that every database and model takes.
+# Far above any use, and a number that every database and model accepts.
 MOST = 1_000_000
 Count = Annotated[int, Field(ge=1, le=MOST)]
 Length = Annotated[float, Field(gt=0, le=MOST)]

@@ -1,7 +1,7 @@
-"""The sections of the settings, and how single values are read from text.
+"""The sections of the settings, and the parsing of single values.
 
-A validator's message is the end of a sentence that begins with the variable's name; it never
-repeats a value that could be a secret.
+A validator's message completes a sentence that begins with the variable's name; it never contains
+a value that could be a secret.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _database(value: SecretStr) -> SecretStr:
 
 
 def _format(value: str) -> str:
-    # Only now: formats bring all that they need with them, for a setting that few give.
+    # Imported only here: formats load much, and few use this setting.
     from engine.formats import FORMATS
 
     if value not in FORMATS:
@@ -168,7 +168,7 @@ Port = Annotated[int, Field(ge=0, le=65535)]
 
 
 class BackendSettings(Section):
-    """One backend as a person writes it; a preset or a default fills in what is None."""
+    """One backend as written; presets or defaults replace None."""
 
     preset: str | None = None
     base_url: str | None = None
@@ -220,13 +220,13 @@ class HealthSettings(Section):
 
 
 class ExportSettings(Section):
-    """What exports are made with; without a key the installation draws its own."""
+    """Settings of exports; without a key the installation makes its own."""
 
     hmac_key: SecretStr | None = None
 
 
 class PrivacySettings(Section):
-    """How long the debates of a community are kept after it removed Rostrum."""
+    """How long a community's debates are kept after it removed Rostrum."""
 
     purge_days: float = Field(30, ge=0, le=36500, allow_inf_nan=False)
 
@@ -242,7 +242,7 @@ class RoleSampling(Section):
     """How one role samples."""
 
     temperature: float = Field(ge=0, le=2)
-    # With room for reasoning, which counts against it.
+    # With room for reasoning, which counts.
     max_tokens: int = Field(6000, ge=1, le=10_000_000)
 
 
@@ -253,7 +253,7 @@ class FreeSampling(RoleSampling):
 
 
 class PreciseSampling(RoleSampling):
-    """How a debater samples where words are few: in the closing and in cross-examination."""
+    """How a debater samples in the closing and in cross-examination."""
 
     temperature: float = Field(0.5, ge=0, le=2)
 

@@ -1,7 +1,7 @@
-"""Everything that can be set, read once at start and passed down.
+"""All settings, read once at start and passed down.
 
-`.env.example` lists every setting with its default; bot/settings/sources.py says where
-values come from and which wins.
+`.env.example` lists every setting with its default; bot/settings/sources.py says where values come
+from, and in which order.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ REHEARSAL_JURORS = (
 )
 
 ENV_FILE, TOML_FILE = Path(".env"), Path("rostrum.toml")
-STORED = ("database_url", "export")  # what commands need that only work on the database
+STORED = ("database_url", "export")  # the settings of commands that only use the database
 
 _DATABASES = ("sqlite", "postgresql")
 _PASSWORD = re.compile(r"://[^/@:\s]*:([^/@\s]+)@|[?&]password=([^&\s]+)")
@@ -74,9 +74,9 @@ _PASSWORD = re.compile(r"://[^/@:\s]*:([^/@\s]+)@|[?&]password=([^&\s]+)")
 class Settings(BaseSettings):
     """Every setting, complete and free of contradictions.
 
-    `models` are what commands offer and `jurors` the roster in order of preference; both are
-    empty when a backend is set and nobody has named a model. Raises SettingsError for a
-    contradiction and pydantic's ValidationError for a single wrong value.
+    `models` are offered by commands, and `jurors` are the roster in order of preference; both are
+    empty if a backend but no model is set. Raises SettingsError for a contradiction, and
+    pydantic's ValidationError for an invalid value.
     """
 
     model_config = SettingsConfigDict(
@@ -158,7 +158,7 @@ class Settings(BaseSettings):
         return self
 
     def endpoints(self) -> tuple[Backend, ...]:
-        """Return the backends that were set, their presets filled in. Raises SettingsError."""
+        """Return the configured backends, with presets applied. Raises SettingsError."""
         return tuple(Backend.of(name, **dict(given)) for name, given in self.backends.items())
 
     def limits(self) -> dict[str, dict[str, float]]:
@@ -170,12 +170,12 @@ class Settings(BaseSettings):
         return tuple(key.get_secret_value() for key in self.secret_key)
 
     def secrets(self) -> frozenset[str]:
-        """Return every value that must never be shown, passwords within addresses included."""
+        """Return every value that must never be shown, including passwords in addresses."""
         return frozenset(secret for secret in _secrets_in(self) if secret)
 
 
 class ContradictionError(SettingsError):
-    """Settings that contradict one another; the message is the first sentence of them."""
+    """Settings that contradict one another; the message is about the first of them."""
 
     def __init__(self, found: Sequence[Wrong]) -> None:
         super().__init__(found[0].sentence)
@@ -196,23 +196,23 @@ def load_settings(env_file: Path = ENV_FILE, toml_file: Path = TOML_FILE) -> Set
 def examine_settings(
     env_file: Path = ENV_FILE, toml_file: Path = TOML_FILE
 ) -> tuple[Settings | None, list[str]]:
-    """Read the settings, and say of everything that is wrong with them what it is.
+    """Read the settings, and return everything that is wrong with them.
 
-    None where they cannot be used. Raises SettingsError for a file that cannot be read.
+    The settings are None if unusable. Raises SettingsError for an unreadable file.
     """
     given, unread = read_layers(Settings, env_file, toml_file)
     settings, wrong = _build(given)
-    # Contradictions may only follow from what could not be read.
+    # Contradictions may only follow from unreadable values.
     heads = {bad.path[0] for bad in unread if bad.path}
     found = [*unread, *(bad for bad in wrong if not heads & set(bad.path))]
     return settings, [bad.sentence for bad in found]
 
 
 def load_store_settings() -> Settings:
-    """Read the settings of the database, exports and the log, for what only works on the database.
+    """Read the settings of the database, exports and the log, for commands that only use these.
 
-    Other settings may be wrong, and are left out; a name that no setting begins with is refused,
-    as it may be the database's with a slip of the pen. Raises SettingsError.
+    Other settings may be wrong and are ignored; an unknown name is refused, as it may be a
+    mistyped one of these. Raises SettingsError.
     """
     given, unread = read_layers(Settings, ENV_FILE, TOML_FILE)
     for bad in unread:
@@ -228,7 +228,7 @@ def load_store_settings() -> Settings:
 
 
 def _build(given: Sequence[Given]) -> tuple[Settings | None, list[Wrong]]:
-    """Build the settings; where that fails, say why, also of the rest without what is wrong."""
+    """Build the settings; if that fails, return all errors, also of the remaining values."""
     try:
         return Settings(**as_tree(given)), []
     except ContradictionError as error:
@@ -244,7 +244,7 @@ def _build(given: Sequence[Given]) -> tuple[Settings | None, list[Wrong]]:
 def _secrets_in(value: object) -> Iterator[str]:
     if isinstance(value, SecretStr):
         text = value.get_secret_value()
-        # Of an address only the password is secret: logs may say which database it is.
+        # In an address only the password is secret; logs may show the rest.
         yield from _passwords_in(text) if text.startswith(_DATABASES) else (text,)
     elif isinstance(value, str):
         yield from _passwords_in(value)
@@ -267,7 +267,7 @@ def _passwords_in(address: str) -> Iterator[str]:
 
 
 def _contradictions(settings: Settings) -> Iterator[Wrong]:
-    """Find what contradicts, each with the settings, by their first names, that it rests on."""
+    """Find contradictions, each with the names of the settings involved."""
     for name, given in settings.backends.items():
         for sentence in faults_of(name, given.preset, given.base_url, given.api_key):
             yield Wrong(("backends",), sentence)
@@ -323,7 +323,7 @@ def _named_models(settings: Settings) -> Iterator[tuple[str, Model]]:
 
 
 def _slack_faults(settings: Settings) -> list[str]:
-    """Say what a Slack connection lacks."""
+    """Return what a Slack connection lacks."""
     slack = settings.slack
     oauth = slack.client_id is not None
     connects = oauth or slack.bot_token is not None

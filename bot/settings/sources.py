@@ -1,8 +1,8 @@
-"""Where settings come from, and the sentences that say what is wrong with one.
+"""The sources of settings, and the messages about invalid ones.
 
 Three layers, name by name, each over the one before: `rostrum.toml`, `.env`, the environment.
 A setting is known by its path (`("log", "level")`) and named by its variable
-(`ROSTRUM_LOG__LEVEL`), wherever it was written. An empty value is the same as none.
+(`ROSTRUM_LOG__LEVEL`), in every source. An empty value counts as unset.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ from engine.errors import SettingsError
 from engine.options import nearest
 
 PREFIX = "ROSTRUM_"
-ANY = "*"  # stands for a name that the user chooses
+ANY = "*"  # stands for a name chosen by the user
 
 NamePath: TypeAlias = tuple[str, ...]
 Shape: TypeAlias = "dict[str, Shape | None]"
 
 
 class Section(Value):
-    """Settings that share a prefix; a `dict` of sections is keyed by names that users choose."""
+    """Settings that share a prefix; a `dict` of sections has keys chosen by the user."""
 
 
 class Wrong(NamedTuple):
-    """A setting that cannot be used, by its path, and the sentence that says why."""
+    """An invalid setting: its path, and the message."""
 
     path: NamePath
     sentence: str
 
 
 class Given(NamedTuple):
-    """One value as it was written; `origin` is the file, or empty for the environment."""
+    """One value as written; `origin` is the file, or empty for the environment."""
 
     path: NamePath
     value: Any
@@ -55,12 +55,12 @@ class Given(NamedTuple):
 
 
 def variable(path: Iterable[str]) -> str:
-    """Return the variable that a path is written as."""
+    """Return the variable of a path."""
     return PREFIX + "__".join(path).upper()
 
 
 def shape_of(model: type[BaseModel]) -> Shape:
-    """Return the names that a model knows, nested; None marks a setting itself."""
+    """Return a model's names, nested; None marks a setting."""
     return {name: _shape(field.annotation) for name, field in model.model_fields.items()}
 
 
@@ -74,7 +74,7 @@ def _shape(annotation: Any) -> Shape | None:
 
 
 def known_paths(shape: Shape, like: NamePath = ()) -> Iterator[NamePath]:
-    """Yield the path of every setting; a name of the user's own is taken from `like`."""
+    """Yield every setting's path; names chosen by the user come from `like`."""
     for key, inner in shape.items():
         shown = like[0] if key == ANY and like else key
         if inner is None:
@@ -94,7 +94,7 @@ def _unknown(shape: Shape, path: NamePath, origin: str) -> Wrong:
 
 
 def _inside(shape: Shape, path: NamePath) -> Shape | None:
-    """Return what is known below a path. Raises KeyError where no setting is."""
+    """Return the shape below a path. Raises KeyError for an unknown path."""
     here: Shape | None = shape
     for key in path:
         if here is None:
@@ -109,9 +109,9 @@ def _inside(shape: Shape, path: NamePath) -> Shape | None:
 def read_layers(
     settings: type[BaseSettings], env_file: Path, toml_file: Path
 ) -> tuple[list[Given], list[Wrong]]:
-    """Read every value that is set, the weakest layer first, and what cannot be read of them.
+    """Read all values, the weakest layer first, and the unreadable ones.
 
-    Raises SettingsError for a file that cannot be read.
+    Raises SettingsError for an unreadable file.
     """
     shape = shape_of(settings)
     toml = _expand(shape, (), _read_toml(settings, toml_file), toml_file.name)
@@ -155,7 +155,7 @@ def _from_variables(
 
 
 def _expand(shape: Shape, path: NamePath, value: object, origin: str) -> Iterator[Given | Wrong]:
-    """Take a value apart into single settings."""
+    """Split a value into single settings."""
     try:
         inner = _inside(shape, path)
     except KeyError:
@@ -185,7 +185,7 @@ def _is_text(value: object) -> bool:
 
 
 def json_object(value: object) -> dict[str, Any]:
-    """Return an object as it is, or read it from JSON text. Raises ValueError."""
+    """Return a dict unchanged, or parse it from JSON text. Raises ValueError."""
     if isinstance(value, str):
         try:
             value = json.loads(value)
@@ -200,7 +200,7 @@ def json_object(value: object) -> dict[str, Any]:
 
 
 def as_tree(given: Iterable[Given]) -> dict[str, Any]:
-    """Nest values by their paths; of two with one path the later wins."""
+    """Nest values by their paths; a later value wins."""
     tree: dict[str, Any] = {}
     for path, value, _ in given:
         here = tree
@@ -230,7 +230,7 @@ _EXPECTED = {
 def describe(
     settings: type[BaseSettings], error: ValidationError, given: Iterable[Given]
 ) -> list[Wrong]:
-    """Say of each setting that is wrong what it must be, in one sentence and never its value."""
+    """Return one message per invalid setting: what it must be, never its value."""
     shape, given = shape_of(settings), list(given)
     problems = error.errors(include_url=False, include_input=False)
     found = [_describe_one(shape, problem, given) for problem in problems]
