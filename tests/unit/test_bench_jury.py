@@ -190,4 +190,4 @@ def test_stopped_it_ends_with_one_line_and_leaves_no_process(
         if running.poll() is None:
             os.killpg(running.pid, signal.SIGKILL)
     assert (running.returncode, out) == (1, "")
-    assert err == "rostrum: The benchmark was stopped before it could tell anything.\n"
+    assert err == "rostrum: The benchmark was stopped before it had a result.\n"
