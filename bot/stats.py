@@ -30,11 +30,11 @@ from engine.stats.pictures import draw_pictures
 from engine.stats.ratings import Leaderboard, rank_models
 from engine.stats.reading import work_out
 from engine.stats.wording import (
-    tell_coefficient,
-    tell_points,
-    tell_rating,
-    tell_record,
-    tell_share,
+    word_coefficient,
+    word_points,
+    word_rating,
+    word_record,
+    word_share,
 )
 from engine.store import ExportFilter, count_rehearsals
 from engine.words.phrases import plural
@@ -170,9 +170,9 @@ def _overall(agreement: Agreement) -> Table:
         "Brier score of the jury's p(A)": agreement.brier,
     }
     for name, figure in shares.items():
-        table.add_row(name, tell_share(figure), str(figure.n))
+        table.add_row(name, word_share(figure), str(figure.n))
     for name, figure in coefficients.items():
-        table.add_row(name, tell_coefficient(figure), str(figure.n))
+        table.add_row(name, word_coefficient(figure), str(figure.n))
     return table
 
 
@@ -189,7 +189,7 @@ def _shares(people: Shares, jury: Shares) -> Table:
         ("A won", people.a, jury.a),
         ("the last speaker won", people.closer, jury.closer),
     ):
-        table.add_row(name, tell_share(one), tell_share(other), f"{one.n}, {other.n}")
+        table.add_row(name, word_share(one), word_share(other), f"{one.n}, {other.n}")
     return table
 
 
@@ -208,15 +208,15 @@ def _anchoring(anchoring: Anchoring) -> Table:
         ("agreed with the jury, then disagreed", anchoring.away),
     ):
         if one.n:
-            table.add_row(name, tell_share(one), str(one.n))
+            table.add_row(name, word_share(one), str(one.n))
     return table
 
 
 def _models(models: Sequence[ModelFigures]) -> Table:
     table = _table("Win rates", "by people", "by the jury", "bias in points", "debates")
     for one in models:
-        people, jury = tell_share(one.people), tell_share(one.jury)
-        table.add_row(one.model, people, jury, tell_points(one.bias), str(one.bias.n))
+        people, jury = word_share(one.people), word_share(one.jury)
+        table.add_row(one.model, people, jury, word_points(one.bias), str(one.bias.n))
     return table
 
 
@@ -226,10 +226,10 @@ def _jurors(jurors: Sequence[JurorFigures]) -> Table:
     for one in jurors:
         table.add_row(
             one.juror,
-            tell_share(one.agreement),
-            tell_share(one.consistency),
-            tell_points(one.self_preference),
-            tell_share(one.invalid),
+            word_share(one.agreement),
+            word_share(one.consistency),
+            word_points(one.self_preference),
+            word_share(one.invalid),
             str(one.ballots),
             "unknown" if one.usd is None else f"{one.usd:.4f}",
         )
@@ -239,7 +239,7 @@ def _jurors(jurors: Sequence[JurorFigures]) -> Table:
 def _groups(title: str, groups: Sequence[GroupFigures]) -> Table:
     table = _table(title, "agreement", "Cohen's κ", "debates")
     for one in groups:
-        share, kappa = tell_share(one.agreement), tell_coefficient(one.kappa)
+        share, kappa = word_share(one.agreement), word_coefficient(one.kappa)
         table.add_row(one.name, share, kappa, str(one.agreement.n))
     return table
 
@@ -247,6 +247,6 @@ def _groups(title: str, groups: Sequence[GroupFigures]) -> Table:
 def _leaderboard(leaderboard: Leaderboard) -> Table:
     table = _table(RATED, "by people", "", "by the jury", "")
     for one in leaderboard.standings:
-        people, jury = tell_rating(one.people), tell_rating(one.jury)
-        table.add_row(one.model, people, tell_record(one.people), jury, tell_record(one.jury))
+        people, jury = word_rating(one.people), word_rating(one.jury)
+        table.add_row(one.model, people, word_record(one.people), jury, word_record(one.jury))
     return table

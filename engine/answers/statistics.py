@@ -10,11 +10,11 @@ from engine.stats.figure import FEWEST
 from engine.stats.jurors import JurorFigures
 from engine.stats.ratings import Leaderboard, Rating
 from engine.stats.wording import (
-    tell_coefficient,
-    tell_points,
-    tell_rating,
-    tell_record,
-    tell_share,
+    word_coefficient,
+    word_points,
+    word_rating,
+    word_record,
+    word_share,
 )
 from engine.words.phrases import plural
 
@@ -83,24 +83,24 @@ class AgreementAnswer(Answer):
             return
         yield COMPARED.format(n=found.debates, compared=found.compared)
         people, jury, pooled = found.people_shares, found.jury_shares, found.pooled
-        told = {
-            "agreement": tell_share(found.agreement),
-            "decided": tell_share(found.decided),
-            "kappa": tell_coefficient(found.kappa),
-            "people": tell_coefficient(pooled.alpha_people),
-            "jurors": tell_coefficient(pooled.alpha_jurors),
-            "all": tell_coefficient(pooled.alpha_all),
-            "pairs": tell_share(pooled.people),
-            "with_jury": tell_share(pooled.jury),
-            "brier": tell_coefficient(found.brier),
-            "a_people": tell_share(people.a),
-            "a_jury": tell_share(jury.a),
-            "last_people": tell_share(people.closer),
-            "last_jury": tell_share(jury.closer),
+        figures = {
+            "agreement": word_share(found.agreement),
+            "decided": word_share(found.decided),
+            "kappa": word_coefficient(found.kappa),
+            "people": word_coefficient(pooled.alpha_people),
+            "jurors": word_coefficient(pooled.alpha_jurors),
+            "all": word_coefficient(pooled.alpha_all),
+            "pairs": word_share(pooled.people),
+            "with_jury": word_share(pooled.jury),
+            "brier": word_coefficient(found.brier),
+            "a_people": word_share(people.a),
+            "a_jury": word_share(jury.a),
+            "last_people": word_share(people.closer),
+            "last_jury": word_share(jury.closer),
         }
-        yield from (line.format_map(told) for line in AGREEMENT)
+        yield from (line.format_map(figures) for line in AGREEMENT)
         if found.anchoring.toward.n or found.anchoring.away.n:
-            toward, away = tell_share(found.anchoring.toward), tell_share(found.anchoring.away)
+            toward, away = word_share(found.anchoring.toward), word_share(found.anchoring.away)
             yield ANCHORING.format(toward=toward, away=away)
         yield from _biases(found)
         yield INTERVALS.format(fewest=FEWEST)
@@ -118,7 +118,7 @@ def _biases(found: Agreement) -> Iterator[str]:
     models = [one for one in found.models if not one.bias.few]
     if models:
         yield BIASES
-        yield from (BIAS.format(model=one.model, bias=tell_points(one.bias)) for one in models)
+        yield from (BIAS.format(model=one.model, bias=word_points(one.bias)) for one in models)
     jurors = [one for one in found.jurors if not one.invalid.few]
     if jurors:
         yield JUROR_FIGURES
@@ -126,13 +126,13 @@ def _biases(found: Agreement) -> Iterator[str]:
 
 
 def _juror(one: JurorFigures) -> str:
-    told = (
-        (AGREES, one.agreement, tell_share),
-        (CONSISTENT, one.consistency, tell_share),
-        (OWN, one.self_preference, tell_points),
-        (INVALID, one.invalid, tell_share),
+    known = (
+        (AGREES, one.agreement, word_share),
+        (CONSISTENT, one.consistency, word_share),
+        (OWN, one.self_preference, word_points),
+        (INVALID, one.invalid, word_share),
     )
-    return "; ".join(words.format(value=tell(of)) for words, of, tell in told if not of.few)
+    return "; ".join(words.format(value=word(of)) for words, of, word in known if not of.few)
 
 
 class LeaderboardAnswer(Answer):
@@ -161,5 +161,5 @@ class LeaderboardAnswer(Answer):
 
 
 def _rating(rating: Rating | None) -> str:
-    told = tell_rating(rating)
-    return RATING.format(rating=told, record=tell_record(rating)) if rating else told
+    shown = word_rating(rating)
+    return RATING.format(rating=shown, record=word_record(rating)) if rating else shown

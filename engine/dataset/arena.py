@@ -1,4 +1,4 @@
-"""Votes and ballots one by one, in the columns of lmsys/mt_bench_human_judgments."""
+"""Single votes and ballots, in the columns of lmsys/mt_bench_human_judgments."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from engine.dataset.entry import Entry
 from engine.judging import TIE, WEAK
 
 _CONVERSATION = "chat: the task, its turns as `assistant`, the other side's turns as `user`"
-_BITS = 63  # of a topic's id, which has 64: the column is a signed one
+_BITS = 63  # of a topic's 64-bit id, as the column is signed
 
 
 class _Match(NamedTuple):
-    """Two contenders, with their models and chats; these are encoded once for all judgments."""
+    """Two contenders with their models and chats, encoded once for all judgments."""
 
     first: str
     second: str
@@ -41,7 +41,7 @@ class _Match(NamedTuple):
 
 
 class _Judgment(NamedTuple):
-    """What one vote or ballot says of a match; `order` is the sides as its judge read them."""
+    """A vote's or ballot's judgment of a match; `order` is the sides' order for its reader."""
 
     match: _Match
     winner: str
@@ -50,7 +50,7 @@ class _Judgment(NamedTuple):
 
 
 def _human_judgments(entry: Entry) -> list[_Judgment]:
-    """Return a judgment for each gold vote and match that it decides, by pseudonym."""
+    """Return a judgment per gold vote and match that it decides, by pseudonym."""
     if entry.tally is None:
         return []
     matches = list(_matches(entry))
@@ -67,7 +67,7 @@ def _human_judgments(entry: Entry) -> list[_Judgment]:
 
 
 def _jury_judgments(entry: Entry) -> list[_Judgment]:
-    """Return a judgment for each match that a valid ballot decides, audits included.
+    """Return a judgment per valid ballot and match that it decides, audits included.
 
     A recused juror's ballot gives none.
     """
@@ -93,9 +93,9 @@ def _matches(entry: Entry) -> Iterator[_Match]:
 
 
 def _winner(match: _Match, choice: str, matches: int) -> str:
-    """Return what a choice says of a match; empty for nothing.
+    """Return a choice's judgment of a match; empty for none.
 
-    Between more than two contenders, a tie does not say who are equal.
+    With more than two contenders, a tie does not say which of them are equal.
     """
     if choice == match.first:
         return "model_a"
@@ -117,7 +117,7 @@ def _columns(winner: Maker, judge: str, order: str) -> tuple[Column[_Judgment] |
                "match.conversation_a", "model"),
         Column("conversation_b", MESSAGES, f"the second side's {_CONVERSATION}",
                "match.conversation_b", "model"),
-        Column("turn", WHOLE, "after how many turns of the first side it was judged: all",
+        Column("turn", WHOLE, "turns of the first side before the judgment: all",
                "match.turn"),
         DEBATE,
         REPLACED,
@@ -132,7 +132,7 @@ ARENA_HUMAN = Table(
     _columns(
         "people",
         "the voter's pseudonym, as in `votes`",
-        "the sides as people read them, e.g. `AB`: in the order in which they first spoke",
+        "the sides in the order in which they first spoke, e.g. `AB`",
     ),
     repeats=True,
 )
@@ -143,7 +143,7 @@ ARENA_JURY = Table(
     _columns(
         "juror",
         "the juror, as in `verdicts`",
-        "the sides as they were shown to the juror, e.g. `BA`",
+        "the sides in the order shown to the juror, e.g. `BA`",
     ),
     repeats=True,
 )

@@ -1,4 +1,4 @@
-"""An export as one zip file in memory, for whoever can only be sent a file."""
+"""An export as one zip file in memory, to be sent in a chat."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from engine.errors import ExportError, StoppedError
 from engine.store import Archive, ExportFilter, Store
 
 ROOT = "rostrum-export"
-# The others have a debate's whole text for every vote and ballot, which no chat would take.
+# The others repeat a debate's text for every vote and ballot: too large for a chat.
 SENT = tuple(table.name for table in TABLES if not table.repeats)
 
 
 class Bundle(NamedTuple):
-    """A zip file: its size, how many debates are in it, and its bytes unless too many."""
+    """A zip file: its size, its number of debates, and its bytes unless too large."""
 
     size: int
     debates: int
@@ -34,7 +34,7 @@ async def export_zip(
 ) -> Bundle:
     """Write an export into a temporary folder and zip it, in a worker thread.
 
-    The same data makes the same bytes. Raises ExportError or StoreError.
+    The same data give the same bytes. Raises ExportError or StoreError.
     """
     keys = await keys_of(store, master_key)
     stopped = threading.Event()
@@ -57,7 +57,7 @@ def _write(
 ) -> Bundle:
     def go_on(_: Headway) -> None:
         if stopped.is_set():
-            raise StoppedError("The export was stopped; nothing of it is kept.")
+            raise StoppedError("The export was stopped; nothing was kept.")
 
     try:
         with TemporaryDirectory(prefix="rostrum-") as folder:
@@ -73,7 +73,7 @@ def _write(
 
 
 def _zip(folder: Path) -> bytes:
-    """Zip a folder; without its times, so that a repeated export is the same file."""
+    """Zip a folder without timestamps, so that a repeated export is the same file."""
     memory = BytesIO()
     with ZipFile(memory, "w", ZIP_DEFLATED) as bundle:
         for path in sorted(folder.rglob("*")):

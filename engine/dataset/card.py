@@ -1,6 +1,6 @@
-"""The card of an export: front matter that dataset libraries read, then what people should know.
+"""The card of an export: front matter for dataset libraries, then text for people.
 
-Nothing that a person or a model wrote is in it: only names, numbers and language codes.
+It contains nothing written by a person or a model: only names, numbers and language codes.
 """
 
 from __future__ import annotations
@@ -27,29 +27,30 @@ _INTRODUCTION = """\
     blind, and the people in the channel voted before anything was revealed. Both judgments are
     here side by side, with every turn and every ballot, valid or not.
 
-    Made by Rostrum {version}, schema version {schema}. `manifest.json` lists every file with its
+    Written by Rostrum {version}, schema version {schema}. `manifest.json` lists every file with its
     size and SHA-256.
     """
 
 _GOLD = """\
     ## How votes become gold
 
-    A vote is **gold** when it was cast before the reveal, by somebody who had not started the
-    debate, while no judge's scores could be read, when it is known which choice was the last, and
-    when nothing was missing in the debate's thread (`gaps`); `reason` says why a vote is not gold.
-    Of two debates that mirror each other, the reveal of one names the models of both: what is
-    chosen on the other from then on is not gold (`mirror_revealed`). The quorum counts gold
-    votes, ties and “both weak” included. The human winner is the side with the most gold votes;
-    it is a tie when the first two are equal, or when the votes for a tie are at least as many as
-    those for the first. Below the quorum there is no human winner, and a debate that ended before
-    its vote has none either. `share_a` is gold A over gold A and B, with its Wilson 95 % interval.
+    A vote is **gold** when it was cast before the reveal by someone who had not started the
+    debate, while no judge's scores were visible, its last choice is known, and no message was
+    missing in the debate's thread (`gaps`); `reason` says why a vote is not gold. Of two mirrored
+    debates, the reveal of one names the models of both: later choices on the other are not gold
+    (`mirror_revealed`). The quorum counts gold votes, ties and “both weak” included. The human
+    winner is the side with the most gold votes; it is a tie when the first two are equal, or when
+    the votes for a tie are at least as many as those for the first. Below the quorum, and in a
+    debate that ended before its vote, there is no human winner. `share_a` is gold A over gold A
+    and B, with its Wilson 95 % interval.
 
-    A vote is `fast` when it came sooner than the debate can be read at 1,000 words a minute by
-    somebody who began when its thread was opened. That is our own choice: some four times what
-    people read silently (238 words a minute: Brysbaert, Journal of Memory and Language 109,
-    2019). It changes no count, and a vote without it may be as hasty: nobody knows when its voter
-    came. Answers in the phase `after_reveal` were given by people who could know who debated, what
-    others voted and what the jury said. They tell how far that moves people, and are never gold.
+    A vote is `fast` when it came sooner than anyone can read the debate at 1,000 words a minute,
+    starting when its thread was opened. That speed is our choice: about four times silent reading
+    (238 words a minute: Brysbaert, Journal of Memory and Language 109, 2019). The flag changes no
+    count. A vote without it may be hasty too, from someone who came later. Answers in the phase
+    `after_reveal` are by people who could know the models, the votes and the jury's verdict. They
+    show how far a reveal moves people, and are never gold.
+
     """
 
 _LIMITS = """\
@@ -62,34 +63,34 @@ _LIMITS = """\
       independent votes (`effective_votes`, null until it has been measured). More jurors are
       not more certainty.
     - The order in which sides are shown moves a juror. Verdicts are balanced over orders, and
-      each ballot says which order it read, but nothing takes away the effect of who really
-      spoke last (`spoke_last`).
-    - A reply that could not be read is an invalid ballot with its raw text. It is no score.
-    - The voters are whoever was in the channel: they are no sample of any population, and they
-      could see one another's votes where `tally_visible` is true.
+      each ballot says which order it read, but nothing removes the effect of who really spoke
+      last (`spoke_last`).
+    - An unreadable reply is an invalid ballot with its raw text, not a score.
+    - The voters are the people in the channel, not a sample of any population. They could see
+      one another's votes if `tally_visible` is true.
     - The split of a debate follows from its topic: no topic, reworded in case, spacing or
       punctuation, is in two splits. Topics that say the same in other words may be.
-    - The backend `rehearsal` is no language model: it composes its texts from a script, offline.
-      Debates here with a speaker, juror or judge of it: {rehearsed} of {debates}.
+    - The backend `rehearsal` is not a language model: it recites prepared texts, offline. Debates
+      here with a speaker, juror or judge of it: {rehearsed} of {debates}.
     """
 
 _PRIVACY = """\
     ## Privacy
 
-    Voters appear under pseudonyms made with a secret key for this export alone. Another export,
-    with other filters or reaching further in time, uses other pseudonyms; the same one repeated
-    uses the same. Still, a debate can be recognised in two exports, and so can the votes on it,
-    whose times are given to the minute. Mentions of people and channels, and links to messages,
-    are taken out of every text, but people and models may have written names in plain words.
+    Voters appear under pseudonyms from a secret key, for this export alone. An export with other
+    filters or newer debates uses other pseudonyms; the same export repeated uses the same ones.
+    Still, a debate and the votes on it can be recognised in two exports by their times, which are
+    given to the minute. Mentions of people and channels, and links to messages, are removed from
+    every text, but people and models may have written names in plain words.
     People who opted out of exports are counted in the tallies and have no row (`opted_out`).
     """
 
 _LICENCE = """\
     ## Licence
 
-    No licence is set here: that is up to whoever publishes the export. The texts of models may
-    be subject to the terms of their providers, and topics and votes belong to the community in
-    which they were written.
+    No licence is set here: that is up to the publisher of the export. The texts of models may be
+    subject to the terms of their providers, and topics and votes belong to the community in which
+    they were written.
     """
 
 
@@ -99,7 +100,7 @@ def write_card(
     version: str,
     file_format: FileFormat,
 ) -> str:
-    """Return the card; `rows` are the numbers of rows by table and by split that has any."""
+    """Return the card; `rows` are row counts by table and non-empty split."""
     tables = [table for table in TABLES if table.name in rows]
     parts = (
         _front_matter([table for table in tables if rows[table.name]], rows, figures, file_format),
@@ -122,7 +123,7 @@ def _front_matter(
     figures: Figures,
     file_format: FileFormat,
 ) -> str:
-    """Return the YAML block; a table without rows has no files, and so no config."""
+    """Return the YAML block; a table without rows has no files and no config."""
     languages = sorted({code.split("-")[0].lower() for code in figures.languages})
     lines = [
         "---",
@@ -170,7 +171,7 @@ def _config(table: Table[Any], splits: Iterable[str], file_format: FileFormat) -
 
 
 def _features(table: Table[Any]) -> Iterator[str]:
-    """Declare the types: a column that is null throughout a file would have none otherwise."""
+    """Declare the types, which an all-null column would lack otherwise."""
     yield f"- config_name: {table.name}"
     yield "  features:"
     for column in table.columns:

@@ -1,7 +1,7 @@
-"""What columns and tables are; a column is declared once, and everything else is made of that.
+"""Columns and tables: each column is declared once, and everything else derives from that.
 
-Rows, the types in Parquet, the card and docs/dataset.md come of the declarations. Bump
-`SCHEMA_VERSION` with any change that a reader of an export could notice.
+Rows, Parquet types, the card and docs/dataset.md derive from the declarations. Bump
+`SCHEMA_VERSION` with any change that a reader of an export can notice.
 """
 
 from __future__ import annotations
@@ -21,21 +21,20 @@ TEXT: Scalar = "string"
 FLAG: Scalar = "bool"
 WHOLE: Scalar = "int64"
 REAL: Scalar = "float64"
-# ISO 8601 in JSON. Declared as text it would lose its zone: readers of JSON take it for a moment
-# without asking, and then write it out in their own way.
+# ISO 8601 in JSON. Declared as text it would lose its zone: JSON readers parse such texts as
+# timestamps anyway, and then format them in their own way.
 MOMENT: Scalar = "timestamp[s, tz=UTC]"
 Maker: TypeAlias = Literal["Rostrum", "asker", "model", "backend", "juror", "judge", "people"]
 Row: TypeAlias = dict[str, Any]
 
 
 class Column(NamedTuple, Generic[S]):
-    """A column: its name, its type, what it holds, and how that is read from a row's source.
+    """A column: its name, type and meaning, and how its value is read from a row's source.
 
-    The type is a scalar, or the fields of the records that it is a list of. `about` says what it
-    holds and, behind the last semicolon, when it is null. `value` is a function of the source,
-    the path of an attribute (empty: the one of the column's name) or a place in a tuple. `maker`
-    is who made what it holds, `unit` what it is measured in. `part`, if given, is where in the
-    source `value` is read from: a path, and the column is null where it leads to None, or a place.
+    The type is a scalar, or the fields of a list of records. `about` is the meaning and, after the
+    last semicolon, when the column is null. `value` is a function of the source, an attribute path
+    (empty: the column's name) or an index. `maker` is who made the value, `unit` its unit. `part`
+    is the part of the source to read from: a path (the column is null if that is None) or an index.
     """
 
     name: str
@@ -54,18 +53,18 @@ class Column(NamedTuple, Generic[S]):
 
     @property
     def meaning(self) -> str:
-        """What the column holds, without when it is null."""
+        """The meaning, without when it is null."""
         return self.about.rpartition("; null")[0] or self.about
 
 
 class OfDebate(Column[Entry]):
-    """A column of which all rows of a debate hold the same, read from the debate's entry."""
+    """A column with the same value in all rows of a debate, read from its entry."""
 
 
 class Table(Generic[S]):
-    """A table: its name, what one row is, where a debate's rows come from, and its columns.
+    """A table: its name, what one row is, the sources of a debate's rows, and the columns.
 
-    `repeats`: each row has the debate's whole text, in chats that are never null.
+    `repeats`: each row contains the debate's whole text, in chats that are never null.
     """
 
     def __init__(
@@ -82,18 +81,18 @@ class Table(Generic[S]):
         self._make = _compile(columns)
 
     def rows(self, entry: Entry) -> list[Row]:
-        """Return a debate's rows, with the keys in the order of the columns.
+        """Return a debate's rows, with keys in column order.
 
-        A cell may be JSON already, as an orjson.Fragment.
+        A cell may be an orjson.Fragment, which is JSON already.
         """
         return self._make(entry, self._sources(entry))
 
 
 def _compile(columns: Iterable[Column[Any]]) -> Callable[[Entry | None, Iterable[Any]], list[Row]]:
-    """Return what makes rows of their sources, and of the entry of their debate.
+    """Return a function that makes rows from their sources and the debate's entry.
 
-    It is compiled, as a named tuple's methods are: rows come by the million, and none may take
-    longer than one that is written out by hand.
+    It is compiled code, as for named tuples: there are millions of rows, and each must be as fast
+    as handwritten code.
     """
     functions: dict[str, Any] = {}
     shared: dict[str, str] = {}
@@ -113,7 +112,7 @@ def _compile(columns: Iterable[Column[Any]]) -> Callable[[Entry | None, Iterable
 
 
 def _spell(column: Column[Any], source: str, function: str) -> str:
-    """Return Python that reads a cell."""
+    """Return the Python expression of a cell."""
     if isinstance(column.part, int):
         source = f"{source}[{column.part}]"
     elif column.part:
@@ -132,10 +131,9 @@ def list_of(
     about: str,
     records: Callable[[S], Iterable[P] | None],
 ) -> Column[S]:
-    """Return a column of lists: its fields of each record; null for no records at all.
+    """Return a column of lists of records, null if there are none.
 
-    Maps are written as lists of records, because a table's columns must not depend on how many
-    sides a format has.
+    Maps become lists of records, because a table's columns must not depend on the number of sides.
     """
     make = _compile(fields)
 
@@ -147,32 +145,30 @@ def list_of(
 
 
 def part_of(part: str | int, *columns: Column[Any]) -> tuple[Column[Any], ...]:
-    """Return columns that are read from a part of the source; see `Column`."""
+    """Return columns read from a part of the source; see `Column`."""
     return tuple(column._replace(part=part) for column in columns)
 
 
 def by(maker: Maker, *columns: Column[S]) -> tuple[Column[S], ...]:
-    """Return columns as those of one maker; those that name another keep it."""
+    """Return columns with a maker; those that name another one keep it."""
     return tuple(
         column if column.maker != "Rostrum" else column._replace(maker=maker) for column in columns
     )
 
 
 def moment(at: datetime | None) -> str | None:
-    """Return a moment as it is written, to the second."""
+    """Return a time as text, to the second."""
     return f"{at.isoformat()[:19]}Z" if at else None
 
 
-DEBATE = OfDebate("debate_id", TEXT, "the debate, by ULID; joins the tables", "debate.id")
+DEBATE = OfDebate("debate_id", TEXT, "the debate's ULID; joins the tables", "debate.id")
 SPLIT = OfDebate("split", TEXT, "`train`, `validation` or `test`, by topic")
 REPLACED = OfDebate(
     "replaced",
     TEXT,
-    "models that others took the place of while the debate went on, as `old=new, …`; null for none",
+    "models replaced during the debate, as `old=new, …`; null for none",
 )
-PLATFORM = OfDebate(
-    "platform", TEXT, "where it was held: `terminal`, `discord`, `slack`", "debate.platform"
-)
+PLATFORM = OfDebate("platform", TEXT, "`terminal`, `discord` or `slack`", "debate.platform")
 BALLOT = OfDebate(
     "ballot",
     TEXT,
@@ -190,20 +186,20 @@ SIDE_FIRST: Column[Any] = SIDE._replace(value=0)
 STEP: Column[Any] = Column(
     "step", TEXT, "the turn's name in its debate; `scores` and `adjustments` have it as `subject`"
 )
-# Of a reply or a ballot; and of a journaled call or a ballot.
+# The first of a reply or a ballot, the second of a journaled call or a ballot.
 SPENT: tuple[Column[Any], ...] = (
-    Column("tokens_in", WHOLE, "what the call read; null where the backend does not say",
+    Column("tokens_in", WHOLE, "tokens that the call read; null if the backend does not say",
            "usage.tokens_in", "backend", "tokens"),
-    Column("tokens_out", WHOLE, "what the call wrote; null where the backend does not say",
+    Column("tokens_out", WHOLE, "tokens that the call wrote; null if the backend does not say",
            "usage.tokens_out", "backend", "tokens"),
-    Column("latency_s", REAL, "how long the call that succeeded took; null without one",
+    Column("latency_s", REAL, "time of the successful call; null without one",
            "latency", unit="seconds"),
-    Column("cost_usd", REAL, "what that call cost; null when the price is unknown",
+    Column("cost_usd", REAL, "cost of that call; null if the price is unknown",
            "cost", "backend", "USD"),
 )  # fmt: skip
 CALL: tuple[Column[Any], ...] = (
     Column("cost_origin", TEXT,
-           "where that cost is known from: `reply`, `settings`, `backend`, `bundled`, `local`, or "
+           "source of that cost: `reply`, `settings`, `backend`, `bundled`, `local`, or "
            "`unknown`; null without a call", lambda call: call.cost_origin or None),
     Column("prompt_hash", TEXT, "SHA-256 of the prompt's messages; null without a call",
            lambda call: call.prompt_hash or None),

@@ -1,4 +1,4 @@
-"""A debate as chat messages, as trainers and readers of preferences take them."""
+"""Debates as chat messages, for trainers."""
 
 from __future__ import annotations
 
@@ -21,10 +21,7 @@ def message(role: str, content: str) -> dict[str, str]:
 
 
 def describe_task(entry: Entry, side: str = "") -> str:
-    """Return what a side was asked for: topic, conditions, language, and where it stands.
-
-    Without a side: what either was asked for.
-    """
+    """Return a side's task (or any side's): topic, conditions, language and stance."""
     stand = stand_of(entry, side)
     lines = [f"Topic: {entry.topic}"]
     if entry.conditions:
@@ -34,7 +31,7 @@ def describe_task(entry: Entry, side: str = "") -> str:
 
 
 def stand_of(entry: Entry, side: str) -> str:
-    """Return where a side stands: by its own stance, else for or against where sides are two."""
+    """Return a side's stance: its own, else for or against if there are only those two."""
     if entry.stances:
         stances = " / ".join(entry.stances.values())
         own = entry.stances.get(side)
@@ -44,7 +41,7 @@ def stand_of(entry: Entry, side: str) -> str:
 
 
 def write_case(entry: Entry, side: str) -> str:
-    """Return a side's turns in order, each headed by its round; nobody else's words."""
+    """Return a side's own turns in order, each headed by its round."""
     own = (speech for speech in entry.speeches if speech.turn.side == side)
     return "\n\n".join(f"## {speech.turn.round}\n\n{speech.text}" for speech in own)
 
@@ -52,9 +49,9 @@ def write_case(entry: Entry, side: str) -> str:
 def make_conversation(
     entry: Entry, side: str, speeches: Iterable[Speech], other: str | None = None
 ) -> Messages:
-    """Return speeches as a side's chat: its own as the assistant's, the others' as the user's.
+    """Return speeches as a side's chat: its own by the assistant, the others' by the user.
 
-    With `other` given, that side's alone. Messages of one role that follow one another are one.
+    With `other`, only that side's. Successive messages of one role are joined.
     """
     messages = [message("user", describe_task(entry, side))]
     for speech in speeches:

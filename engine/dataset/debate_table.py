@@ -1,4 +1,4 @@
-"""The table of debates: what was asked for, both judgments side by side, and how it ended."""
+"""The table of debates: request, both judgments, and end."""
 
 from __future__ import annotations
 
@@ -72,53 +72,53 @@ def _hash_prompts(entry: Entry) -> str | None:
 
 
 _ASKED: Columns = (
-    Column("status", TEXT, "`closed`; or `partial`, `cancelled`, `failed`: ended before a vote",
+    Column("status", TEXT, "`closed`, or `partial`, `cancelled` or `failed` without a vote",
            "debate.status"),
     PLATFORM,
-    Column("topic", TEXT, "what was debated; mentions removed", maker="asker"),
-    Column("topic_id", TEXT, "shared by rewordings of a topic in case, spacing or punctuation"),
+    Column("topic", TEXT, "the topic; mentions removed", maker="asker"),
+    Column("topic_id", TEXT, "the same for rewordings in case, spacing or punctuation"),
     *by(
         "asker",
-        Column("conditions", TEXT, "what both sides were told to assume; may be empty"),
+        Column("conditions", TEXT, "what both sides must accept; may be empty"),
         *part_of(
             "debate.request",
             Column("language", TEXT, "BCP-47 code"),
             Column("format", TEXT, "the debate's format"),
             Column("length", TEXT, "`short`, `normal` or `long`", "length.value"),
-            Column("rounds", WHOLE, "how many rebuttal rounds were asked for", unit="rounds"),
-            Column("turn_order", TEXT, "`sequential`, or `simultaneous`: nobody replies in a "
+            Column("rounds", WHOLE, "requested rebuttal rounds", unit="rounds"),
+            Column("turn_order", TEXT, "`sequential`, or `simultaneous`: no replies within a "
                    "round"),
-            Column("blind", FLAG, "whether the models' names were kept from jurors"),
-            Column("scores", TEXT, "`after_vote`, or `live`: a judge could be read before the "
-                   "vote"),
+            Column("blind", FLAG, "whether model names were hidden from jurors"),
+            Column("scores", TEXT, "`after_vote`, or `live`: a judge's scores showed before "
+                   "the vote"),
             Column("ballot", TEXT, BALLOT.about),
-            Column("vote_minutes", REAL, "how long the vote was to be open", unit="minutes"),
-            Column("quorum", WHOLE, "gold votes that a human winner needs", unit="votes"),
+            Column("vote_minutes", REAL, "planned length of the vote", unit="minutes"),
+            Column("quorum", WHOLE, "gold votes needed for a human winner", unit="votes"),
         ),
     ),
-    Column("rehearsal", FLAG, "whether a speaker, juror or judge is no language model",
+    Column("rehearsal", FLAG, "whether a speaker, juror or judge is not a language model",
            lambda entry: bool(entry.debate.setup.rehearsal)),
-    Column("mirror_of", TEXT, "the debate that this one repeats, sides exchanged; null for none",
+    Column("mirror_of", TEXT, "the debate that this one repeats with sides swapped; null for none",
            "debate.setup.mirror_of"),
     list_of(
         "sides",
         (
             SIDE,
-            Column("backend", TEXT, "the endpoint's name in the installation",
+            Column("backend", TEXT, "the backend's name in the installation",
                    "model.backend", "asker"),
             Column("model", TEXT, "the model's name there", "model.name", "asker"),
-            Column("family", TEXT, "the model's family, by which jurors are recused",
+            Column("family", TEXT, "the model's family; jurors of it are recused",
                    "model.family"),
             Column("drawn", FLAG, "whether the model was drawn at random"),
-            Column("stance", TEXT, "what it argued, in the asker's own words, mentions removed; "
-                   "null for for or against the topic", maker="asker"),
+            Column("stance", TEXT, "what it argued, in the asker's words, mentions removed; "
+                   "null if for or against the topic", maker="asker"),
         ),
         "who argued each side",
         _contenders,
     ),
 )  # fmt: skip
 _SPOKEN: Columns = (
-    Column("n_turns", WHOLE, "turns held", lambda entry: len(entry.speeches), unit="turns"),
+    Column("n_turns", WHOLE, "number of turns", lambda entry: len(entry.speeches), unit="turns"),
     Column("spoke_first", TEXT, "the side whose turn was posted first; null without turns",
            lambda entry: entry.speeches[0].turn.side if entry.speeches else None),
     Column("spoke_last", TEXT, "the side whose turn was posted last; null without turns",
@@ -145,50 +145,50 @@ _JUDGED: Columns = (
         Column("z", REAL, "the panel's signal, balanced over orders; null without a verdict"),
         Column("n_valid", WHOLE, "valid ballots that could decide; null without a panel",
                "valid", unit="ballots"),
-        Column("n_invalid", WHOLE, "ballots that could not be read; null without a panel",
+        Column("n_invalid", WHOLE, "unreadable ballots; null without a panel",
                "invalid", unit="ballots"),
     ),
-    Column("n_audit", WHOLE, "those of the audit or of recused jurors, which decide nothing; "
+    Column("n_audit", WHOLE, "ballots of the audit or of recused jurors, which decide nothing; "
            "null without a panel",
            lambda entry: entry.record.verdict and sum(one.audit for one in entry.record.ballots),
            unit="ballots"),
     *part_of(
         "record.verdict",
-        Column("effective_votes", REAL, "what the panel amounts to; null while unmeasured",
+        Column("effective_votes", REAL,
+               "independent votes that the panel is worth; null while unmeasured",
                unit="independent votes"),
-        Column("order_alone", FLAG, "whether the jury ties as its lead could come from the order "
-               "alone; null without a panel"),
+        Column("order_alone", FLAG, "whether the verdict is a tie because the order of reading "
+               "alone could explain the lead; null without a panel"),
     ),
     *part_of(
         "summary",
-        Column("summary", TEXT, "a juror's neutral summary; it calls the sides by their letters; "
+        Column("summary", TEXT, "a juror's neutral summary, with the sides as letters; "
                "null without one", lambda summary: scrub(summary.text) or None, "juror"),
         Column("summary_fit", TEXT, "`as_written`, in 400 to 600 characters; `trimmed` at a "
                "sentence, `cut` at a word, or left `too_short`; null without one",
                lambda summary: summary.fit if summary.text else None),
-        Column("summary_problem", TEXT, "why that juror gave none; null with one, or where the "
-               "format asks for none", lambda summary: summary.problem or None),
+        Column("summary_problem", TEXT, "why there is none; null with one, or if the format has none", lambda summary: summary.problem or None),
     ),
-    Column("summary_by", TEXT, "the juror asked for it; null where the format asks for none",
+    Column("summary_by", TEXT, "the juror asked for it; null if the format has none",
            lambda entry: next((one.model for one in entry.record.calls if one.step == "summary"),
                               None)),
     Column("panel_mode", TEXT, "`adaptive`, `strict`, `all` (every juror in both orders) or `one`",
            "debate.setup.panel.mode"),
-    Column("single", FLAG, "whether the verdict is that of one juror alone",
+    Column("single", FLAG, "whether a single juror decided",
            lambda entry: entry.debate.setup.panel.mode is PanelMode.ONE),
     RUBRIC,
     list_of(
         "criteria",
         (
-            Column("criterion", TEXT, "its name, as in `verdicts`", "name"),
+            Column("criterion", TEXT, "the criterion, as in `verdicts`", "name"),
             Column("weight", REAL, "its share of a side's score", unit="share"),
             Column("lowest", WHOLE, "the lowest score", unit="points"),
             Column("highest", WHOLE, "the highest score", unit="points"),
-            Column("description", TEXT, "what jurors are told that it is; empty without"),
-            Column("low", TEXT, "what jurors are told that the lowest score means"),
-            Column("high", TEXT, "what jurors are told that the highest score means"),
+            Column("description", TEXT, "its description for jurors; may be empty"),
+            Column("low", TEXT, "what the lowest score means, for jurors"),
+            Column("high", TEXT, "what the highest score means, for jurors"),
         ),
-        "what jurors scored",
+        "the criteria that jurors scored",
         _criteria,
     ),
     Column("recusal_failed", FLAG, "whether jurors of a debater's family had to sit",
@@ -227,16 +227,16 @@ _VOTED: Columns = (
             or None,
         ),
     ),
-    Column("n_ambiguous", WHOLE, "votes in no count, as none of several stands; "
-           "null without a vote",
+    Column("n_ambiguous", WHOLE,
+           "votes in no count, because the last of several choices is unknown; null without a vote",
            lambda entry: sum(vote.ambiguous for vote in entry.votes) if entry.tally else None),
     *part_of(
         "tally",
-        Column("share_a", REAL, "gold A over gold A and B; null when nobody chose either",
+        Column("share_a", REAL, "gold A over gold A and B; null without either",
                "share", unit="share"),
-        Column("share_low", REAL, "lower Wilson 95 % bound of `share_a`; null with it",
+        Column("share_low", REAL, "lower Wilson 95 % bound of `share_a`; null if that is",
                "low", unit="share"),
-        Column("share_high", REAL, "upper Wilson 95 % bound of `share_a`; null with it",
+        Column("share_high", REAL, "upper Wilson 95 % bound of `share_a`; null if that is",
                "high", unit="share"),
         Column("quorum_met", FLAG, "whether the gold votes reached the quorum; null without a "
                "vote"),
@@ -252,37 +252,36 @@ _VOTED: Columns = (
                 Column("moved", WHOLE, "people who moved towards it",
                        1, "people", "people"),
             ),
-            "of those who took a stance twice, how many moved towards each side; "
+            "people who moved towards each side, of those with two stances; "
             "null without stances",
             lambda persuasion: persuasion.moved.items(),
         ),
-        Column("n_persuaded", WHOLE, "those who took a stance twice; null without stances",
+        Column("n_persuaded", WHOLE, "people with two stances; null without stances",
                "people", "people", "people"),
         Column("persuasion_winner", TEXT, "the side that more people moved towards, or `tie`; "
-               "null when nobody took a stance twice", "winner", "people"),
+               "null if no one has two stances", "winner", "people"),
     ),
-    Column("agree", FLAG, "whether people and panel name the same winner, a tie on both sides "
-           "included; null unless both named a side or a tie, and the panel was blind"),
+    Column("agree", FLAG, "whether people and panel agree on the winner or a tie; "
+           "null unless both decided and the panel was blind"),
 )  # fmt: skip
 _ENDED: Columns = (
-    Column("opened_at", MOMENT, "when the thread was opened; null if it never was",
+    Column("opened_at", MOMENT, "when the thread was opened; null if never",
            lambda entry: moment(entry.debate.opened_at), unit="UTC"),
-    Column("vote_opened_at", MOMENT, "when the vote was opened; null without one",
+    Column("vote_opened_at", MOMENT, "when the vote opened; null without one",
            lambda entry: moment(entry.debate.vote_opened_at), unit="UTC"),
     Column("revealed_at", MOMENT, "when the vote closed and the models were named; null without "
-           "one", lambda entry: moment(entry.debate.revealed_at), unit="UTC"),
-    Column("closed_early", FLAG, "whether a manager closed the vote before its time",
+           "a vote", lambda entry: moment(entry.debate.revealed_at), unit="UTC"),
+    Column("closed_early", FLAG, "whether a manager closed the vote early",
            "debate.closed_early"),
-    Column("extended", FLAG, "whether the vote was extended, being below its quorum",
+    Column("extended", FLAG, "whether the vote was extended for lack of a quorum",
            "debate.vote_extended"),
-    Column("gaps", WHOLE, "messages that voters could not read, or may not have: missing in the "
-           "thread", "debate.gaps", unit="messages"),
-    Column("n_calls", WHOLE, "model calls, jurors' and failed ones included",
+    Column("gaps", WHOLE, "messages that are, or may be, missing in the thread",
+           "debate.gaps", unit="messages"),
+    Column("n_calls", WHOLE, "model calls, including jurors' and failed ones",
            lambda entry: len(entry.record.calls), unit="tries"),
-    Column("cost_usd", REAL, "all calls; null when the price of one is unknown",
+    Column("cost_usd", REAL, "cost of all calls; null if one price is unknown",
            _total_cost, "backend", "USD"),
-    Column("cost_origin", TEXT, "where the calls' costs are known from, each once with + between; "
-           "null without a call",
+    Column("cost_origin", TEXT, "sources of the calls' costs, joined by +; null without a call",
            lambda entry: "+".join(sorted({one.cost_origin for one in entry.record.calls})) or None),
     Column("schema_version", WHOLE, "the version of these columns", lambda _: SCHEMA_VERSION),
     Column("format_version", WHOLE, "the version of the format's script",

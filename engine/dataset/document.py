@@ -1,4 +1,4 @@
-"""docs/dataset.md: what stands before its tables is written by hand, the tables by `make docs`."""
+"""docs/dataset.md: the text before the tables is handwritten, the tables come from `make docs`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ HEADING = "## Tables\n"
 
 
 def renew_tables(document: str) -> str:
-    """Return the document with every table as it is declared now, in place of those it has."""
+    """Return the document with its tables replaced by those declared now."""
     by_hand, _, _ = document.partition(f"\n{HEADING}")
     return "\n".join([by_hand, HEADING, *map(describe_table, TABLES)])
 

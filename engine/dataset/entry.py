@@ -1,4 +1,4 @@
-"""A debate on its way into the tables, with what several of them need worked out once."""
+"""A debate for the tables, with everything that several of them need."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from engine.votes.tally import agreement, count
 
 
 class Speech(NamedTuple):
-    """A turn with its text as an export may hold it."""
+    """A turn with its text as exported."""
 
     turn: Turn
     text: str
@@ -26,11 +26,10 @@ class Speech(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A debate's record, and what is derived from it; `tally` is None without a closed vote.
+    """A debate's record and derived values; `tally` is None without a closed vote.
 
-    `votes` answer the one question of the vote. `persuasion` says whom the debate moved, and is
-    None where people were not asked for their stance. `mirror` is the same debate with its sides
-    exchanged, where an export pairs the two.
+    `persuasion` is None if people were not asked for stances. `mirror` is the debate with sides
+    swapped, if an export pairs the two.
     """
 
     record: DebateRecord
@@ -59,15 +58,15 @@ class Entry:
 
     @property
     def replaced(self) -> str | None:
-        """The models that others took the place of, `old=new`; of a pair, of both debates."""
+        """The replaced models, `old=new`; for a pair, those of both debates."""
         pair = [self.debate] if self.mirror is None else [self.debate, self.mirror.debate]
         found = [f"{one.was.ref}={one.now.ref}" for each in pair for one in each.setup.replaced]
         return ", ".join(found) or None
 
 
 def make_entry(record: DebateRecord, voters: Pseudonyms, salt: bytes) -> Entry:
-    """Prepare a record for the tables; `salt` is the installation's salt of the splits."""
-    # The id is made of the scrubbed topic: a hash of a mention could be looked up by trying.
+    """Prepare a record for the tables; `salt` is the installation's salt for splits."""
+    # From the scrubbed topic, because a mention could be guessed from its hash.
     topic = scrub(record.debate.request.topic)
     identity = topic_id(topic)
     votes = record.asked(Question.VOTE)
@@ -89,12 +88,12 @@ def make_entry(record: DebateRecord, voters: Pseudonyms, salt: bytes) -> Entry:
 
 
 def may_be_read(debate: Debate) -> bool:
-    """Return whether nothing of a debate is sealed any more."""
+    """Return whether nothing in a debate is sealed any more."""
     return debate.status in ENDED
 
 
 def newest_moment(debate: Debate) -> datetime:
-    """Return when a debate was revealed, or, for one without a vote, when it was asked for."""
+    """Return when a debate was revealed or, without a vote, requested."""
     return debate.revealed_at or debate.created_at
 
 

@@ -1,4 +1,4 @@
-"""What an export counts of itself while it is written, for its card."""
+"""Counts of an export, for its card."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from engine.stats.figure import Figure, estimate_share
 
 @dataclass(slots=True)
 class Figures:
-    """Counts of an export; `compared` debates are those that people and panel both decided."""
+    """Counts of an export; `compared` debates were decided by both people and panel."""
 
     statuses: Counter[str] = field(default_factory=Counter)
     languages: set[str] = field(default_factory=set)
@@ -27,7 +27,7 @@ class Figures:
 
     @property
     def debates(self) -> int:
-        """How many debates there are, however they ended."""
+        """The number of debates."""
         return self.statuses.total()
 
     @property

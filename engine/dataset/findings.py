@@ -1,4 +1,4 @@
-"""The tables of what formats find out beside their turns."""
+"""The tables of formats' findings beside their turns."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ JUDGMENTS = Table(
         *part_of(
             1,
             Column("winner", TEXT, "a side or `tie`; null without a verdict", maker="judge"),
-            Column("problem", TEXT, "why there is none; null with one",
+            Column("problem", TEXT, "why there is no verdict; null with one",
                    lambda verdict: scrub(verdict.problem) or None),
-            Column("n_valid", WHOLE, "answers that could be read, or people whose stances decided",
+            Column("n_valid", WHOLE, "readable answers, or people whose stances decided",
                    "valid"),
-            Column("n_invalid", WHOLE, "answers that could not be read", "invalid"),
-            Column("rubric", TEXT, "what it went by"),
+            Column("n_invalid", WHOLE, "unreadable answers", "invalid"),
+            Column("rubric", TEXT, "the rubric"),
             Column("blind", FLAG, "whether it knew neither models nor sides"),
             list_of(
                 "by_judge",
@@ -80,16 +80,16 @@ SCORES = Table(
             Column("subject", TEXT, _SUBJECT),
             SIDE,
             Column("criterion", TEXT, "what was scored"),
-            Column("value", REAL, "the score as it was given, on the format's own scale",
+            Column("value", REAL, "the score as given, on the format's own scale",
                    maker="judge", unit="points"),
             Column("original", REAL,
-                   "what the judge said, where a rule moved it as it was given; null elsewhere",
+                   "the judge's own score, if a rule changed it as it was given; null otherwise",
                    maker="judge", unit="points"),
-            Column("spread", REAL, "of several judges, whose median `value` is: the highest score "
-                   "less the lowest; null with one judge", maker="judge", unit="points"),
+            Column("spread", REAL, "with several judges (`value` is their median), the highest "
+                   "score less the lowest; null with one judge", maker="judge", unit="points"),
         ),
-        Column("adjusted", REAL, "the score that stands in the end: `value` and all that "
-               "`adjustments` adds to it", 1, unit="points"),
+        Column("adjusted", REAL, "the final score: `value` plus all its `adjustments`",
+               1, unit="points"),
     ),
 )  # fmt: skip
 ADJUSTMENTS = Table(
@@ -103,26 +103,26 @@ ADJUSTMENTS = Table(
         Column("name", TEXT, "unique in its debate"),
         Column("subject", TEXT, _SUBJECT),
         SIDE,
-        Column("criterion", TEXT, "what it is taken from or added to; null for the total",
+        Column("criterion", TEXT, "the criterion that is changed; null for the total",
                lambda adjustment: adjustment.criterion or None),
-        Column("amount", REAL, "what is added; below 0 it is taken away", unit="points"),
+        Column("amount", REAL, "points added; negative for a deduction", unit="points"),
         Column("reason", TEXT, "why", lambda adjustment: scrub(adjustment.reason)),
         Column("by", TEXT,
-               "what brought it about, such as the turn that exposed a claim; null without",
+               "the cause, such as the turn that exposed a claim; null without one",
                lambda adjustment: adjustment.by or None),
     ),
 )  # fmt: skip
 ARTIFACTS = Table(
     "artifacts",
-    "what a format found out, as JSON",
+    "a format's finding, as JSON",
     lambda entry: entry.record.artifacts,
     (
         DEBATE,
         SPLIT,
         REPLACED,
         Column("name", TEXT, "unique in its debate"),
-        Column("kind", TEXT, "which type of JSON the body is"),
-        Column("valid", FLAG, "false for a judge's answer that could not be read"),
+        Column("kind", TEXT, "the type of the JSON"),
+        Column("valid", FLAG, "false for a judge's unreadable answer"),
         Column("body", TEXT, "JSON; mentions removed",
                lambda one: scrub(orjson.dumps(one.body, option=orjson.OPT_SORT_KEYS).decode())),
     ),

@@ -1,4 +1,4 @@
-"""The folder of an export: filled beside its place, and put there when it is complete."""
+"""The folder of an export: filled in a temporary place, and moved when complete."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from engine.errors import ExportError, UsageError
 
 
 class Staging:
-    """A folder in the making; its files are measured while they are written."""
+    """A folder being written; its files are hashed while they are written."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -24,30 +24,30 @@ class Staging:
         self._adopted: list[ExportedFile] = []
 
     def place(self, path: str) -> Path:
-        """Return where a file goes, given by its path within the folder, which is made."""
+        """Return the full path of a file; creates its folder."""
         place = self.folder / path
         place.parent.mkdir(parents=True, exist_ok=True)
         return place
 
     def append(self, path: str, text: bytes) -> None:
-        """Add to a file, given by its path within the folder."""
+        """Append to a file of the folder."""
         if path not in self._open:
             self._open[path] = _Measured(self.place(path).open("wb"))
         self._open[path].write(text)
 
     def draft(self, path: str, text: bytes) -> None:
-        """Add to a file that is no part of the export: it is taken, and another made of it."""
+        """Append to a draft, a file that is converted later and not exported itself."""
         if path not in self._drafts:
             self._drafts[path] = self.place(path).open("wb")
         self._drafts[path].write(text)
 
     @property
     def drafted(self) -> int:
-        """How many bytes the drafts have that were not taken yet."""
+        """The total size of the drafts not taken yet."""
         return sum(draft.tell() for draft in self._drafts.values())
 
     def take(self, path: str) -> Path | None:
-        """Return the place of a draft that is complete; None without."""
+        """Close a draft and return its path; None if there is none."""
         draft = self._drafts.pop(path, None)
         if draft is None:
             return None
@@ -55,7 +55,7 @@ class Staging:
         return self.place(path)
 
     def adopt(self, path: str) -> None:
-        """List a file that somebody else has written to its place, whole."""
+        """List a complete file that was written elsewhere."""
         place = self.folder / path
         with place.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
@@ -63,7 +63,7 @@ class Staging:
         self._adopted.append(ExportedFile(path=path, bytes=size, sha256=digest))
 
     def files(self) -> tuple[ExportedFile, ...]:
-        """Return what was written so far, by path."""
+        """Return the files written so far, by path."""
         measured = (
             ExportedFile(path=path, bytes=file.size, sha256=file.sha256.hexdigest())
             for path, file in self._open.items()
@@ -71,7 +71,7 @@ class Staging:
         return tuple(sorted((*measured, *self._adopted), key=lambda file: file.path))
 
     def close(self) -> None:
-        """Finish every file, whichever of them cannot be."""
+        """Close every file, even if closing one fails."""
         with ExitStack() as stack:
             for measured in self._open.values():
                 stack.callback(measured.file.close)
@@ -95,10 +95,10 @@ class _Measured:
 
 @contextmanager
 def staged(out: Path) -> Iterator[Staging]:
-    """Fill a folder that takes its place as `out` only when the block ends well.
+    """Fill a folder that replaces `out` only if the body succeeds.
 
-    Until then, and after any error, `out` is what it was before. Raises UsageError when
-    something else than an earlier export is there, ExportError when it cannot be written.
+    Until then, and after any error, `out` is unchanged. Raises UsageError if anything but an
+    earlier export is there, ExportError if it cannot be written.
     """
     place = out.expanduser().resolve()
     with _explained(out):
@@ -129,7 +129,7 @@ def _explained(out: Path) -> Iterator[None]:
 
 
 def check_replaceable(out: Path) -> None:
-    """Refuse a place where anything would be lost but an earlier export. Raises UsageError."""
+    """Raise UsageError for a folder with anything but an earlier export."""
     place = out.expanduser().resolve()
     if not place.exists():
         return
@@ -139,19 +139,19 @@ def check_replaceable(out: Path) -> None:
     listed = listed_files(place)
     if found and listed is None:
         raise UsageError(
-            f"The folder {out} holds something else than an export; name an empty or a new one."
+            f"The folder {out} contains other files than an export; name an empty or a new one."
         )
     if strange := sorted(found - (listed or frozenset())):
         raise UsageError(
-            f"The folder {out} holds an earlier export and also {strange[0]}, which would be "
-            "lost; move that away, or name another folder."
+            f"The folder {out} contains an earlier export and also {strange[0]}, which would be "
+            "lost; move it away, or name another folder."
         )
 
 
 def _put_in_place(beside: Path, place: Path) -> None:
-    """Let a complete folder take a place, and put the old one back if that fails.
+    """Move a complete folder to its place; restore the old one if that fails.
 
-    Where another export has just taken the place, that one stays.
+    If another export has just taken the place, that one stays.
     """
     if not place.exists():
         beside.rename(place)

@@ -1,4 +1,4 @@
-"""What an export holds, to the byte: `manifest.json`."""
+"""The inventory of an export: `manifest.json`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MANIFEST = "manifest.json"
 
 
 class Filters(Value):
-    """Which debates and tables were asked for; empty: all. `community` is a pseudonym."""
+    """The requested debates and tables; empty: all. `community` is a pseudonym."""
 
     platform: str | None = None
     community: str | None
@@ -38,10 +38,10 @@ class ExportedFile(Value):
 
 
 class Manifest(Value):
-    """The inventory of an export; it says nothing of when or where it was made.
+    """The inventory of an export, without the time and place of its making.
 
-    `rostrum` is the version that made it, `cutoff` the moment up to which debates are in it
-    (None without any), `rows` the number of rows by table and split.
+    `rostrum` is the version that wrote it, `cutoff` the time of the newest debate (None without
+    any), `rows` the number of rows by table and split.
     """
 
     kind: Literal["rostrum-export"] = "rostrum-export"
@@ -59,16 +59,16 @@ class Manifest(Value):
 
 
 class _Stamp(BaseModel):
-    """What the manifest of every version has; the rest may differ."""
+    """The part common to the manifests of all versions."""
 
     kind: Literal["rostrum-export"]
     files: tuple[ExportedFile, ...]
 
 
 def listed_files(folder: Path) -> frozenset[str] | None:
-    """Return the paths that a folder's manifest lists, itself included; None without one of ours.
+    """Return the paths in a folder's manifest, itself included; None without a Rostrum manifest.
 
-    Raises OSError when it cannot be read.
+    Raises OSError if it cannot be read.
     """
     path = folder / MANIFEST
     if not path.is_file():

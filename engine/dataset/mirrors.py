@@ -1,4 +1,4 @@
-"""Finding pairs of debates of which one was held as the mirror of the other, sides exchanged."""
+"""Finds pairs of a debate and its mirror."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class Pair(NamedTuple):
 
 @dataclass(slots=True)
 class Mirrors:
-    """Pairs in the making; of a debate it keeps an id, and never its texts."""
+    """Collects pairs; remembers only ids."""
 
     _decided: set[str] = field(default_factory=set)
     _linked: list[Pair] = field(default_factory=list)
 
     def note(self, entry: Entry) -> None:
-        """Take note of a debate, before or after its mirror."""
+        """Add a debate, before or after its mirror."""
         if not _counts(entry):
             return
         debate = entry.debate
@@ -34,12 +34,12 @@ class Mirrors:
 
     @property
     def pairs(self) -> list[Pair]:
-        """The pairs of which both have been noted, in the order of the mirrors."""
+        """The pairs with both debates added, in the order of the mirrors."""
         return [pair for pair in self._linked if pair.debate in self._decided]
 
 
 def _counts(entry: Entry) -> bool:
-    """Whether people decided a debate for and against, and both sides spoke."""
+    """Return whether people decided a debate between A and B, and both spoke."""
     spoken = {speech.turn.side for speech in entry.speeches}
     sides = entry.debate.request.sides.keys()
     return entry.tally is not None and entry.tally.quorum_met and sides == STANDS.keys() == spoken

@@ -1,6 +1,6 @@
-"""Tables as Parquet, compressed with zstd: the lines of JSON, read by pyarrow in its own code.
+"""Tables as Parquet, compressed with zstd, from JSON lines parsed by pyarrow.
 
-The schema is the columns', so that a column which is null throughout a file has its type.
+The schema comes from the columns, so that even an all-null column has its type.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 from engine.dataset.columns import FLAG, MOMENT, REAL, TEXT, WHOLE, Column, Table
 
-# Reading lines takes many times their size for a moment, and each row group some 20 KB until its
-# file is closed: hence small pieces, and several to a group.
+# Parsing takes many times the size of the lines, and each row group 20 KB until its file is closed:
+# hence small pieces, several per group.
 PIECE = 2**19  # bytes of lines
-GROUP = 2**21  # bytes that a row group's rows take in memory, at least
-PAGE = 2**16  # bytes of a column that are compressed together
+GROUP = 2**21  # minimum bytes of a row group in memory
+PAGE = 2**16  # bytes of a column compressed together
 TYPES = {
     TEXT: pa.string(),
     FLAG: pa.bool_(),
@@ -30,10 +30,10 @@ TYPES = {
 
 
 def convert(lines: Path, target: Path, table: Table[Any], go_on: Callable[[int], None]) -> None:
-    """Write a file of lines as Parquet; `go_on` is told each row group's bytes, and may raise."""
-    # Dictionaries keep a row group's texts in memory once more, and statistics those of every
-    # row group until the file is closed; zstd finds what few texts are repeated without them.
-    # Where dictionaries are in the schema, it is not stored: its readers would get them too.
+    """Convert a file of lines to Parquet; `go_on` gets each row group's bytes, and may raise."""
+    # Dictionaries would copy a row group's texts, and statistics keep every row group's until the
+    # file is closed; zstd compresses the few repeated texts without them. If dictionaries are in the
+    # schema it is not stored, as readers would get them too.
     writer = pq.ParquetWriter(
         target,
         _fold(schema_of(table.columns).empty_table(), table).schema,
@@ -43,7 +43,7 @@ def convert(lines: Path, target: Path, table: Table[Any], go_on: Callable[[int],
         write_statistics=False,
         data_page_size=PAGE,
     )
-    # Once a file: after every row group it would take a third of the time.
+    # Once per file: per row group it would take a third of the time.
     pa.default_memory_pool().release_unused()
     reached = 0
     with lines.open("rb") as file, writer:
@@ -54,7 +54,7 @@ def convert(lines: Path, target: Path, table: Table[Any], go_on: Callable[[int],
 
 
 def _read_groups(file: BinaryIO, table: Table[Any]) -> Iterator[Any]:
-    """Yield as many rows as make a row group: many, where they repeat themselves."""
+    """Yield row groups; they have many rows if texts are repeated."""
     pieces: list[Any] = []
     held = 0
     while piece := file.read(PIECE):
@@ -68,7 +68,7 @@ def _read_groups(file: BinaryIO, table: Table[Any]) -> Iterator[Any]:
 
 
 def _fold(rows: Any, table: Table[Any]) -> Any:
-    """Return rows with each text of their chats in memory once, where a table repeats them."""
+    """Return rows with each text of their chats in memory once, if a table repeats them."""
     for place, field in enumerate(rows.schema):
         if table.repeats and pa.types.is_list(field.type):
             lists = rows.column(place).chunk(0)
@@ -82,8 +82,8 @@ def _fold(rows: Any, table: Table[Any]) -> Any:
 
 
 def _encode(texts: Any) -> Any:
-    """Return texts as a dictionary and places in it."""
-    # Not by Arrow's own function: the first of those takes 20 MB to import.
+    """Return texts as a dictionary array."""
+    # Not with pyarrow.compute, whose import takes 20 MB.
     codes: dict[str, int] = {}
     places = [codes.setdefault(text, len(codes)) for text in texts.to_pylist()]
     return pa.DictionaryArray.from_arrays(
@@ -97,8 +97,8 @@ def schema_of(columns: tuple[Column[Any], ...]) -> Any:
 
 
 def read_lines(lines: bytes, table: Table[Any]) -> Any:
-    """Return rows, as lines of JSON, as an Arrow table."""
-    # In one block, as a row may not be longer than a block; in one thread, as others work too.
+    """Return JSON lines as an Arrow table."""
+    # In one block, as a row must fit into a block; in one thread, to leave cores to others.
     reading = pa_json.ReadOptions(use_threads=False, block_size=len(lines) + 1)
     shape = pa_json.ParseOptions(
         explicit_schema=schema_of(table.columns), unexpected_field_behavior="error"

@@ -1,4 +1,4 @@
-"""The tables that preference trainers read: pairs of cases, and single turns with a label."""
+"""The tables for preference trainers: pairs of cases, and single turns with a label."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from engine.judging import TIE
 
 
 class _Case(NamedTuple):
-    """What a side says in a debate."""
+    """A side's case in a debate."""
 
     entry: Entry
     side: str
@@ -56,12 +56,12 @@ class _Pair(NamedTuple):
 
     @property
     def margin(self) -> float:
-        """The log-odds of the votes, half a vote added to each so that 0 is no end."""
+        """The log-odds of the votes, with half a vote added to each to avoid infinities."""
         return log((self.more + 0.5) / (self.fewer + 0.5))
 
 
 class _Liked(NamedTuple):
-    """A turn that had more thumbs of one kind than of the other before the reveal."""
+    """A turn with more thumbs of one kind than of the other before the reveal."""
 
     prompt: Messages
     turn: Turn
@@ -71,7 +71,7 @@ class _Liked(NamedTuple):
 
 
 def _pairs(entry: Entry) -> Iterator[_Pair]:
-    """Yield the human winner's case beside that of each other contender, who must have spoken."""
+    """Yield the human winner's case with that of each other contender, if both spoke."""
     tally = entry.tally
     if tally is None or tally.winner in (None, TIE):
         return
@@ -86,14 +86,14 @@ def _pairs(entry: Entry) -> Iterator[_Pair]:
 def _same_side_pairs(entry: Entry) -> Iterator[_Pair]:
     """Yield, for each side of a mirrored pair, both models' cases for that side.
 
-    The better model is the one that got more gold votes in both debates together: as each
-    argued both sides, whatever a side is worth cancels out.
+    The better model has more gold votes in both debates together: each argued both sides, so the
+    sides' advantages cancel out.
     """
     other = entry.mirror
     if other is None or entry.tally is None or other.tally is None:
         return
     if entry.replaced is not None:
-        return  # of such a pair nobody can say which two models it compares
+        return  # with a replaced model it is unclear which models are compared
     ahead = entry.tally.gold["A"] + other.tally.gold["B"]
     behind = entry.tally.gold["B"] + other.tally.gold["A"]
     if ahead == behind:
@@ -114,7 +114,7 @@ def _liked(entry: Entry) -> Iterator[_Liked]:
 
 
 def _ask_for(entry: Entry, number: int, turn: Turn) -> Messages:
-    """Return the debate before a turn, ending with a user's message that asks for it."""
+    """Return the debate before a turn, ending with a user message that requests it."""
     messages = make_conversation(entry, turn.side, entry.speeches[:number])
     cue = f"It is your turn: {turn.round}."
     if messages[-1]["role"] == "user":
@@ -135,7 +135,7 @@ _CASES: tuple[Column[_Pair], ...] = (
 )  # fmt: skip
 PREFERENCE = Table(
     "preference",
-    "the case of a debate's human winner beside another contender's",
+    "the human winner's case with another contender's",
     _pairs,
     (
         DEBATE,
@@ -144,15 +144,15 @@ PREFERENCE = Table(
         *_CASES,
         Column("margin", REAL, f"{_MARGIN} side", maker="people", unit="log-odds"),
         Column("chosen_side", TEXT, "the side that won by gold votes", "chosen.side", "people"),
-        Column("rejected_side", TEXT, "the side that it is compared with", "rejected.side"),
+        Column("rejected_side", TEXT, "the other side", "rejected.side"),
     ),
 )
 SAME_SIDE = Table(
     "preference_same_side",
-    "a side of two debates that mirror each other: both models' cases for it",
+    "a side of two mirrored debates: both models' cases for it",
     _same_side_pairs,
     (
-        Column("debate_id", TEXT, "the debate that `chosen` was held in, by ULID",
+        Column("debate_id", TEXT, "the ULID of the debate with `chosen`",
                "chosen.entry.debate.id"),
         SPLIT,
         REPLACED,
@@ -161,7 +161,7 @@ SAME_SIDE = Table(
                maker="people", unit="log-odds"),
         Column("side", TEXT, "the side that both texts argue: `A` for the topic, `B` against it",
                "chosen.side"),
-        Column("rejected_debate_id", TEXT, "the debate that `rejected` was held in, by ULID",
+        Column("rejected_debate_id", TEXT, "the ULID of the debate with `rejected`",
                "rejected.entry.debate.id"),
     ),
 )  # fmt: skip
@@ -173,7 +173,7 @@ UNPAIRED = Table(
         DEBATE,
         SPLIT,
         REPLACED,
-        Column("prompt", MESSAGES, "the debate until then; the side's own turns as `assistant`"),
+        Column("prompt", MESSAGES, "the debate so far; the side's own turns as `assistant`"),
         Column("completion", MESSAGES, "one message: the turn",
                lambda liked: [message("assistant", liked.text)], "model"),
         Column("label", FLAG, "whether more thumbs were up than down before the reveal",

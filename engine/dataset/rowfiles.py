@@ -1,4 +1,4 @@
-"""The files of an export's tables: JSON lines, or Parquet made of the same lines."""
+"""The files of an export's tables: JSON lines, or Parquet converted from them."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from engine.errors import UsageError
 
 
 class FileFormat(StrEnum):
-    """What an export's tables are written as; the value is the files' ending too."""
+    """The file format of an export; the value is the file extension."""
 
     JSONL = "jsonl"
     PARQUET = "parquet"
 
     def path(self, table: str, split: str) -> str:
-        """Return where a table's split is within the export."""
+        """Return the path of a table's split in the export."""
         return f"data/{table}/{split}.{self.value}"
 
     def check(self) -> None:
-        """Raise UsageError for Parquet without the library that writes it."""
+        """Raise UsageError for Parquet without pyarrow."""
         if self is FileFormat.PARQUET and find_spec("pyarrow") is None:
             raise UsageError(
                 "Parquet is written with pyarrow, which is not installed; install it with "
@@ -40,17 +40,17 @@ def turn_into_parquet(
     splits: Iterable[str],
     report: Callable[[int, int], None],
 ) -> None:
-    """Make Parquet of drafts, which are lines of JSON, a file after another.
+    """Convert drafts of JSON lines to Parquet, one file after another.
 
-    Row by row it would have row groups of a few rows, or keep rows of every file in memory.
-    `report` is told now and then how many bytes of lines are done, of how many; it may raise.
+    Writing Parquet row by row would give tiny row groups, or keep rows of every file in memory.
+    `report` gets the bytes of lines done and in total now and then; it may raise.
     """
     total, done = staging.drafted, 0
     report(done, total)
-    # Arrow's own choice takes 15 MB more, and the system's is left in pieces by large files.
+    # Arrow's default takes 15 MB more, and large files fragment the system's.
     pool = "jemalloc" if sys.platform == "linux" else "system"
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", pool)
-    # Only now: it takes half a second and 40 MB to import, for one command's option.
+    # Imported only here: it takes half a second and 40 MB, for one option.
     with _without_numpy():
         from engine.dataset.parquet import convert
 
@@ -70,9 +70,9 @@ def turn_into_parquet(
 
 @contextmanager
 def _without_numpy() -> Iterator[None]:
-    """Import pyarrow as if numpy were not installed, unless somebody has loaded it already.
+    """Import pyarrow as if numpy were not installed, unless it is loaded already.
 
-    Rostrum does not need it, and pyarrow only to exchange arrays with it, which takes 10 MB.
+    It takes 10 MB, and pyarrow needs it only to exchange arrays.
     """
     modules: dict[str, Any] = sys.modules
     if "numpy" in modules:

@@ -1,4 +1,4 @@
-"""The tables of an export, in their order; a further one is declared in its file and named here."""
+"""The tables of an export, in order; a new one is declared in its own file and listed here."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TABLES: tuple[Table[Any], ...] = (
 
 
 def choose_tables(names: Iterable[str]) -> tuple[Table[Any], ...]:
-    """Return the tables of these names, all without any. Raises UsageError for an unknown one."""
+    """Return the named tables, or all. Raises UsageError for an unknown name."""
     wanted = set(names)
     if unknown := sorted(wanted - {table.name for table in TABLES}):
         known = ", ".join(table.name for table in TABLES)

@@ -1,4 +1,4 @@
-"""The table of turns: what was said, by which model, at what cost, and how people took it."""
+"""The table of turns: text, model, cost, scores and thumbs."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ from engine.store import CallRecord
 
 
 class _Spoken(NamedTuple):
-    """A turn as it was said, with the call that it came of and what was thought of it.
+    """A turn with its call, scores and thumbs.
 
-    `model` was asked for it. `thumbs` counts those that are up or down, and blind or not; it is
-    None in a debate where nobody gave any.
+    `model` is the requested one. `thumbs` counts by (up, blind); it is None in a debate without
+    thumbs.
     """
 
     turn: Turn
@@ -73,7 +73,7 @@ def _spoken(entry: Entry) -> Iterator[_Spoken]:
 
 
 def _asked_model(entry: Entry, turn: Turn, call: CallRecord | None) -> Model:
-    """Return the model that was asked for a turn: the one that is gone, before its replacement."""
+    """Return the model requested for a turn, which may have been replaced since."""
     gone = {change.was.ref: change.was for change in entry.debate.setup.replaced}
     now = entry.debate.request.model_of(turn.seat)
     return gone.get(call.model, now) if call and call.model != now.ref else now
@@ -92,22 +92,22 @@ TURNS = Table(
         Column("place", WHOLE, "place within the round, from 1, in the order of posting",
                "turn.place"),
         SIDE._replace(value="turn.side"),
-        Column("seat", TEXT, "who spoke; on a team several seats share a side", "turn.seat"),
+        Column("seat", TEXT, "the speaker; in a team several seats share a side", "turn.seat"),
         STEP._replace(value="turn.step"),
-        Column("text", TEXT, "what was said, in Markdown; mentions removed", maker="model"),
-        Column("words", WHOLE, "its length by Unicode segmentation (UAX 29)",
+        Column("text", TEXT, "the text, in Markdown; mentions removed", maker="model"),
+        Column("words", WHOLE, "words by Unicode segmentation (UAX 29)",
                "turn.words", unit="words"),
-        Column("word_limit", WHOLE, "what was allowed; null without a limit on the whole turn",
+        Column("word_limit", WHOLE, "the limit; null without one on the whole turn",
                lambda spoken: spoken.turn.limit or None, unit="words"),
-        Column("shortened", FLAG, "whether a first text, over a limit, was sent back once"),
+        Column("shortened", FLAG, "whether a first text over a limit was sent back"),
         list_of(
             "violations",
             (
                 Column("kind", TEXT, "the rule that was broken"),
-                Column("measured", REAL, "what was measured"),
-                Column("limit", REAL, "what was allowed"),
+                Column("measured", REAL, "the measured value"),
+                Column("limit", REAL, "the limit"),
             ),
-            "rules that the text still breaks; often empty",
+            "rules that the final text breaks; often empty",
             lambda spoken: spoken.turn.violations,
         ),
         list_of(
@@ -116,26 +116,26 @@ TURNS = Table(
                 Column("criterion", TEXT, "what was scored"),
                 Column("score", REAL, "the score that stands", "value", "judge", "points"),
             ),
-            "what the format's own judge gave the turn; often empty",
+            "scores by the format's own judge; often empty",
             lambda spoken: spoken.scores,
         ),
         *part_of(
             "decision",
             Column("decision", TEXT,
-                   "what its side decides at the end: `maintains`, `qualifies` or `gives_up` its "
+                   "the side's final decision: `maintains`, `qualifies` or `gives_up` its "
                    "position, or `unknown`; null for a turn that decides nothing",
                    lambda body: body["decision"], "model"),
-            Column("decision_why", TEXT, "why, in its own words; null likewise",
+            Column("decision_why", TEXT, "the model's reason for it; null likewise",
                    lambda body: scrub(body["why"]) or None, "model"),
         ),
-        Column("model_asked", TEXT, "`backend/model` as it was asked for", "model.ref"),
+        Column("model_asked", TEXT, "the requested `backend/model`", "model.ref"),
         Column("model_answered", TEXT,
-               "the model that really answered, as its backend names it", "turn.model", "backend"),
-        Column("family", TEXT, "the family of the model asked", "model.family"),
+               "the model that answered, by the backend's name", "turn.model", "backend"),
+        Column("family", TEXT, "the family of the requested model", "model.family"),
         *part_of(
             "reply",
             Column("stop_reason", TEXT,
-                   "why the model stopped, in the backend's word; null without a call",
+                   "the backend's reason for stopping; null without a call",
                    "finish", "backend"),
             *SPENT,
         ),
@@ -143,7 +143,7 @@ TURNS = Table(
         *part_of(
             "thumbs",
             Column("thumbs_up", WHOLE,
-                   "thumbs up before the reveal; null where the debate has no thumbs",
+                   "thumbs up before the reveal; null in a debate without thumbs",
                    lambda thumbs: thumbs[True, True], "people", "people"),
             Column("thumbs_down", WHOLE, "thumbs down before the reveal; null likewise",
                    lambda thumbs: thumbs[False, True], "people", "people"),

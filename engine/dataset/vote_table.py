@@ -1,4 +1,4 @@
-"""The table of votes: what each person answered, when, and what they could know by then."""
+"""The table of votes: each answer, its time, and what the person could know."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ PHASES: dict[str, str] = {
 }
 
 
-_Answered: TypeAlias = tuple[str, str, Answer]  # by whom, in which phase, what
+_Answered: TypeAlias = tuple[str, str, Answer]  # voter, phase, answer
 
 
 def _answered(entry: Entry) -> list[_Answered]:
-    """Return each answer by pseudonym: any other order could be matched elsewhere."""
+    """Return the answers sorted by pseudonym: any other order could be linked to people."""
     hidden = entry.record.opted_out
     answered = [
         (entry.voters.voter(answer.person), PHASES[answer.question], answer)
@@ -47,7 +47,7 @@ def _answered(entry: Entry) -> list[_Answered]:
 
 
 def _reason(answer: Answer) -> str | None:
-    """Say why a vote is not gold, also of one that was stored before that was written down."""
+    """Return why a vote is not gold; derives it for votes stored by older versions."""
     if answer.gold or answer.reason:
         return answer.reason or None
     reasons = {
@@ -65,23 +65,23 @@ _ANSWER = part_of(
            "a side, `tie` or `weak`; on the topic `for`, `against` or `unsure`; several, as in "
            "`A+tie`, when ambiguous", maker="people"),
     Column("ambiguous", FLAG,
-           "whether several choices were held and none is known as the last"),
-    Column("gold", FLAG, "whether it was chosen independently, on debate or topic; see below"),
+           "whether the last of several choices is unknown"),
+    Column("gold", FLAG, "whether it is an independent label; see below"),
     Column("reason", TEXT,
            "why it is not gold: `judge`, `starter`, `ambiguous`, `mirror`, `gap` or `unread`; "
-           "null when it is", _reason),
+           "null if it is", _reason),
     Column("starter", FLAG, "whether the voter had started the debate"),
-    Column("judge_visible", FLAG, "whether a judge's scores could be read before"),
+    Column("judge_visible", FLAG, "whether a judge's scores were visible before"),
     Column("mirror_revealed", FLAG, "whether the debate's mirror had named the models before"),
-    Column("fast", FLAG, "whether nobody can have read the debate before it; see below"),
-    Column("late_seen", FLAG, "whether it was found only after a deadline that the bot missed"),
+    Column("fast", FLAG, "whether no one can have read the debate by then; see below"),
+    Column("late_seen", FLAG, "whether it was found only after a deadline that Rostrum missed"),
     Column("recovery", TEXT,
-           "`complete`: everybody's reactions were read before the close, or there are buttons "
-           "alone; `unread`: they could not be, so the vote is as last known; `unknown`: "
-           "closed by a version that did not say"),
-    Column("tally_visible", FLAG, "whether others' votes could be seen"),
-    Column("votes_seen_before", WHOLE, "how many others had voted before", unit="votes"),
-    Column("changes", WHOLE, "how often the voter changed to another choice"),
+           "`complete`: all reactions were read before the close, or there were only buttons; "
+           "`unread`: they could not be read, so the vote is the last known one; `unknown`: "
+           "closed by a version that did not record this"),
+    Column("tally_visible", FLAG, "whether others' votes were visible"),
+    Column("votes_seen_before", WHOLE, "others who had voted before", unit="votes"),
+    Column("changes", WHOLE, "how often the voter changed their choice"),
     Column("first_at", MOMENT, "when the voter first chose",
            lambda answer: f"{answer.first_at[:16]}:00Z",
            "people", "UTC, to the minute"),
@@ -97,12 +97,12 @@ VOTES = Table(
         DEBATE,
         SPLIT,
         REPLACED,
-        Column("voter", TEXT, "a pseudonym that is the same throughout this export, and only here",
-               0),
+        Column("voter", TEXT, 
+               "a pseudonym, the same throughout this export and different in others", 0),
         Column("phase", TEXT,
-               "`before_reveal`: on the debate, while the models were unknown; `after_reveal`: "
-               "the same asked again when they were named; `stance_before` and `stance_after`: on "
-               "the topic, before the first turn and with the vote", 1),
+               "`before_reveal`: the vote; `after_reveal`: the same question, asked again when the "
+               "models were known; `stance_before` and `stance_after`: on the topic, before the "
+               "first turn and with the vote", 1),
         *_ANSWER,
         BALLOT,
         PLATFORM,

@@ -1,4 +1,4 @@
-"""Who voted, as an export may say it: the same within one export, different in the next."""
+"""Pseudonyms of voters: the same within one export, different in the next."""
 
 from __future__ import annotations
 
@@ -13,23 +13,22 @@ from engine.store import ExportFilter
 
 
 class Keys(NamedTuple):
-    """What an export is keyed with; neither is ever written into it.
+    """The keys of an export; neither is ever written into it.
 
-    `splits` is the installation's salt of the splits, `master` the key behind pseudonyms.
+    `splits` is the installation's salt for splits, `master` the key of pseudonyms.
     """
 
     splits: bytes
     master: bytes
 
 
-REMEMBERED = 50_000  # voters whose pseudonyms are kept, for those who vote again
+REMEMBERED = 50_000  # cached pseudonyms, for people who vote often
 
 
 class Pseudonyms:
-    """The pseudonyms of one export: of these filters and tables, up to this moment.
+    """The pseudonyms of one export, which depend on its filters, tables and cut-off.
 
-    They come from a keyed hash: platforms' ids are so few that plain hashes of them can be
-    looked up by trying all.
+    They come from a keyed hash: plain hashes of user ids could be reversed by trying all ids.
     """
 
     def __init__(
@@ -56,7 +55,7 @@ class Pseudonyms:
         self._voters: dict[int, str] = {}
 
     def voter(self, person: int) -> str:
-        """Return what stands for a person: 128 bits in hexadecimal."""
+        """Return a person's pseudonym: 128 bits in hexadecimal."""
         known = self._voters.get(person)
         if known is None:
             if len(self._voters) >= REMEMBERED:
@@ -65,7 +64,7 @@ class Pseudonyms:
         return known
 
     def community(self, community: str) -> str:
-        """Return what stands for a community, whose id is the platform's own."""
+        """Return the pseudonym of a community, by its platform id."""
         return self._name(f"community/{community}")
 
     def _name(self, subject: str) -> str:

@@ -1,4 +1,4 @@
-"""Writing an export: every debate once through all tables, in constant memory."""
+"""Writes an export: every debate once through all tables, in constant memory."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from engine.store import Archive, ExportFilter, Store
 from engine.topics import SPLITS
 
 Rows: TypeAlias = dict[str, dict[str, int]]
-PAIRS_AT_ONCE = 20  # mirrored pairs that are read again together
+PAIRS_AT_ONCE = 20  # mirrored pairs read again at once
 
 
 class Stage(Enum):
-    """What an export is at; Parquet is made of the lines of JSON once those are written."""
+    """The stages of an export; Parquet is converted from the written JSON lines."""
 
     LINES = auto()
     MIRRORS = auto()
@@ -42,7 +42,7 @@ class Stage(Enum):
 
 
 class Headway(NamedTuple):
-    """How far a stage of an export is: in debates, in mirrored pairs, in bytes of lines."""
+    """The progress of a stage: in debates, mirrored pairs or bytes of lines."""
 
     stage: Stage
     done: int
@@ -54,7 +54,7 @@ Report: TypeAlias = Callable[[Headway], None]
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What an export is asked for: which debates, which tables (empty: all), in which files."""
+    """The request for an export: debates, tables (empty: all) and file format."""
 
     where: ExportFilter = field(default_factory=ExportFilter)
     tables: tuple[str, ...] = ()
@@ -73,14 +73,14 @@ async def export(
     """Write an export in a worker thread; see `write_export`.
 
     Without a master key the installation's own is used. `report` is called in that thread.
-    Cancelling it while the tables are written leaves `out` as it was.
+    Cancelling it leaves `out` unchanged.
     """
     keys = await keys_of(store, master_key)
     stopped = threading.Event()
 
     def go_on(headway: Headway) -> None:
         if stopped.is_set():
-            raise StoppedError("The export was stopped; its folder is as it was before.")
+            raise StoppedError("The export was stopped; its folder is unchanged.")
         if report is not None:
             report(headway)
 
@@ -93,7 +93,7 @@ async def export(
 
 
 async def keys_of(store: Store, master_key: bytes | None) -> Keys:
-    """Return what exports are keyed with; without a master key, the installation's own."""
+    """Return the keys of exports; without a master key, the installation's own."""
     return Keys(
         splits=await store.debates.secret("splits"),
         master=master_key or await store.debates.secret("export"),
@@ -111,10 +111,10 @@ def write_export(
 ) -> Manifest:
     """Write the tables, the card and the manifest of all ended debates into a folder.
 
-    A filter alone means all tables, as JSON lines. `report` is told how far it is, and
-    may raise. Raises UsageError when `out` holds anything but an earlier export, or for a table
-    or a library that does not exist, ExportError when it cannot be written, StoreError when the
-    debates cannot be read; `out` is then unchanged.
+    A filter alone means all tables as JSON lines. `report` gets the progress, and may raise. Raises
+    UsageError if `out` contains anything but an earlier export, or for an unknown table or missing
+    library; ExportError if it cannot be written; StoreError if the debates cannot be read. `out`
+    is then unchanged.
     """
     asked = Wanted(wanted) if isinstance(wanted, ExportFilter) else wanted
     tables, report = choose_tables(asked.tables), report or (lambda headway: None)
@@ -140,7 +140,7 @@ def write_export(
 
 
 class _Written(NamedTuple):
-    """What there is to say of an export once its lines are written."""
+    """The results of writing the lines."""
 
     cutoff: datetime | None
     filters: Filters
@@ -151,7 +151,7 @@ class _Written(NamedTuple):
 def _write_lines(
     archive: Archive, staging: Staging, asked: Wanted, keys: Keys, report: Report
 ) -> _Written:
-    """Write every table as lines of JSON; who voted is remembered no longer than that takes."""
+    """Write every table as JSON lines; pseudonyms are forgotten afterwards."""
     cutoff = archive.newest(asked.where)
     voters = Pseudonyms(keys.master, asked.where, cutoff, asked.tables)
     append = staging.draft if asked.file_format is FileFormat.PARQUET else staging.append
@@ -163,7 +163,7 @@ def _write_lines(
 
 @dataclass(slots=True)
 class _Writing:
-    """One way through the archive, and what has come of it so far."""
+    """One pass through the archive, and its results so far."""
 
     archive: Archive
     append: Callable[[str, bytes], None]
@@ -177,10 +177,10 @@ class _Writing:
         self.rows = {table.name: dict.fromkeys(SPLITS, 0) for table in self.tables}
 
     def write(self, where: ExportFilter, cutoff: datetime | None, report: Report) -> None:
-        """Write debates up to the cut-off, then pairs of mirrors.
+        """Write debates up to the cut-off, then mirrored pairs.
 
-        A debate revealed since is for the next export: the clock's time as a cut-off would make
-        every repetition another export, so it is the newest moment in the debates.
+        Debates revealed since are for the next export. The cut-off is the newest time in the
+        debates, not the clock's, so that a repeated export is the same.
         """
         total = self.archive.size(where)
         report(Headway(Stage.LINES, 0, total))
@@ -202,18 +202,18 @@ class _Writing:
 
     @contextmanager
     def _entries(self, where: ExportFilter) -> Iterator[Iterator[Entry]]:
-        """Yield debates; what is sealed still is left out, even if an archive should yield it."""
+        """Yield debates, without sealed ones, even if the archive should yield one."""
         with self.archive.reading(where) as records:
             ended = (record for record in records if may_be_read(record.debate))
             yield (make_entry(record, self.voters, self.salt) for record in ended)
 
     def _write_pairs(self, pairs: Sequence[Pair]) -> None:
-        """Read mirrored debates again, as nobody keeps every text until its mirror comes."""
+        """Read mirrored debates again: keeping texts for their mirrors takes too much memory."""
         ids = tuple(debate for pair in pairs for debate in pair)
         with self._entries(ExportFilter(ids=ids)) as entries:
             found = {entry.debate.id: entry for entry in entries}
         for first, second in pairs:
-            # Either may have been purged a moment ago.
+            # Either may have been purged meanwhile.
             if first in found and second in found:
                 self._append(replace(found[first], mirror=found[second]), (SAME_SIDE,))
 

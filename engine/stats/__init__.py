@@ -1,1 +1,1 @@
-"""Statistics: how far people and jury agree, and how models are rated; pure."""
+"""Statistics: agreement of people and jury, and ratings of models; pure."""

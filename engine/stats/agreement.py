@@ -1,6 +1,6 @@
-"""The jury held against people: every figure of `rostrum stats` but the ratings; pure.
+"""The jury compared with people: every figure of `rostrum stats` but the ratings; pure.
 
-A vote for “both weak” counts as a tie throughout, since it prefers nobody.
+A vote for “both weak” counts as a tie throughout, as it prefers neither.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from engine.stats.row import Row
 
 
 class Pooled(Value):
-    """How far voters agree with one another, and with the panel, on the same debates.
+    """Agreement of voters with one another and with the panel, on the same debates.
 
-    `people` is the chance that two people who voted in one debate chose the same, `jury` that one
-    of them and the panel did: each the mean over debates with a panel and two gold votes. The α
-    are Krippendorff's: among people, among jurors, and among people with the panel as one more.
+    `people` is the chance that two voters of a debate chose the same, `jury` that a voter and the
+    panel did: means over debates with a panel and two gold votes. The α are Krippendorff's: among
+    people, among jurors, and among people with the panel as one more voter.
     """
 
     people: Figure
@@ -36,7 +36,7 @@ class Pooled(Value):
 
 
 class Shares(Value):
-    """How often A won, and who spoke last, in debates of two that were decided."""
+    """How often A, or the last speaker, won decided debates of two sides."""
 
     a: Figure
     closer: Figure
@@ -45,7 +45,7 @@ class Shares(Value):
 class ModelFigures(Value):
     """A model's win rate with people and with the jury, a tie counting half.
 
-    `bias` is what the jury gives it beyond people, from −1 to 1.
+    `bias` is the jury's win rate minus the people's, from −1 to 1.
     """
 
     model: str
@@ -63,11 +63,11 @@ class GroupFigures(Value):
 
 
 class Agreement(Value):
-    """Everything that says how far the jury can stand in for people.
+    """How well the jury predicts people.
 
-    `debates` are revealed, `compared` those that people and a blind panel both judged, ties
-    included; `decided` leaves out those where either said tie. `matrix` counts compared debates
-    by what people chose and then by what the jury chose.
+    `debates` are the revealed ones; `compared` were judged by both people and a blind panel, ties
+    included; `decided` leaves out ties by either. `matrix` counts compared debates by people's
+    choice, then by the jury's.
     """
 
     debates: int
@@ -90,7 +90,7 @@ class Agreement(Value):
 
 
 def measure_agreement(rows: Sequence[Row]) -> Agreement:
-    """Work out every figure of the debates that are given."""
+    """Return every figure of some debates."""
     forecasts = [(row.topic, forecast) for row in rows if (forecast := _forecast(row))]
     return Agreement(
         debates=len(rows),
@@ -114,7 +114,7 @@ def measure_agreement(rows: Sequence[Row]) -> Agreement:
 
 
 def categories_of(choices: Iterable[str]) -> tuple[str, ...]:
-    """Return the choices that occur, each once, the tie last."""
+    """Return the distinct choices, the tie last."""
     return tuple(sorted(set(choices), key=lambda choice: (choice == TIE, choice)))
 
 
@@ -209,7 +209,7 @@ def _shares(rows: Iterable[Row], winner: Callable[[Row], str | None]) -> Shares:
 
 
 def _model_figures(rows: Iterable[Row]) -> tuple[ModelFigures, ...]:
-    """Compare win rates, where a model met another: against itself it cannot win more or less."""
+    """Compare win rates in debates between different models."""
     credits: dict[str, list[tuple[str, float, float]]] = defaultdict(list)
     for row in rows:
         models = set(row.models.values())
@@ -247,7 +247,7 @@ def _by_group(rows: Iterable[Row], name: Callable[[Row], str]) -> tuple[GroupFig
 
 
 def _by_topic(rows: Iterable[Row]) -> tuple[GroupFigures, ...]:
-    """Group by topic, those with most debates first; titles are as first written."""
+    """Group by topic, most debated first; the title is the first wording."""
     groups: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         if row.compared:
@@ -257,7 +257,7 @@ def _by_topic(rows: Iterable[Row]) -> tuple[GroupFigures, ...]:
 
 
 def _topic_figures(rows: Sequence[Row]) -> GroupFigures:
-    """Describe one topic, whose debates are all there is to resample: hence Wilson's interval."""
+    """Return one topic's figures, with Wilson's interval, as one topic cannot be resampled."""
     agreed = sum(row.people == row.jury for row in rows)
     share = estimate_share(agreed, len(rows))
     return GroupFigures(name=rows[0].title, agreement=share, kappa=_kappa(rows))

@@ -1,4 +1,4 @@
-"""Krippendorff's α for choices without an order, with any number of voters who may be missing."""
+"""Krippendorff's α for nominal choices, with missing voters allowed."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from engine.stats.bootstrap import Sums
 
 
 def alpha_sums(unit: Mapping[str, int], categories: Sequence[str]) -> Sums:
-    """Return what a unit adds to α: its disagreeing pairs, and its choices by category.
+    """Return a unit's terms of α: its disagreeing pairs, and its choices by category.
 
-    A unit is how many voters chose what. One with fewer than two choices says nothing.
+    A unit is the number of voters by choice. One with fewer than two choices has no effect.
     """
     counts = [unit.get(category, 0) for category in categories]
     choices = sum(counts)
@@ -23,7 +23,7 @@ def alpha_sums(unit: Mapping[str, int], categories: Sequence[str]) -> Sums:
 def alpha_of(sums: Sums) -> float | None:
     """Return α from the sums of units, 1 − D_o/D_e: 1 is agreement, 0 is chance.
 
-    None when nothing can be paired, or everybody always chose the same. Source: K. Krippendorff,
+    None if nothing can be paired, or all choices are the same. Source: K. Krippendorff,
     Computing Krippendorff's Alpha-Reliability (2011), section D.
     """
     observed, *counts = sums

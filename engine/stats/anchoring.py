@@ -1,4 +1,4 @@
-"""How far a reveal moves people: what those answer again who voted before; pure."""
+"""How far a reveal moves people: their answers after it, compared with their votes; pure."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from engine.stats.row import Row
 
 
 class Anchoring(Value):
-    """What people who cast a gold vote answered after the reveal, where the jury came to a verdict.
+    """Answers after the reveal by people with a gold vote, in debates with a verdict.
 
-    `toward` is the share of those who had chosen otherwise that chose as the jury did then, and
-    `away` that of those who had chosen as it did that did not any more. Who just wavers goes both
-    ways alike; the reveal pulls where people come more than they go. `n` counts people.
+    `toward` is the share of those who had disagreed with the jury and then agreed; `away` that of
+    those who had agreed and then disagreed. Random changes go both ways equally, so the reveal
+    pulls people if `toward` is larger. `n` counts people.
     """
 
     toward: Figure
@@ -23,7 +23,7 @@ class Anchoring(Value):
 
 
 def measure_anchoring(rows: Iterable[Row]) -> Anchoring:
-    """Work out both shares, with intervals resampled by topic."""
+    """Return both shares, with intervals resampled by topic."""
     held = list(rows)
     return Anchoring(
         toward=estimate(_moves(held, with_jury=False), mean_of),
@@ -32,7 +32,7 @@ def measure_anchoring(rows: Iterable[Row]) -> Anchoring:
 
 
 def _moves(rows: Iterable[Row], *, with_jury: bool) -> Iterator[Observation]:
-    """Yield, of each person who first chose with the jury or otherwise, whether that changed."""
+    """Yield for each person who first agreed (or disagreed) with the jury whether that changed."""
     for row in rows:
         if row.jury is None:
             continue

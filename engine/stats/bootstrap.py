@@ -1,4 +1,4 @@
-"""The bootstrap: how far a statistic would move if other topics had been debated."""
+"""The bootstrap: how much a statistic would vary with other topics."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from engine.votes.wilson import Interval
 
 RESAMPLES = 1000
 FEWEST_RESAMPLES = 200
-MOST_DRAWS = 1_000_000  # of topics in all: many topics need fewer resamples for the same time
+MOST_DRAWS = 1_000_000  # of topics in total; with many topics fewer resamples fit into it
 SEED = 1979
 
 Sums: TypeAlias = tuple[float, ...]
-"""What a statistic is worked out from: sums that add up over debates, and so over topics."""
+"""The input of a statistic: sums that add up over debates, and so over topics."""
 
 Statistic: TypeAlias = Callable[[Sums], float | None]
 
@@ -35,8 +35,8 @@ def mean_of(sums: Sums) -> float:
 def interval(topics: Sequence[Sums], statistic: Statistic) -> Interval | None:
     """Return the 95 % percentile interval of a statistic, resampled by topic.
 
-    `topics` has the sums of each topic, in any order: the result does not depend on it. None for
-    fewer than two topics, or when the statistic is undefined in half of the resamples. Method:
+    `topics` has the sums of each topic; their order does not matter. None for fewer than two
+    topics, or if the statistic is undefined in half of the resamples. Method:
     B. Efron, R. Tibshirani, An Introduction to the Bootstrap (1993), chapter 13, with topics as
     the units, since debates on one topic are alike.
     """
@@ -54,7 +54,7 @@ def _resample(
 ) -> list[float]:
     """Return the statistic of each resample in which it is defined.
 
-    Topics with the same sums are one kind, drawn as often as there are such topics.
+    Topics with equal sums are drawn as one kind, weighted by their number.
     """
     kinds = sorted(set(topics))
     number = {kind: place for place, kind in enumerate(kinds)}

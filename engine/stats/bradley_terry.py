@@ -1,4 +1,4 @@
-"""Bradley–Terry strengths with ties, by the most likely fit; pure.
+"""Bradley–Terry strengths with ties, by maximum likelihood; pure.
 
 R. R. Davidson's model (Journal of the American Statistical Association 65, 1970): with strengths
 θ and a readiness for ties η, the chances that i wins, j wins, or they tie are as e^θ_i : e^θ_j :
@@ -25,8 +25,8 @@ Seats: TypeAlias = Sequence[tuple[int, int, Pair]]
 class Fit(NamedTuple):
     """Strengths on the scale of log odds, with mean 0, and their standard errors.
 
-    `tie` is η, None when nobody tied. The errors are of the difference to the mean strength, from
-    the inverse of the Fisher information.
+    `tie` is η, None without ties. The errors are of the difference to the mean strength, from the
+    inverse of the Fisher information.
     """
 
     strengths: dict[str, float]
@@ -43,7 +43,7 @@ class _Chances(NamedTuple):
 
 
 def fit_strengths(contests: Contests) -> Fit | None:
-    """Fit everybody who met somebody; None where no finite strengths are the most likely."""
+    """Fit all models; None if the most likely strengths are not finite."""
     groups = comparable_groups(contests)
     if len(groups) != 1 or not contests.wins or not ties_leave_a_difference(contests):
         return None
@@ -61,9 +61,9 @@ def fit_strengths(contests: Contests) -> Fit | None:
 
 
 def _climb(seats: Seats, models: int, *, with_ties: bool) -> Vector:
-    """Find the maximum of the likelihood, which is concave, by Newton's steps.
+    """Find the maximum of the concave likelihood by Newton's method.
 
-    A step that loses more than rounding does has overshot, and is halved.
+    A step that lowers the likelihood by more than rounding has overshot, and is halved.
     """
     theta = [0.0] * (models + with_ties)
     best = _likelihood(seats, theta, models)
@@ -94,7 +94,7 @@ def _chances(theta: Vector, i: int, j: int, models: int) -> _Chances:
 
 
 def _likelihood(seats: Seats, theta: Vector, models: int) -> float:
-    """Return the logarithm of the likelihood; what did not happen adds nothing."""
+    """Return the log-likelihood."""
     terms = []
     for i, j, pair in seats:
         chances = _chances(theta, i, j, models)
@@ -120,8 +120,8 @@ def _gradient(seats: Seats, theta: Vector, models: int) -> Vector:
 def _information(seats: Seats, theta: Vector, models: int) -> Matrix:
     """Return the Fisher information, made invertible.
 
-    Adding one number to all strengths changes no chance; the information has nothing in that
-    direction, and gets 1 there, which moves no step and is taken out of the covariance again.
+    Adding a constant to all strengths changes no chance, so the information is 0 in that direction;
+    it is set to 1 there, which affects no step and is removed from the covariance again.
     """
     found = [[0.0] * len(theta) for _ in theta]
     for row in found[:models]:
@@ -148,7 +148,7 @@ def _covariance(seats: Seats, theta: Vector, models: int) -> Matrix:
 
 
 def _invert(matrix: Matrix) -> Matrix:
-    """Invert a positive definite matrix by Gauss and Jordan's elimination."""
+    """Invert a positive definite matrix by Gauss–Jordan elimination."""
     size = len(matrix)
     rows = [[*row, *(float(i == j) for j in range(size))] for i, row in enumerate(matrix)]
     for place in range(size):

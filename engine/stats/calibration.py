@@ -1,4 +1,4 @@
-"""Whether the panel's p_a can be believed: Brier score and reliability."""
+"""The calibration of the panel's p_a: Brier score and reliability."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _INNER_BOUNDS = tuple(number / BINS for number in range(1, BINS))
 
 
 class Forecast(NamedTuple):
-    """A probability of A, and what people said: 1 for A, 0 for B, ½ for a tie."""
+    """A probability of A, and people's choice: 1 for A, 0 for B, ½ for a tie."""
 
     p: float
     outcome: float
@@ -35,7 +35,7 @@ class Bin(Value):
 
 
 def brier_sums(forecast: Forecast) -> Sums:
-    """Return what a forecast adds to the Brier score: its squared error, and 1.
+    """Return a forecast's terms of the Brier score: its squared error, and 1.
 
     Source: G. W. Brier, Monthly Weather Review 78 (1950), for one of two outcomes.
     """
@@ -43,7 +43,7 @@ def brier_sums(forecast: Forecast) -> Sums:
 
 
 def reliability(forecasts: Iterable[Forecast]) -> tuple[Bin, ...]:
-    """Sort forecasts into five bins of equal width; one on a bound is in the bin below it."""
+    """Sort forecasts into five bins of equal width; one on a bound goes into the lower bin."""
     bins: list[list[Forecast]] = [[] for _ in range(BINS)]
     for forecast in forecasts:
         bins[bisect_left(_INNER_BOUNDS, forecast.p)].append(forecast)

@@ -1,4 +1,4 @@
-"""Who won against whom, and which models that allows to be compared; pure."""
+"""Who won against whom, and which models can be compared; pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class Pair(NamedTuple):
-    """Everything between two models: the wins of each, and ties."""
+    """The results between two models: wins of each, and ties."""
 
     first: str
     second: str
@@ -35,11 +35,11 @@ class Contests:
 
     @property
     def models(self) -> tuple[str, ...]:
-        """Everybody who met somebody, by name."""
+        """All models, by name."""
         return tuple(sorted({model for pair in (*self.wins, *self.ties) for model in pair}))
 
     def pairs(self) -> Iterator[Pair]:
-        """Yield every two who met, once."""
+        """Yield every pair that met, once."""
         met = {(min(pair), max(pair)) for pair in (*self.wins, *self.ties)}
         for first, second in sorted(met):
             won, lost = self.wins[first, second], self.wins[second, first]
@@ -54,7 +54,7 @@ class Contests:
         )
 
     def beaten(self) -> dict[str, set[str]]:
-        """Return whom each model won or tied against."""
+        """Return the models that each one won or tied against."""
         found: dict[str, set[str]] = {model: set() for model in self.models}
         for winner, loser in self.wins:
             found[winner].add(loser)
@@ -65,7 +65,7 @@ class Contests:
 
 
 def reach(links: Mapping[str, set[str]], start: str) -> set[str]:
-    """Return whom one can get to along links, with the start itself."""
+    """Return the models reachable along links, including the start."""
     found, todo = {start}, [start]
     while todo:
         for model in links[todo.pop()] - found:
@@ -77,9 +77,9 @@ def reach(links: Mapping[str, set[str]], start: str) -> set[str]:
 def comparable_groups(contests: Contests) -> list[tuple[str, ...]]:
     """Return the models that can be rated together, the largest group first.
 
-    Between any two of a group leads a chain of wins and ties both ways; without one, no finite
-    difference of strength is the most likely. Source: L. R. Ford, American Mathematical Monthly
-    64 (1957).
+    Within a group, chains of wins and ties lead from each model to each other one; without them
+    the most likely difference in strength is infinite. Source: L. R. Ford, American Mathematical
+    Monthly 64 (1957).
     """
     reached = {model: reach(contests.beaten(), model) for model in contests.models}
     groups = {
@@ -90,12 +90,11 @@ def comparable_groups(contests: Contests) -> list[tuple[str, ...]]:
 
 
 def ties_leave_a_difference(contests: Contests) -> bool:
-    """Return whether a group's ties let its differences be measured, and not only bounded.
+    """Return whether differences within a group can be measured despite its ties.
 
-    The likelihood with ties has a finite maximum only when some cycle of models holds more wins
-    than ties; else stretching all differences, and the room for ties with them, never makes the
-    results less likely. Found as a cycle of negative length, where a win is −1 and a tie +1
-    (Bellman and Ford).
+    With ties, the likelihood has a finite maximum only if some cycle of models has more wins than
+    ties; otherwise scaling up all differences, and η with them, never lowers it. Found as a cycle
+    of negative length, where a win is −1 and a tie +1 (Bellman and Ford).
     """
     if not contests.ties:
         return True
@@ -103,12 +102,12 @@ def ties_leave_a_difference(contests: Contests) -> bool:
     for one, other in contests.ties:
         steps += [(one, other, 1), (other, one, 1)]
     far = dict.fromkeys(contests.models, 0)
-    # Without a negative cycle no shortest way has more steps than there are models.
+    # Without a negative cycle no shortest path has more steps than models.
     return all(_relax(far, steps) for _ in range(len(far) + 1))
 
 
 def _relax(far: dict[str, int], steps: Sequence[tuple[str, str, int]]) -> bool:
-    """Shorten every distance that one more step shortens, and tell whether any was."""
+    """Relax every distance once; return whether any became shorter."""
     shortened = False
     for start, end, length in steps:
         if far[start] + length < far[end]:

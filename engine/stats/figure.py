@@ -1,4 +1,4 @@
-"""A statistic as it is told: with its interval, or as one of too few debates."""
+"""A statistic with its interval, or marked as based on too few debates."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ from engine.debate import Value
 from engine.stats.bootstrap import Statistic, Sums, interval, total
 from engine.votes.wilson import wilson
 
-FEWEST = 30  # debates below which a statistic says too little
+FEWEST = 30  # minimum number of debates
 
 
 class Figure(Value):
-    """A statistic of `n` debates (or ballots, where that is said) with its 95 % interval.
+    """A statistic of `n` debates (or ballots) with its 95 % interval.
 
-    `value` is None for too few, or where the data leave it undefined (such as an agreement beyond
-    chance when everybody always chose the same). The bounds are None where there is one topic
-    only, so that nothing can be resampled.
+    `value` is None for too few debates, or if it is undefined (such as agreement beyond chance when
+    all choices are the same). The bounds are None with only one topic to resample.
     """
 
     n: int
@@ -27,19 +26,19 @@ class Figure(Value):
 
     @property
     def few(self) -> bool:
-        """Whether `n` is too small for a value."""
+        """Whether `n` is too small."""
         return self.n < FEWEST
 
 
 class Observation(NamedTuple):
-    """What one debate adds to a statistic, and the topic that it was about."""
+    """One debate's terms of a statistic, and its topic."""
 
     topic: str
     sums: Sums
 
 
 def estimate(observations: Iterable[Observation], statistic: Statistic) -> Figure:
-    """Work out a statistic of debates, with an interval resampled by topic."""
+    """Return a statistic with an interval resampled by topic."""
     by_topic: dict[str, list[Sums]] = {}
     for topic, sums in observations:
         by_topic.setdefault(topic, []).append(sums)
@@ -55,7 +54,7 @@ def estimate(observations: Iterable[Observation], statistic: Statistic) -> Figur
 
 
 def estimate_share(k: int, n: int) -> Figure:
-    """Return the share k/n with its Wilson interval, for what has no topics to resample."""
+    """Return the share k/n with its Wilson interval, if there are no topics to resample."""
     if n < FEWEST:
         return Figure(n=n)
     low, high = wilson(k, n)

@@ -1,4 +1,4 @@
-"""What can be said of each juror: agreement, consistency, self-preference, failures, cost; pure."""
+"""Figures of each juror: agreement, consistency, self-preference, failures and cost; pure."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ from engine.stats.row import Reading, Row
 
 
 class JurorFigures(Value):
-    """A juror's figures, of blind panels only where a choice is judged.
+    """A juror's figures; those about choices are from blind panels only.
 
-    `agreement`: how often it and people chose the same. `consistency`: how often it chose the
-    same whichever side it was shown first, of debates that it read both ways. `self_preference`:
-    what it gives a debater of its own family beyond people, from −1 to 1. `invalid`: the share of
-    its ballots that could not be read; its `n` counts ballots. `usd` is what all of them cost,
-    None where a part is unknown.
+    `agreement`: how often it chose as people did. `consistency`: how often it chose the same in
+    both orders, in debates that it read twice. `self_preference`: how much more than people it
+    favours debaters of its own family, from −1 to 1. `invalid`: the share of unreadable ballots;
+    its `n` counts ballots. `usd`: the cost of all ballots, None if partly unknown.
     """
 
     juror: str
@@ -33,14 +32,14 @@ class JurorFigures(Value):
 
 
 class _Read(NamedTuple):
-    """A debate as one juror read it."""
+    """A debate with one juror's readings."""
 
     row: Row
     readings: tuple[Reading, ...]
 
 
 def juror_figures(rows: Iterable[Row]) -> tuple[JurorFigures, ...]:
-    """Work out the figures of everybody who judged, by name."""
+    """Return the figures of all jurors, by name."""
     read: dict[str, list[_Read]] = defaultdict(list)
     for row in rows:
         mine: dict[str, list[Reading]] = defaultdict(list)
@@ -84,7 +83,7 @@ def _estimate(found: Iterable[tuple[Row, Sums]]) -> Figure:
 
 
 def _is_consistent(one: _Read) -> bool | None:
-    """Return whether readings in different orders chose the same; None of one order."""
+    """Return whether readings in different orders chose the same; None without both orders."""
     valid = [reading for reading in one.readings if reading.verdict is not None]
     if not one.row.blind or len({reading.order for reading in valid}) < 2:
         return None
@@ -92,7 +91,7 @@ def _is_consistent(one: _Read) -> bool | None:
 
 
 def _preference_for_own(juror: str, one: _Read) -> float | None:
-    """Return what a juror gives its own family beyond people; None where it has no such choice."""
+    """Return how much more than people a juror favours its family; None if not applicable."""
     row, family = one.row, one.readings[0].family
     own = [side for side, debater in row.families.items() if debater == family]
     chosen = row.verdicts().get(juror)

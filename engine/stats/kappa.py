@@ -1,4 +1,4 @@
-"""Cohen's κ: how far two judges agree beyond chance."""
+"""Cohen's κ: agreement of two judges beyond chance."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from engine.stats.bootstrap import Sums
 
 
 def kappa_sums(first: str, second: str, categories: Sequence[str]) -> Sums:
-    """Return what a pair adds to κ: 1, whether they agree, and each judge's choices by category."""
+    """Return a pair's terms of κ: 1, whether they agree, and each judge's choice by category."""
     return (
         1.0,
         float(first == second),
@@ -19,7 +19,7 @@ def kappa_sums(first: str, second: str, categories: Sequence[str]) -> Sums:
 
 
 def kappa_of(sums: Sums) -> float | None:
-    """Return κ from the sums of pairs, from −1 to 1; None when chance alone would always agree.
+    """Return κ from the sums of pairs, from −1 to 1; None if chance alone would always agree.
 
     κ = (p_o − p_e)/(1 − p_e). Source: J. Cohen, Educational and Psychological Measurement 20
     (1960).

@@ -1,7 +1,7 @@
 """Statistics as pictures: the agreement matrix, the reliability diagram, the leaderboard; pure.
 
-Each is an SVG whose alternative text says what it shows in numbers. People are always round and
-the jury square, so that nothing depends on telling colours apart.
+Each is an SVG with its numbers as alternative text. People are always round and the jury square, so
+that colours are not needed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from engine.stats.agreement import Agreement
 from engine.stats.calibration import Bin
 from engine.stats.ratings import Leaderboard, Rating, Standing
 from engine.stats.svg import Anchor, box, dot, draw, line, square, write
-from engine.stats.wording import tell_rating, tell_share
+from engine.stats.wording import word_rating, word_share
 from engine.text import headline
 
 CELL = 92
@@ -38,14 +38,14 @@ def draw_pictures(agreement: Agreement, leaderboard: Leaderboard) -> dict[str, s
 
 
 def draw_matrix(agreement: Agreement) -> str:
-    """Draw how often people chose what while the jury chose what."""
+    """Draw how often each pair of choices occurred."""
     matrix = agreement.matrix
     said = [
         f"people {_name(one)} and jury {_name(other)}: {n}"
         for one, row in matrix.items()
         for other, n in row.items()
     ]
-    about = f"{agreement.compared} debates, agreement {tell_share(agreement.agreement)}"
+    about = f"{agreement.compared} debates, agreement {word_share(agreement.agreement)}"
     size = CELL * max(3, len(matrix))
     return draw(
         MATRIX_TITLE,
@@ -66,7 +66,7 @@ def _cells(matrix: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
         for j, (jury, n) in enumerate(row.items()):
             x, y = left + CELL * j, top + CELL * i
             kind = "people" if people == jury else "jury"
-            # Pale enough that the number on it stays legible in either scheme.
+            # Pale enough for the number to be legible in either scheme.
             yield box(x + 2, y + 2, CELL - 4, CELL - 4, kind, 0.06 + 0.3 * n / most)
             yield write(x + CELL / 2, y + CELL / 2 + 6, str(n), "ink heading", "middle")
 
@@ -82,7 +82,7 @@ def draw_reliability(agreement: Agreement) -> str:
     axes = list(_axes("the jury's p(A)", "A's share with people"))
     return draw(
         RELIABILITY_TITLE,
-        f"A jury that knows lies on the dashed diagonal. {'; '.join(said) or NOTHING}",
+        f"A perfectly calibrated jury lies on the dashed diagonal. {'; '.join(said) or NOTHING}",
         PLOT + 130,
         PLOT + 130,
         [*axes, *_bins(filled)],
@@ -118,7 +118,7 @@ def draw_leaderboard(leaderboard: Leaderboard) -> str:
     """Draw every model's two ratings with their intervals, the best at the top."""
     shown = leaderboard.standings[:MOST_MODELS]
     said = [
-        f"{one.model}: people {tell_rating(one.people)}, jury {tell_rating(one.jury)}"
+        f"{one.model}: people {word_rating(one.people)}, jury {word_rating(one.jury)}"
         for one in shown
     ]
     about = f"{leaderboard.people} debates by people, {leaderboard.jury} by the jury"
@@ -149,7 +149,7 @@ def _standing(standing: Standing, y: float, low: float, high: float) -> Iterator
 
 def _rating(rating: Rating | None, y: float, low: float, high: float, kind: str) -> Iterator[str]:
     if rating is None or rating.value is None or rating.low is None or rating.high is None:
-        yield write(LEFT, y + 5, f"{kind}: {tell_rating(rating)}", "faint")
+        yield write(LEFT, y + 5, f"{kind}: {word_rating(rating)}", "faint")
         return
     first, middle, last = (
         LEFT + WIDTH * (value - low) / (high - low)
@@ -168,7 +168,7 @@ def _scale(y: float, low: float, high: float) -> Iterator[str]:
 
 
 def _range(standings: Sequence[Standing]) -> tuple[float, float]:
-    """Return round bounds that hold every interval."""
+    """Return round bounds around every interval."""
     ratings = [one for standing in standings for one in (standing.people, standing.jury) if one]
     lows = [rating.low for rating in ratings if rating.low is not None]
     highs = [rating.high for rating in ratings if rating.high is not None]

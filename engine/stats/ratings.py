@@ -1,4 +1,4 @@
-"""The leaderboard: models rated by people and by the jury, side by side; pure."""
+"""The leaderboard: models rated by people and by the jury; pure."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class Missing(StrEnum):
 
 
 class Rating(Value):
-    """A model with one judge: its wins, losses and ties against other models, and its rating.
+    """A model's rating by one judge, with its wins, losses and ties against other models.
 
-    Ratings are in points around 1000, with 95 % bounds; 400 more are odds of ten to one. None
-    where the results do not say, and then `missing` says why.
+    Ratings are in points around 1000, with 95 % bounds; 400 more are odds of ten to one. They are
+    None if the results do not allow one, and `missing` says why.
     """
 
     won: int = 0
@@ -44,7 +44,7 @@ class Rating(Value):
 
 
 class Standing(Value):
-    """A model with people and with the jury; None where that judge never compared it."""
+    """A model's ratings by people and by the jury; None if it was never judged."""
 
     model: str
     people: Rating | None
@@ -54,7 +54,7 @@ class Standing(Value):
 class Leaderboard(Value):
     """Models, the best rated first: by people, else by the jury, else by name.
 
-    `people` and `jury` count the debates that each of them judged.
+    `people` and `jury` count the debates judged by each.
     """
 
     debates: int
@@ -64,7 +64,7 @@ class Leaderboard(Value):
 
 
 def rank_models(rows: Sequence[Row]) -> Leaderboard:
-    """Rate every model by debates, each counting once whatever number of people voted."""
+    """Rate every model; each debate counts once, however many people voted."""
     rows = [row for row in rows if not row.mixed]
     people = rate(contests_of(rows, lambda row: row.people))
     jury = rate(contests_of(rows, lambda row: row.jury))
@@ -83,8 +83,8 @@ def rank_models(rows: Sequence[Row]) -> Leaderboard:
 def contests_of(rows: Iterable[Row], winner: Callable[[Row], str | None]) -> Contests:
     """Return who won against whom: the winner against each other contender.
 
-    A tie among more than two says only that the first two are equal, not who they are, and
-    counts for nothing; nor does a model against itself.
+    A tie among more than two is ignored, as it does not say which of them are equal; so is a model
+    against itself.
     """
     contests = Contests()
     for row in rows:
@@ -101,7 +101,7 @@ def contests_of(rows: Iterable[Row], winner: Callable[[Row], str | None]) -> Con
 
 
 def rate(contests: Contests) -> dict[str, Rating]:
-    """Rate the largest group of models that can be compared, and say of others why they cannot."""
+    """Rate the largest group of comparable models; the others get the reason."""
     group = next(iter(comparable_groups(contests)), ())
     fit = fit_strengths(contests.among(group)) if len(group) > 1 else None
     rated = _in_points(fit) if fit else {}
@@ -137,7 +137,7 @@ def _record(contests: Contests, model: str) -> Rating:
 
 
 def _reasons(contests: Contests, group: Sequence[str], *, fitted: bool) -> Mapping[str, Missing]:
-    """Say of each model what stands in the way of a rating beside the group's."""
+    """Return why each model has no rating."""
     beaten = contests.beaten()
     reasons = {}
     for model in contests.models:

@@ -1,4 +1,4 @@
-"""Reading debates for statistics, in a worker thread beside whatever runs."""
+"""Reads debates for statistics, in a worker thread."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ T = TypeVar("T")
 
 
 async def work_out(archive: Archive, where: ExportFilter, make: Callable[[Sequence[Row]], T]) -> T:
-    """Make something of the revealed debates that a filter leaves, in a worker thread.
+    """Apply a function to the revealed debates of a filter, in a worker thread.
 
-    Only a small row of each debate is held in memory. Cancelling it stops the reading. Raises
-    StoreError when the debates cannot be read.
+    Only a small row of each debate is kept in memory. Cancelling stops the reading. Raises
+    StoreError if the debates cannot be read.
     """
     stopped = threading.Event()
 
@@ -32,7 +32,7 @@ async def work_out(archive: Archive, where: ExportFilter, make: Callable[[Sequen
 
 
 def read_rows(archive: Archive, where: ExportFilter, stopped: threading.Event) -> list[Row]:
-    """Read the revealed debates that a filter leaves, in one consistent view, by id."""
+    """Read the revealed debates of a filter, in one consistent view, by id."""
     rows = []
     with archive.reading(where) as records:
         for record in records:

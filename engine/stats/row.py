@@ -1,4 +1,4 @@
-"""A revealed debate as statistics need it: who was chosen by whom, and no text."""
+"""A revealed debate for statistics: choices, without texts."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class Row:
     """A revealed debate.
 
     `people` is the winner by gold votes, `jury` that of a blind panel (a contender or "tie"),
-    None without one; `gold` counts gold votes, where “both weak” is a tie, as it prefers nobody;
-    `p_a` is the panel's, for two contenders; `closer` had the last word, None when nobody heard
-    the other's last speech. `revised` is what each person who cast a gold vote chose then and
-    answered after the reveal. `mixed`: a model was replaced, so that no side is one model's.
+    None without one; `gold` counts gold votes, with “both weak” as a tie; `p_a` is the panel's, for
+    two contenders; `closer` had the last word, None with simultaneous turns. `revised` has, for
+    each gold voter, the vote and the answer after the reveal. `mixed`: a model was replaced, so
+    sides do not stand for models.
     """
 
     topic: str
@@ -58,15 +58,15 @@ class Row:
 
     @property
     def compared(self) -> bool:
-        """Whether people and panel both came to a judgment."""
+        """Whether people and panel both decided."""
         return self.people is not None and self.jury is not None
 
     def credit(self, winner: str, side: str) -> float:
-        """Return what a judgment gives a side: 1 for its win, an equal part of a tie."""
+        """Return a side's credit: 1 for its win, an equal share of a tie."""
         return 1 / len(self.models) if winner == TIE else float(winner == side)
 
     def verdicts(self) -> dict[str, str]:
-        """Return what each juror of a blind panel chose; one that contradicts itself, a tie."""
+        """Return each juror's choice on a blind panel; inconsistent readings count as a tie."""
         said: dict[str, set[str]] = {}
         for reading in self.readings if self.blind else ():
             if reading.verdict is not None and not reading.audit:
@@ -75,7 +75,7 @@ class Row:
 
 
 def row_of(record: DebateRecord) -> Row | None:
-    """Reduce a record; None for a debate without a closed vote between at least two."""
+    """Reduce a record to a row; None without a closed vote between at least two sides."""
     request = record.debate.request
     sides = tuple(request.sides)
     if record.debate.revealed_at is None or len(sides) < 2:
@@ -112,7 +112,7 @@ def _revised(record: DebateRecord) -> tuple[tuple[str, str], ...]:
 
 
 def _plain(option: str) -> str:
-    """Return a choice, where “both weak” prefers nobody as a tie does."""
+    """Return a choice, with “both weak” as a tie."""
     return TIE if option == WEAK else option
 
 
@@ -124,7 +124,7 @@ def _count_choices(tally: Tally) -> dict[str, int]:
 
 
 def _closer(record: DebateRecord) -> str | None:
-    """Return who spoke last of two, where the speech before it could be answered."""
+    """Return the last speaker of two, unless turns were simultaneous."""
     request = record.debate.request
     if request.turn_order is TurnOrder.SIMULTANEOUS or len(request.sides) != 2 or not record.turns:
         return None

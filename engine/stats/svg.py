@@ -1,4 +1,4 @@
-"""The few shapes that pictures of statistics are made of, legible on light and on dark."""
+"""SVG shapes for statistics, legible in light and dark schemes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine.text import clean
 
 Anchor: TypeAlias = Literal["start", "middle", "end"]
 
-# Whoever shows the picture decides which scheme applies; both have a contrast of at least 4.5:1.
+# The viewer chooses the scheme; both have a contrast of at least 4.5:1.
 STYLE = """
 svg { color-scheme: light dark; font: 14px system-ui, sans-serif; }
 .back { fill: #ffffff; } .ink { fill: #1f2328; } .faint { fill: #59636e; }
@@ -24,7 +24,7 @@ svg { color-scheme: light dark; font: 14px system-ui, sans-serif; }
 
 
 def draw(title: str, description: str, width: int, height: int, parts: Iterable[str]) -> str:
-    """Return a picture of that size in pixels; title and description are its alternative text."""
+    """Return a picture; title and description are its alternative text."""
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
         f'viewBox="0 0 {width} {height}" role="img" aria-labelledby="title description">',
@@ -70,5 +70,5 @@ def square(x: float, y: float, half: float, kind: str) -> str:
 
 
 def _escape(text: str) -> str:
-    """Write text as XML takes it, which has no control characters at all."""
+    """Escape text for XML, which has no control characters."""
     return escape(clean(text))

@@ -1,4 +1,4 @@
-"""Statistics in words, the same in chat, in a terminal and in pictures."""
+"""The wording of statistics, for chats, terminals and pictures."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ MISSING = {
 NOT_JUDGED = "not judged"
 
 
-def tell_share(figure: Figure) -> str:
+def word_share(figure: Figure) -> str:
     """Write a share in per cent, with its interval."""
     return _tell(figure, lambda value: f"{value:.0%}".replace("%", " %"))
 
 
-def tell_coefficient(figure: Figure) -> str:
+def word_coefficient(figure: Figure) -> str:
     """Write κ, α or a score, with its interval."""
     return _tell(figure, lambda value: _signed(f"{value:.2f}"))
 
 
-def tell_points(figure: Figure) -> str:
+def word_points(figure: Figure) -> str:
     """Write a difference of two shares in percentage points, with its interval."""
     return _tell(figure, lambda value: _signed(f"{100 * value:+.1f}"))
 
 
-def tell_rating(rating: Rating | None) -> str:
+def word_rating(rating: Rating | None) -> str:
     """Write a rating with its interval, or why there is none."""
     if rating is None:
         return NOT_JUDGED
@@ -48,7 +48,7 @@ def tell_rating(rating: Rating | None) -> str:
     )
 
 
-def tell_record(rating: Rating | None) -> str:
+def word_record(rating: Rating | None) -> str:
     """Write wins, losses and ties."""
     return f"{rating.won}–{rating.lost}–{rating.tied}" if rating else ""
 
@@ -65,5 +65,5 @@ def _tell(figure: Figure, write: Callable[[float], str]) -> str:
 
 
 def _signed(text: str) -> str:
-    """Write a minus as one, and no minus before a zero."""
+    """Use a real minus sign, and none before zero."""
     return text.lstrip("-+") if not text.strip("-+0.") else text.replace("-", "−")

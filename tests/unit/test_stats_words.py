@@ -16,11 +16,11 @@ from engine.stats.ratings import Missing, Rating, rank_models
 from engine.stats.row import Row
 from engine.stats.wording import (
     MISSING,
-    tell_coefficient,
-    tell_points,
-    tell_rating,
-    tell_record,
-    tell_share,
+    word_coefficient,
+    word_points,
+    word_rating,
+    word_record,
+    word_share,
 )
 from tests.unit.stats_rows import make_row, read
 
@@ -52,22 +52,22 @@ FORTY = [judged(n) for n in range(40)]
 def test_a_figure_is_never_more_certain_than_its_debates(
     figure: Figure, share: str, coefficient: str, points: str
 ) -> None:
-    assert tell_share(figure) == share
-    assert tell_coefficient(figure) == coefficient
-    assert tell_points(figure) == points
+    assert word_share(figure) == share
+    assert word_coefficient(figure) == coefficient
+    assert word_points(figure) == points
 
 
 def test_a_minus_is_written_as_one_and_never_before_a_zero() -> None:
     figure = Figure(n=30, value=-0.127, low=-0.2, high=-0.00001)
-    assert tell_coefficient(figure) == "−0.13 (−0.20 to 0.00)"
-    assert tell_points(figure) == "−12.7 (−20.0 to 0.0)"
+    assert word_coefficient(figure) == "−0.13 (−0.20 to 0.00)"
+    assert word_points(figure) == "−12.7 (−20.0 to 0.0)"
 
 
 def test_a_rating_has_its_interval_or_says_why_there_is_none() -> None:
     rated = Rating(won=3, lost=1, tied=2, value=1085.4, low=980.2, high=1190.6)
-    assert (tell_rating(rated), tell_record(rated)) == ("1085 (980 to 1191)", "3–1–2")
-    assert (tell_rating(None), tell_record(None)) == ("not judged", "")
-    assert {tell_rating(Rating(missing=why)) for why in Missing} == set(MISSING.values())
+    assert (word_rating(rated), word_record(rated)) == ("1085 (980 to 1191)", "3–1–2")
+    assert (word_rating(None), word_record(None)) == ("not judged", "")
+    assert {word_rating(Rating(missing=why)) for why in Missing} == set(MISSING.values())
 
 
 # --- chat --------------------------------------------------------------------------------
