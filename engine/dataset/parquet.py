@@ -32,8 +32,8 @@ TYPES = {
 def convert(lines: Path, target: Path, table: Table[Any], go_on: Callable[[int], None]) -> None:
     """Convert a file of lines to Parquet; `go_on` gets each row group's bytes, and may raise."""
     # Dictionaries would copy a row group's texts, and statistics keep every row group's until the
-    # file is closed; zstd compresses the few repeated texts without them. If dictionaries are in the
-    # schema it is not stored, as readers would get them too.
+    # file is closed; zstd compresses the few repeated texts without them. A schema with
+    # dictionaries is not stored, as readers would get them too.
     writer = pq.ParquetWriter(
         target,
         _fold(schema_of(table.columns).empty_table(), table).schema,

@@ -97,7 +97,7 @@ VOTES = Table(
         DEBATE,
         SPLIT,
         REPLACED,
-        Column("voter", TEXT, 
+        Column("voter", TEXT,
                "a pseudonym, the same throughout this export and different in others", 0),
         Column("phase", TEXT,
                "`before_reveal`: the vote; `after_reveal`: the same question, asked again when the "

@@ -367,7 +367,7 @@ def test_an_export_of_one_community_holds_no_others_and_takes_no_others_place(
     )
     assert theirs.done().startswith("Exported to theirs: debates 2, turns 8, ")
     assert none.done() == "Exported to none: no such debates.\n"
-    assert foreign.failed(2).startswith("The folder notes holds something else than an export;")
+    assert foreign.failed(2).startswith("The folder notes contains other files than an export;")
     assert contents(notes) == {"diary.txt": b"Dear diary"}
 
 
@@ -503,7 +503,7 @@ def test_the_demo_speaks_other_languages(
         (
             "demo over notes",
             2,
-            "The folder notes holds something else than an export; name an empty or a new one.",
+            "The folder notes contains other files than an export; name an empty or a new one.",
         ),
         (
             "demo with odd votes",

@@ -373,7 +373,7 @@ class TestReplacing:
         if manifest is not None:
             (out / "manifest.json").write_bytes(manifest)
         before = contents(out)
-        with pytest.raises(UsageError, match="something else than an export"):
+        with pytest.raises(UsageError, match="other files than an export"):
             write(out)
         assert contents(out) == before
         assert list(tmp_path.iterdir()) == [out]
