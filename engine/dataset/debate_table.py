@@ -167,7 +167,9 @@ _JUDGED: Columns = (
         Column("summary_fit", TEXT, "`as_written`, in 400 to 600 characters; `trimmed` at a "
                "sentence, `cut` at a word, or left `too_short`; null without one",
                lambda summary: summary.fit if summary.text else None),
-        Column("summary_problem", TEXT, "why there is none; null with one, or if the format has none", lambda summary: summary.problem or None),
+        Column("summary_problem", TEXT,
+               "why there is none; null with one, or if the format has none",
+               lambda summary: summary.problem or None),
     ),
     Column("summary_by", TEXT, "the juror asked for it; null if the format has none",
            lambda entry: next((one.model for one in entry.record.calls if one.step == "summary"),
