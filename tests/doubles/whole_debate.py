@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from adapters.models.attempts import Patience
+from adapters.models.attempts import RetryPolicy
 from adapters.models.rehearsal import RehearsalModels
 from engine.dataset.voters import Keys
 from engine.dataset.writer import write_export
@@ -41,7 +41,7 @@ class HeardModels(RehearsalModels):
     """The rehearsal models; what each is sent is kept by its step."""
 
     def __init__(self) -> None:
-        super().__init__(Patience(tries=2, first_wait=0.0, longest_wait=0.0, obeyed_wait=0.0))
+        super().__init__(RetryPolicy(tries=2, first_wait=0.0, longest_wait=0.0, obeyed_wait=0.0))
         self.heard: dict[str, str] = {}
 
     async def complete(self, call: Call, log: AttemptLog) -> Reply:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from adapters.models.options import Options
+from adapters.models.options import RehearsalOptions
 from adapters.models.scenes import Scene
 from adapters.models.speeches import LANGUAGES, compose
 from engine.debate import Debate, Status
@@ -137,7 +137,7 @@ def test_a_rehearsal_sums_up_in_its_language_and_within_the_length(
     language: str, topic: str
 ) -> None:
     scene = Scene(topic=topic, language=language, kind="summary", shown=("Avocet", "Wagtail"))
-    text = compose(scene, Options.of("maple"))
+    text = compose(scene, RehearsalOptions.of("maple"))
     assert "Avocet" in text
     assert "Wagtail" in text
     assert 400 <= len(text.replace("Avocet", "A").replace("Wagtail", "B")) <= 600
