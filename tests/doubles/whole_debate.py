@@ -41,7 +41,9 @@ class HeardModels(RehearsalModels):
     """The rehearsal models; what each is sent is kept by its step."""
 
     def __init__(self) -> None:
-        super().__init__(RetryPolicy(tries=2, first_wait=0.0, longest_wait=0.0, obeyed_wait=0.0))
+        super().__init__(
+            RetryPolicy(tries=2, first_wait=0.0, longest_wait=0.0, max_retry_after=0.0)
+        )
         self.heard: dict[str, str] = {}
 
     async def complete(self, call: Call, log: AttemptLog) -> Reply:
