@@ -54,13 +54,17 @@ class HeardModels(RehearsalModels):
 
 @dataclass(frozen=True)
 class Whole:
-    """What came of a debate: what models were sent, what was posted, what was exported."""
+    """What came of a debate: what models were sent, what was posted, what was exported.
+
+    `messages` counts those that stand in the channel and the thread in the end.
+    """
 
     started: Started
     debate: Debate
     heard: Mapping[str, str]
     posted: Sequence[Message]
     out: Path
+    messages: int
 
     def sent(self, beginning: str) -> list[str]:
         """Return the prompts of steps whose names begin so."""
@@ -82,4 +86,4 @@ async def hold_whole(url: str, out: Path, defaults: Defaults = DEFAULTS, **asked
         assert debate.status is Status.CLOSED, debate.reason
         archive = session.store.archive
         await asyncio.to_thread(write_export, archive, ExportFilter(), out, KEYS, version="0")
-    return Whole(started, debate, models.heard, tuple(venue.meant), out)
+    return Whole(started, debate, models.heard, tuple(venue.meant), out, len(venue.messages))
