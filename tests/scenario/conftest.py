@@ -254,21 +254,33 @@ def slack(stage: SlackStage) -> SlackServer:
     return stage.slack
 
 
-@pytest.fixture(params=["discord", "slack"])
-async def chat(request: pytest.FixtureRequest, database_url: str) -> AsyncIterator[Chat]:
-    """A stage on either platform, where nobody has to wait."""
+@pytest.fixture
+async def on_discord(database_url: str) -> AsyncIterator[DiscordStage]:
+    """A stage on Discord, where nobody has to wait."""
     from tests.doubles.discord import DiscordServer, Rates
-    from tests.doubles.slack import Rules, SlackServer
-    from tests.scenario.chat_stage import OnDiscord, OnSlack
     from tests.scenario.discord_stage import DiscordStage
+
+    async with DiscordServer(rates=Rates.generous()) as discord:
+        yield DiscordStage(database_url, discord)
+
+
+@pytest.fixture
+async def on_slack(database_url: str) -> AsyncIterator[SlackStage]:
+    """A stage on Slack, where nobody has to wait."""
+    from tests.doubles.slack import Rules, SlackServer
     from tests.scenario.slack_stage import SlackStage
 
-    if request.param == "discord":
-        async with DiscordServer(rates=Rates.generous()) as discord:
-            yield OnDiscord(DiscordStage(database_url, discord))
-    else:
-        async with SlackServer(rules=Rules.generous()) as slack:
-            yield OnSlack(SlackStage(database_url, slack))
+    async with SlackServer(rules=Rules.generous()) as slack:
+        yield SlackStage(database_url, slack)
+
+
+@pytest.fixture(params=["on_discord", "on_slack"])
+def chat(request: pytest.FixtureRequest) -> Chat:
+    """A stage on either platform."""
+    from tests.scenario.chat_stage import OnDiscord, OnSlack
+
+    stage = request.getfixturevalue(request.param)
+    return OnDiscord(stage) if request.param == "on_discord" else OnSlack(stage)
 
 
 def in_thread(stage: Stage) -> list[StoredMessage]:

@@ -27,6 +27,7 @@ from bot.platforms import Discord
 from bot.run import serving
 from bot.settings.settings import Settings
 from engine.debate import Debate, Status
+from engine.judging import Question
 from engine.ports import VenueLimits, utc_now
 from tests.doubles.discord import DiscordServer, Interaction
 from tests.doubles.discord.state import Channel, Message
@@ -65,6 +66,13 @@ class DiscordStage:
         """Start a debate, and wait until people can vote and the jury is done."""
         await self.start(**options)
         return await self.ballot()
+
+    @asynccontextmanager
+    async def at_vote(self, **options: Any) -> AsyncIterator[tuple[App, Message, Debate]]:
+        """Run a process in which a new debate's vote is open, and its verdict sealed."""
+        async with self.process() as app:
+            ballot = await self.vote(**options)
+            yield app, ballot, await voting(app)
 
     async def ballot(self) -> Message:
         """Wait for the invitation to vote with its reactions, and the jury's verdict."""
@@ -167,6 +175,14 @@ async def state(app: App, done: Callable[[Debate], object], seconds: float = 20.
             newest = await app.store.debates.recent(limit=1)
             if newest and done(newest[0]):
                 return newest[0]
+            await asyncio.sleep(0.01)
+
+
+async def known(app: App, number: int, question: Question = Question.VOTE) -> None:
+    """Wait until the newest debate's log has so many entries, whether they were told or read."""
+    (debate,) = await app.store.debates.recent(limit=1)
+    async with asyncio.timeout(10):
+        while len(await app.store.votes.events(debate.id, question)) < number:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
 
 

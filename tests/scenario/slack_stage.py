@@ -32,6 +32,7 @@ from tests.doubles.slack.state import Message
 from tests.scenario.discord_stage import settings_of, state, until
 
 SWIFT = VenueLimits(typing_seconds=0.1, send_seconds=1.0, state_seconds=0.05)
+TEA = '"Tea beats coffee"'
 OPTIONS = ("a", "b", "handshake", "no_entry_sign")
 _REFERENCE = re.compile(r"\w+·\d+·\d+/\d+")
 
@@ -92,16 +93,23 @@ class SlackStage:
 
     # --- people --------------------------------------------------------------------------
 
-    async def start(self, line: str = '"Tea beats coffee"', user: str = "ada") -> Asked:
+    async def start(self, line: str = TEA, user: str = "ada") -> Asked:
         """Start a debate, and wait for its answer."""
         asked = await self.slack.slash(user, f"/debate start {line}")
         await asked.said()
         return asked
 
-    async def vote(self, line: str = '"Tea beats coffee"') -> Message:
+    async def vote(self, line: str = TEA) -> Message:
         """Start a debate, and wait until people can vote."""
         await self.start(line)
         return await self.ballot()
+
+    @asynccontextmanager
+    async def at_vote(self, line: str = TEA) -> AsyncIterator[tuple[App, Message, Debate]]:
+        """Run a process in which a new debate's vote is open, and its verdict sealed."""
+        async with self.process() as app:
+            ballot = await self.vote(line)
+            yield app, ballot, await voting(app)
 
     async def ballot(self) -> Message:
         """Wait for the invitation to vote with its reactions."""

@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 import engine.votes.window
-from bot.app import App
 from bot.operate import show_debate
 from engine.debate import Status
 from engine.store import ExportFilter
 from engine.words.reveal import UNREAD
 from tests.doubles.faults import drop, garbage, limited, page, status
 from tests.scenario.chat_stage import NOBODY, Chat, OnDiscord, close, said, vote
-from tests.scenario.discord_stage import counted_in, pass_deadline, state, until, voting
+from tests.scenario.discord_stage import counted_in, known, pass_deadline, state, until, voting
 
 PEOPLE = ("ada", "ben", "cleo")
-
-
-async def known(app: App, number: int) -> None:
-    """Wait until the newest debate's log of votes has so many entries."""
-    (debate,) = await app.store.debates.recent(limit=1)
-    async with asyncio.timeout(10):
-        while len(await app.store.votes.events(debate.id)) < number:  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
 
 
 async def test_votes_cast_while_nothing_ran_are_counted(chat: Chat) -> None:

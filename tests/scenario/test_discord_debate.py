@@ -262,9 +262,7 @@ async def test_an_export_is_a_file_of_this_servers_debates(
 ) -> None:
     async with ModelServer(play) as server:
         stage.settings = crowd.settings_for(server)
-        async with stage.process() as app:
-            await stage.vote()
-            await voting(app)
+        async with stage.at_vote() as (app, _, _):
             await stage.close()
             await ended(app)
             asked = await discord.slash("olga", "debate export").finished()

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
 
 import pytest
 
 import engine.delivery.outbox
+from bot.app import App
 from engine.debate import Status
 from tests.doubles.discord import (
     Code,
@@ -54,6 +56,17 @@ def assert_whole(stage: DiscordStage) -> None:
     assert stage.discord.world.pings == []
 
 
+@asynccontextmanager
+async def speaking(stage: DiscordStage) -> AsyncIterator[App]:
+    """Run a process in the middle of a debate whose first turn is posted."""
+    stage.settings = {"models": "rehearsal/maple?latency=0.1, rehearsal/willow?latency=0.1"}
+    async with stage.process() as app:
+        await stage.start()
+        server = stage.discord
+        await until(lambda: server.threads() and server.messages(stage.thread.id))
+        yield app
+
+
 FAULTS = {
     "500 before": status(500),
     "500 after": status(500, when="after"),
@@ -89,9 +102,8 @@ async def test_a_fault_at_the_announcement_duplicates_nothing(
     stage: DiscordStage, discord: DiscordServer, fault: Fault
 ) -> None:
     discord.fail(fault, *POST)
-    async with stage.process() as app:
-        await stage.vote()
-        await voting(app)
+    async with stage.at_vote():
+        pass
     assert len(discord.messages()) == 1
     assert_whole(stage)
 
@@ -101,9 +113,8 @@ async def test_a_thread_whose_opening_was_not_seen_is_used(
     stage: DiscordStage, discord: DiscordServer, fault: Fault
 ) -> None:
     discord.fail(fault, "POST", "/channels/*/messages/*/threads")
-    async with stage.process() as app:
-        await stage.vote()
-        await voting(app)
+    async with stage.at_vote():
+        pass
     assert len(discord.threads()) == 1
     assert_whole(stage)
 
@@ -139,19 +150,15 @@ async def test_where_reading_is_refused_there_is_a_gap_and_no_duplicate(
     stage.limits = replace(SWIFT, send_seconds=8.0)
     discord.fail(drop("after"), *POST, skip=3)
     discord.fail(denied(Code.MISSING_PERMISSIONS), "GET", "/channels/*/messages", times=-1)
-    async with stage.process() as app:
-        await stage.vote()
-        await voting(app)
+    async with stage.at_vote():
+        pass
     assert_whole(stage)
 
 
 async def test_a_permission_that_is_lost_ends_the_debate_with_its_name(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:
-    stage.settings = {"models": "rehearsal/maple?latency=0.1, rehearsal/willow?latency=0.1"}
-    async with stage.process() as app:
-        await stage.start()
-        await until(lambda: discord.threads() and discord.messages(stage.thread.id))
+    async with speaking(stage) as app:
         discord.deny("send_messages_in_threads", discord.channel.id)
         debate = await ended(app)
         assert debate.status is Status.FAILED or debate.gone
@@ -189,10 +196,7 @@ async def test_a_permission_that_was_never_there_is_named(
 async def test_a_thread_that_is_lost_between_turns_stops_the_debate_and_says_why(
     stage: DiscordStage, discord: DiscordServer, trouble: str, why: str
 ) -> None:
-    stage.settings = {"models": "rehearsal/maple?latency=0.1, rehearsal/willow?latency=0.1"}
-    async with stage.process() as app:
-        await stage.start()
-        await until(lambda: discord.threads() and discord.messages(stage.thread.id))
+    async with speaking(stage) as app:
         announcement = discord.messages()[0]
         match trouble:
             case "deleted":
@@ -213,10 +217,7 @@ async def test_a_thread_that_is_lost_between_turns_stops_the_debate_and_says_why
 async def test_a_thread_that_is_archived_between_turns_is_opened_again(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:
-    stage.settings = {"models": "rehearsal/maple?latency=0.1, rehearsal/willow?latency=0.1"}
-    async with stage.process() as app:
-        await stage.start()
-        await until(lambda: discord.threads() and discord.messages(stage.thread.id))
+    async with speaking(stage) as app:
         discord.archive(stage.thread.id)
         await stage.ballot()
         await voting(app)
@@ -226,10 +227,7 @@ async def test_a_thread_that_is_archived_between_turns_is_opened_again(
 async def test_a_locked_thread_stops_the_debate(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:
-    stage.settings = {"models": "rehearsal/maple?latency=0.1, rehearsal/willow?latency=0.1"}
-    async with stage.process() as app:
-        await stage.start()
-        await until(lambda: discord.threads() and discord.messages(stage.thread.id))
+    async with speaking(stage) as app:
         discord.lock(stage.thread.id)
         debate = await ended(app)
         assert debate.gone

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from functools import partialmethod
 
 import pytest
@@ -20,6 +21,7 @@ from tests.scenario.discord_stage import (
     counted,
     custom_ids,
     ended,
+    known,
     until,
     voting,
 )
@@ -40,6 +42,18 @@ async def stage(database_url: str) -> AsyncIterator[DiscordStage]:
 def held(discord: DiscordServer, message: Message) -> dict[str, int]:
     """Count what people hold, as the platform has it."""
     return {option: len(discord.holders(message.id, emoji)) for option, emoji in OPTIONS.items()}
+
+
+@asynccontextmanager
+async def voted(stage: DiscordStage, **emojis: str) -> AsyncIterator[tuple[App, Message]]:
+    """Run a process in which these people have voted, which the log of votes knows."""
+    async with stage.process() as app:
+        ballot = await stage.vote()
+        for user, emoji in emojis.items():
+            stage.discord.react(user, ballot.id, emoji)
+        await voting(app)
+        await known(app, len(emojis))
+        yield app, ballot
 
 
 async def test_people_count_and_bots_do_not(stage: DiscordStage, discord: DiscordServer) -> None:
@@ -86,9 +100,7 @@ async def test_votes_in_a_gap_of_the_gateway_are_counted(
     stage: DiscordStage, discord: DiscordServer, how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("discord.backoff.ExponentialBackoff.delay", lambda _: 0.01)
-    async with stage.process() as app:
-        ballot = await stage.vote()
-        await voting(app)
+    async with stage.at_vote() as (app, ballot, _):
         identifies = discord.gateway.identifies
         match how:
             case "drop":
@@ -111,17 +123,9 @@ async def test_votes_in_a_gap_of_the_gateway_are_counted(
                 else discord.gateway.identifies > identifies and discord.gateway.connected
             )
         )
-        await cast(app, 2)
+        await known(app, 2)
         discord.gateway.repeat(3)
         assert counted(await stage.close()) == NONE | {"A": 1, "B": 1}
-
-
-async def cast(app: App, number: int) -> None:
-    """Wait until so many votes are known, whether they were told or read."""
-    debate = (await app.store.debates.recent(limit=1))[0]
-    async with asyncio.timeout(10):
-        while len(await app.store.votes.events(debate.id)) < number:  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
 
 
 async def test_a_zombie_of_a_connection_is_left_and_what_it_kept_back_is_counted(
@@ -131,12 +135,10 @@ async def test_a_zombie_of_a_connection_is_left_and_what_it_kept_back_is_counted
     patient = AutoShardedClient.__init__
     monkeypatch.setattr(AutoShardedClient, "__init__", partialmethod(patient, heartbeat_timeout=1))
     discord.gateway.heartbeat_seconds = 0.1
-    async with stage.process() as app:
-        ballot = await stage.vote()
-        await voting(app)
+    async with stage.at_vote() as (app, ballot, _):
         discord.gateway.zombie = True
         discord.react("ben", ballot.id, A)
-        await cast(app, 1)
+        await known(app, 1)
         assert discord.gateway.resumes
         assert counted(await stage.close()) == NONE | {"A": 1}
 
@@ -161,12 +163,7 @@ async def test_late_and_repeated_events_change_nothing(
 async def test_cleared_reactions_take_nobodys_vote(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:
-    async with stage.process() as app:
-        ballot = await stage.vote()
-        discord.react("ben", ballot.id, A)
-        discord.react("cleo", ballot.id, B)
-        await voting(app)
-        await cast(app, 2)
+    async with voted(stage, ben=A, cleo=B) as (app, ballot):
         discord.clear_emoji(ballot.id, A)
         discord.clear_reactions(ballot.id)
         (debate,) = await app.store.debates.recent(limit=1)
@@ -179,11 +176,7 @@ async def test_cleared_reactions_take_nobodys_vote(
 async def test_a_deleted_vote_message_keeps_the_votes(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:
-    async with stage.process() as app:
-        ballot = await stage.vote()
-        discord.react("ben", ballot.id, A)
-        await voting(app)
-        await cast(app, 1)
+    async with voted(stage, ben=A) as (_, ballot):
         discord.delete_message(ballot.id)
         assert counted(await stage.close()) == NONE | {"A": 1}
 
@@ -192,11 +185,7 @@ async def test_a_deleted_vote_message_keeps_the_votes(
 async def test_a_lost_thread_ends_the_debate_clearly_and_keeps_its_votes(
     stage: DiscordStage, discord: DiscordServer, trouble: str
 ) -> None:
-    async with stage.process() as app:
-        ballot = await stage.vote()
-        discord.react("ben", ballot.id, A)
-        await voting(app)
-        await cast(app, 1)
+    async with voted(stage, ben=A) as (app, _):
         match trouble:
             case "deleted":
                 discord.delete_thread(stage.thread.id)
@@ -229,12 +218,7 @@ async def test_an_archived_thread_is_opened_again_for_the_reveal(
 async def test_a_reading_that_fails_withdraws_nobodys_vote(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:
-    async with stage.process() as app:
-        ballot = await stage.vote()
-        discord.react("ben", ballot.id, A)
-        discord.react("cleo", ballot.id, B)
-        await voting(app)
-        await cast(app, 2)
+    async with voted(stage, ben=A, cleo=B) as (app, _):
         discord.fail(status(500), "GET", "/channels/*/messages/*/reactions/*", times=-1)
         asked = discord.slash("olga", "debate close", channel=stage.thread.id)
         assert "500" in (await asked.finished()).text
@@ -246,9 +230,8 @@ async def test_a_reading_that_fails_withdraws_nobodys_vote(
 async def test_a_crowd_larger_than_a_page_is_counted_whole(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:
-    async with stage.process() as app:
-        ballot = await stage.vote()
-        await voting(app)
+    async with stage.at_vote() as (_, ballot, _):
+        pass
     for n in range(230):
         discord.react(discord.add_user(f"guest{n}").id, ballot.id, A if n % 3 else B)
     expected = held(discord, ballot)
@@ -282,12 +265,10 @@ async def test_a_secret_vote_is_taken_away_and_counted(
 async def test_a_secret_vote_that_may_not_be_taken_away_counts_all_the_same(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:
-    async with stage.process() as app:
-        ballot = await stage.vote(ballot="secret")
-        await voting(app)
+    async with stage.at_vote(ballot="secret") as (app, ballot, _):
         discord.deny("manage_messages", discord.channel.id)
         discord.react("ben", ballot.id, A)
-        await cast(app, 1)
+        await known(app, 1)
         assert counted(await stage.close()) == NONE | {"A": 1}
 
 

@@ -61,9 +61,7 @@ async def status_of(stage: DiscordStage, code: str) -> str:
 async def test_the_reveal_of_a_deleted_thread_is_in_the_channel(
     stage: DiscordStage, discord: DiscordServer, when: str
 ) -> None:
-    async with stage.process() as app:
-        ballot = await stage.vote()
-        debate = await voting(app)
+    async with stage.at_vote() as (app, ballot, debate):
         discord.react("ben", ballot.id, "🅰️")
         if when == "just then":
             posted = f"/channels/{stage.thread.id}/messages"
@@ -84,9 +82,7 @@ async def test_the_reveal_of_a_deleted_thread_is_in_the_channel(
 async def test_a_locked_thread_gets_its_reveal_when_it_is_unlocked(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:
-    async with stage.process() as app:
-        await stage.vote()
-        debate = await voting(app)
+    async with stage.at_vote() as (app, _, debate):
         discord.lock(stage.thread.id)
         await close(app, debate)
         assert len(reveals(discord, discord.channel.id)) == 1
@@ -110,9 +106,7 @@ async def test_a_locked_thread_gets_its_reveal_when_it_is_unlocked(
 async def test_where_the_channel_is_closed_too_the_starter_is_told_privately(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:
-    async with stage.process() as app:
-        await stage.vote()
-        debate = await voting(app)
+    async with stage.at_vote() as (app, _, debate):
         for permission in ("send_messages", "send_messages_in_threads"):
             discord.deny(permission, discord.channel.id)
         await close(app, debate)
@@ -129,9 +123,7 @@ async def test_status_claims_no_reveal_that_nobody_saw(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:
     discord.rules.direct_messages = False
-    async with stage.process() as app:
-        await stage.vote()
-        debate = await voting(app)
+    async with stage.at_vote() as (app, _, debate):
         for permission in ("send_messages", "send_messages_in_threads"):
             discord.deny(permission, discord.channel.id)
         await close(app, debate)
@@ -145,9 +137,7 @@ async def test_status_claims_no_reveal_that_nobody_saw(
 async def test_a_reveal_whose_answer_was_lost_is_in_the_channel_once(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:
-    async with stage.process() as app:
-        await stage.vote()
-        debate = await voting(app)
+    async with stage.at_vote() as (app, _, debate):
         discord.delete_thread(stage.thread.id)
         place = f"/channels/{discord.channel.id}/messages"
         discord.fail(drop("after"), "POST", place)
@@ -159,9 +149,7 @@ async def test_a_reveal_whose_answer_was_lost_is_in_the_channel_once(
 async def test_a_process_that_begins_later_tries_a_reveal_again(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:
-    async with stage.process() as app:
-        await stage.vote()
-        debate = await voting(app)
+    async with stage.at_vote() as (app, _, debate):
         discord.lock(stage.thread.id)
         await close(app, debate)
     discord.lock(stage.thread.id, locked=False)
@@ -220,9 +208,7 @@ async def test_on_slack_a_reveal_goes_to_the_channel_and_then_to_the_starter(
     monkeypatch.setattr(engine.delivery.outbox, "LOOK_SECONDS", 0.02)
     async with SlackServer(rules=SlackRules.generous()) as slack:
         on_slack = SlackStage(database_url, slack)
-        async with on_slack.process() as app:
-            await on_slack.vote()
-            debate = await voting_on_slack(app)
+        async with on_slack.at_vote() as (app, _, debate):
             slack.delete_message(on_slack.root.ts)
             await app.service.close_vote(debate.id)
             found = await until(lambda: [m for m in slack.messages() if title(m) == "Reveal"])

@@ -17,7 +17,7 @@ from engine.store import ExportFilter
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.facts import Slack
 from tests.scenario.chat_stage import Chat
-from tests.scenario.discord_stage import SWIFT, DiscordStage, state, until, voting
+from tests.scenario.discord_stage import SWIFT, DiscordStage, known, state, until, voting
 
 SLOW = {"models": "rehearsal/maple?latency=0.4, rehearsal/willow?latency=0.4"}
 THUMBS = ("thumbs_up", "thumbs_down", "thumbs_up_after", "thumbs_down_after")
@@ -36,14 +36,6 @@ async def held(chat: Chat, app: App) -> dict[str, str]:
     await chat.stage.vote()
     await voting(app)
     return await turns(app)
-
-
-async def entries(app: App, number: int) -> None:
-    """Wait until the newest debate's log of thumbs has so many entries."""
-    (debate,) = await app.store.debates.recent(limit=1)
-    async with asyncio.timeout(10):
-        while len(await app.store.votes.events(debate.id, Question.TURN)) < number:  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
 
 
 async def exported(app: App) -> Given:
@@ -65,13 +57,13 @@ async def test_thumbs_given_and_taken_back_while_nothing_ran_are_exported(chat: 
         await chat.react("ada", opening, "up")
         await chat.react("ben", opening, "up")
         await chat.react("cleo", closing, "down")
-        await entries(app, 3)
+        await known(app, 3, Question.TURN)
     await chat.unreact("ada", opening, "up")
     await chat.react("cleo", opening, "down")
     await chat.unreact("cleo", closing, "down")
     await chat.react("cleo", closing, "up")
     async with chat.stage.process() as app:
-        await entries(app, 7)
+        await known(app, 7, Question.TURN)
         await chat.stage.close()
         after = {"turn/opening/A": (1, 1, 0, 0), "turn/closing/B": (1, 0, 0, 0)}
         assert await exported(app) == after
@@ -87,11 +79,11 @@ async def test_a_debate_that_ended_in_the_middle_knows_the_thumbs_given_meanwhil
         first, second = list(said)[:2]
         await chat.react("ada", said[first], "up")
         await chat.react("ben", said[first], "up")
-        await entries(app, 2)
+        await known(app, 2, Question.TURN)
     await chat.unreact("ben", said[first], "up")
     await chat.react("cleo", said[second], "up")
     async with chat.stage.process() as app:
-        await entries(app, 4)
+        await known(app, 4, Question.TURN)
         (debate,) = await app.store.debates.recent(limit=1)
         assert debate.status is Status.RUNNING
         await voting(app)
@@ -114,12 +106,12 @@ async def test_a_turn_deleted_meanwhile_keeps_its_thumbs_and_holds_up_no_other(c
         said = await held(chat, app)
         deleted, other = said["turn/closing/A"], said["turn/opening/A"]
         await chat.react("ada", deleted, "up")
-        await entries(app, 1)
+        await known(app, 1, Question.TURN)
     chat.delete(deleted)
     await chat.react("ben", other, "up")
     for _ in range(2):
         async with chat.stage.process() as app:
-            await entries(app, 2)
+            await known(app, 2, Question.TURN)
     assert chat.readings(deleted) <= 1
     async with chat.stage.process() as app:
         await chat.stage.close()
@@ -132,7 +124,7 @@ async def test_where_reading_is_refused_thumbs_stay_until_it_is_allowed(chat: Ch
         said = await held(chat, app)
         for message in said.values():
             await chat.react("ada", message, "up")
-        await entries(app, len(said))
+        await known(app, len(said), Question.TURN)
     for message in said.values():
         await chat.unreact("ada", message, "up")
         await chat.react("ben", message, "up")
@@ -146,7 +138,7 @@ async def test_where_reading_is_refused_thumbs_stay_until_it_is_allowed(chat: Ch
         (debate,) = await app.store.debates.recent(limit=1)
         log = await app.store.votes.events(debate.id, Question.TURN)
         assert [event.added for event in log[: len(said)]] == [True] * len(said)
-        await entries(app, 3 * len(said))
+        await known(app, 3 * len(said), Question.TURN)
         await chat.stage.close()
         assert await exported(app) == dict.fromkeys(said, (1, 0, 0, 0))
 
@@ -167,7 +159,7 @@ async def test_reading_thumbs_keeps_discords_rates(database_url: str) -> None:
         discord.limiter.rates = Rates()
         discord.advance(1)  # until then what was asked generously counts too
         async with stage.process() as app:
-            await entries(app, len(said))  # the newest debate's are read last
+            await known(app, len(said), Question.TURN)  # the newest debate's are read last
         assert discord.violations == []
 
 

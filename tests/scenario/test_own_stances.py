@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -15,8 +14,6 @@ from engine.debate import BallotKind
 from engine.formats import FORMATS, find_format
 from engine.messages import Announcement, Reveal, StanceInvite, VoteInvite
 from engine.words.cards import card_of
-from tests.doubles.discord import DiscordServer, Rates
-from tests.doubles.slack import Rules, SlackServer
 from tests.doubles.whole_debate import DEFAULTS, Whole, hold_whole
 from tests.scenario import discord_stage, slack_stage
 from tests.scenario.discord_stage import DiscordStage, until
@@ -28,18 +25,6 @@ LIMITS = {"team": {"free_minutes": 1.2}}
 TOPIC, TABS, SPACES = "Tabs or spaces", "tabs, everywhere", "spaces"
 FOR_AND_AGAINST = re.compile(r"in favour of the motion|against the motion|argues for the motion")
 PAINTED = re.compile(r"What (\w+) argues:\n> (.+)")
-
-
-@pytest.fixture
-async def on_discord(database_url: str) -> AsyncIterator[DiscordStage]:
-    async with DiscordServer(rates=Rates.generous()) as discord:
-        yield DiscordStage(database_url, discord)
-
-
-@pytest.fixture
-async def on_slack(database_url: str) -> AsyncIterator[SlackStage]:
-    async with SlackServer(rules=Rules.generous()) as slack:
-        yield SlackStage(database_url, slack)
 
 
 async def hold(url: str, out: Path, format: str, **asked: object) -> Whole:

@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
-from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.slack import Rules, SlackServer
-from tests.scenario.discord_stage import OPTIONS, DiscordStage
+from tests.scenario.discord_stage import OPTIONS, DiscordStage, known
 from tests.scenario.discord_stage import counted as counted_on_discord
 from tests.scenario.discord_stage import voting as voting_on_discord
 from tests.scenario.slack_stage import SlackStage
 from tests.scenario.slack_stage import counted as counted_on_slack
-from tests.scenario.slack_stage import voting as voting_on_slack
 from tests.scenario.test_privacy import traces
 
 
 @pytest.fixture
 def file(database_url: str) -> Path:
     return Path(database_url.partition(":///")[2])
-
-
-@pytest.fixture
-async def on_discord(database_url: str) -> AsyncIterator[DiscordStage]:
-    async with DiscordServer(rates=Rates.generous()) as discord:
-        yield DiscordStage(database_url, discord)
 
 
 @pytest.fixture
@@ -47,10 +38,8 @@ async def test_on_discord_who_votes_and_who_starts_may_be_forgotten(
         ballot = await on_discord.vote(topic=topic)
         for user in ("ada", "ben", "cleo"):
             discord.react(user, ballot.id, OPTIONS["A"])
-        debate = await voting_on_discord(app)
-        async with asyncio.timeout(10):
-            while len(await app.store.votes.events(debate.id)) < 3:  # noqa: ASYNC110
-                await asyncio.sleep(0.01)
+        await voting_on_discord(app)
+        await known(app, 3)
         asked = await discord.slash("ben", "debate forget").finished()
         assert asked.answer is not None
         assert "a vote on 1 debate" in asked.text
@@ -69,9 +58,7 @@ async def test_on_slack_a_press_is_forgotten_with_the_person(
 ) -> None:
     slack = on_slack.slack
     ada, ben = (slack.world.user(name).id for name in ("ada", "ben"))
-    async with on_slack.process() as app:
-        ballot = await on_slack.vote('"Tea beats coffee" ballot=private')
-        await voting_on_slack(app)
+    async with on_slack.at_vote('"Tea beats coffee" ballot=private') as (_, ballot, _):
         for user in ("ada", "ben"):
             await (await slack.press(user, ballot.ts, ":a: A")).said()
         for user in ("ada", "ben"):

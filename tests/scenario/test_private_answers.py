@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import pytest
 
 from adapters.discord import answering, patience
 from adapters.slack import whisper
-from tests.doubles.discord import Code, DiscordServer, Rates, denied
+from tests.doubles.discord import Code, DiscordServer, denied
 from tests.doubles.faults import Fault, drop, status
-from tests.doubles.slack import Rules, SlackServer
 from tests.scenario.discord_stage import DiscordStage, until
 from tests.scenario.slack_stage import SlackStage
 
@@ -24,18 +22,6 @@ def _swift(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (patience, whisper):
         monkeypatch.setattr(module, "FIRST_PAUSE", 0.02)
         monkeypatch.setattr(module, "LONGEST_PAUSE", 0.1)
-
-
-@pytest.fixture
-async def on_discord(database_url: str) -> AsyncIterator[DiscordStage]:
-    async with DiscordServer(rates=Rates.generous()) as discord:
-        yield DiscordStage(database_url, discord)
-
-
-@pytest.fixture
-async def on_slack(database_url: str) -> AsyncIterator[SlackStage]:
-    async with SlackServer(rules=Rules.generous()) as slack:
-        yield SlackStage(database_url, slack)
 
 
 # --- Discord ---------------------------------------------------------------------------------

@@ -36,9 +36,7 @@ async def until_answered(app: App, *options: str) -> None:
 async def test_on_discord_a_menu_takes_the_answer(database_url: str) -> None:
     async with DiscordServer(rates=Rates.generous()) as discord:
         stage = DiscordStage(database_url, discord)
-        async with stage.process() as app:
-            await stage.vote()
-            await voting(app)
+        async with stage.at_vote() as (app, _, _):
             await stage.close()
             debate = await ended_on_discord(app)
             asked = await discord.slash("ada", "debate review").finished()
@@ -58,9 +56,7 @@ async def test_on_discord_a_menu_takes_the_answer(database_url: str) -> None:
 async def test_on_slack_a_menu_takes_the_answer(database_url: str) -> None:
     async with SlackServer(rules=Rules.generous()) as slack:
         stage = SlackStage(database_url, slack)
-        async with stage.process() as app:
-            await stage.vote()
-            await voting(app)
+        async with stage.at_vote() as (app, _, _):
             await stage.close()
             debate = await ended(app)
             asked = await slack.slash("ben", "/debate review")

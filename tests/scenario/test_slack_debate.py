@@ -196,9 +196,7 @@ async def test_a_form_says_why_a_debate_cannot_start(stage: SlackStage, slack: S
 
 
 async def test_private_ballots_are_cast_by_buttons(stage: SlackStage, slack: SlackServer) -> None:
-    async with stage.process() as app:
-        ballot = await stage.vote('"Tea" ballot=private')
-        await voting(app)
+    async with stage.at_vote('"Tea" ballot=private') as (_, ballot, _):
         pressed = await slack.press("ben", ballot.ts, ":b: B")
         assert "recorded: B" in await pressed.said()
         pressed = await slack.press("cleo", ballot.ts, ":a: A")
@@ -318,9 +316,7 @@ async def test_an_export_is_handed_over_in_direct_messages(
 ) -> None:
     async with ModelServer(play) as server:
         stage.settings |= crowd.settings_for(server)
-        async with stage.process() as app:
-            await stage.vote()
-            await voting(app)
+        async with stage.at_vote() as (app, _, _):
             await stage.close()
             await ended(app)
             asked = await slack.slash("olga", "/debate export")

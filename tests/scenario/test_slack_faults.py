@@ -55,9 +55,7 @@ async def test_an_answer_lost_after_storing_posts_nothing_twice(
     stage: SlackStage, slack: SlackServer
 ) -> None:
     slack.fail(drop("after"), "chat.postMessage", times=3, skip=0)
-    async with stage.process() as app:
-        await stage.vote()
-        await voting(app)
+    async with stage.at_vote() as (app, _, _):
         await stage.close()
         await ended(app)
     turns = [m for m in stage.replies if " · turn " in title(m)]
@@ -74,9 +72,7 @@ async def test_without_the_right_to_read_a_post_in_doubt_is_left_alone_and_flagg
     slack.rules.scopes = tuple(scope for scope in Slack.SCOPES if scope not in HISTORY)
     slack.fail(drop(when), "chat.postMessage", text="turn 2 of 8")
     with capture_logs() as logs:
-        async with stage.process() as app:
-            await stage.vote()
-            await voting(app)
+        async with stage.at_vote() as (app, _, _):
             await stage.close()
             debate = await ended(app)
             turns = [title(m) for m in stage.replies if " · turn " in title(m)]
@@ -106,9 +102,7 @@ async def test_a_debate_goes_on_after_refusals_for_now(
     stage: SlackStage, slack: SlackServer, fault: Fault, method: str
 ) -> None:
     slack.fail(fault, method, times=2, skip=2)
-    async with stage.process() as app:
-        await stage.vote()
-        await voting(app)
+    async with stage.at_vote() as (app, _, _):
         await stage.close()
         await ended(app)
     assert slack.calls.count(method) >= 5  # the two went wrong, and all that there was to do
@@ -139,9 +133,7 @@ async def test_an_answer_that_is_not_slacks_is_waited_out_wherever_it_comes(
     for method in (*STEPS, "reactions.add", "users.info"):
         slack.fail(answer, method)
     slack.fail(answer, "chat.postMessage", text="turn 2 of 8")
-    async with stage.process() as app:
-        ballot = await stage.vote()
-        await voting(app)
+    async with stage.at_vote() as (app, ballot, _):
         await slack.react("ben", ballot.ts, "a")
         await slack.deliveries.heard()
         reveal = await stage.close()
@@ -173,9 +165,7 @@ async def test_one_message_a_second_holds_across_debates_of_a_channel(database_u
 async def test_files_that_are_shared_keep_the_distance_of_messages_too(database_url: str) -> None:
     async with SlackServer(rules=Rules(tiered=False, post_gap=0.2)) as slack:
         stage = SlackStage(database_url, slack, gap=0.2)
-        async with stage.process() as app:
-            await stage.vote("Tea format=structured")
-            await voting(app)
+        async with stage.at_vote("Tea format=structured") as (app, _, _):
             await stage.close()
             await ended(app)
         assert len(slack.world.files) == 2
@@ -224,9 +214,7 @@ async def test_what_is_gone_in_a_vote_ends_in_a_clear_state_and_keeps_votes(
     stage: SlackStage, slack: SlackServer, trouble: str
 ) -> None:
     with capture_logs() as logs:
-        async with stage.process() as app:
-            ballot = await stage.vote()
-            debate = await voting(app)
+        async with stage.at_vote() as (app, ballot, debate):
             await slack.react("ben", ballot.ts, "a")
             await slack.deliveries.heard()
             make(slack, stage, trouble)
@@ -298,9 +286,7 @@ async def test_a_refusal_that_nobody_knows_at_start_ends_nothing(
 
 
 async def test_the_workspace_removes_rostrum(stage: SlackStage, slack: SlackServer) -> None:
-    async with stage.process() as app:
-        await stage.vote()
-        debate = await voting(app)
+    async with stage.at_vote() as (app, _, debate):
         slack.uninstall()
         await slack.deliveries.heard()
         gone = await state(app, lambda d: d.gone)
@@ -310,9 +296,7 @@ async def test_the_workspace_removes_rostrum(stage: SlackStage, slack: SlackServ
 async def test_a_person_who_takes_a_token_of_their_own_back_removes_nothing(
     stage: SlackStage, slack: SlackServer
 ) -> None:
-    async with stage.process() as app:
-        await stage.vote()
-        await voting(app)
+    async with stage.at_vote() as (app, _, _):
         own = {"oauth": [slack.users["ben"].id], "bot": []}
         slack.deliveries.tell_of(slack.world.teams[TEAM], {"type": "tokens_revoked", "tokens": own})
         await slack.deliveries.heard()
@@ -324,9 +308,7 @@ async def test_another_workspace_is_refused_in_words_and_changes_nothing(
     stage: SlackStage, slack: SlackServer
 ) -> None:
     lounge = slack.add_team("bay")
-    async with stage.process() as app:
-        ballot = await stage.vote()
-        debate = await voting(app)
+    async with stage.at_vote() as (app, ballot, debate):
         for line in ("", "help", "settings", 'start "Tea"', "settings language=de", "export"):
             asked = await slack.slash("bay-olga", f"/debate {line}", lounge.id)
             assert "another Slack workspace" in await asked.said(), line
@@ -351,9 +333,7 @@ async def test_an_export_that_the_app_may_not_send_says_what_to_turn_on(
     slack.rules.messages_tab = False
     async with ModelServer(play) as server:
         stage.settings |= crowd.settings_for(server)
-        async with stage.process() as app:
-            await stage.vote()
-            await voting(app)
+        async with stage.at_vote() as (app, _, _):
             await stage.close()
             await ended(app)
             asked = await slack.slash("olga", "/debate export")

@@ -112,9 +112,8 @@ async def test_a_limit_on_asking_about_channels_stops_no_debate(
     stage: SlackStage, slack: SlackServer
 ) -> None:
     slack.fail(refused("ratelimited"), "conversations.info", times=-1)
-    async with stage.process() as app:
-        await stage.vote()
-        await voting(app)
+    async with stage.at_vote():
+        pass
 
 
 # --- ballots that cannot be secret --------------------------------------------------------------

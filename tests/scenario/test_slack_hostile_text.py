@@ -70,9 +70,7 @@ async def test_long_turns_ping_nobody_and_are_shown_whole(
             "backends": {"near": {"base_url": server.base_url}},
             "budget": {"debate_usd": None, "community_daily_usd": None},
         }
-        async with stage.process() as app:
-            await stage.vote()
-            await voting(app)
+        async with stage.at_vote():
             assert counted(await stage.close())
     for number in range(1, 9):
         turn = [m for m in stage.replies if f" · turn {number} of 8" in title(m)]

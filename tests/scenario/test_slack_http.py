@@ -17,7 +17,7 @@ from bot.settings.settings import Settings
 from engine.errors import SettingsError
 from tests.doubles.slack import Rules, SlackServer
 from tests.scenario.discord_stage import free_port
-from tests.scenario.slack_stage import SlackStage, counted, voting
+from tests.scenario.slack_stage import SlackStage, counted
 
 STAMP = "X-Slack-Request-Timestamp"
 BODY = json.dumps({"type": "url_verification", "challenge": "c1"}).encode()
@@ -139,9 +139,7 @@ async def test_requests_are_taken_on_loopback_unless_told_otherwise(stage: Slack
 
 
 async def test_votes_come_over_http_too(stage: SlackStage) -> None:
-    async with stage.process() as app:
-        ballot = await stage.vote()
-        await voting(app)
+    async with stage.at_vote() as (_, ballot, _):
         await stage.slack.react("ben", ballot.ts, "b")
         await stage.slack.deliveries.heard()
         await stage.slack.deliveries.repeat(1, retry=2)

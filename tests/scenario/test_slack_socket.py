@@ -97,9 +97,7 @@ async def test_a_connection_that_is_refused_at_start_is_opened_later(
 async def test_votes_that_were_missed_are_read_as_soon_as_slack_is_back(
     stage: SlackStage, slack: SlackServer, trouble: str
 ) -> None:
-    async with stage.process() as app:
-        ballot = await stage.vote()
-        await voting(app)
+    async with stage.at_vote() as (app, ballot, _):
         await slack.react("ada", ballot.ts, "a")
         await until_cast(app, "A")
         slack.deliveries.held = True  # for good: only the reactions themselves tell of it

@@ -12,7 +12,7 @@ import engine.votes.window
 from bot.app import App
 from engine.store import ExportFilter
 from tests.doubles.slack import Rules, SlackServer, delay, limited, status
-from tests.scenario.slack_stage import OPTIONS, SWIFT, SlackStage, counted, ended, voting
+from tests.scenario.slack_stage import OPTIONS, SWIFT, SlackStage, counted, ended
 
 NOBODY = {"A": 0, "B": 0, "tie": 0, "both weak": 0}
 
@@ -35,9 +35,7 @@ async def cast(app: App) -> list[tuple[str, bool]]:
 async def test_doubled_late_and_backward_events_change_nothing(
     stage: SlackStage, slack: SlackServer
 ) -> None:
-    async with stage.process() as app:
-        ballot = await stage.vote()
-        await voting(app)
+    async with stage.at_vote() as (app, ballot, _):
         slack.deliveries.doubled = True
         await slack.react("ada", ballot.ts, "a")
         await slack.react("ben", ballot.ts, "b")
@@ -60,9 +58,7 @@ async def test_a_late_retry_may_be_the_only_telling(
     stage: SlackStage, slack: SlackServer, http: bool
 ) -> None:
     stage.http = http
-    async with stage.process() as app:
-        ballot = await stage.vote()
-        await voting(app)
+    async with stage.at_vote() as (app, ballot, _):
         slack.deliveries.held = True
         await slack.react("ben", ballot.ts, "a")
         await slack.deliveries.repeat(1, retry=3)
@@ -75,9 +71,7 @@ async def test_a_late_retry_may_be_the_only_telling(
 async def test_what_is_told_again_after_a_restart_is_still_the_same(
     stage: SlackStage, slack: SlackServer
 ) -> None:
-    async with stage.process() as app:
-        ballot = await stage.vote()
-        await voting(app)
+    async with stage.at_vote() as (_, ballot, _):
         await slack.react("ben", ballot.ts, "a")
         await slack.unreact("ben", ballot.ts, "a")
         await slack.deliveries.heard()
@@ -92,9 +86,7 @@ async def test_seeds_bots_and_other_emojis_are_nobodys_vote(
     stage: SlackStage, slack: SlackServer
 ) -> None:
     slack.add_user("robo", bot=True)
-    async with stage.process() as app:
-        ballot = await stage.vote()
-        await voting(app)
+    async with stage.at_vote() as (app, ballot, _):
         await slack.react("robo", ballot.ts, "a")
         await slack.react("ben", ballot.ts, "tada")
         await slack.react("ben", ballot.ts, "b")
@@ -108,9 +100,7 @@ async def test_seeds_bots_and_other_emojis_are_nobodys_vote(
 
 
 async def test_skin_tones_are_one_thumb(stage: SlackStage, slack: SlackServer) -> None:
-    async with stage.process() as app:
-        await stage.vote()
-        await voting(app)
+    async with stage.at_vote() as (app, _, _):
         turn = stage.replies[0]
         await slack.react("ben", turn.ts, "thumbsup", tone=5)
         await slack.react("cleo", turn.ts, "-1", tone=2)
@@ -126,9 +116,8 @@ async def test_a_crowd_after_a_restart_costs_one_look_at_the_message(
     stage: SlackStage, slack: SlackServer
 ) -> None:
     crowd = [slack.add_user(f"voter-{n}").name for n in range(60)]
-    async with stage.process() as app:
-        ballot = await stage.vote()
-        await voting(app)
+    async with stage.at_vote() as (_, ballot, _):
+        pass
     async with stage.process() as app:
         await slack.react("ben", stage.root.ts, "a")  # the reactions at the start are read by now
         await slack.deliveries.heard()
@@ -146,9 +135,8 @@ async def test_a_vote_is_acknowledged_once_it_is_stored_whatever_slack_says_of_i
 ) -> None:
     """A `users.info` of 5 s was waited for, and Slack told everything again."""
     stage.http = http
-    async with stage.process() as app:
-        ballot = await stage.vote()
-        await voting(app)
+    async with stage.at_vote() as (_, ballot, _):
+        pass
     async with stage.process() as app:  # one that remembers nobody, nor what it posted
         slack.fail(delay(1.5), "users.info", times=-1)
         slack.rules.ack = 1.0
@@ -165,9 +153,7 @@ async def test_a_vote_is_acknowledged_once_it_is_stored_whatever_slack_says_of_i
 async def test_a_persons_order_counts_not_that_of_the_telling(
     stage: SlackStage, slack: SlackServer
 ) -> None:
-    async with stage.process() as app:
-        ballot = await stage.vote()
-        await voting(app)
+    async with stage.at_vote() as (_, ballot, _):
         slack.deliveries.held = True
         await slack.react("ben", ballot.ts, "a")
         await slack.react("ben", ballot.ts, "b")
@@ -183,9 +169,7 @@ async def test_a_bot_that_is_not_known_yet_is_looked_up_once_and_counts_for_nobo
     stage: SlackStage, slack: SlackServer
 ) -> None:
     slack.add_user("robo", bot=True)
-    async with stage.process() as app:
-        ballot = await stage.vote()
-        await voting(app)
+    async with stage.at_vote() as (_, ballot, _):
         before = slack.calls.count("users.info")
         slack.fail(delay(0.3), "users.info", times=-1)
         for name in OPTIONS:
@@ -200,9 +184,7 @@ async def test_no_vote_is_lost_with_the_connection(
     stage: SlackStage, slack: SlackServer, trouble: str
 ) -> None:
     stage.ping = 0.2
-    async with stage.process() as app:
-        ballot = await stage.vote()
-        await voting(app)
+    async with stage.at_vote() as (_, ballot, _):
         before = slack.socket.connects
         await getattr(slack.socket, trouble)()
         await slack.react("ben", ballot.ts, "a")
