@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
+from pydantic import JsonValue
 from rich.console import Console
 
 from adapters.terminal.votes import parse_stances, parse_votes
@@ -39,7 +41,7 @@ def order_of(given: Mapping[str, Any]) -> Order:
         jurors=_roster(given.get("jurors")),
         judges=_roster(given.get("judges")),
         seed=given.get("seed"),
-        **read_options(said, _spell).given() | {"options": _pairs("option", given)},
+        **read_options(said, _spell).given() | {"options": _own_options(given)},
     )
 
 
@@ -118,6 +120,21 @@ def contenders_of(order: Order, default_format: str) -> tuple[str, ...]:
     script = find_format(order.format or default_format)
     options = read_own(script.name, script.options, order.options)
     return script.roles(options.model_dump()).contenders
+
+
+def _own_options(given: Mapping[str, Any]) -> dict[str, JsonValue]:
+    """Read the options of the format; `name=@FILE` takes a list from a file, one entry a line."""
+    return {name: _from_file(value) for name, value in _pairs("option", given).items()}
+
+
+def _from_file(value: str) -> JsonValue:
+    if not value.startswith("@"):
+        return value
+    try:
+        lines = Path(value[1:]).expanduser().read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"--option reads {value[1:]}, which cannot be read: {error}.") from None
+    return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
 
 
 def _pairs(name: str, given: Mapping[str, Any]) -> dict[str, str]:

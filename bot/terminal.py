@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -36,6 +36,7 @@ from engine.ports import Audience, VenueLimits
 from engine.private_files import make_private_folder
 from engine.store import Caps
 from engine.votes.questions import STANCES, UNSURE, vote_options
+from engine.words.phrases import NO_STANCES
 
 PLATFORM = COMMUNITY = "terminal"
 DEFAULT_VOTES = "{}=3,{}=2,tie=1"  # of the first two contenders
@@ -208,7 +209,7 @@ class Session:
         elif has_keyboard():
             read = await venue.reactions(debate.thread or "", debate.vote_message or "")
             before = guests_among(user for held in read.holders.values() for user in held)
-            await _by_keys(venue, options, before)
+            await _by_keys(venue, options, before, debate.setup.called)
         else:
             venue.note(texts.NO_VOTERS)
         if debate.request.stance and self._has_people:
@@ -242,8 +243,13 @@ class Session:
             await _cast(venue, [Hand(f"{GUEST}{n}", up) for n, up in enumerate(stances, start=1)])
 
 
-async def _by_keys(venue: TerminalVenue, options: tuple[str, ...], before: int = 0) -> None:
-    venue.note(key_hint(options))
+async def _by_keys(
+    venue: TerminalVenue,
+    options: tuple[str, ...],
+    before: int = 0,
+    names: Mapping[str, str] = NO_STANCES,
+) -> None:
+    venue.note(key_hint(options, names))
     await vote_by_keys(
         sys.stdin.fileno(), options, lambda hand: _cast(venue, [hand]), before=before
     )

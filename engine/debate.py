@@ -362,6 +362,7 @@ class Setup(Value):
     neutral ones that jurors read. None means no cap (`cap_usd`), and replies read whole
     (`reply_chars`). `mirror_of` is the id of the debate that this one repeats with sides swapped;
     `replaced` are the replacements of unavailable models, in order.
+    `called` is what people call contenders that have more than a letter.
     """
 
     request: Request
@@ -380,6 +381,7 @@ class Setup(Value):
     reply_chars: int | None = None
     mirror_of: str | None = None
     replaced: tuple[Replacement, ...] = ()
+    called: dict[str, str] = {}
 
     @property
     def rehearsal(self) -> Rehearsal:

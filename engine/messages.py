@@ -66,7 +66,8 @@ class Announcement(Value):
 
     Of the `jurors` at least and at most as many as `readers` says will read, `readings` times each;
     None where that was not said. `single` says that one juror alone gives the verdict.
-    `progress` is None when it is first posted, and updated as the debate continues.
+    `progress` is None when it is first posted, and updated as the debate continues. `names` are
+    those of agents who answer a question; two sides have none.
     """
 
     kind: Literal["announcement"] = "announcement"
@@ -88,6 +89,7 @@ class Announcement(Value):
     progress: Progress | None = None
     stances: Mapping[str, str] = {}
     length: Length = Length.NORMAL
+    names: Mapping[str, str] = {}
 
 
 class TurnPost(Value):
@@ -108,6 +110,7 @@ class TurnPost(Value):
     violations: tuple[Violation, ...] = ()
     seconds: int | None = None
     seconds_limit: int | None = None
+    name: str = ""
 
 
 class VoteInvite(Value):
@@ -115,6 +118,7 @@ class VoteInvite(Value):
 
     The venue seeds one reaction an option; a private ballot has buttons instead, a secret one
     reactions and a button that withdraws. `mirrored`: the vote closes together with its mirror's.
+    `names` are those of agents whose final answers are voted on.
     """
 
     kind: Literal["vote_invite"] = "vote_invite"
@@ -124,6 +128,7 @@ class VoteInvite(Value):
     ballot: BallotKind = BallotKind.OPEN
     mirrored: bool = False
     stances: Mapping[str, str] = {}
+    names: Mapping[str, str] = {}
 
 
 class StanceInvite(Value):
@@ -150,6 +155,7 @@ class AgainInvite(Value):
     minutes: float
     ballot: BallotKind = BallotKind.OPEN
     stances: Mapping[str, str] = {}
+    names: Mapping[str, str] = {}
 
 
 class VoteClosed(Value):
@@ -183,7 +189,8 @@ class Reveal(Value):
     format's own. `broadcast` also shows it in the channel; `aside` is where it is shown instead
     of its thread. `gaps` counts messages missing, or maybe missing, in the thread: then no vote
     is gold. `unread`: the reactions could not be read before the close. `criteria`
-    are what jurors scored, unless that is the usual rubric.
+    are what jurors scored, unless that is the usual rubric. `names` are those of agents whose
+    final answers were voted on, and `own` is the format's own verdict.
     """
 
     kind: Literal["reveal"] = "reveal"
@@ -207,6 +214,8 @@ class Reveal(Value):
     unread: bool = False
     criteria: tuple[Criterion, ...] = ()
     stances: Mapping[str, str] = {}
+    names: Mapping[str, str] = {}
+    own: Verdict | None = None
 
 
 class Notice(Value):

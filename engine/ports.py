@@ -204,6 +204,7 @@ class Draft:
     words: int = 0
     limit: int = 0
     dropped: bool = False
+    name: str = ""
 
 
 class Audience(Protocol):

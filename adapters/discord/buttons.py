@@ -10,7 +10,7 @@ import discord
 from adapters.discord.votes import EMOJIS
 from engine.answers.review_list import ReviewLine
 from engine.words.buttons import Button, review_menu
-from engine.words.phrases import REVIEW_HINT, option_name
+from engine.words.phrases import option_name, review_hint
 
 ROW = 5  # buttons in a row on Discord
 _ROW_KIND, _BUTTON_KIND = 1, 2
@@ -39,10 +39,10 @@ def review_menus(lines: Sequence[ReviewLine]) -> discord.ui.View:
     for line in lines:
         code = line.debate.code
         menu: discord.ui.Select[discord.ui.View] = discord.ui.Select(
-            custom_id=review_menu(code), placeholder=REVIEW_HINT.format(code=code)
+            custom_id=review_menu(code), placeholder=review_hint(code, line.names)
         )
         for option in line.options:
-            name = option_name(option)
+            name = option_name(option, line.names)
             menu.add_option(label=name, value=option, emoji=EMOJIS[option])
         view.add_item(menu)
     return view

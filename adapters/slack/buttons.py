@@ -9,7 +9,7 @@ from typing import Any
 from adapters.slack.votes import SHOWN
 from engine.answers.review_list import ReviewLine
 from engine.words.buttons import PREFIX, Button, review_menu
-from engine.words.phrases import REVIEW_HINT, option_name
+from engine.words.phrases import option_name, review_hint
 
 ANY = re.compile(rf"^{PREFIX}:")
 
@@ -29,9 +29,9 @@ def _menu(line: ReviewLine) -> dict[str, Any]:
     return {
         "type": "static_select",
         "action_id": review_menu(code),
-        "placeholder": _plain(REVIEW_HINT.format(code=code)),
+        "placeholder": _plain(review_hint(code, line.names)),
         "options": [
-            {"text": _plain(f"{SHOWN[option]} {option_name(option)}"), "value": option}
+            {"text": _plain(f"{SHOWN[option]} {option_name(option, line.names)}"), "value": option}
             for option in line.options
         ],
     }

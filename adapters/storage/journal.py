@@ -79,6 +79,7 @@ WHERE ballots.debate IN :debates
 ORDER BY ballots.debate, ballots.step
 """
 VERDICT = "SELECT body FROM verdicts WHERE debate = :debate AND judge = 'panel'"
+OWN_VERDICT = "SELECT body FROM verdicts WHERE debate = :debate AND judge = :judge"
 TURNS = "SELECT body FROM turns WHERE debate = :debate"
 TURNS_HELD = "SELECT count(*) FROM turns WHERE debate = :debate"
 NEWEST_TURN = "SELECT body FROM turns WHERE debate = :debate ORDER BY number DESC LIMIT 1"
@@ -217,6 +218,11 @@ class JournalTable:
         body = await self._database.value(VERDICT, debate=debate_id)
         found = await self._database.rows(BALLOTS, debates=[debate_id])
         return body and Verdict.model_validate_json(body), tuple(map(to_ballot, found))
+
+    async def own_verdict(self, debate_id: str, judge: str) -> Verdict | None:
+        """Return the verdict of a format's own judge, who goes by the format's name."""
+        body = await self._database.value(OWN_VERDICT, debate=debate_id, judge=judge)
+        return body and Verdict.model_validate_json(body)
 
     async def words_spoken(self, debate_id: str) -> int:
         bodies = await self._database.column(TURNS, debate=debate_id)

@@ -104,7 +104,7 @@ class Stage:
 
 def _panel(draft: Draft, rows: int) -> Panel:
     colour = colour_of(draft.side)
-    title = texts.DRAFT.format(seat=draft.seat, round=draft.round)
+    title = texts.DRAFT.format(seat=draft.name or draft.seat, round=draft.round)
     return Panel(
         Tail(clean(draft.text), rows),
         title=Text(clean(title), style=f"bold {colour}"),

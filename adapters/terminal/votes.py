@@ -16,7 +16,7 @@ from typing import NamedTuple
 from adapters.terminal import texts
 from engine.errors import UsageError
 from engine.votes.questions import DOWN, STANCE_NAMES, STANCES, UNSURE, UP
-from engine.words.phrases import option_name
+from engine.words.phrases import NO_STANCES, option_name
 
 EXAMPLE = "A=3,B=2,tie=1"
 STANCES_EXAMPLE = "against>for=2,for=1"
@@ -102,10 +102,10 @@ def keys_of(options: Sequence[str]) -> dict[str, str]:
     return {KEYS.get(option, option[0].lower()): option for option in options}
 
 
-def key_hint(options: Sequence[str]) -> str:
+def key_hint(options: Sequence[str], names: Mapping[str, str] = NO_STANCES) -> str:
     """Return the help on keys."""
     named = [
-        texts.KEY.format(key=key, option=option_name(option))
+        texts.KEY.format(key=key, option=option_name(option, names))
         for key, option in keys_of(options).items()
     ]
     template = texts.STANCE_KEYS if tuple(options) == STANCES else texts.KEYS

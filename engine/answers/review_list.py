@@ -15,8 +15,8 @@ from engine.words.phrases import option_name
 TOPIC_LENGTH = 100  # characters
 
 REVIEW = (
-    "**Who debated better?** These revealed debates need more answers. Read one, then choose "
-    "below or use its code: `{prefix} review {code} A`."
+    "**Who debated better, or answered best?** These revealed debates need more answers. Read one, "
+    "then choose below or use its code: `{prefix} review {code} A`."
 )
 REVIEW_ONE = "- `{code}` {thread}: {topic} ({options})"
 REVIEW_WHY = "- `{code}` {thread}: {topic} ({options}; {why})"
@@ -42,6 +42,7 @@ class ReviewLine(Value):
     debate: DebateLine
     options: tuple[str, ...]
     why: Why | None = None
+    names: Mapping[str, str] = {}
 
 
 class ReviewAnswer(Answer):
@@ -62,10 +63,15 @@ class ReviewAnswer(Answer):
                 code=line.debate.code,
                 thread=chat.link(line.debate.thread or line.debate.place),
                 topic=headline(line.debate.topic, TOPIC_LENGTH),
-                options=", ".join(line.options),
+                options=", ".join(_option(option, line.names) for option in line.options),
                 why=WHYS[line.why] if line.why else "",
             )
         yield REVIEW_APART
+
+
+def _option(option: str, names: Mapping[str, str]) -> str:
+    """Return an option as it is typed, with the agent that it stands for."""
+    return f"{option} = {names[option]}" if option in names else option
 
 
 class RevisedAnswer(Answer):
@@ -74,12 +80,13 @@ class RevisedAnswer(Answer):
     private: ClassVar[bool] = True
     debate: DebateLine
     option: str | None
+    names: Mapping[str, str] = {}
 
     def say(self, chat: Wording) -> Iterator[str]:
         """Confirm the answer."""
         if self.option is None:
             yield REVISED_BACK.format(code=self.debate.code)
             return
-        option = option_name(self.option)
+        option = option_name(self.option, self.names)
         yield REVISED.format(code=self.debate.code, option=option)
         yield REVIEW_APART

@@ -140,7 +140,8 @@ async def _reveal(store: Store, debate: Debate) -> Reveal:
     unread = await _unread(store, debate)
     tally, stances = tally_of(debate, events, unread), stances_of(debate, events, unread)
     verdict = verdict or NO_VERDICT
-    return reveal_of(debate, tally, verdict, ballots, calls, usd, stances, unread)
+    own = await store.journal.own_verdict(debate.id, debate.request.format)
+    return reveal_of(debate, tally, verdict, ballots, calls, usd, stances, unread, own)
 
 
 async def _unread(store: Store, debate: Debate) -> frozenset[Question]:

@@ -67,7 +67,8 @@ async def find_offers(
 def line_of(debate: Debate, why: Why | None = None) -> ReviewLine:
     """Return a debate with its possible answers."""
     options = vote_options(tuple(debate.request.sides))
-    return ReviewLine(debate=DebateLine.of(debate), options=options, why=why)
+    names = debate.setup.called
+    return ReviewLine(debate=DebateLine.of(debate), options=options, why=why, names=names)
 
 
 async def revise(
@@ -88,7 +89,7 @@ async def revise(
     )
     if (await store.votes.revise(revision)).outcome == "forgotten":
         raise NotAllowedError(FORGOTTEN)
-    return RevisedAnswer(debate=DebateLine.of(debate), option=option)
+    return RevisedAnswer(debate=DebateLine.of(debate), option=option, names=debate.setup.called)
 
 
 def _read_choice(debate: Debate, vote: str) -> str | None:

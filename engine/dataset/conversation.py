@@ -30,6 +30,16 @@ def describe_task(entry: Entry, side: str = "") -> str:
     return "\n".join([*lines, "", f"Make the most convincing case, {stand}."])
 
 
+def answers_a_question(entry: Entry) -> bool:
+    """Tell whether agents answered a question, instead of two sides debating a motion."""
+    return entry.debate.request.sides.keys() != STANDS.keys()
+
+
+def ask_question(entry: Entry) -> str:
+    """Return a question as it was asked, with its conditions."""
+    return f"{entry.topic}\n\n{entry.conditions}" if entry.conditions else entry.topic
+
+
 def stand_of(entry: Entry, side: str) -> str:
     """Return a side's stance: its own, else for or against if there are only those two."""
     if entry.stances:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import log
 from typing import NamedTuple
 
@@ -19,30 +19,60 @@ from engine.dataset.columns import (
     WHOLE,
     Column,
     Table,
+    list_of,
 )
 from engine.dataset.conversation import (
     STANDS,
     Messages,
+    answers_a_question,
+    ask_question,
     describe_task,
     make_conversation,
     message,
     write_case,
 )
-from engine.dataset.entry import Entry
+from engine.dataset.entry import Entry, Speech
 from engine.debate import Turn
 from engine.judging import TIE
+from engine.text import split_draft
+
+
+class _Draft(NamedTuple):
+    """What an agent wrote in a round before its final answer."""
+
+    round: str
+    text: str
 
 
 class _Case(NamedTuple):
-    """A side's case in a debate."""
+    """A side's text in a debate: all its turns, or an agent's final answer to a question."""
 
     entry: Entry
     side: str
 
     @property
     def messages(self) -> Messages:
-        """The side's turns, as one message."""
-        return [message("assistant", write_case(self.entry, self.side))]
+        """The text, as one message."""
+        return [message("assistant", self.text)]
+
+    @property
+    def text(self) -> str:
+        """The text."""
+        if not answers_a_question(self.entry):
+            return write_case(self.entry, self.side)
+        final = self._own[-1]
+        return final.text if len(self._own) == 1 else split_draft(final.text)[0]
+
+    @property
+    def drafts(self) -> list[_Draft] | None:
+        """What came before a final answer; None in a debate between two sides."""
+        if not answers_a_question(self.entry):
+            return None
+        return [_Draft(speech.turn.round, speech.text) for speech in self._own[:-1]]
+
+    @property
+    def _own(self) -> list[Speech]:
+        return [speech for speech in self.entry.speeches if speech.turn.side == self.side]
 
 
 class _Pair(NamedTuple):
@@ -71,16 +101,32 @@ class _Liked(NamedTuple):
 
 
 def _pairs(entry: Entry) -> Iterator[_Pair]:
-    """Yield the human winner's case with that of each other contender, if both spoke."""
+    """Yield the human winner's case beside that of each other contender, who must have spoken.
+
+    Of answers to a question the best is paired with the weakest alone.
+    """
     tally = entry.tally
     if tally is None or tally.winner in (None, TIE):
         return
-    winner, task = tally.winner, describe_task(entry)
-    spoken = {speech.turn.side for speech in entry.speeches}
-    for side in entry.debate.request.sides:
-        if side != winner and {side, winner} <= spoken:
-            chosen, rejected = _Case(entry, winner), _Case(entry, side)
-            yield _Pair(task, chosen, rejected, tally.gold[winner], tally.gold[side])
+    winner, spoken = tally.winner, {speech.turn.side for speech in entry.speeches}
+    others = [side for side in entry.debate.request.sides if side != winner and side in spoken]
+    if winner not in spoken:
+        return
+    if answers_a_question(entry):
+        others = [_weakest(entry, others)] if others else []
+        task = ask_question(entry)
+    else:
+        task = describe_task(entry)
+    for side in others:
+        chosen, rejected = _Case(entry, winner), _Case(entry, side)
+        yield _Pair(task, chosen, rejected, tally.gold[winner], tally.gold[side])
+
+
+def _weakest(entry: Entry, sides: Sequence[str]) -> str:
+    """Return the side with the fewest gold votes; of equals the one that the panel ranks last."""
+    gold = entry.tally.gold if entry.tally else {}
+    chances = entry.record.verdict.p if entry.record.verdict else {}
+    return min(sides, key=lambda side: (gold.get(side, 0), chances.get(side, 0.0), side))
 
 
 def _same_side_pairs(entry: Entry) -> Iterator[_Pair]:
@@ -126,12 +172,19 @@ def _ask_for(entry: Entry, number: int, turn: Turn) -> Messages:
 
 _MARGIN = "ln((n + ½)/(m + ½)), n and m being gold votes for the chosen and for the rejected"
 _CASES: tuple[Column[_Pair], ...] = (
-    Column("prompt", MESSAGES, "one message, the user's: topic, conditions, language, task",
+    Column("prompt", MESSAGES, "one message, the user's: topic, conditions, language, task; or a "
+           "question as it was asked",
            lambda pair: [message("user", pair.task)]),
-    Column("chosen", MESSAGES, "one message: the better side's turns, headed by round",
+    Column("chosen", MESSAGES, "one message: the better side's turns, headed by round; or the "
+           "best final answer to a question",
            "chosen.messages", "model"),
-    Column("rejected", MESSAGES, "one message: the other side's turns, likewise",
+    Column("rejected", MESSAGES, "one message: the other side's turns, or the weakest answer",
            "rejected.messages", "model"),
+)  # fmt: skip
+_DRAFTS: tuple[Column[_Draft], ...] = (
+    Column("round", TEXT, "its round"),
+    Column("text", TEXT, "the draft with what its author says of the changes; mentions removed",
+           maker="model"),
 )  # fmt: skip
 PREFERENCE = Table(
     "preference",
@@ -144,7 +197,19 @@ PREFERENCE = Table(
         *_CASES,
         Column("margin", REAL, f"{_MARGIN} side", maker="people", unit="log-odds"),
         Column("chosen_side", TEXT, "the side that won by gold votes", "chosen.side", "people"),
-        Column("rejected_side", TEXT, "the other side", "rejected.side"),
+        Column("rejected_side", TEXT, "the side that it is compared with", "rejected.side"),
+        list_of(
+            "chosen_drafts",
+            _DRAFTS,
+            "what came before the best final answer; null in a debate between two sides",
+            lambda pair: pair.chosen.drafts,
+        ),
+        list_of(
+            "rejected_drafts",
+            _DRAFTS,
+            "what came before the weakest one; null in a debate between two sides",
+            lambda pair: pair.rejected.drafts,
+        ),
     ),
 )
 SAME_SIDE = Table(

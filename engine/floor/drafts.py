@@ -48,6 +48,7 @@ class Drafting:
             side=side_of(seat),
             round=cue["round"],
             limit=int(cue["words"] or 0),
+            name=debate.setup.called.get(seat, ""),
         )
         self._text = self._model = ""
         self._due: asyncio.TimerHandle | None = None

@@ -104,6 +104,11 @@ class Floor:
         """The neutral name that judges read for each contender."""
         return self._setup.names
 
+    @property
+    def called(self) -> Mapping[str, str]:
+        """What people call each contender that has more than a letter."""
+        return self._setup.called
+
     def count(self, text: str) -> int:
         """Count words as every limit does."""
         return count_words(text, self._setup.chars_per_word)
@@ -438,7 +443,15 @@ class Floor:
         if words_a_minute:
             shown["seconds"] = round(60 * turn.words / words_a_minute)
             shown["seconds_limit"] = round(60 * turn.limit / words_a_minute)
-        return Post(key=turn.step, message=TurnPost(total=self._total, text=text, **shown))
+        return Post(
+            key=turn.step,
+            message=TurnPost(
+                total=self._total,
+                text=text,
+                name=self.called.get(turn.seat, ""),
+                **shown,
+            ),
+        )
 
     def _names(self) -> frozenset[str]:
         return names_of(self._setup)

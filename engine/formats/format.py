@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Annotated, NamedTuple, TypeVar
 
 from pydantic import BeforeValidator, JsonValue, ValidationError
 
-from engine.debate import Length, Request, TurnOrder, Value
+from engine.debate import Length, Request, Turn, TurnOrder, Value
 from engine.errors import UsageError
 from engine.floor.floor import Floor
 from engine.judging import Verdict, Vote
+from engine.prompts.library import Prompts
+
+_ITEM = re.compile(
+    r"""\s*(?:"([^"]*)"|“([^”]*)”|„([^“”]*)[“”]|«([^»]*)»|'([^']*)'(?=\s*(?:,|$))|([^,]*))\s*(?:,|$)"""
+)
 
 
 def _split(value: object) -> object:
     if isinstance(value, str):
-        return [item.strip() for item in value.split(",") if item.strip()]
+        items = (next(filter(None, found.groups()), "") for found in _ITEM.finditer(value))
+        return [item.strip() for item in items if item.strip()]
     return value
 
 
 Names = Annotated[tuple[str, ...], BeforeValidator(_split)]
-"""Several names; from a command line or a chat they come joined by commas."""
+"""Several names; as text they are joined by commas, in quotes where they hold one themselves."""
 
 
 class NoOptions(Value):
@@ -89,7 +96,8 @@ class Format(ABC):
     format knows, None where people may choose; `default_rounds` stands for a number of rounds
     that nobody asked for, and `takes_rounds` says that people may ask for one; `stance` says that
     people are asked for theirs in any case; `clocked` that a clock decides how many turns there
-    are; `files` that it posts files; `summarised` that a juror writes a summary for the reveal.
+    are; `files` that it posts files; `summarised` that a juror writes a summary for the reveal;
+    `question` that its topic is a question, on which nobody takes a side.
     `finishes` are earlier versions that the script still holds as they were: it asks
     `floor.version` where they differ from its own. `rubric` is what jurors score by unless the
     operator has chosen another. `limits` are the format's limits with their
@@ -109,6 +117,7 @@ class Format(ABC):
     files: bool = False
     rubric: str = "debate"
     summarised: bool = False
+    question: bool = False
     limits: type[Value] = NoOptions
     lengths: Lengths = Lengths()
 
@@ -145,6 +154,17 @@ class Format(ABC):
     @abstractmethod
     async def run(self, floor: Floor) -> None:
         """Hold the debate; `floor.adjourn` after the last turn lets the panel begin."""
+
+    def call(self, request: Request, prompts: Prompts, drawn: Mapping[str, str]) -> dict[str, str]:
+        """Return what people call contenders that have more than a letter.
+
+        `drawn` are neutral names, for those without one of their own.
+        """
+        return {}
+
+    def judged(self, turns: Sequence[Turn], version: int) -> tuple[Turn, ...]:
+        """Return what the panel reads of a debate of a version: all that was said."""
+        return tuple(turns)
 
     def decide(self, request: Request, stances: Sequence[Vote], panel: Verdict) -> Decision | None:
         """Return what people's stances before and after decide; None where they decide nothing."""

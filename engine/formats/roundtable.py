@@ -1,13 +1,19 @@
-"""`roundtable`: everybody drafts an answer, reads the others, and revises."""
+"""`roundtable`: everybody drafts an answer, reads the others, and revises.
+
+It answers a question and is no duel: people and jurors are asked which final answer is best.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from pydantic import Field
 
-from engine.debate import Request, TurnOrder, Value
+from engine.blinding.identity import scrub
+from engine.debate import Request, Turn, TurnOrder, Value
 from engine.errors import UsageError
 from engine.findings import Artifact
 from engine.floor.floor import Floor
@@ -18,18 +24,23 @@ from engine.formats.format import Format, Lengths, Names, Roles, Sized
 from engine.formats.overlap import least_overlap, mean_overlaps, most_central
 from engine.judging import TIE, Verdict
 from engine.messages import Report
+from engine.prompts.library import Prompts
 from engine.store import Post
-from engine.text import split_draft
+from engine.text import clean, headline, split_draft
 
 NAME = "roundtable"
-FIRST = "draft"
+FIRST, FINAL = "draft", "final answer"
+WHOLE_DEBATE_READ = 1  # the version whose panel read every draft
+NAME_CHARS, TITLE_CHARS = 32, 24  # of what people call an agent; of a description that is a name
+_MARKUP = re.compile(r"[*_`~|<>\[\]@#\\]")
 
 
 class RoundtableOptions(Value):
     """How many agents sit, as whom, and who judges; without judges the most central draft wins.
 
-    `personas` are names of the data file or descriptions of one's own, in the agents' order;
-    `one_model` gives all agents the same model.
+    `personas` are names of the data file, or descriptions of one's own such as `Nurse: twenty years
+    on wards`, in the agents' order; one that holds a comma stands in quotes. `one_model` gives all
+    agents the same model.
     """
 
     agents: int = Field(3, ge=2, le=9)
@@ -46,9 +57,37 @@ class RoundtableLimits(Value):
 
 
 class Personas(Value):
-    """The data file of personas: a description by name, in the order in which they are dealt."""
+    """The data file of personas: a description by name, in the order in which they are dealt.
+
+    `names` say by language what people call them; a language without them uses English.
+    """
 
     personas: dict[str, str]
+    names: Mapping[str, Mapping[str, str]] = {}
+
+    def deal(self, request: Request) -> dict[str, Persona]:
+        """Return each agent's persona: the one asked for, else those of the file in turn."""
+        language = request.language.split("-")[0].lower()
+        titles = {**self.names.get("en", {}), **self.names.get(language, {})}
+        asked = RoundtableOptions.model_validate(request.options).personas
+        rest = [name for name in self.personas if name not in asked] * len(request.sides)
+        dealt = (self._find(name, titles) for name in (*asked, *rest))
+        return dict(zip(request.sides, dealt, strict=False))
+
+    def _find(self, name: str, titles: Mapping[str, str]) -> Persona:
+        if name in self.personas:
+            return Persona(titles.get(name, name), self.personas[name])
+        title, colon, text = name.partition(":")
+        if colon and title.strip() and text.strip():
+            return Persona(title.strip(), text.strip())
+        return Persona(name if len(name) <= TITLE_CHARS else "", name)
+
+
+class Persona(NamedTuple):
+    """Who an agent is to people, empty where the text is no name, and its way of looking."""
+
+    title: str
+    text: str
 
 
 class Pick(Value):
@@ -62,7 +101,10 @@ class Roundtable(Format):
     """Drafts at the same time, then as many rounds of revision, stopped early by agreement."""
 
     name = NAME
-    version = 1
+    version = 2
+    finishes = (1,)
+    question = True
+    rubric = "answers"
     contenders = ("1", "2", "3")
     options = RoundtableOptions
     turn_order = TurnOrder.SIMULTANEOUS
@@ -97,10 +139,38 @@ class Roundtable(Format):
         """Return the rounds; judges are asked beside the panel."""
         return len(self.rounds(request))
 
+    def call(self, request: Request, prompts: Prompts, drawn: Mapping[str, str]) -> dict[str, str]:
+        """Return each agent's name: its persona's, or the one drawn for it."""
+        dealt = prompts.data(f"{NAME}/personas", Personas).deal(request)
+        models = frozenset(n for model in request.speakers for n in (model.name, model.family))
+        called: dict[str, str] = {}
+        for agent, persona in dealt.items():
+            plain = _MARKUP.sub("", scrub(clean(persona.title), models))
+            name = headline(plain, NAME_CHARS) or drawn[agent]
+            taken = sum(name == other or other.startswith(f"{name} ") for other in called.values())
+            called[agent] = f"{name} {taken + 1}" if taken else name
+        return called
+
+    def judged(self, turns: Sequence[Turn], version: int) -> tuple[Turn, ...]:
+        """Return the agents' final answers, without what they say of their changes."""
+        if version == WHOLE_DEBATE_READ:
+            return tuple(turns)
+        last = {turn.side: turn for turn in turns}
+        return tuple(
+            turn.model_copy(
+                update={
+                    "step": f"final/{agent}",
+                    "round": FINAL,
+                    "text": final_of(turn.round, turn.text),
+                }
+            )
+            for agent, turn in sorted(last.items())
+        )
+
     async def run(self, floor: Floor) -> None:
         """Hold the debate."""
         limits = RoundtableLimits.model_validate(floor.limits)
-        personas = deal_personas(floor)
+        personas = _personas(floor)
         drafts: dict[str, str] = {}
         for round_name in self.rounds(floor.request):
             if drafts and least_overlap(drafts) >= limits.overlap:
@@ -113,31 +183,41 @@ class Roundtable(Format):
                         round_name,
                         template=f"{NAME}/{round_name.split('-')[0]}",
                         limits=TurnLimits(words=limits.words),
-                        opposing=_others(drafts, agent),
+                        opposing=_others(floor, drafts, agent),
                         persona=persona,
                     )
                     for agent, persona in personas.items()
                 )
             )
             drafts = {
-                agent: split_draft(text)[0] if drafts else text
+                agent: final_of(round_name, text)
                 for agent, text in zip(personas, texts, strict=True)
             }
         floor.adjourn()
         await (_judge(floor, drafts) if floor.request.judges else _converge(floor, drafts))
 
 
-def deal_personas(floor: Floor) -> dict[str, str]:
-    """Return each agent's persona: the one asked for, else those of the data file in turn."""
-    known = floor.prompts.data(f"{NAME}/personas", Personas).personas
-    asked = RoundtableOptions.model_validate(floor.request.options).personas
-    rest = [text for name, text in known.items() if name not in asked]
-    dealt = [known.get(name, name) for name in asked] + rest * len(floor.request.sides)
-    return dict(zip(floor.request.sides, dealt, strict=False))
+def final_of(round_name: str, text: str) -> str:
+    """Return an answer without its author's remarks on what changed."""
+    return text if round_name == FIRST else split_draft(text)[0]
 
 
-def _others(drafts: Mapping[str, str], agent: str) -> str:
-    others = (f"Agent {name}:\n{text}" for name, text in drafts.items() if name != agent)
+def _personas(floor: Floor) -> dict[str, str]:
+    dealt = floor.prompts.data(f"{NAME}/personas", Personas).deal(floor.request)
+    return {agent: persona.text for agent, persona in dealt.items()}
+
+
+def _called(floor: Floor, agent: str) -> str:
+    """Return what people call an agent."""
+    return floor.called.get(agent, f"agent {agent}")
+
+
+def _others(floor: Floor, drafts: Mapping[str, str], agent: str) -> str:
+    others = (
+        f"{floor.called.get(name, f'Agent {name}')}:\n{text}"
+        for name, text in drafts.items()
+        if name != agent
+    )
     return "\n\n".join(others)
 
 
@@ -153,7 +233,7 @@ async def _say_saved(floor: Floor, planned: int, overlap: float) -> None:
 async def _converge(floor: Floor, drafts: Mapping[str, str]) -> None:
     """Name the final draft that is most like the others; computed, asked of nobody."""
     overlaps = mean_overlaps(drafts)
-    shares = ", ".join(f"agent {agent} {share:.2f}" for agent, share in overlaps.items())
+    shares = ", ".join(f"{_called(floor, agent)} {share:.2f}" for agent, share in overlaps.items())
     note = f"The final draft that shares most of its words with the others wins: {shares}."
     winner = most_central(drafts)
     verdict = Verdict(winner=winner, valid=0, invalid=0, rubric="convergence", blind=True)
@@ -206,14 +286,14 @@ async def _pick(floor: Floor, number: int, drafts: Mapping[str, str]) -> tuple[s
     await floor.keep(artifacts=[artifact])
     if answer.value is None or best is None:
         return None, "gave no answer that could be read."
-    picked = "calls it a tie" if best == TIE else f"picks agent {best}"
+    picked = "calls it a tie" if best == TIE else f"picks {_called(floor, best)}"
     return best, f"{picked}: {_renamed(floor, answer.value.reasons)}"
 
 
 def _renamed(floor: Floor, reasons: str) -> str:
-    """Return a judge's reasons with the agents' numbers for the names that it read."""
+    """Return a judge's reasons with the names that people know for those that it read."""
     for agent, name in floor.names.items():
-        reasons = reasons.replace(name, f"agent {agent}")
+        reasons = reasons.replace(name, _called(floor, agent))
     return reasons
 
 
@@ -241,15 +321,22 @@ async def _conclude(
     """Keep the result, and show it with the reveal."""
     final = drafts.get(verdict.winner or "")
     label = {None: "No draft was picked", TIE: "The judges call it a tie"}.get(
-        verdict.winner, f"Agent {verdict.winner} has the winning draft"
+        verdict.winner, _winner_title(floor, verdict.winner or "")
     )
     text = f"{note}\n\n{final}" if final else note
     side = verdict.winner if verdict.winner in drafts else None
     report = Report(title=label, text=text, side=side or "judge")
     body = {"winner": verdict.winner, "note": note, "final": final, **detail}
-    body["personas"] = deal_personas(floor)
+    body["personas"] = _personas(floor)
+    if floor.called:
+        body["names"] = dict(floor.called)
     await floor.keep(
         Post(key="roundtable/result", message=report),
         artifacts=[Artifact.of("result", NAME, body)],
         verdict=verdict,
     )
+
+
+def _winner_title(floor: Floor, agent: str) -> str:
+    name = floor.called.get(agent)
+    return f"{name} has the winning answer" if name else f"Agent {agent} has the winning draft"

@@ -160,4 +160,5 @@ class Panel:
             "criteria": self.rubric.criteria,
             "language": language_name(request.language),
             "tie_word": tie_word(request.language),
+            "answers": "A" not in request.sides,  # to a question, not a debate between two sides
         }

@@ -112,6 +112,11 @@ def complete(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Form
             f"The format {script.name} has a fixed number of rounds: leave rounds out. "
             f"Its own options: {', '.join(own) or 'none'}."
         )
+    if script.question and order.stance:
+        raise UsageError(
+            f"A {script.name} debate answers a question, so no one takes a side on it: leave "
+            "stance out."
+        )
     roles = script.roles(own)
     sides, drawn = _seat_contenders(roles, order.models, defaults, seed)
     seats = {seat: model for seat, model in order.models.items() if seat in roles.seats}
@@ -127,7 +132,7 @@ def complete(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Form
         "options": own,
         "rounds": options.rounds or sized.rounds or script.default_rounds,
         "turn_order": script.turn_order or options.turn_order,
-        "stance": script.stance or options.stance,
+        "stance": script.stance or (options.stance and not script.question),
     }
     request = Request(**options.model_dump(exclude={"mirror", "panel"}) | settled)
     _check_ground(order.ground, request.ballot, script)
@@ -221,12 +226,13 @@ def freeze(
         rubric=defaults.rubric or find_rubric(script.rubric),
         blind=request.blind,
     )
+    names = draw_names(tuple(request.sides), seed, spoken_of)
     return Setup(
         request=request,
         format_version=script.version,
         templates=prompts.digest,
         panel=panel,
-        names=draw_names(tuple(request.sides), seed, spoken_of),
+        names=names,
         sampling=dict(defaults.sampling),
         limits=limits,
         seed=seed,
@@ -234,6 +240,7 @@ def freeze(
         cap_usd=defaults.caps.debate_usd,
         chars_per_word=defaults.chars_per_word,
         reply_chars=_reply_chars(defaults, limits),
+        called=script.call(request, prompts, names),
     )
 
 

@@ -129,11 +129,13 @@ class Runner:
             await floor.adjourned()
             if held.done():
                 held.result()
-            read = debate, tuple(floor.turns), prompts, desk.steps, desk.scribe
+            at_hand = prompts, desk.steps, desk.scribe
             # Debates of a version without a summary have no templates for it.
             asked = script.summarised and "jury/summary" in prompts.texts
-            summary = beside.start(summarise(*read)) if asked else None
-            verdict, ballots = await hold_panel(*read)
+            spoken = tuple(floor.turns)
+            summary = beside.start(summarise(debate, spoken, *at_hand)) if asked else None
+            judged = script.judged(spoken, floor.version)
+            verdict, ballots = await hold_panel(debate, judged, *at_hand)
         if summary is not None:
             verdict = verdict.model_copy(update={"summary": summary.result()})
         seal = self.store.journal.record_verdict
@@ -285,6 +287,7 @@ def _invitation(debate: Debate) -> tuple[Post, ...]:
         ballot=request.ballot,
         mirrored=debate.mirror is not None,
         stances=request.stances,
+        names=debate.setup.called,
     )
     vote = Post(key="vote", message=invite)
     return (vote, _ask_for_stance(debate, after=True)) if request.stance else (vote,)

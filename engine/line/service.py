@@ -313,6 +313,7 @@ def _announce(new: NewDebate, expected: Estimate) -> Post:
         rehearsal=new.setup.rehearsal,
         stances=request.stances,
         length=request.length,
+        names=new.setup.called,
     )
     return Post(key="announcement", message=message)
 

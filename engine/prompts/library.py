@@ -34,6 +34,7 @@ SPOKEN = frozenset(
 )
 JUDGED = frozenset(
     {"topic", "conditions", "stances", "rounds", "names", "criteria", "language", "tie_word"}
+    | {"answers"}
 )
 SENT_BACK = frozenset({"jury/retry", "jury/summary_again"})
 # A template is a small program; its expressions can fail.

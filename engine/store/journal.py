@@ -115,6 +115,10 @@ class Journal(Protocol):
     async def judged(self, debate_id: str) -> tuple[Verdict | None, tuple[Ballot, ...]]:
         """Return a debate's verdict and ballots, for the reveal."""
 
+    async def own_verdict(self, debate_id: str, judge: str) -> Verdict | None:
+        """Return the verdict of a format's own judge, who goes by the format's name."""
+        ...
+
     async def turns_held(self, debate_id: str) -> int:
         """Return how many turns a debate has so far."""
 

@@ -362,11 +362,12 @@ class VoteWindow:
         verdict = verdict or NO_VERDICT
         words = await self.store.journal.words_spoken(debate.id)
         interventions = await self.store.votes.interventions(debate.id)
+        own = await self.store.journal.own_verdict(debate.id, debate.request.format)
 
         def conclude(cast: tuple[VoteEvent, ...]) -> Closing:
             tally, stances = tally_of(debate, cast, unread), stances_of(debate, cast, unread)
             closed = _closed(debate, tally, early)
-            message = reveal_of(debate, tally, verdict, ballots, calls, usd, stances, unread)
+            message = reveal_of(debate, tally, verdict, ballots, calls, usd, stances, unread, own)
             reveal = Post(key="reveal", message=message)
             decided = _decide(debate, stances, verdict)
             usual = (closed, reveal, *_tell(decided))
@@ -414,6 +415,7 @@ def _ask_again(debate: Debate) -> tuple[Post, ...]:
         minutes=request.again_minutes,
         ballot=request.ballot,
         stances=request.stances,
+        names=debate.setup.called,
     )
     return (Post(key="again", message=invite),)
 
@@ -500,6 +502,7 @@ def reveal_of(
     usd: float | None,
     stances: tuple[Vote, ...] = (),
     unread: frozenset[Question] = NONE,
+    own: Verdict | None = None,
 ) -> Reveal:
     """Return the reveal of a closed vote."""
     return Reveal(
@@ -522,6 +525,8 @@ def reveal_of(
         unread=Question.VOTE in unread,
         criteria=_unusual(debate),
         stances=debate.request.stances,
+        names=debate.setup.called,
+        own=own,
     )
 
 

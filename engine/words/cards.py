@@ -51,6 +51,7 @@ JURY_SOME = "{fewest} to {most} of {n} jurors read it {how}"
 JURY_SINGLE = "a single juror reads it {how}"
 BLIND = {True: "blind", False: "with names"}
 BOTH_ORDERS = ", in both orders"
+AT_THE_TABLE = "{names} answer the question, each alone, then read one another and revise"
 VOTE_LASTS = ("the vote lasts {n} minute", "the vote lasts {n} minutes")
 WORDS = "{words} words"
 WORDS_OF = "{words} of {limit} words"
@@ -104,6 +105,7 @@ TURN_OF_UNKNOWN = "{seat} · {round} · turn {number}"
 STANCE_LASTS = ("The debate begins in {n} second.", "The debate begins in {n} seconds.")
 INVITE = "Vote"
 INVITE_ASKS = "**Who debated better?**"
+INVITE_ASKS_ANSWERS = "**Which final answer is best?**"
 INVITE_TERMS = "{lasts}; {quorum}."
 INVITE_MIRRORED = "It closes together with the vote on the mirrored debate."
 QUORUM = ("{n} vote makes it count", "{n} votes make it count")
@@ -113,7 +115,7 @@ STANCE_AFTER = "After the debate"
 STANCE_ASKS = "Where do you stand?"
 AGAIN = "Now that you know the models"
 AGAIN_ASKS = (
-    "**Who debated better?** You now know the models and the result. Answer again, even if you "
+    "{asks} You now know the models and the result. Answer again, even if you "
     "have not changed your mind. Your vote above stays unchanged."
 )
 AGAIN_LASTS = "You can answer for {lasts}."
@@ -192,6 +194,10 @@ def _terms(debate: Announcement) -> Iterator[str]:
     yield ""
     if debate.stances:
         yield from (ARGUES.format(side=s, stance=said) for s, said in debate.stances.items())
+    elif debate.names:
+        yield AT_THE_TABLE.format(
+            names=" · ".join(f"**{debate.names[s]}**" for s in debate.contenders)
+        )
     else:
         yield " · ".join(SIDES.get(s) or SIDE.format(side=s) for s in debate.contenders)
     yield SETTING.format(
@@ -261,7 +267,9 @@ def _turn(turn: TurnPost) -> Card:
 def turn_title(turn: TurnPost) -> str:
     """Return the title of a turn: speaker, round and number."""
     template = TURN if turn.total else TURN_OF_UNKNOWN
-    return template.format(seat=turn.seat, round=turn.round, number=turn.number, total=turn.total)
+    return template.format(
+        seat=turn.name or turn.seat, round=turn.round, number=turn.number, total=turn.total
+    )
 
 
 def _used(turn: TurnPost) -> str:
@@ -296,7 +304,7 @@ def broken_rule(broken: Violation) -> str:
 
 
 def _invite(invite: VoteInvite) -> Card:
-    paper = BallotPaper(INVITE_ASKS, invite.options, invite.ballot, stances=invite.stances)
+    paper = _vote_on(invite)
     small = invite_terms(invite)
     return Card(INVITE, "vote", ballot=paper, small=small, buttons=_buttons(paper))
 
@@ -319,11 +327,17 @@ def _stance(invite: StanceInvite) -> Card:
 
 
 def _again(invite: AgainInvite) -> Card:
-    minutes = invite.minutes
-    paper = BallotPaper(AGAIN_ASKS, invite.options, invite.ballot, stances=invite.stances)
+    paper, minutes = _vote_on(invite), invite.minutes
+    paper = paper._replace(asks=AGAIN_ASKS.format(asks=paper.asks))
     lasts = plural(HOURS, minutes / 60) if minutes >= 60 else plural(MINUTES_LEFT, minutes)
     small = AGAIN_LASTS.format(lasts=lasts)
     return Card(AGAIN, "vote", ballot=paper, small=small, buttons=_buttons(paper))
+
+
+def _vote_on(invite: VoteInvite | AgainInvite) -> BallotPaper:
+    asks = INVITE_ASKS_ANSWERS if invite.names else INVITE_ASKS
+    captions = {**invite.stances, **invite.names}
+    return BallotPaper(asks, invite.options, invite.ballot, stances=captions)
 
 
 def _buttons(paper: BallotPaper) -> tuple[Button, ...]:

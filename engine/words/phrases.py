@@ -22,6 +22,7 @@ SOON = "less than a minute"
 MINUTES = ("about {n} minute", "about {n} minutes")
 COST = "{usd:.2f} USD (at most {most:.2f})"
 COST_UNKNOWN = "cost unknown"
+NONE_GOOD = "none is good"
 OPTIONS = {
     "tie": "tie",
     "weak": "both weak",
@@ -42,6 +43,7 @@ HOW_TO_VOTE: Mapping[BallotKind, str] = {
 FILE_LEFT_OUT = "(File not shown: {name})"
 TOPIC_HINT = "A motion to argue for and against"
 REVIEW_HINT = "{code}: who debated better?"
+REVIEW_HINT_ANSWERS = "{code}: which final answer is best?"
 COMMAND_BUG = (
     "That is a bug in Rostrum; the details are in its log. Please let the people who run it know."
 )
@@ -53,7 +55,14 @@ def plural(forms: tuple[str, str], n: float, **more: object) -> str:
 
 
 def option_name(option: str, stances: Mapping[str, str] = NO_STANCES) -> str:
-    """Return the display name of a ballot option, with the stance that it is for."""
+    """Return the display name of a ballot option, with the stance that it is for.
+
+    Where agents answer a question, `stances` holds their names instead.
+    """
+    if any(side.isdigit() for side in stances):
+        return stances.get(option) or (
+            NONE_GOOD if option == "weak" else OPTIONS.get(option, option)
+        )
     if option in stances:
         return SIDE_AND_STANCE.format(side=option, stance=stances[option])
     side = SIDE_OF_THUMB.get(option, "")
@@ -62,10 +71,15 @@ def option_name(option: str, stances: Mapping[str, str] = NO_STANCES) -> str:
 
 def sided(side: str, stances: Mapping[str, str]) -> str:
     """Return a side in bold, with a few words of its stance."""
-    bold = f"**{side}**"
-    if side not in stances:
+    bold = f"**{stances.get(side, side) if side.isdigit() else side}**"
+    if side not in stances or side.isdigit():
         return bold
     return SIDE_IN_BRACKETS.format(side=bold, stance=headline(stances[side], BRIEF_STANCE))
+
+
+def review_hint(code: str, names: Mapping[str, str]) -> str:
+    """Return what a menu asks of a revealed debate; `names` are those of agents who answered."""
+    return (REVIEW_HINT_ANSWERS if names else REVIEW_HINT).format(code=code)
 
 
 def rehearsed(who: Rehearsal) -> str:

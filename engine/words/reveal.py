@@ -8,7 +8,15 @@ from engine.debate import Criterion
 from engine.judging import TIE, Persuasion, Verdict
 from engine.messages import JurorLine, Reveal
 from engine.text import headline
-from engine.words.phrases import BRIEF_STANCE, COST_UNKNOWN, option_name, plural, rehearsed, sided
+from engine.words.phrases import (
+    BRIEF_STANCE,
+    COST_UNKNOWN,
+    NO_STANCES,
+    option_name,
+    plural,
+    rehearsed,
+    sided,
+)
 
 ASIDE = {
     "channel": "This debate's thread takes no messages, so the result is shown here.",
@@ -52,6 +60,13 @@ SINGLE = "a single juror"
 JUROR = "- `{juror}`: {readings}"
 READING = "{verdict} (read {order})"
 READING_INVALID = "invalid, {problem} (read {order})"
+FROM = "from {name} on"
+RECONCILED = {
+    "convergence": "The table's result is **{own}** and the jury's **{panel}**: the first is the "
+    "answer that shares most words with the others, and the jury judged which answer is best.",
+    "best_draft": "The table's own judges picked **{own}** and the jury **{panel}**: the first "
+    "named one best answer, and the jury added up marks for each criterion.",
+}
 CONTRADICTORY = "contradicts its own scores"
 RECUSED = "; not counted, as it is related to a debater"
 IN_SHORT = "**In short:** {text}"
@@ -71,8 +86,9 @@ SPENT_USD = "{usd:.4f} USD"
 
 def reveal_lines(reveal: Reveal) -> Iterator[str]:
     """Yield the lines of a reveal; the last has calls and cost."""
+    names, captions = reveal.names, {**reveal.stances, **reveal.names}
     for side, model in reveal.models.items():
-        named = sided(side, reveal.stances)
+        named = sided(side, captions)
         yield (DRAWN if side in reveal.drawn else MODEL).format(side=named, model=model)
     yield from (REPLACED.format(was=was, now=now) for was, now in reveal.replaced)
     if reveal.rehearsal:
@@ -86,10 +102,11 @@ def reveal_lines(reveal: Reveal) -> Iterator[str]:
     if reveal.persuasion is not None and reveal.persuasion.people:
         yield _persuasion(reveal.persuasion)
     yield ""
-    yield _jury(reveal.verdict, reveal.stances)
-    yield from _jurors(reveal.jurors)
+    yield _jury(reveal)
+    yield from _jurors(reveal.jurors, names)
     if reveal.criteria:
         yield _scored(reveal.criteria)
+    yield from _reconciled(reveal)
     yield ""
     yield AGREE[reveal.agree]
     summary = reveal.verdict.summary
@@ -103,21 +120,23 @@ def reveal_lines(reveal: Reveal) -> Iterator[str]:
 
 def _people(reveal: Reveal) -> Iterator[str]:
     tally, contenders = reveal.tally, tuple(reveal.models)
-    said = PEOPLE.format(counts=_counts(tally.counts))
+    said = PEOPLE.format(counts=_counts(tally.counts, reveal.names))
     if tally.share is not None and tally.low is not None and tally.high is not None:
         bounds = {"low": 100 * tally.low, "high": 100 * tally.high}
-        said += "; " + SHARE.format(side=contenders[0], share=100 * tally.share, **bounds)
+        said += "; " + SHARE.format(
+            side=option_name(contenders[0], reveal.names), share=100 * tally.share, **bounds
+        )
     yield said
     if reveal.unread:
         yield UNREAD
         return
     if tally.gold != tally.counts:
-        yield GOLD.format(counts=_counts(tally.gold))
+        yield GOLD.format(counts=_counts(tally.gold, reveal.names))
     yield plural(GAPS, reveal.gaps) if reveal.gaps else _human_winner(reveal)
 
 
-def _counts(counts: dict[str, int]) -> str:
-    return " · ".join(f"{option_name(option)} {n}" for option, n in counts.items())
+def _counts(counts: dict[str, int], names: Mapping[str, str] = NO_STANCES) -> str:
+    return " · ".join(f"{option_name(option, names)} {n}" for option, n in counts.items())
 
 
 def _human_winner(reveal: Reveal) -> str:
@@ -128,7 +147,7 @@ def _human_winner(reveal: Reveal) -> str:
         return NO_QUORUM
     if tally.winner == TIE:
         return PEOPLE_TIED
-    return PEOPLE_CHOSE.format(winner=sided(tally.winner, reveal.stances))
+    return PEOPLE_CHOSE.format(winner=sided(tally.winner, {**reveal.stances, **reveal.names}))
 
 
 def _persuasion(persuasion: Persuasion) -> str:
@@ -136,18 +155,19 @@ def _persuasion(persuasion: Persuasion) -> str:
     return plural(MOVED, persuasion.people, moved=sum(moved.values()), counts=_counts(moved))
 
 
-def _jury(verdict: Verdict, stances: Mapping[str, str]) -> str:
-    stance = stances.get(verdict.winner or "")
+def _jury(reveal: Reveal) -> str:
+    verdict, names = reveal.verdict, reveal.names
+    stance = reveal.stances.get(verdict.winner or "")
     own = (JURY_STANCE.format(stance=headline(stance, BRIEF_STANCE)),) if stance else ()
-    said = ", ".join((*own, *_details(verdict)))
+    said = ", ".join((*own, *_details(verdict, names)))
     if verdict.winner is None:
         return JURY_NOTHING.format(problem=verdict.problem, detail=said)
     template = JURY_TIED if verdict.winner == TIE else JURY_CHOSE
-    return template.format(winner=verdict.winner, detail=said)
+    return template.format(winner=option_name(verdict.winner, names), detail=said)
 
 
-def _details(verdict: Verdict) -> Iterator[str]:
-    chances = [CHANCE.format(side=side, p=p) for side, p in verdict.p.items()]
+def _details(verdict: Verdict, names: Mapping[str, str]) -> Iterator[str]:
+    chances = [CHANCE.format(side=option_name(side, names), p=p) for side, p in verdict.p.items()]
     if verdict.single:
         yield SINGLE
     # With two sides the second chance is 1 minus the first.
@@ -172,19 +192,34 @@ def _scored(criteria: Sequence[Criterion]) -> str:
     return SCORED.format(names=", ".join(named))
 
 
-def _jurors(lines: Iterable[JurorLine]) -> Iterator[str]:
+def _jurors(lines: Iterable[JurorLine], names: Mapping[str, str]) -> Iterator[str]:
     """Yield a line for each juror: both readings of one that read twice."""
     by_juror: dict[str, list[JurorLine]] = {}
     for line in lines:
         by_juror.setdefault(line.juror, []).append(line)
     for juror, read in by_juror.items():
-        readings = "; ".join(map(_reading, read))
+        readings = "; ".join(_reading(one, names) for one in read)
         yield JUROR.format(juror=juror, readings=readings) + (RECUSED if read[0].recused else "")
 
 
-def _reading(line: JurorLine) -> str:
+def _reading(line: JurorLine, names: Mapping[str, str]) -> str:
     order = ", ".join(line.order)
+    if names:  # each juror reads them all, from another one on
+        order = FROM.format(name=option_name(line.order[0], names))
     if line.verdict is None:
         return READING_INVALID.format(problem=line.problem, order=order)
-    said = READING.format(verdict=option_name(line.verdict), order=order)
+    said = READING.format(verdict=option_name(line.verdict, names), order=order)
     return f"{said}, {CONTRADICTORY}" if line.contradictory else said
+
+
+def _reconciled(reveal: Reveal) -> Iterator[str]:
+    """Yield how the format's own result and the panel's can differ, where they do."""
+    own, panel = reveal.own, reveal.verdict
+    if own is None or None in (own.winner, panel.winner) or own.winner == panel.winner:
+        return
+    if template := RECONCILED.get(own.rubric):
+        yield ""
+        yield template.format(
+            own=option_name(own.winner or "", reveal.names),
+            panel=option_name(panel.winner or "", reveal.names),
+        )

@@ -204,7 +204,7 @@ async def _ends_within(line: Running, debate_id: str, seconds: float) -> bool:
         ("structured", "Decision briefing"),
         ("audited", "Scorecard"),
         ("team", "Scoreboard"),
-        ("roundtable", "winning draft"),
+        ("roundtable", "winning answer"),
     ],
 )
 async def test_live_scores_are_read_before_the_reveal_and_name_no_model(

@@ -383,16 +383,29 @@ class TestPreference:
         votes = [make_vote(n, option) for n, option in enumerate(options)]
         assert rows("preference", make_record(votes=votes)) == []
 
-    def test_between_many_the_winner_is_set_beside_each(self) -> None:
+    def test_of_many_answers_the_best_is_set_beside_the_weakest(self) -> None:
         sides = {str(n): Model.parse(f"rehearsal/m{n}") for n in (1, 2, 3)}
-        turns = [make_turn(n, f"By {n}.", side=str(n), seat=str(n)) for n in (1, 2, 3)]
-        votes = [make_vote(n, option) for n, option in enumerate("2231")]
-        made = rows("preference", make_record(make_debate(sides=sides), turns=turns, votes=votes))
-        assert [(row["chosen_side"], row["rejected_side"]) for row in made] == [
-            ("2", "1"),
-            ("2", "3"),
+        told = {"draft": "Draft by {}.", "revision-1": "By {}.\n\n---\n\nI narrowed it."}
+        turns = [
+            make_turn(n, text.format(n), side=str(n), seat=str(n), round=name, step=f"{name}/{n}")
+            for name, text in told.items()
+            for n in (1, 2, 3)
         ]
-        assert all("By 2." in row["chosen"][0]["content"] for row in made)
+        for options, weakest in (("22211", "3"), ("22213", "1")):
+            votes = [make_vote(n, option) for n, option in enumerate(options)]
+            debate = make_debate(sides=sides, topic="Why tea?", conditions="At home.")
+            (row,) = rows("preference", make_record(debate, turns=turns, votes=votes))
+            assert (row["chosen_side"], row["rejected_side"]) == ("2", weakest)
+            assert row["prompt"] == [{"role": "user", "content": "Why tea?\n\nAt home."}]
+            assert row["chosen"] == [{"role": "assistant", "content": "By 2."}]
+            assert row["rejected"] == [{"role": "assistant", "content": f"By {weakest}."}]
+            assert row["chosen_drafts"] == [{"round": "draft", "text": "Draft by 2."}]
+            assert row["rejected_drafts"] == [{"round": "draft", "text": f"Draft by {weakest}."}]
+
+    def test_a_duel_has_no_drafts(self) -> None:
+        votes = [make_vote(n, option) for n, option in enumerate("AAB")]
+        (row,) = rows("preference", make_record(votes=votes))
+        assert row["chosen_drafts"] is row["rejected_drafts"] is None
 
     def test_who_said_nothing_is_compared_with_nobody(self) -> None:
         assert rows("preference", make_record(turns=[make_turn(1)])) == []

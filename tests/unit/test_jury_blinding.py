@@ -270,7 +270,7 @@ def _prompt(order: tuple[str, ...], *, blind: bool = True) -> str:
     scribe = Scribe("Is side A's work worth it?", "Only Türkiye", Cast(NAMES, MODELS, blind))
     transcript = scribe.lay_out(TURNS)
     arranged = transcript.arrange([NAMES[side] for side in order])
-    return load_prompts().render("jury/transcript", **arranged._asdict())
+    return load_prompts().render("jury/transcript", answers=False, **arranged._asdict())
 
 
 def test_no_canary_reaches_a_jurors_prompt() -> None:
@@ -311,12 +311,13 @@ def test_simultaneous_turns_are_marked_so() -> None:
 
 def test_the_ballot_comes_last_and_asks_for_json_by_neutral_name() -> None:
     prompts = load_prompts()
-    system = prompts.render("jury/system", criteria=DEBATE.criteria)
+    system = prompts.render("jury/system", criteria=DEBATE.criteria, answers=False)
     assert "not whose position is right" in system
     assert "logic (30 %): 1 = full of gaps, 10 = flawless" in system
     ask = prompts.render(
         "jury/ballot", names=("Plover", "Heron"), criteria=DEBATE.criteria, language="tr",
         tie_word="beraberlik",
+        answers=False,
     )  # fmt: skip
     assert "JSON" in ask
     assert ask.index('"Plover": {') < ask.index('"Heron": {')

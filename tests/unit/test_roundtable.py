@@ -5,10 +5,21 @@ from __future__ import annotations
 import orjson
 import pytest
 
-from engine.debate import Scores, TurnOrder
+from adapters.discord import render as discord
+from adapters.discord.payload import Payload as DiscordPayload
+from adapters.slack import render as slack
+from adapters.slack.payload import Payload as SlackPayload
+from engine.blinding.transcript import Round, Speech
+from engine.debate import BallotKind, Model, Scores, Turn, TurnOrder
 from engine.errors import ModelError, UsageError
 from engine.formats import find_format
-from engine.messages import Notice, Report
+from engine.formats.roundtable import NAME_CHARS
+from engine.judging import Tally, Verdict
+from engine.jury.rubric import find_rubric
+from engine.messages import JurorLine, Notice, Report, Reveal, TurnPost, VoteInvite
+from engine.prompts.library import load_prompts
+from engine.votes.questions import vote_options
+from engine.words.reveal import reveal_lines
 from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for, survives_every_death
 
 
@@ -172,14 +183,14 @@ async def test_without_judges_the_draft_most_like_the_others_wins_after_the_vote
     await hold(setup_for("roundtable"), desk)
     (post,) = desk.held
     assert isinstance(post.message, Report)
-    assert post.message.title == "Agent 2 has the winning draft"
+    assert post.message.title == "Sceptic has the winning answer"
     assert "tea is warm and good" in post.message.text
     assert "winning" not in desk.shown
     verdict = desk.notes[-1].verdicts["roundtable"]
     assert (verdict.winner, verdict.rubric, verdict.valid) == ("2", "convergence", 0)
     result = desk.artifacts["result"].body
     assert result["final"] == "tea is warm and good"
-    assert "agent 1 0.40, agent 2 0.47, agent 3 0.27" in str(result["note"])
+    assert "Practitioner 0.40, Sceptic 0.47, Historian 0.27" in str(result["note"])
     assert "make it work on Monday" in str(result["personas"])
     assert not [step for step in desk.asked if step.startswith("judge")]
 
@@ -240,7 +251,7 @@ async def test_readers_are_told_agents_and_not_the_names_that_judges_read() -> N
     await hold(setup, desk)
     (post,) = desk.held
     assert isinstance(post.message, Report)
-    assert "Judge 1 picks agent 2: agent 2 is clearer than agent 1." in post.message.text
+    assert "Judge 1 picks Sceptic: Sceptic is clearer than Practitioner." in post.message.text
 
 
 @pytest.mark.parametrize("best", [("1", "2"), ("tie", "tie")])
@@ -297,3 +308,209 @@ async def test_a_draft_over_its_words_is_sent_back_once_and_then_kept_and_marked
 
 async def test_killed_at_every_step_it_ends_the_same() -> None:
     assert await survives_every_death(setup_for("roundtable", options={"judges": 2})) == 11
+
+
+# --- it answers a question -----------------------------------------------------------------
+
+
+def test_agents_have_names_in_the_language_of_the_debate() -> None:
+    for language, names in (
+        ("en", ["Practitioner", "Sceptic", "Historian"]),
+        ("de-AT", ["Praxis", "Zweifel", "Geschichte"]),
+        ("es", ["Práctica", "Duda", "Historia"]),
+        ("tr", ["Uygulamacı", "Kuşkucu", "Tarihçi"]),
+        ("zh", ["实践者", "怀疑者", "历史学者"]),
+        ("fi", ["Practitioner", "Sceptic", "Historian"]),
+    ):
+        assert list(setup_for("roundtable", language=language).called.values()) == names
+
+
+@pytest.mark.parametrize(
+    ("personas", "names", "texts"),
+    [
+        ('"a nurse, tired", economist', ["a nurse, tired", "Economist"], ["a nurse, tired"]),
+        ("“Nurse: nights, wards” , sceptic", ["Nurse", "Sceptic"], ["nights, wards"]),
+        ("'a, b',„c, d“,«e, f»", ["a, b", "c, d", "e, f"], ["a, b", "c, d", "e, f"]),
+        ("a nurse's aide, sceptic", ["a nurse's aide", "Sceptic"], ["a nurse's aide"]),
+        (["a nurse, tired", "b"], ["a nurse, tired", "b"], ["a nurse, tired", "b"]),
+        ("sceptic, sceptic", ["Sceptic", "Sceptic 2"], []),
+        ("**bold** <@1>, x", ["bold 1", "x"], []),
+    ],
+)
+async def test_personas_may_hold_commas_and_bear_names(
+    personas: object, names: list[str], texts: list[str]
+) -> None:
+    setup = setup_for("roundtable", options={"personas": personas})
+    assert list(setup.called.values())[: len(names)] == names
+    desk = await hold(setup, RehearsedDesk(twist=draft_of))
+    for agent, text in enumerate(texts, 1):
+        assert f"Your way of looking at things: {text}\n" in desk.said_to(f"turn/draft/{agent}")
+
+
+def test_a_long_description_gets_a_drawn_name_and_no_name_tells_a_model() -> None:
+    long = "somebody who has worked on night trains for thirty years"
+    models = {"1": Model.parse("rehearsal/maple")}
+    setup = setup_for("roundtable", options={"personas": f"{long}, maple fan"}, models=models)
+    assert setup.called["1"] == setup.names["1"]
+    assert "maple" not in setup.called["2"].lower()
+    assert len(set(setup.called.values())) == 3
+
+
+async def test_agents_read_one_another_by_the_names_that_people_read() -> None:
+    desk = await hold(setup_for("roundtable"), RehearsedDesk(twist=draft_of))
+    asked = desk.asked["turn/revision-1/1"][-1].content
+    assert "Sceptic:\nDraft draft of agent2." in asked
+    assert "Agent 2" not in asked
+    titles = [post.message.name for post in desk.posts if isinstance(post.message, TurnPost)]
+    assert titles[:3] == ["Practitioner", "Sceptic", "Historian"]
+
+
+def test_the_panel_reads_final_answers_alone() -> None:
+    script = find_format("roundtable")
+
+    def said(number: int, agent: str, round_name: str, text: str) -> Turn:
+        step = f"turn/{round_name}/{agent}"
+        return Turn(
+            step=step,
+            seat=agent,
+            side=agent,
+            round=round_name,
+            number=number,
+            place=1,
+            text=text,
+            words=1,
+            limit=9,
+            model="m",
+        )
+
+    turns = [
+        said(1, "1", "draft", "First."),
+        said(2, "2", "draft", "Only --- one."),
+        said(3, "1", "revision-1", "Last.\n\n---\n\nI agree with the Sceptic."),
+    ]
+    read = script.judged(turns, script.version)
+    assert [(turn.side, turn.round, turn.text) for turn in read] == [
+        ("1", "final answer", "Last."),
+        ("2", "final answer", "Only --- one."),
+    ]
+    assert script.judged(turns, 1) == tuple(turns)
+
+
+def test_jurors_mark_answers_and_no_debating() -> None:
+    setup = setup_for("roundtable")
+    assert setup.panel.rubric == "answers"
+    prompts = load_prompts()
+    rubric = find_rubric(setup.panel.rubric, setup.panel.criteria)
+    told = {
+        "topic": "> Why tea?",
+        "conditions": "",
+        "names": ("Heron", "Plover"),
+        "criteria": rubric.criteria,
+        "language": "English",
+        "tie_word": "tie",
+        "stances": {},
+        "rounds": (Round("final answer", (Speech("Heron", "written at the same time", "> A."),)),),
+    }
+    parts = ("system", "transcript", "ballot")
+    sent = "\n".join(prompts.render(f"jury/{part}", answers=True, **told) for part in parts)
+    assert "# The answers to judge\n\nThe question:\n> Why tea?" in sent
+    assert "agent whose answer is best" in sent
+    assert "correctness" in sent
+    for word in ("debate", "side", "spoke", "contender", "draft"):
+        assert word not in sent.lower(), word
+    duel = "\n".join(prompts.render(f"jury/{part}", answers=False, **told) for part in parts)
+    assert "the contender that debated better" in duel
+
+
+def test_nobody_takes_a_side_on_a_question() -> None:
+    with pytest.raises(UsageError, match="answers a question, so no one takes a side"):
+        setup_for("roundtable", stance=True)
+    assert not setup_for("roundtable").request.stance
+
+
+async def test_the_result_names_who_the_drafts_are_by() -> None:
+    desk = await hold(setup_for("roundtable"), RehearsedDesk(twist=draft_of))
+    body = desk.artifacts["result"].body
+    assert body["names"] == {"1": "Practitioner", "2": "Sceptic", "3": "Historian"}
+    (post,) = desk.held
+    assert isinstance(post.message, Report)
+    assert "Sceptic 0." in post.message.text
+
+
+def reveal_with(own: Verdict | None, panel: str | None) -> str:
+    """Return a roundtable's reveal, whose own verdict and the panel's are these."""
+    names = {"1": "Practitioner", "2": "Sceptic", "3": "Historian"}
+    reveal = Reveal(
+        topic="Why tea?",
+        models=dict.fromkeys(names, "near/ana"),
+        tally=Tally(
+            counts={"1": 1, "2": 3, "3": 0, "tie": 0, "weak": 1},
+            gold={"1": 1, "2": 3, "3": 0, "tie": 0, "weak": 1},
+            quorum_met=True,
+            winner="2",
+        ),
+        verdict=Verdict(winner=panel, p={"1": 0.5, "2": 0.3, "3": 0.2}, valid=3, invalid=0),
+        jurors=(JurorLine(juror="near/j1", verdict="1", order=("2", "3", "1")),),
+        agree=False,
+        usd=0.1,
+        calls=13,
+        names=names,
+        own=own,
+    )
+    return "\n".join(reveal_lines(reveal))
+
+
+def own(winner: str | None, rubric: str) -> Verdict:
+    """Return a verdict of the table's own."""
+    return Verdict(winner=winner, valid=0, invalid=0, rubric=rubric)
+
+
+def test_the_reveal_reads_with_names() -> None:
+    said = reveal_with(None, "1")
+    assert "**Sceptic** was `near/ana`" in said
+    assert "Practitioner 1 · Sceptic 3 · Historian 0 · tie 0 · none is good 1" in said
+    assert "People chose **Sceptic**." in said
+    assert "**Jury: Practitioner** (p(Practitioner) 0.50, p(Sceptic) 0.30" in said
+    assert "- `near/j1`: Practitioner (read from Sceptic on)" in said
+
+
+@pytest.mark.parametrize("rubric", ["convergence", "best_draft"])
+def test_the_tables_result_and_the_panels_are_reconciled_where_they_differ(rubric: str) -> None:
+    said = reveal_with(own("3", rubric), "1")
+    (line,) = [line for line in said.splitlines() if "**Historian** and the jury" in line]
+    assert "**Practitioner**" in line
+    for same in (own("1", rubric), own(None, rubric), None):
+        assert "and the jury" not in reveal_with(same, "1")
+    assert "and the jury" not in reveal_with(own("3", rubric), None)
+
+
+NINE = {
+    str(n): f"{n}: a name as long as it may be"[:NAME_CHARS].ljust(NAME_CHARS, "x")
+    for n in range(1, 10)
+}
+
+
+@pytest.mark.parametrize("kind", list(BallotKind))
+def test_nine_agents_with_long_names_fit_on_every_platform(kind: BallotKind) -> None:
+    options = vote_options(tuple(NINE))
+    invite = VoteInvite(options=options, minutes=30, quorum=5, ballot=kind, names=NINE)
+    (part,) = discord.parts(invite, "stem")
+    body = DiscordPayload.of(part).body
+    rows = body["components"]
+    assert len(rows) <= 5
+    for row in rows:
+        assert len(row["components"]) <= 5
+        assert all(len(button["label"]) <= 80 for button in row["components"])
+    text = body["embeds"][0]["description"]
+    assert "Which final answer is best?" in text
+    assert len(text) <= 4096
+    assert kind is not BallotKind.OPEN or all(name in text for name in NINE.values())
+    assert len(options) <= 20  # reactions of one message on Discord
+    (part,) = slack.parts(invite, "stem")
+    payload = SlackPayload.of(part)
+    for block in payload.blocks:
+        elements = block.get("elements", ()) if block["type"] == "actions" else ()
+        assert len(elements) <= 25
+        assert all(len(one["text"]["text"]) <= 75 for one in elements)
+        written = block.get("text", "")
+        assert len(written if isinstance(written, str) else written["text"]) <= 3000

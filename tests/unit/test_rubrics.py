@@ -90,7 +90,7 @@ def test_a_broken_file_is_refused_in_one_sentence(text: str, said: str) -> None:
 
 def test_a_juror_is_told_each_criterion_with_its_range() -> None:
     prompts, rubric = load_prompts(), read_rubric(OWN, "file")
-    told = prompts.render("jury/system", criteria=rubric.criteria)
+    told = prompts.render("jury/system", criteria=rubric.criteria, answers=False)
     assert "with an integer:" in told
     assert (
         "- feasibility (75 %): could it be done with what exists? 0 = a wish, "
@@ -99,11 +99,11 @@ def test_a_juror_is_told_each_criterion_with_its_range() -> None:
     assert "- kosten-nutzen (25 %): 1 is the lowest, 10 the highest" in told
     ask = prompts.render(
         "jury/ballot", names=("Plover", "Heron"), criteria=rubric.criteria, language="en",
-        tie_word="tie",
+        tie_word="tie", answers=False,
     )  # fmt: skip
     assert '"Plover": { "feasibility": <0-20>, "kosten-nutzen": <1-10> }' in ask
     assert "All scores are whole numbers, each within the range given." in ask
-    six = prompts.render("jury/system", criteria=CLASSIC_SIX.criteria)
+    six = prompts.render("jury/system", criteria=CLASSIC_SIX.criteria, answers=False)
     assert "with an integer from 0 to 20:" in six
     assert "- counter-arguments (17 %): 0 = ignores the other side, 20 =" in six
 
