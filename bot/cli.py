@@ -380,6 +380,17 @@ def bench_start(
 
 
 @bench.command()
+def prompts(
+    words: Annotated[int, typer.Option(min=1, max=5000, help="Words per turn.")] = 400,
+) -> None:
+    """Show what share of a debate's input is billed, by each provider's caching rule."""
+    from bot.bench.prompts import run_prompts
+    from bot.exits import run
+
+    run(lambda: run_prompts(words))
+
+
+@bench.command()
 def jury(
     debates: Annotated[int, typer.Option(min=1, help="Debates that count, per seed.")] = 600,
     seeds: Annotated[int, typer.Option(min=1, help="Installations per world.")] = 48,
