@@ -190,6 +190,9 @@ STEP: Column[Any] = Column(
 SPENT: tuple[Column[Any], ...] = (
     Column("tokens_in", WHOLE, "tokens that the call read; null if the backend does not say",
            "usage.tokens_in", "backend", "tokens"),
+    Column("tokens_cached", WHOLE,
+           "of them, those from the backend's cache; null if the backend does not say",
+           "usage.tokens_cached", "backend", "tokens"),
     Column("tokens_out", WHOLE, "tokens that the call wrote; null if the backend does not say",
            "usage.tokens_out", "backend", "tokens"),
     Column("latency_s", REAL, "time of the successful call; null without one",

@@ -234,13 +234,14 @@ class TestTurns:
         call = make_call(
             "turn/opening/A",
             finish="length",
-            usage=Usage(tokens_in=11, tokens_out=22),
+            usage=Usage(tokens_in=11, tokens_cached=8, tokens_out=22),
             latency=3.5,
         )
         turn = make_turn(1, "Ask <@123456789> now.", limit=0)
         (row,) = rows("turns", make_record(turns=[turn], calls=[call]))
         assert (row["text"], row["word_limit"]) == ("Ask [mention] now.", None)
         assert (row["tokens_in"], row["tokens_out"], row["latency_s"]) == (11, 22, 3.5)
+        assert row["tokens_cached"] == 8
         assert (row["stop_reason"], row["prompt_hash"]) == ("length", "hash of turn/opening/A")
         assert (row["model_asked"], row["model_answered"]) == ("rehearsal/maple", "maple-2026")
         assert (row["shortened"], row["thumbs_up"]) == (False, None)
