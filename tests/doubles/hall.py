@@ -18,18 +18,13 @@ from engine.judging import Vote
 from engine.line.intake import Defaults, Order
 from engine.line.service import Service
 from engine.ports import Audience, Clock, Inbound, Listener, Models, Venue, VenueLimits
-from engine.store import Caps, DebateRecord, ExportFilter
+from engine.store import DebateRecord, ExportFilter
 from tests.doubles.joined import joined
 from tests.doubles.memory.venue import MemoryVenue, StoredMessage
+from tests.sample import NO_CAPS as NO_CAPS
 
 LOBBY = "lobby"
 QUICK = VenueLimits(typing_seconds=0.02, send_seconds=0.2)
-NO_CAPS = Caps(
-    debate_usd=None,
-    community_daily_usd=None,
-    user_daily_debates=None,
-    max_live_per_community=None,
-)
 DEFAULTS = Defaults(
     topic="Tea is better than coffee",
     models=(Model.parse("rehearsal/maple"), Model.parse("rehearsal/willow")),

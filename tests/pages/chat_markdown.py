@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
+import asyncio
 import html
 import re
-from collections.abc import Callable, Iterator
+import tempfile
+from collections.abc import Callable, Coroutine, Iterator
 from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 FENCE = "```"
 INLINE: tuple[tuple[str, str], ...] = (
@@ -58,3 +65,15 @@ def _clock(moment: int) -> str:
 
 def _place(name: str) -> str:
     return f"<a># {html.escape(name)}</a>"
+
+
+def write_page(
+    platform: str, hold: Callable[[Path], Coroutine[Any, Any, T]], draw: Callable[[T], str]
+) -> None:
+    """Hold a debate and write its page, as the command line says."""
+    parser = argparse.ArgumentParser(description=f"A debate as {platform} shows it")
+    parser.add_argument("page", type=Path)
+    page = parser.parse_args().page
+    with tempfile.TemporaryDirectory() as folder:
+        held = asyncio.run(hold(Path(folder)))
+    page.write_text(draw(held), encoding="utf-8")

@@ -6,10 +6,7 @@ Discord's own client. It is for looking at, and for the picture in docs/discord.
 
 from __future__ import annotations
 
-import argparse
-import asyncio
 import html
-import tempfile
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,7 +16,7 @@ from adapters.storage.migrate import migrate
 from tests.doubles.discord import DiscordServer, Rates
 from tests.doubles.discord.refusals import Json
 from tests.doubles.discord.state import Message
-from tests.pages.chat_markdown import to_html
+from tests.pages.chat_markdown import to_html, write_page
 from tests.scenario.discord_stage import OPTIONS, DiscordStage, ended, until, voting
 
 TOPIC = "Remote work is more productive than working from an office"
@@ -138,15 +135,5 @@ class Page:
         return to_html(text, lambda id: self._discord.world.channel(id).name)
 
 
-def main() -> None:
-    """Hold a debate and write its page."""
-    parser = argparse.ArgumentParser(description="A debate as Discord shows it")
-    parser.add_argument("page", type=Path)
-    page = parser.parse_args().page
-    with tempfile.TemporaryDirectory() as folder:
-        discord = asyncio.run(hold(Path(folder)))
-    page.write_text(Page(discord).html(), encoding="utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    write_page("Discord", hold, lambda discord: Page(discord).html())

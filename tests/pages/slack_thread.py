@@ -6,11 +6,8 @@ Slack's own client. It is for looking at, and for the picture in docs/slack.md.
 
 from __future__ import annotations
 
-import argparse
-import asyncio
 import html
 import re
-import tempfile
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,7 +18,7 @@ from adapters.storage.migrate import migrate
 from tests.doubles.slack import Rules, SlackServer
 from tests.doubles.slack.refusals import Json
 from tests.doubles.slack.state import Message
-from tests.pages.chat_markdown import to_html
+from tests.pages.chat_markdown import to_html, write_page
 from tests.pages.discord_thread import SHORT, TOPIC, VOTES
 from tests.scenario.discord_stage import OPTIONS, until
 from tests.scenario.slack_stage import SlackStage, ended, voting
@@ -123,15 +120,5 @@ def _reactions(message: Message) -> Iterator[str]:
         yield f"<span class=reaction>{EMOJIS[name]} {len(held)}</span>"
 
 
-def main() -> None:
-    """Hold a debate and write its page."""
-    parser = argparse.ArgumentParser(description="A debate as Slack shows it")
-    parser.add_argument("page", type=Path)
-    page = parser.parse_args().page
-    with tempfile.TemporaryDirectory() as folder:
-        slack = asyncio.run(hold(Path(folder)))
-    page.write_text(Page(slack).html(), encoding="utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    write_page("Slack", hold, lambda slack: Page(slack).html())

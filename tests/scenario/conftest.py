@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
+import engine.delivery.outbox
 from adapters.models.attempts import RetryPolicy
 from adapters.models.backends import Backend
 from adapters.models.router import open_models
@@ -25,12 +26,13 @@ from engine.line.intake import Defaults, Order
 from engine.line.service import Service, Started
 from engine.ports import VenueLimits
 from engine.prompts.library import Prompts
-from engine.store import Caps, DebateRecord, ExportFilter
+from engine.store import DebateRecord, ExportFilter
 from tests.doubles.desk import conclude
-from tests.doubles.hall import has_ended
+from tests.doubles.hall import Hall, has_ended
 from tests.doubles.joined import joined
 from tests.doubles.memory.venue import MemoryVenue, StoredMessage
 from tests.doubles.model_server import Body, ModelServer
+from tests.sample import NO_CAPS as NO_CAPS
 
 if TYPE_CHECKING:
     from tests.doubles.discord import DiscordServer
@@ -46,12 +48,6 @@ PLAIN_SEED = 1  # of a debate whose panel is not audited
 PRICE = Price(usd_in=1.0, usd_out=2.0)
 QUICK = RetryPolicy(tries=3, first_wait=0.001, longest_wait=0.002, max_retry_after=0.2)
 SWIFT = VenueLimits(typing_seconds=0.05, send_seconds=0.1)
-NO_CAPS = Caps(
-    debate_usd=None,
-    community_daily_usd=None,
-    user_daily_debates=None,
-    max_live_per_community=None,
-)
 LIMITS: Mapping[str, float] = {
     "words": 500,
     "arguments": 3,
@@ -252,6 +248,18 @@ def discord(stage: DiscordStage) -> DiscordServer:
 def slack(stage: SlackStage) -> SlackServer:
     """The platform of a stage on Slack."""
     return stage.slack
+
+
+@pytest.fixture
+def hall(database_url: str) -> Hall:
+    """A hall on which no process runs yet."""
+    return Hall(database_url)
+
+
+@pytest.fixture
+def swift(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let deliverers look at once for what is waiting."""
+    monkeypatch.setattr(engine.delivery.outbox, "LOOK_SECONDS", 0.02)
 
 
 @pytest.fixture

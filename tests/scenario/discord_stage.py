@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any, TypeVar
+from typing import Any
 
 from pydantic import SecretStr
 
@@ -31,8 +31,8 @@ from engine.judging import Question
 from engine.ports import VenueLimits, utc_now
 from tests.doubles.discord import DiscordServer, Interaction
 from tests.doubles.discord.state import Channel, Message
+from tests.doubles.waiting import until as until
 
-T = TypeVar("T")
 SWIFT = VenueLimits(typing_seconds=0.1, send_seconds=1.0, state_seconds=0.05)
 OPTIONS = {"A": "🅰️", "B": "🅱️", "tie": "🤝", "weak": "🚫"}
 MODELS = "rehearsal/maple, rehearsal/willow"
@@ -192,14 +192,6 @@ async def pass_deadline(url: str) -> None:
     ago = utc_now() - timedelta(hours=1)
     await database.run("UPDATE debates SET vote_deadline = :ago WHERE status = 'voting'", ago=ago)
     await database.close()
-
-
-async def until(look: Callable[[], T | None], seconds: float = 30.0) -> T:
-    """Wait until something is there, and return it."""
-    async with asyncio.timeout(seconds):
-        while not (found := look()):  # noqa: ASYNC110 - what is there is looked at, not told
-            await asyncio.sleep(0.01)
-    return found
 
 
 def counted(reveal: Message) -> dict[str, int]:

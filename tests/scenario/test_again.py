@@ -23,11 +23,6 @@ ANN = "190384756102938475"
 BALLOTS = list(BallotKind)
 
 
-@pytest.fixture
-def hall(database_url: str) -> Hall:
-    return Hall(database_url)
-
-
 def asking(minutes: float = 60, ballot: BallotKind = BallotKind.OPEN) -> Defaults:
     asked = {"again": True, "again_minutes": minutes, "ballot": ballot}
     return DEFAULTS.model_copy(update=asked)

@@ -22,11 +22,6 @@ def _each_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine.floor.drafts, "UPDATE_SECONDS", 0.0)
 
 
-@pytest.fixture
-def hall(database_url: str) -> Hall:
-    return Hall(database_url)
-
-
 def posted(hall: Hall) -> dict[tuple[str, str], str]:
     """Return what was posted of each turn, by seat and round."""
     turns = [(TURN.match(stored.body), stored.body) for stored in hall.thread()]

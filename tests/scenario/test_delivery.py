@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -23,6 +22,7 @@ from engine.store import DeliveryState, Intent
 from engine.votes.questions import vote_options
 from tests.doubles.hall import DEFAULTS, QUICK, Hall, with_sides
 from tests.doubles.memory.venue import Fault, StoredMessage
+from tests.doubles.waiting import until
 
 BRIEF = DEFAULTS.model_copy(update={"vote_minutes": 0.002})
 TALKATIVE = with_sides("maple?words=1400&over=always", "willow").model_copy(
@@ -31,10 +31,7 @@ TALKATIVE = with_sides("maple?words=1400&over=always", "willow").model_copy(
 REFUSAL = VenueError("The platform refused the message; grant the right to post.")
 
 
-@pytest.fixture
-def hall(database_url: str, monkeypatch: pytest.MonkeyPatch) -> Hall:
-    monkeypatch.setattr(engine.delivery.outbox, "LOOK_SECONDS", 0.02)
-    return Hall(database_url)
+pytestmark = pytest.mark.usefixtures("swift")
 
 
 async def hold(hall: Hall) -> Debate:
@@ -63,12 +60,6 @@ def turns_in(hall: Hall) -> list[str]:
 
 def posts_asked(hall: Hall) -> int:
     return sum(call.method == "post" for call in hall.venue.seen)
-
-
-async def until(done: Callable[[], bool]) -> None:
-    async with asyncio.timeout(30):
-        while not done():  # noqa: ASYNC110 - what the platform holds rings no bell
-            await asyncio.sleep(0.005)
 
 
 # --- in order ----------------------------------------------------------------------------

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-import engine.delivery.outbox
 from bot.operate import show_debate
 from engine.dataset.writer import export
 from engine.store import ExportFilter
@@ -23,9 +22,7 @@ SECOND = "turn 2 of 8"
 BLOCKS = ("invalid_blocks", "msg_blocks_too_long", "msg_too_long")
 
 
-@pytest.fixture(autouse=True)
-def swift(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine.delivery.outbox, "LOOK_SECONDS", 0.02)
+pytestmark = pytest.mark.usefixtures("swift")
 
 
 @pytest.fixture(autouse=True)

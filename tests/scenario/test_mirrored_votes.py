@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-import engine.delivery.outbox
 from bot.app import App
 from engine.dataset.writer import export
 from engine.debate import Debate, Status
@@ -16,10 +15,7 @@ from engine.store import ExportFilter
 from tests.scenario.chat_stage import Chat
 from tests.scenario.test_export import table
 
-
-@pytest.fixture(autouse=True)
-def swift(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine.delivery.outbox, "LOOK_SECONDS", 0.02)
+pytestmark = pytest.mark.usefixtures("swift")
 
 
 async def pair_of(app: App) -> list[Debate]:

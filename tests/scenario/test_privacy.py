@@ -38,11 +38,6 @@ BOB = "283746501928374650"
 
 
 @pytest.fixture
-def hall(database_url: str) -> Hall:
-    return Hall(database_url)
-
-
-@pytest.fixture
 def file(database_url: str) -> Path:
     return Path(database_url.partition(":///")[2])
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-import engine.delivery.outbox
 from adapters.terminal.render import plain
 from engine.debate import PanelMode, Price, Status
 from engine.errors import BudgetError, UsageError
@@ -53,11 +52,7 @@ def invited(stage: Stage) -> bool:
 # --- resuming ----------------------------------------------------------------------------
 
 
-@pytest.fixture
-def hall(database_url: str, monkeypatch: pytest.MonkeyPatch) -> Hall:
-    """Offer a hall whose deliverers look for what is waiting at once."""
-    monkeypatch.setattr(engine.delivery.outbox, "LOOK_SECONDS", 0.02)
-    return Hall(database_url)
+pytestmark = pytest.mark.usefixtures("swift")
 
 
 async def test_a_closed_debate_whose_reveal_was_never_posted_can_be_resumed(hall: Hall) -> None:

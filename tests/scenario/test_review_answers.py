@@ -24,11 +24,6 @@ BOB = ANN.model_copy(update={"user": "bob"})
 STRANGER = ANN.model_copy(update={"community": "guild"})
 
 
-@pytest.fixture
-def hall(database_url: str) -> Hall:
-    return Hall(database_url)
-
-
 def commands_of(session: Session) -> Commands:
     return Commands(session.service, session.store, DEFAULTS, "1.2.3", b"key")
 

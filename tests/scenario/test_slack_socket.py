@@ -6,7 +6,7 @@ What was missed is recovered when the connection is back, which is looked at bef
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 
 import aiohttp
 import pytest
@@ -14,6 +14,7 @@ import pytest
 from bot.app import App
 from engine.judging import How, VoteEvent
 from tests.doubles.slack import Rules, SlackServer
+from tests.doubles.waiting import until_true
 from tests.scenario.discord_stage import free_port, until
 from tests.scenario.slack_stage import SlackStage, voting
 
@@ -22,13 +23,6 @@ from tests.scenario.slack_stage import SlackStage, voting
 async def stage(database_url: str) -> AsyncIterator[SlackStage]:
     async with SlackServer(rules=Rules.generous()) as slack:
         yield SlackStage(database_url, slack, ping=0.2)
-
-
-async def until_true(look: Callable[[], Awaitable[bool]], seconds: float = 20.0) -> None:
-    """Wait until what is asked for is so."""
-    async with asyncio.timeout(seconds):
-        while not await look():  # noqa: ASYNC110 - what is there is looked at, not told
-            await asyncio.sleep(0.02)
 
 
 async def until_cast(app: App, *options: str) -> tuple[VoteEvent, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -26,6 +26,7 @@ from engine.messages import Arc, ArcPoint, Message, Notice, VoteClosed, VoteInvi
 from engine.ports import Attempt, Call, Part, Venue, VenueLimits, utc_now
 from engine.store import AttemptStart, DeliveryState, Intent, Lease, Post
 from tests.doubles.memory.venue import Fault, MemoryVenue
+from tests.doubles.waiting import until
 from tests.sample import BIRCH, MAPLE, create, new_debate, reveal, speech
 
 QUICK = VenueLimits(typing_seconds=0.02, send_seconds=0.1)
@@ -102,12 +103,6 @@ def said_on(venue: Venue) -> list[str]:
 
 async def let_leases_run_out(office: Office) -> None:
     await office.store.leases.renew("first", -1)
-
-
-async def until(done: Callable[[], object]) -> None:
-    async with asyncio.timeout(30):
-        while not done():  # noqa: ASYNC110 - what the platform holds rings no bell
-            await asyncio.sleep(0.005)
 
 
 # --- promptness --------------------------------------------------------------------------

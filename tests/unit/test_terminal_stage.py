@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import io
 import re
 from dataclasses import replace
@@ -13,6 +12,7 @@ from rich.console import Console
 from adapters.terminal.venue import TerminalVenue
 from engine.messages import Announcement, Message, TurnPost
 from engine.ports import Draft
+from tests.doubles.waiting import until_shown
 from tests.unit.test_terminal_render import ANNOUNCEMENT
 
 POST = TurnPost(
@@ -35,14 +35,6 @@ async def post(venue: TerminalVenue, place: str, message: Message, stem: str) ->
     return await venue.post(place, part)
 
 
-async def until(shown: str, screen: io.StringIO) -> str:
-    for _ in range(500):
-        if shown in screen.getvalue():
-            return screen.getvalue()
-        await asyncio.sleep(0.01)
-    raise AssertionError(f"{shown!r} was not shown in 5 s")
-
-
 def visible(raw: str) -> str:
     """Return what a terminal of unlimited height shows in the end."""
     lines, row = [""], 0
@@ -62,9 +54,9 @@ def visible(raw: str) -> str:
 async def test_a_draft_grows_in_the_colour_of_its_side_with_its_words() -> None:
     venue, screen = opened()
     venue.follow(DRAFT)
-    await until("3 of 500 words", screen)
+    await until_shown("3 of 500 words", screen)
     venue.follow(replace(DRAFT, text="Tea is calmer", words=4))
-    shown = await until("4 of 500 words", screen)
+    shown = await until_shown("4 of 500 words", screen)
     assert BLUE in shown
     assert RED not in shown
     assert "calmer" in visible(shown)
@@ -77,7 +69,7 @@ async def test_the_post_takes_the_place_of_its_draft_and_of_no_other() -> None:
     other = replace(DRAFT, seat="B", side="B", text="Coffee wakes", words=9)
     venue.follow(DRAFT)
     venue.follow(other)
-    await until("Coffee", screen)
+    await until_shown("Coffee", screen)
     await post(venue, "t", POST, "k7f2qz·2")
     shown = visible(screen.getvalue())
     assert "Tea is" not in shown
@@ -91,9 +83,9 @@ async def test_the_post_takes_the_place_of_its_draft_and_of_no_other() -> None:
 async def test_a_draft_that_begins_anew_or_comes_to_nothing_leaves_nothing() -> None:
     venue, screen = opened()
     venue.follow(DRAFT)
-    await until("Tea is", screen)
+    await until_shown("Tea is", screen)
     venue.follow(replace(DRAFT, text="", words=0))
-    await until("0 of 500 words", screen)
+    await until_shown("0 of 500 words", screen)
     assert "Tea is" not in visible(screen.getvalue())
     venue.follow(replace(DRAFT, text="", words=0, dropped=True))
     assert visible(screen.getvalue()).strip() == ""
@@ -103,7 +95,7 @@ async def test_who_writes_is_not_said_to_think() -> None:
     venue, screen = opened()
     venue.follow(DRAFT)
     await venue.typing("t", ["A", "B"])
-    await until("B is thinking…", screen)
+    await until_shown("B is thinking…", screen)
     assert "A, B are" not in screen.getvalue()
     venue.close()
 
@@ -111,9 +103,9 @@ async def test_who_writes_is_not_said_to_think() -> None:
 async def test_a_note_is_above_what_grows() -> None:
     venue, screen = opened()
     venue.follow(DRAFT)
-    await until("Tea is", screen)
+    await until_shown("Tea is", screen)
     venue.note("guest-1 votes")
-    shown = visible(await until("guest-1 votes", screen))
+    shown = visible(await until_shown("guest-1 votes", screen))
     assert shown.index("guest-1 votes") < shown.index("Tea is")
     venue.close()
 
@@ -124,7 +116,7 @@ async def test_long_drafts_show_their_ends_and_fit_the_screen(drafts: int) -> No
     for number in range(1, drafts + 1):
         text = " ".join(f"w{number}-{word}" for word in range(500))
         venue.follow(replace(DRAFT, seat=str(number), side=str(number), text=text))
-    shown = visible(await until(f"w{drafts}-499", screen))
+    shown = visible(await until_shown(f"w{drafts}-499", screen))
     assert f"w{drafts}-0 " not in shown
     assert len(shown.strip().splitlines()) <= 20
     venue.close()
@@ -133,7 +125,7 @@ async def test_long_drafts_show_their_ends_and_fit_the_screen(drafts: int) -> No
 async def test_what_a_model_writes_is_data() -> None:
     venue, screen = opened()
     venue.follow(replace(DRAFT, text="[bold]Tea[/bold] \x1b[2J\x07 :tea:"))
-    shown = await until("[bold]Tea[/bold]", screen)
+    shown = await until_shown("[bold]Tea[/bold]", screen)
     assert "\x1b[2J" not in shown
     assert "\x07" not in shown
     venue.close()
@@ -150,7 +142,7 @@ async def test_of_two_debates_only_the_one_that_is_read_is_seen_growing() -> Non
     venue.turn_to(thread)
     venue.follow(replace(DRAFT, debate="other1", text="Another's"))
     venue.follow(DRAFT)
-    shown = await until("Tea is", screen)
+    shown = await until_shown("Tea is", screen)
     assert "Too early" not in shown
     assert "Another's" not in shown
     venue.watch("")

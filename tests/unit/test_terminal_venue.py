@@ -11,6 +11,7 @@ from adapters.terminal.venue import TerminalVenue
 from engine.errors import VenueError
 from engine.messages import MESSAGE, File, Notice, Report, VoteClosed, VoteInvite
 from engine.ports import Inbound, Part, Reactions, ReactionSeen, VenueLimits
+from tests.doubles.waiting import until_shown
 
 OPTIONS = ("A", "B", "tie", "weak")
 INVITE = VoteInvite(options=OPTIONS, minutes=30, quorum=5)
@@ -25,14 +26,6 @@ def opened(record: Path | None = None, *, tty: bool = False) -> tuple[TerminalVe
     screen = io.StringIO()
     console = Console(file=screen, force_terminal=tty, width=80, color_system="standard")
     return TerminalVenue(console, record=record, limits=VenueLimits(typing_seconds=0.3)), screen
-
-
-async def until(shown: str, screen: io.StringIO) -> None:
-    for _ in range(500):
-        if shown in screen.getvalue():
-            return
-        await asyncio.sleep(0.01)
-    raise AssertionError(f"{shown!r} was not shown in 5 s")
 
 
 async def voting(venue: TerminalVenue) -> str:
@@ -173,7 +166,7 @@ async def test_nothing_to_replay_says_nothing() -> None:
 async def test_who_thinks_is_shown_in_a_terminal_until_the_next_message() -> None:
     venue, screen = opened(tty=True)
     await venue.typing("t", ["A", "[b]B"])
-    await until("A, [b]B are thinking…", screen)
+    await until_shown("A, [b]B are thinking…", screen)
     before = len(screen.getvalue())
     await venue.post("t", part("said"))
     after = screen.getvalue()[before:]
@@ -184,8 +177,8 @@ async def test_who_thinks_is_shown_in_a_terminal_until_the_next_message() -> Non
 async def test_who_thinks_is_forgotten_in_time() -> None:
     venue, screen = opened(tty=True)
     await venue.typing("t", ["A"])
-    await until("A is thinking…", screen)
-    await until("\x1b[?25h", screen)  # the cursor is back
+    await until_shown("A is thinking…", screen)
+    await until_shown("\x1b[?25h", screen)  # the cursor is back
 
 
 async def test_who_thinks_is_not_shown_in_a_file() -> None:
