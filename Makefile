@@ -17,7 +17,7 @@ $(VENV)/made:
 	  { echo "Rostrum needs Python 3.11 or newer; $(PYTHON) is older. Try: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
 	  { echo "$(PYTHON) cannot make a virtual environment. On Debian or Ubuntu: apt install python3-venv" >&2; exit 1; }
-	@echo "Setting up $(VENV) (once)"
+	@echo "Setting up $(VENV) (once, about a minute)"
 	@$(PYTHON) -m venv $(VENV)
 	@touch $@
 
@@ -35,10 +35,10 @@ $(VENV)/dev: $(VENV)/runtime requirements-dev.lock
 demo: $(VENV)/runtime ## a whole debate in the terminal: make demo [OUT=folder] [ARGS="--votes A=3,B=2"]
 	@$(BIN)/rostrum demo --out "$(OUT)" $(ARGS)
 
-docs: $(VENV)/runtime ## write the tables of docs/dataset.md as their columns are declared
+docs: $(VENV)/runtime ## write the tables of docs/dataset.md from the declared columns
 	@$(BIN)/python -m engine.dataset.document docs/dataset.md
 
-schema: $(VENV)/runtime ## write migrations/schema.sql, from which new databases are made
+schema: $(VENV)/runtime ## write migrations/schema.sql, which makes new databases
 	@$(BIN)/python -m adapters.storage.schema
 
 test: $(VENV)/dev ## every test, on WORKERS processes
@@ -47,19 +47,19 @@ test: $(VENV)/dev ## every test, on WORKERS processes
 quick: $(VENV)/dev ## the tests of single modules and ports
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadscope $(ARGS) tests/unit tests/contract
 
-record: $(VENV)/dev ## renew the outputs that tests hold, on purpose
+record: $(VENV)/dev ## renew the recorded outputs in tests/recorded
 	@$(BIN)/python -m pytest --record tests/scenario/test_recorded_outputs.py
 
 bands: $(VENV)/dev ## a million random debates within their calibration bands
 	@SEQUENCES=1000000 $(BIN)/python -m pytest -q tests/unit/test_audited_bands.py
 
-test-datasets: .venv-datasets/made ## whether an export loads in datasets and TRL, which are heavy
+test-datasets: .venv-datasets/made ## check that an export loads in datasets and TRL (a large install)
 	@.venv-datasets/bin/python -m pytest -W ignore $(ARGS) tests/datasets/check_loading.py
 
 .venv-datasets/made: pyproject.toml requirements-datasets.lock
 	@echo "Setting up .venv-datasets (once)"
 	@$(PYTHON) -m venv .venv-datasets
-	@# Without torch, of which TRL needs nothing here; hence without looking for what is missing.
+	@# --no-deps leaves out torch, which TRL does not need here.
 	@.venv-datasets/bin/python -m pip install --quiet --disable-pip-version-check \
 	  --no-deps --require-hashes --requirement requirements-datasets.lock
 	@.venv-datasets/bin/python -m pip install --quiet --disable-pip-version-check \
@@ -92,5 +92,5 @@ lock: $(VENV)/dev ## renew the lock files from pyproject.toml
 	$(BIN)/uv pip compile --universal --generate-hashes --no-emit-index-url --no-header --quiet \
 	  --python-version 3.11 pyproject.toml --group build --group datasets -c requirements.lock -o requirements-datasets.lock
 
-clean: ## remove what the targets above made
+clean: ## remove everything that the targets above made
 	rm -rf $(VENV) .venv-datasets build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

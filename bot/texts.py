@@ -42,7 +42,7 @@ EXPORTING = {
     "PARQUET": "Writing Parquet",
 }
 EXPORTED = "Exported to {out}: {counts}."
-NEXT = """
+NEXT = """\
 {exported}
   {out}/README.md describes it; every juror's ballot is in data/verdicts, every vote in data/votes.
 
