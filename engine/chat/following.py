@@ -36,26 +36,26 @@ async def follow(
     Abnormal is an early end, or a reveal outside its thread.
     """
     bell, clock = context.service.bell, context.service.clock
-    until, told = clock.now() + timedelta(seconds=seconds), False
+    until, followed = clock.now() + timedelta(seconds=seconds), False
     while clock.now() < until:
         status = await status_of(context, person, DebateArgument(debate=code))
         debate = status.debate
         if debate.status in EARLY or status.revealed in ELSEWHERE:
             yield status
             return
-        if debate.thread is not None and not told:
-            told = True
+        if debate.thread is not None and not followed:
+            followed = True
             yield status
         if status.revealed == "thread":
             return
-        topic = "ended" if told else "delivered"
-        await bell.collect(f"{topic}/{debate.id}", _pause(debate.status, told=told))
+        topic = "ended" if followed else "delivered"
+        await bell.collect(f"{topic}/{debate.id}", _pause(debate.status, followed=followed))
 
 
-def _pause(status: Status, *, told: bool) -> float:
+def _pause(status: Status, *, followed: bool) -> float:
     if status is Status.VOTING:
         return VOTE_SECONDS
-    return LATER_SECONDS if told else LOOK_SECONDS
+    return LATER_SECONDS if followed else LOOK_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,5 +82,5 @@ async def _quietly(work: Coroutine[Any, Any, None]) -> None:
         await work
     except RostrumError as error:
         log.warning("private answer lost", why=str(error))
-    except Exception:  # what is told privately is an extra, and the log knows the rest
+    except Exception:  # private updates are an extra; the error is logged
         log.exception("unhandled error in a private answer")

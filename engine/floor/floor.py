@@ -1,7 +1,7 @@
-"""What a format's script may do: let seats speak, ask judges, keep what they find.
+"""What a format's script can do: let seats speak, ask judges, store findings.
 
-On resume the script runs again from the top; steps that are journaled return their stored
-result at once, so a script holds no state of its own and knows nothing of crashes.
+On resume the script runs again from the top, and journaled steps return their stored results at
+once, so scripts have no state of their own and need not handle crashes.
 """
 
 from __future__ import annotations
@@ -36,21 +36,21 @@ T = TypeVar("T")
 U = TypeVar("U")
 S = TypeVar("S", bound=BaseModel)
 
-# Who stands before this speech in a line of concurrent ones; unset outside such a line.
+# The speech before this one among concurrent ones; unset elsewhere.
 _before: ContextVar[asyncio.Future[bool] | None] = ContextVar("before", default=None)
 
 
 class Desk(Caller, Protocol):
-    """What stands behind a floor: the journal and the outbox, or a dry run of both."""
+    """A floor's journal and outbox, or a dry run of both."""
 
     async def room(self) -> None:
-        """Wait until few enough turns are undelivered."""
+        """Wait while too many turns are undelivered."""
 
     async def publish(self, turn: Turn, compose: Callable[[], Post]) -> None:
-        """Keep a turn and queue its post, which is composed only where one is queued."""
+        """Store a turn and queue its post; a dry run does not call `compose`."""
 
     async def keep(self, note: Note) -> None:
-        """Keep what a format finds beside its turns."""
+        """Store a format's findings."""
 
 
 class Floor:
@@ -76,7 +76,7 @@ class Floor:
 
     @property
     def request(self) -> Request:
-        """What was asked for."""
+        """The debate's request."""
         return self._setup.request
 
     @property
@@ -86,22 +86,22 @@ class Floor:
 
     @property
     def limits(self) -> Mapping[str, float]:
-        """The format's own limits, as they were when the debate started."""
+        """The format's own limits at the debate's start."""
         return self._setup.limits
 
     @property
     def prompts(self) -> Prompts:
-        """The templates and data of the format, as they were when the debate started."""
+        """The format's templates and data at the debate's start."""
         return self._prompts
 
     @property
     def live(self) -> bool:
-        """Whether the format's own judge may be read while the debate runs."""
+        """Whether the format's own judge is shown during the debate."""
         return self.request.scores is Scores.LIVE
 
     @property
     def names(self) -> Mapping[str, str]:
-        """The neutral name that judges read for each contender."""
+        """Each contender's neutral name for judges."""
         return self._setup.names
 
     @property
@@ -124,12 +124,11 @@ class Floor:
         opposing: str | None = None,
         **facts: Any,
     ) -> str:
-        """Let a seat speak in a round, and return its text once that is kept and queued.
+        """Let a seat speak in a round, and return its text once it is stored and queued.
 
-        A text over its limits is sent back once to be shortened; what is still over is kept
-        as it is, and marked, up to the debate's cap on a reply. `facts` are further variables of
-        the template. Raises what
-        `Desk.call` does.
+        A text over its limits is sent back once; one that is still over is kept and marked, up
+        to the debate's cap on a reply. `facts` are further variables of the template. Raises
+        what `Desk.call` raises.
         """
         await self._desk.room()
         step = f"turn/{round_name}/{seat}"
@@ -163,10 +162,10 @@ class Floor:
         opposing: str | None = None,
         **facts: Any,
     ) -> Answer[S]:
-        """Let a seat give a structured turn, shown as the Markdown that `show` makes of it.
+        """Let a seat give a structured turn; `show` makes its Markdown.
 
-        An answer with faults is sent back once with the list of them. What is still wrong is
-        recorded as violations; an answer that cannot be read is shown as it was written.
+        An answer with faults is sent back once with a list of them. Remaining faults are recorded
+        as violations; an unreadable answer is shown as written.
         """
         await self._desk.room()
         step = f"turn/{round_name}/{seat}"
@@ -194,14 +193,14 @@ class Floor:
         words_a_minute: float,
         **facts: Any,
     ) -> Turn:
-        """Let a seat speak from what it is told now alone, against the clock.
+        """Let a seat speak without memory, and against the clock.
 
-        Its prompt is these two templates and nothing that it heard before. Nothing is sent
-        back: a speech over its words is overtime, and marked.
+        Its prompt is these two templates, without earlier messages. Nothing is sent back: a
+        speech over its limit is marked as overtime.
         """
         await self._desk.room()
-        told = facts | {"seat": seat, "side": side_of(seat)}
-        variables = self._variables(round_name, limits, None, told)
+        facts |= {"seat": seat, "side": side_of(seat)}
+        variables = self._variables(round_name, limits, None, facts)
         messages = [
             ChatMessage(role="system", content=self._prompts.render(system, **variables)),
             _user(self._prompts.render(template, **variables)),
@@ -229,10 +228,10 @@ class Floor:
         side: str = "",
         **facts: Any,
     ) -> Answer[S]:
-        """Ask a judge or a captain, who knows nothing but these two templates.
+        """Ask a judge or a captain; the prompt is only these two templates.
 
-        A model that cannot be asked gives an answer that says so: no value, and never a score.
-        That is kept, as whoever resumes must not ask again: what was said since goes by it.
+        The answer of a model that cannot be asked has a problem instead of a value or score. It
+        is stored and a resumed debate does not ask again, as later turns rest on it.
         """
         variables = self._variables("", TurnLimits(), None, facts | {"side": side})
         messages = [
@@ -261,50 +260,50 @@ class Floor:
         adjustments: Sequence[Adjustment] = (),
         verdict: Verdict | None = None,
     ) -> None:
-        """Keep what the format found out; posts of its judge wait for the reveal, unless live."""
-        told = tuple(veil_post(post, self._names()) for post in after_vote)
+        """Store findings; posts of the format's judge wait for the reveal, unless live."""
+        veiled = tuple(veil_post(post, self._names()) for post in after_vote)
         note = Note(
             artifacts=tuple(artifacts),
             scores=tuple(scores),
             adjustments=tuple(adjustments),
             verdicts={self.request.format: verdict} if verdict else {},
-            posts=(*at_once, *(told if self.live else ())),
-            held=() if self.live else told,
+            posts=(*at_once, *(veiled if self.live else ())),
+            held=() if self.live else veiled,
         )
         await self._desk.keep(note)
 
     async def tell(self, key: str, text: str) -> None:
-        """Say something to the thread that is no judge's word: a stage begins, calls are saved."""
+        """Post a notice to the thread, such as that a stage begins."""
         await self.keep(at_once=[Post(key=key, message=Notice(text=text))])
 
     def adjourn(self) -> None:
-        """Say that the last turn was spoken: the panel reads while the script's judge does."""
+        """Mark the last turn as spoken: the panel can read while the script's judge does."""
         self._adjourned.set()
 
     async def adjourned(self) -> None:
-        """Wait until the last turn was spoken."""
+        """Wait until the last turn is spoken."""
         await self._adjourned.wait()
 
     def transcript(self) -> str:
-        """Return all that was said, in order and without models' names."""
+        """Return all turns in order, without models' names."""
         return transcribe(self.turns, self._names())
 
     def numbered(self, *numbers: int) -> str:
-        """Return turns under their numbers, all or some, without models' names."""
-        told = [turn for turn in self.turns if not numbers or turn.number in numbers]
-        return transcribe(told, self._names(), numbered=True)
+        """Return all or some turns with their numbers, without models' names."""
+        chosen = [turn for turn in self.turns if not numbers or turn.number in numbers]
+        return transcribe(chosen, self._names(), numbered=True)
 
     async def blinded(self, text: str) -> str:
-        """Return a text as a judge may read it: no names, and contenders by neutral ones."""
+        """Return a text for judges: without models' names, contenders by neutral names."""
         names, hidden = dict(self._setup.names), self._names()
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(BLINDER, blind, text, names, hidden)
 
     async def all_at_once(self, *speeches: Coroutine[Any, Any, T]) -> list[T]:
-        """Run speeches side by side, and post them in the order given.
+        """Run speeches concurrently, and post them in the given order.
 
-        Every call finishes before a failure is raised (the first in order): a sibling that
-        was paid for is journaled, and found again on resume.
+        Every call finishes before the first failure in order is raised: the others are paid for,
+        journaled, and found again on resume.
         """
         loop = asyncio.get_running_loop()
         gates: list[asyncio.Future[bool]] = [loop.create_future() for _ in speeches]
@@ -321,7 +320,7 @@ class Floor:
                     gates[place].set_result(spoken)
 
         try:
-            # Asked by each on its own, they would set out one after the other.
+            # If each speech waited by itself, they would start one by one.
             await self._desk.room()
             line = [stand_in_line(place, speech) for place, speech in enumerate(speeches)]
             results = await asyncio.gather(*line, return_exceptions=True)
@@ -336,7 +335,7 @@ class Floor:
         return spoken
 
     async def together(self, *works: Coroutine[Any, Any, T]) -> list[T]:
-        """Run things side by side, and let all end before a failure (the first) is raised."""
+        """Run things concurrently, and let all end before the first failure is raised."""
         results = await asyncio.gather(*works, return_exceptions=True)
         failed = next((one for one in results if isinstance(one, BaseException)), None)
         if failed is not None:
@@ -346,7 +345,7 @@ class Floor:
     async def both(
         self, first: Coroutine[Any, Any, T], second: Coroutine[Any, Any, U]
     ) -> tuple[T, U]:
-        """Run two things side by side, and let both end before a failure is raised."""
+        """Run two things concurrently, and let both end before a failure is raised."""
         tasks = asyncio.create_task(first), asyncio.create_task(second)
         await asyncio.gather(*tasks, return_exceptions=True)
         return await tasks[0], await tasks[1]
@@ -359,7 +358,7 @@ class Floor:
         role: str,
         cue: Mapping[str, str],
     ) -> Reply:
-        """Ask a seat's model what its history ends with, and add what it says."""
+        """Send a seat's history to its model, and append the reply."""
         model, sampling = self.request.model_of(seat), self._setup.sampling[role]
         reply = await self._desk.call(step, model, history, sampling, cue=cue)
         history.append(ChatMessage(role="assistant", content=reply.text))
@@ -374,15 +373,15 @@ class Floor:
         shape: Shape[S],
         cue: Mapping[str, str],
     ) -> Answer[S]:
-        """Ask for a structured answer, and once more with the list of its faults."""
+        """Ask for a structured answer, and once more with a list of its faults."""
         sampling = self._setup.sampling[role]
         first = await self._desk.call(step, model, history, sampling, schema=shape.schema, cue=cue)
         history.append(ChatMessage(role="assistant", content=first.text))
         answer = read_shape(first, shape)
         if answer.valid:
             return answer
-        told = [fault.what for fault in answer.faults]
-        history.append(_user(self._prompts.render(f"{self.request.format}/again", faults=told)))
+        faults = [fault.what for fault in answer.faults]
+        history.append(_user(self._prompts.render(f"{self.request.format}/again", faults=faults)))
         second = await self._desk.call(
             f"{step}/again", model, history, sampling, schema=shape.schema, cue=cue
         )
@@ -438,7 +437,7 @@ class Floor:
         shown = turn.model_dump(
             include={"side", "seat", "round", "number", "words", "limit", "violations"}
         )
-        # Voters are blind as jurors are; the record keeps what was really said.
+        # Voters are as blind as jurors; the record keeps the original.
         text = scrub(turn.text, self._names() | {turn.model})
         if words_a_minute:
             shown["seconds"] = round(60 * turn.words / words_a_minute)
@@ -458,7 +457,7 @@ class Floor:
 
     def _history(self, seat: str, variables: Mapping[str, Any]) -> list[ChatMessage]:
         if seat not in self._histories:
-            # The same for both sides, so that a provider's prompt cache serves both.
+            # The same for both sides, for the provider's prompt cache.
             text = self._prompts.render(f"{self.request.format}/system", **variables)
             self._histories[seat] = [ChatMessage(role="system", content=text)]
         return self._histories[seat]
@@ -488,7 +487,7 @@ class Floor:
 
 
 def _stances(given: Mapping[str, str]) -> dict[str, Any]:
-    """Return what templates say of each side's stance, in the asker's own words or without."""
+    """Return the templates' words for each side's stance."""
     stances = {side: guard(text) for side, text in given.items()}
     if not stances:
         stands = {"A": "in favour of the motion", "B": "against the motion"}
@@ -503,13 +502,9 @@ def _cue(kind: str, seat: str, variables: Mapping[str, Any]) -> dict[str, str]:
     words, stances = variables["limits"].words, variables["stances"]
     said = {"stance": stances[seat[:1]], "thesis": stances["A"]} if seat[:1] in stances else {}
     own = {"kind": kind, "seat": seat, "side": seat[:1], "words": str(words or "")}
-    return own | said | _plain(variables)
+    plain = {name: value for name, value in variables.items() if isinstance(value, str)}
+    return own | said | plain | {"language": variables["language_code"]}
 
 
 def _user(text: str) -> ChatMessage:
     return ChatMessage(role="user", content=text)
-
-
-def _plain(variables: Mapping[str, Any]) -> dict[str, str]:
-    plain = {name: value for name, value in variables.items() if isinstance(value, str)}
-    return plain | {"language": variables["language_code"]}

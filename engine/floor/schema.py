@@ -1,6 +1,6 @@
-"""JSON schemas of structured answers, written as they read; keys in the order of the answer.
+"""JSON schemas of structured answers; keys are in the order of the answer.
 
-Every key is required and no other is allowed: that is what strict backends accept.
+Every key is required and no other is allowed, as strict backends demand.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ def record(properties: dict[str, Node]) -> Node:
 
 
 def by_key(keys: Iterable[str], node: Node) -> Node:
-    """Return the schema of an object that has the same thing under each key."""
+    """Return the schema of an object with the same node under each key."""
     return record(dict.fromkeys(keys, node))
 
 
 def prose(least: int, most: int) -> Node:
-    """Return the schema of a text of so many words, as its description says."""
+    """Return the schema of a text; its description says how many words."""
     return TEXT | {"description": f"{least} to {most} words"}
 
 

@@ -1,7 +1,7 @@
-"""A structured answer's shape, and what is wrong with an answer that should have it.
+"""The shape of a structured answer, and an answer's faults.
 
-Pydantic checks the types, the shape's own `check` the rules; both give a list of faults, which is
-sent back to the model.
+Pydantic checks types and the shape's own `check` the rules; the faults of both are sent back to the
+model.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from engine.floor.structured import UnreadableError, read_object
 from engine.ports import AnswerSchema, Reply
 
 UNREADABLE = "unreadable"
-MOST_FAULTS = 12  # sent back at once; more would drown what matters
+MOST_FAULTS = 12  # sent back at once; more would bury the important ones
 
 T = TypeVar("T", bound=BaseModel)
 
 
 class Fault(Value):
-    """One thing that is wrong with an answer; `what` says so to its author.
+    """One fault of an answer; `what` describes it to the author.
 
-    As a violation it was `measured` against a `limit`; without one, occurrences are counted.
+    As a violation it was `measured` against a `limit`; without a limit, occurrences are counted.
     """
 
     kind: str
@@ -38,7 +38,7 @@ class Fault(Value):
 
 
 def is_whole(value: object, low: int, high: int) -> bool:
-    """Tell whether a judge's score is a whole number within its scale."""
+    """Return whether a judge's score is a whole number within its scale."""
     return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
 
 
@@ -49,9 +49,9 @@ def accept(_: object) -> tuple[Fault, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Shape(Generic[T]):
-    """The form of an answer: the type it is read as, the schema it is asked for, its rules.
+    """The form of an answer: its type, the schema sent to the model, and its rules.
 
-    The schema may be stricter than the type, so that what breaks a rule can still be read.
+    The schema may be stricter than the type, so that an answer that breaks a rule is readable.
     """
 
     model: type[T]
@@ -64,7 +64,7 @@ class Answer(Generic[T]):
     """An answer as read; `value` is None if it cannot be read at all.
 
     `replaced` counts the characters that cannot be stored. With several judges the value is the
-    median of their answers, and `opinions` are these, None for one that could not be read.
+    median of their answers, and `opinions` are these, None for an unreadable one.
     """
 
     value: T | None
@@ -87,7 +87,7 @@ class Answer(Generic[T]):
 
     @property
     def violations(self) -> tuple[Violation, ...]:
-        """The rules that it broke; one without a limit appears once, with a count of breaches."""
+        """The broken rules; one without a limit appears once, with a count."""
         counted = Counter(fault.kind for fault in self.faults if not fault.limit)
         return (
             *(Violation(kind=kind, measured=n, limit=0) for kind, n in counted.items()),
@@ -106,17 +106,17 @@ class Answer(Generic[T]):
 
     @property
     def problem(self) -> str:
-        """What is wrong, in one line."""
+        """Its faults, in one line."""
         return "; ".join(fault.what for fault in self.faults)
 
 
 def unanswered(problem: str) -> Answer[T]:
-    """Return the answer of a model that gave none."""
+    """Return an answer that stands for none."""
     return Answer(None, (Fault(kind="unanswered", what=problem),), "")
 
 
 def read_shape(reply: Reply, shape: Shape[T]) -> Answer[T]:
-    """Read a reply as a shape; never raises for what a model wrote."""
+    """Read a reply as a shape; never raises for a model's text."""
     if reply.cut_from:
         most = len(reply.text)
         said = f"the answer has {reply.cut_from} characters, and {most} are read at most"
@@ -140,7 +140,7 @@ def read_shape(reply: Reply, shape: Shape[T]) -> Answer[T]:
 
 
 def kept(answer: Answer[T], name: str, kind: str) -> Artifact:
-    """Return a judge's answer for the record: its value, or its raw text and the problem."""
+    """Return a judge's answer as an artifact: its value, or raw text and problem."""
     if answer.valid and answer.value is not None:
         return Artifact.of(name, kind, answer.value.model_dump(mode="json"))
     raw = {"raw": answer.raw, "problem": answer.problem}
@@ -148,7 +148,7 @@ def kept(answer: Answer[T], name: str, kind: str) -> Artifact:
 
 
 def better(first: Answer[T], second: Answer[T]) -> Answer[T]:
-    """Return the better of two answers: one that can be read, then the one with fewer faults."""
+    """Return the better answer: a readable one, then the one with fewer faults."""
     if second.value is None or first.value is None:
         return second if second.value is not None or first.value is None else first
     return second if len(second.faults) <= len(first.faults) else first

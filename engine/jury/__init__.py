@@ -1,1 +1,1 @@
-"""The blind panel: who sits, what they say, and what it amounts to."""
+"""The blind panel: its jurors, their ballots, and the verdict."""

@@ -1,4 +1,4 @@
-"""What a panel's ballots say together, as a pure function.
+"""A panel's verdict from its ballots, as a pure function.
 
 Two contenders are the special case N = 2 of one formula. A contender's margin m on a ballot is
 its score less the mean of the others'; o is +1 where it was shown first, −1 where last, even
@@ -26,7 +26,7 @@ UNKNOWN = JurorHistory()
 
 
 class Aggregate(NamedTuple):
-    """The panel's verdict, and the ballots with what it made of each."""
+    """The panel's verdict, and the ballots with their signals and weights."""
 
     verdict: Verdict
     ballots: tuple[Ballot, ...]
@@ -36,7 +36,7 @@ class Standing(NamedTuple):
     """A probability for each contender, and by how much the first leads.
 
     `lead` is the signed z of the first contender with two, else of the leader over the second;
-    `order_alone` says that one was dropped because the order of showing could explain it.
+    `order_alone`: a lead was dropped because the order of showing could explain it.
     """
 
     p: dict[str, float]
@@ -119,7 +119,7 @@ def _measure(setup: PanelSetup, ballot: Ballot) -> Ballot:
 
 
 def _settle_pairs(ballots: tuple[Ballot, ...]) -> tuple[Ballot, ...]:
-    """Apply the strict rule: both orders of a juror count, and as a tie when they disagree.
+    """Apply the strict rule: a juror's two orders count, as a tie if they disagree.
 
     A reading whose other order is missing or invalid cannot be checked and weighs nothing.
     """
@@ -141,7 +141,7 @@ def _settle(ballot: Ballot, said: Sequence[str | None]) -> Ballot:
 
 
 def _preference(ballot: Ballot) -> str | None:
-    """Return whom a ballot prefers: its verdict, or its signal where the two contradict."""
+    """Return the preferred contender: the verdict, or the signal if they contradict."""
     if not ballot.contradictory:
         return ballot.verdict
     return max(ballot.signal or {}, key=(ballot.signal or {}).__getitem__)
@@ -185,7 +185,7 @@ def _balance(contenders: tuple[str, ...], ballots: Sequence[Ballot]) -> dict[str
     by_order: dict[tuple[str, ...], list[Ballot]] = defaultdict(list)
     for ballot in ballots:
         by_order[ballot.order].append(ballot)
-    # fmean rounds once, so that the sequence of the ballots cannot show in the result.
+    # fmean rounds once, so that the result does not depend on the ballots' sequence.
     scale = math.sqrt(len(ballots)) * (len(contenders) - 1) / len(contenders)
     return {
         side: scale

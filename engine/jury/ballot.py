@@ -1,7 +1,6 @@
-"""A juror's ballot: the shape it is asked in, and the strict reading of what comes back.
+"""A juror's ballot: its schema, and the strict reading of replies.
 
-A reply that cannot be read is an invalid ballot with a reason. It never becomes a score, a
-vote or a win.
+An unreadable reply is an invalid ballot with a reason. It never becomes a score, vote or win.
 """
 
 from __future__ import annotations
@@ -65,10 +64,10 @@ class Reading(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one reply amounts to.
+    """The reading of one reply.
 
-    `retry` says that the juror is to be asked once more, with `problem` named; the second
-    outcome stands as it is. `scores` and `verdict` are by contender, not by neutral name.
+    `retry`: ask the juror once more, naming the `problem`; the second outcome is final. `scores`
+    and `verdict` are by contender, not by neutral name.
     """
 
     valid: bool
@@ -83,12 +82,12 @@ class Outcome:
 
     @classmethod
     def failed(cls, problem: str) -> Outcome:
-        """Return the outcome of a call that brought no reply at all."""
+        """Return the outcome of a call without a reply."""
         return cls(valid=False, problem=problem)
 
 
 def tie_word(language: str) -> str:
-    """Return the word for a tie in a BCP-47 language, "tie" where it is not known."""
+    """Return the word for a tie in a BCP-47 language, "tie" for unknown ones."""
     return TIE_WORDS.get(language.split("-")[0].lower(), (TIE,))[0]
 
 
@@ -189,7 +188,7 @@ def _read_verdict(value: Any, names: Mapping[str, str]) -> str:
             return side
     if said in _tie_words():
         return TIE
-    raise UnreadableError(f"the verdict “{value[:40]}” names nobody on the ballot")
+    raise UnreadableError(f"the verdict “{value[:40]}” names no one on the ballot")
 
 
 def _read_confidence(value: Any) -> float:
@@ -229,7 +228,7 @@ def make_ballot(
     reply: Reply | None = None,
     prompt_hash: str = "",
 ) -> Ballot:
-    """Join what a ballot's record holds: who, what was said, and what the call took."""
+    """Return a ballot's record: the reading, its outcome, and the call's figures."""
     measured: dict[str, Any] = {}
     if reply is not None:
         measured = {

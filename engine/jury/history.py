@@ -1,7 +1,7 @@
-"""What past ballots teach about jurors: lean, spread, weight, and the panel's slope; pure.
+"""Learns jurors' lean, spread and weight, and the panel's slope, from past ballots; pure.
 
 Everything is fitted at once from all past debates and frozen into the next debate's panel.
-Ballots read with models' names shown teach nothing.
+Ballots of debates that showed models' names are ignored.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ OFFSET_SHRINK = 10  # ballots' worth of the pooled lean and spread
 GOLD_BALLOTS = 150  # human-labelled ballots from which people's votes weigh jurors
 LABELLED_DEBATES = 30  # debates with a human winner from which the slope is fitted
 DEFAULT_SLOPE = 0.9
-SMALLEST_SD = 0.5  # a juror that always gives equal scores must not divide by nothing
-ENOUGH_DEBATES = 10  # for a correlation between jurors that is worth telling
+SMALLEST_SD = 0.5  # avoids a division by zero for a juror with equal scores
+ENOUGH_DEBATES = 10  # for a reliable correlation between jurors
 
 
 class Fit(NamedTuple):
-    """What the next panel is seated with; `correlation` is between two jurors' signals."""
+    """The figures for the next panel; `correlation` is between two jurors' signals."""
 
     history: dict[str, JurorHistory]
     correlation: float | None
@@ -96,8 +96,8 @@ def _first(seen: Sequence[Sequence[_Seen]]) -> list[str | None]:
 def _fit_offsets(seen: Iterable[_Seen]) -> dict[str, JurorHistory]:
     """Return lean and spread of each juror, shrunk toward the pooled ones.
 
-    The pooled ones start at no lean and the usual spread, so that the very first debates do
-    not teach a lean to everybody.
+    The pooled ones start at no lean and the usual spread, so that the first debates do not give
+    every juror a lean.
     """
     jurors: dict[str, _Offsets] = defaultdict(_Offsets)
     for ballot, orientation, margin in seen:
@@ -140,7 +140,7 @@ def _hear_people(
     humans: Sequence[str | None],
     firsts: Sequence[str | None],
 ) -> list[float | None]:
-    """Return what people said of each debate's first side; nothing while labels are few."""
+    """Return people's votes for each debate's first side; none while labels are few."""
     labelled = sum(
         len(heard) for heard, human in zip(voices, humans, strict=True) if human is not None
     )

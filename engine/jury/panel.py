@@ -1,7 +1,7 @@
 """The blind panel: asks jurors in the planned orders until the verdict is clear.
 
-Every reading is a journaled step, so a panel that was interrupted asks only for what is
-missing. Jurors see neither one another nor, unless the debate is not blind, a model's name.
+Every reading is a journaled step, so an interrupted panel asks only for the missing ones. Jurors
+see neither one another nor, unless the debate is not blind, a model's name.
 """
 
 from __future__ import annotations
@@ -40,9 +40,8 @@ async def hold_panel(
 ) -> tuple[Verdict, dict[str, Ballot]]:
     """Return the panel's verdict, and every ballot by the step that gave it.
 
-    A juror that cannot be asked, or answers nothing usable, casts an invalid ballot; it is
-    never a score. Raises what stops a debate: BudgetError, StoppedError, PausedError or
-    LeaseLostError.
+    A juror without a usable answer casts an invalid ballot, never a score. Raises what stops a
+    debate: BudgetError, StoppedError, PausedError or LeaseLostError.
     """
     loop = asyncio.get_running_loop()
     together = debate.request.turn_order is TurnOrder.SIMULTANEOUS
@@ -65,7 +64,7 @@ async def hold_panel(
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """What every reading of one debate shares."""
+    """The shared parts of one debate's readings."""
 
     debate: Debate
     transcript: Transcript
@@ -80,7 +79,7 @@ class Panel:
         return find_rubric(panel.rubric, panel.criteria)
 
     def prepare(self, orders: Iterable[tuple[str, ...]]) -> None:
-        """Make what every juror of an order is sent: once, and shared in prompt caches.
+        """Make the prompt for every juror of an order, once, and so that prompt caches share it.
 
         All of it before the first is asked, so that calls start together.
         """
@@ -99,11 +98,11 @@ class Panel:
                 again = self._again(messages, reply, outcome)
                 second = await self._ask(f"{step}/again", reading, again)
                 judged = self._judge(second)
-                # An answer that only contradicts itself is better than one that says nothing.
+                # A contradictory answer is better than an unreadable one.
                 if judged.valid or not outcome.valid:
                     step, messages, reply, outcome = f"{step}/again", again, second, judged
         except ModelError as error:
-            # What was said before the failure stands, and so does what was wrong with it.
+            # The first answer and its problem stand.
             problem = "; ".join(filter(None, (outcome.problem, str(error))))
             outcome = replace(outcome, problem=problem)
         names = self.debate.setup.names

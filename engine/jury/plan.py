@@ -4,8 +4,8 @@ A panel of every juror (`all`) or of a single one (`one`) is asked for all its r
 each juror in both orders. Otherwise:
 
 Three jurors at once, then one at a time until the signal is clear, six are asked or the roster
-is used up. The plan reads nothing but the frozen setup and the ballots, so a panel that was
-interrupted asks exactly for what is missing.
+is used up. The plan depends only on the frozen setup and the ballots, so an interrupted panel
+asks exactly for the missing readings.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ CLEAR = 1.4  # |z| from which no further juror is asked
 def next_readings(
     setup: PanelSetup, contenders: tuple[str, ...], ballots: Sequence[Ballot]
 ) -> tuple[Reading, ...]:
-    """Return the readings to ask for now, at the same time; none when the panel is complete.
+    """Return the readings to request now, concurrently; none if the panel is complete.
 
     `ballots` are those so far, valid or not, in any sequence. Audits come last, once the
     readings that decide are complete.
@@ -81,7 +81,7 @@ def _count_asked(setup: PanelSetup, deciding: Sequence[Ballot]) -> int:
 
 
 def _due(setup: PanelSetup, contenders: tuple[str, ...], asked: int) -> tuple[Reading, ...]:
-    """Return what is due in any case: the first wave, and in strict mode every second order."""
+    """Return the readings due in any case: the first wave, and in strict mode second orders."""
     orders = rotations(setup, contenders)
     if setup.mode is PanelMode.STRICT:
         jurors = setup.roster[:asked]

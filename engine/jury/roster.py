@@ -1,4 +1,4 @@
-"""Who sits on a debate's panel, and in which sequence its jurors are asked; pure."""
+"""Chooses a debate's jurors, and the sequence in which they are asked; pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine.blinding.vocabulary import kin
 from engine.debate import JurorHistory, Model, PanelMode, PanelSetup
 from engine.jury.rubric import DEBATE, Rubric, own_criteria
 
-TRACKED_AFTER = 30  # ballots from which a juror's measured weight decides its place
+TRACKED_AFTER = 30  # ballots, from which on a juror's measured weight decides its place
 ROTATE_EVERY = 5
 AUDIT_SHARE = 0.1
 
@@ -28,11 +28,11 @@ def seat_panel(
     rubric: Rubric = DEBATE,
     blind: bool = True,
 ) -> PanelSetup:
-    """Return the panel of a debate, everything that it depends on frozen.
+    """Return a debate's panel, complete and frozen.
 
     `roster` is in order of preference; `ordinal` counts the installation's debates; `seed` is the
-    debate's own. Jurors of a debater's family are recused while others exist; when none
-    would be left, nobody is, and `recusal_failed` says so. A panel of one is the first juror alone.
+    debate's own. Jurors of a debater's family are recused, but if none would be
+    left, no one is, and `recusal_failed` is set. A panel of one is the first juror alone.
     """
     known = dict(history or {})
     own = {kin(model.family) for model in debaters}

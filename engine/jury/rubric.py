@@ -1,4 +1,4 @@
-"""What a panel scores: criteria, their weights and ranges, and what the ends of a range mean.
+"""Rubrics: criteria, their weights and ranges, and the meaning of a range's ends.
 
 A few rubrics are built in, by name; an operator's own is a TOML file:
 
@@ -90,7 +90,7 @@ _FORMERLY = {"panel": DEBATE}  # as it is called in the records of earlier versi
 
 
 def find_rubric(name: str, criteria: tuple[Criterion, ...] = ()) -> Rubric:
-    """Return a rubric by name, or as a debate has frozen it. Raises UsageError for an unknown."""
+    """Return a rubric by name, or a debate's frozen one. Raises UsageError if unknown."""
     if criteria:
         return Rubric(name=name, criteria=criteria)
     if rubric := _FORMERLY.get(name) or RUBRICS.get(name):
@@ -99,7 +99,7 @@ def find_rubric(name: str, criteria: tuple[Criterion, ...] = ()) -> Rubric:
 
 
 def own_criteria(rubric: Rubric) -> tuple[Criterion, ...]:
-    """Return what a debate has to freeze of a rubric: nothing of a built-in one."""
+    """Return the criteria that a debate must freeze: none for a built-in rubric."""
     return () if rubric == RUBRICS.get(rubric.name) else rubric.criteria
 
 
@@ -119,20 +119,20 @@ class _Written(Value):
 
 
 def read_rubric(text: str, name: str) -> Rubric:
-    """Read a rubric from TOML; `name` stands in for one that it lacks.
+    """Read a rubric from TOML; `name` is used if the text has none.
 
-    Raises ValueError with the end of a sentence that begins with the file.
+    Raises ValueError; its message continues a sentence that begins with the file.
     """
     try:
-        told = tomllib.loads(text)
+        given = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"which is not valid TOML: {error}") from None
-    name = _check_name(told.pop("name", name), "whose name")
+    name = _check_name(given.pop("name", name), "whose name")
     if name in RUBRICS or name in _FORMERLY:
         raise ValueError(f"whose name “{name}” is that of a built-in rubric; choose another")
-    entries = told.pop("criteria", None)
-    if told:
-        raise ValueError(f"which has an unknown entry “{next(iter(told))}”; leave it out")
+    entries = given.pop("criteria", None)
+    if given:
+        raise ValueError(f"which has an unknown entry “{next(iter(given))}”; leave it out")
     if not isinstance(entries, list) or not 0 < len(entries) <= MOST_CRITERIA:
         raise ValueError(f"which needs 1 to {MOST_CRITERIA} entries [[criteria]]")
     return Rubric(name=name, criteria=_weigh([_read(*entry) for entry in enumerate(entries, 1)]))

@@ -30,8 +30,8 @@ async def summarise(
 ) -> Summary:
     """Return the summary by the roster's last juror, who often reads nothing else.
 
-    One outside 400–600 characters is sent back once; after that it is trimmed, or marked. A juror
-    that cannot be asked leaves none. Raises what stops a debate.
+    One outside 400–600 characters is sent back once; after that it is trimmed, or marked. Without
+    an answer there is none. Raises what stops a debate.
     """
     setup = debate.setup
     juror, sampling = setup.panel.roster[-1], setup.sampling["juror"]
@@ -67,16 +67,17 @@ class _Asking(NamedTuple):
 async def _ask_for(
     debate: Debate, turns: Sequence[Turn], prompts: Prompts, steps: Caller, scribe: Scribe
 ) -> _Asking:
-    """Return what the juror is sent: the transcript that jurors read, and what to write."""
+    """Return the juror's prompt: the transcript for jurors, and the task."""
     setup, request = debate.setup, debate.request
     together = request.turn_order is TurnOrder.SIMULTANEOUS
     lay_out = partial(scribe.lay_out, tuple(turns), simultaneous=together)
     transcript = await asyncio.get_running_loop().run_in_executor(BLINDER, lay_out)
     panel = Panel(debate, transcript, prompts, steps)
     order = rotations(setup.panel, tuple(request.sides))[0]
-    told = panel.variables(order) | {"fewest": FEWEST, "most": MOST}
+    variables = panel.variables(order) | {"fewest": FEWEST, "most": MOST}
     shown, asked, system = (
-        prompts.render(f"jury/{part}", **told) for part in ("transcript", "summary", "summarist")
+        prompts.render(f"jury/{part}", **variables)
+        for part in ("transcript", "summary", "summarist")
     )
     cue = {"kind": STEP, "topic": request.topic, "language": request.language}
     return _Asking(
@@ -89,7 +90,7 @@ async def _ask_for(
 
 
 def _by_side(text: str, names: Mapping[str, str]) -> str:
-    """Return a text as one paragraph, with sides for the names that jurors read."""
+    """Return a text as one paragraph, with sides in place of neutral names."""
     text = " ".join(clean(text).split())
     for side, name in names.items():
         text = text.replace(name, side)

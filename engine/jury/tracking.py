@@ -3,8 +3,8 @@
 A factor model: in every debate a juror's signal is x = λ·T + γ·H + noise, where T is what all
 jurors see, and H what moves a group of them, such as models that learnt from one another. It is
 fitted by expectation and maximisation (Rubin and Thayer 1982) over the ballots that there are. A
-correlation of the ballots themselves would mislead: jurors that are asked late see unclear
-debates alone, where nobody agrees, and a group that errs together looks best to its own members.
+correlation of the ballots themselves would mislead: jurors that are asked late see only
+unclear debates, where jurors disagree, and a group that errs together looks best to its members.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from typing import NamedTuple
 
 SHRINK = 15  # ballots' worth of the pooled loading and noise
 GROUP_SHRINK = 5  # ballots' worth of no group at all
-FEWEST = 3  # debates with others before a juror's tracking is told
+FEWEST = 3  # debates with others before a juror's tracking is reported
 ROUNDS = 20
-LEAST_NOISE = 0.05  # jurors that always say the same must not divide by nothing
+LEAST_NOISE = 0.05  # avoids a division by zero for jurors that always agree
 ANGLES = tuple(step / 10 for step in range(-10, 11))
 FEW_IN_A_GROUP = 2.0  # by how much a direction loses that puts jurors into groups
 CORRELATIONS = (0.05, 0.95)
@@ -41,8 +41,8 @@ class Loading(NamedTuple):
         return math.sqrt(self.common**2 + self.group**2 + self.noise)
 
 
-class Said(NamedTuple):
-    """A debate that people voted on: its likeliest T and H, and what they gave the first side."""
+class VotedDebate(NamedTuple):
+    """A debate with people's votes: its likeliest T and H, and the first side's result."""
 
     t: float
     h: float
@@ -50,7 +50,7 @@ class Said(NamedTuple):
 
 
 class Look(NamedTuple):
-    """How the signals of some jurors tell T and H: their means are linear in the signals."""
+    """How T and H follow from some jurors' signals: their means are linear in these."""
 
     t: tuple[float, ...]
     h: tuple[float, ...]
@@ -107,9 +107,9 @@ def track(
 ) -> dict[str, float]:
     """Return each juror's correlation with what all see, from 0.05 to 0.95.
 
-    `voices` are the signals of each debate by juror, `people` what people said of it: 1, −1, 0
-    for a tie, None. The model leaves open which direction of (T, H) is T. Each is believed as
-    far as people's votes go along with it and few jurors are in a group by it; the mean over
+    `voices` are the signals of each debate by juror, `people` their votes: 1, −1, 0
+    for a tie, None. The model leaves open which direction of (T, H) is T. Each is weighted
+    by how well people's votes fit it and how few jurors it puts into a group; the mean over
     directions is returned. Nothing for jurors that met others in fewer than three debates, or
     when jurors do not agree at all.
     """
@@ -118,7 +118,7 @@ def track(
         return {}
     loadings = _fit(_gather(voices))
     said = [
-        Said(*_tell(heard, loadings), won=(1 + vote) / 2)
+        VotedDebate(*_tell(heard, loadings), won=(1 + vote) / 2)
         for heard, vote in zip(voices, people, strict=True)
         if vote is not None and len(heard) > 1
     ]
@@ -171,7 +171,7 @@ def _fit(courts: Courts) -> dict[str, Loading]:
 
 
 def _look(jurors: Sequence[str], loadings: Mapping[str, Loading]) -> Look:
-    """Return how these jurors' signals tell T and H, which are N(0, 1) before."""
+    """Return how T and H follow from these jurors' signals; their prior is N(0, 1)."""
     known = [loadings[juror] for juror in jurors]
     common = [one.common / one.noise for one in known]
     group = [one.group / one.noise for one in known]
@@ -225,12 +225,12 @@ def _regress(sums: Mapping[str, _Sums], loadings: Mapping[str, Loading]) -> dict
     }
 
 
-def _correlate(loadings: Mapping[str, Loading], said: Sequence[Said]) -> dict[str, float]:
+def _correlate(loadings: Mapping[str, Loading], voted: Sequence[VotedDebate]) -> dict[str, float]:
     """Return each juror's correlation with T, the mean over directions as far as each is likely."""
-    slope = fit_slope([(one.t, one.won) for one in said])
+    slope = fit_slope([(one.t, one.won) for one in voted])
     turned = [{juror: _turn(one, angle) for juror, one in loadings.items()} for angle in ANGLES]
     costs = [
-        _count_group(found.values()) + _count_misses(said, slope, angle)
+        _count_group(found.values()) + _count_misses(voted, slope, angle)
         for angle, found in zip(ANGLES, turned, strict=True)
     ]
     trust = [math.exp(min(costs) - cost) for cost in costs]
@@ -260,11 +260,11 @@ def _tell(heard: Mapping[str, float], loadings: Mapping[str, Loading]) -> tuple[
     return _dot(heard.values(), look.t), _dot(heard.values(), look.h)
 
 
-def _count_misses(said: Iterable[Said], slope: float, angle: float) -> float:
+def _count_misses(voted: Iterable[VotedDebate], slope: float, angle: float) -> float:
     """Return how unlikely people's votes are when T lies at an angle: −log likelihood."""
     along, across = slope * math.cos(angle), slope * math.sin(angle)
     cost = 0.0
-    for t, h, won in said:
+    for t, h, won in voted:
         z = t * along + h * across
         cost += math.log1p(math.exp(-abs(z))) + max(0.0, -z) + (1 - won) * z
     return cost

@@ -1,4 +1,4 @@
-"""Debates of rehearsal models are told apart."""
+"""Debates of rehearsal models are marked."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def upgrade() -> None:
 
 
 def _rehearsed(setup: dict[str, Any]) -> bool:
-    """Tell whether a speaker, judge or juror is on the built-in backend."""
+    """Return whether a speaker, judge or juror is on the built-in backend."""
     request = setup["request"]
     seated = [*request["sides"].values(), *request["seats"].values()]
     seated += [*request["judges"], *setup["panel"]["roster"]]

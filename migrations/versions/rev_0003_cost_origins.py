@@ -1,4 +1,4 @@
-"""Where the cost of each call is known from; of calls from before, nobody kept it."""
+"""The source of each call's cost; unknown for earlier calls."""
 
 from __future__ import annotations
 

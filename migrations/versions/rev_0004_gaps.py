@@ -1,4 +1,4 @@
-"""What is missing of a debate in its thread."""
+"""Parts of a debate that are missing in its thread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Votes say what they rest on, and when people acted."""
+"""Votes say what they were read from, and when people acted."""
 
 from __future__ import annotations
 

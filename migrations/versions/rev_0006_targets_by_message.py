@@ -1,4 +1,4 @@
-"""What a message asks is found by the message alone, as Slack names no thread."""
+"""A message's question is found by the message alone, as Slack does not name the thread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which choices may have been missed when is known to the next process as well."""
+"""Periods in which choices may have been missed are stored for the next process."""
 
 from __future__ import annotations
 

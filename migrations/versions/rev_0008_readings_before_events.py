@@ -1,4 +1,4 @@
-"""What is told after a reading says only when it was done: the reading has seen what came of it."""
+"""An event after a reading only adds its time: the reading has seen its effect."""
 
 from __future__ import annotations
 

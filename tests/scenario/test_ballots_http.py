@@ -87,7 +87,7 @@ class Case(NamedTuple):
     contradictory: bool = False
 
 
-NOBODY = "names nobody on the ballot"
+NO_ONE = "names no one on the ballot"
 CASES = {
     "plain": Case((fair_ballot,), True),
     "prose around it": Case((wrapped("Here I judge: ", "\nThat is all."),), True),
@@ -107,9 +107,9 @@ CASES = {
     "half a point": Case((scored(7.5),) * 2, False, "not an integer"),
     "a score in words": Case((scored("8"),) * 2, False, "not an integer"),
     "a score of 11, then none": Case((scored(11), fair_ballot), True),
-    "a verdict for Side A": Case((voting("Side A"),) * 2, False, NOBODY),
-    "a verdict for a model": Case((voting("ana"),) * 2, False, NOBODY),
-    "both names as verdict": Case((voting("Avocet and Wagtail"),) * 2, False, NOBODY),
+    "a verdict for Side A": Case((voting("Side A"),) * 2, False, NO_ONE),
+    "a verdict for a model": Case((voting("ana"),) * 2, False, NO_ONE),
+    "both names as verdict": Case((voting("Avocet and Wagtail"),) * 2, False, NO_ONE),
     "against its own scores": Case(
         (contradictory,) * 2, True, "weighted score is 3.00 lower", contradictory=True
     ),
