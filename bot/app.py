@@ -73,6 +73,7 @@ def defaults_of(settings: Settings) -> Defaults:
         limits=settings.limits(),
         chars_per_word=settings.chars_per_word,
         reply_chars=settings.reply_chars,
+        topics=settings.topic_list().topics,
         rubric=settings.panel.rubric,
         caps=Caps(**dict(settings.budget)),
     )

@@ -26,6 +26,7 @@ Text = Optional[str]  # noqa: UP045
 Names = Optional[list[str]]  # noqa: UP045
 SEAT = typer.Option(help="Model of one seat or contender, e.g. A2=online/x; repeatable.")
 MIRROR = typer.Option("--mirror", help="Hold it a second time with sides swapped.")
+TOPIC = "The topic, or random for one of the list (default: ROSTRUM_TOPIC)."
 FOR = typer.Option("--for", help="What A argues, if not for the topic; with --against.")
 AGAINST = typer.Option("--against", help="What B argues, if not against the topic.")
 LENGTH = typer.Option(help="short, normal or long; short is read in five minutes.")
@@ -89,7 +90,7 @@ def demo(
 @app.command()
 def debate(
     given: typer.Context,
-    topic: Annotated[Text, typer.Argument(help="The topic (default: ROSTRUM_TOPIC).")] = None,
+    topic: Annotated[Text, typer.Argument(help=TOPIC)] = None,
     stance_a: Annotated[Text, FOR] = None,
     stance_b: Annotated[Text, AGAINST] = None,
     a: Annotated[Text, typer.Option("--a", help="Model of side A, as backend/model.")] = None,
@@ -212,6 +213,17 @@ def check() -> None:
     from bot.exits import run
 
     run(run_check)
+
+
+@app.command()
+def topics(
+    language: Annotated[Text, typer.Option(help="Only topics in this language, e.g. de.")] = None,
+) -> None:
+    """List the topics on offer, and say what is wrong in your file of them."""
+    from bot.exits import run
+    from bot.topics import list_topics
+
+    run(lambda: list_topics(language))
 
 
 @app.command()

@@ -75,8 +75,10 @@ async def run_demo(given: Mapping[str, Any]) -> None:
 def _order(given: Mapping[str, Any]) -> Order:
     """Parse the options, with a built-in topic by default. Raises UsageError."""
     order = order_of(given)
-    check_language(order.language or "")
-    return order.model_copy(update={"topic": order.topic or built_in_topics()[0].text})
+    language = check_language(order.language or "")
+    known = built_in_topics()
+    own = next((topic for topic in known if topic.speaks(language)), known[0])
+    return order.model_copy(update={"topic": order.topic or own.text})
 
 
 async def _make_database(out: Path) -> Path:

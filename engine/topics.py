@@ -1,4 +1,4 @@
-"""The built-in motions, and the ids and dataset splits of topics."""
+"""The topics that debates can be held on, and the ids and splits of any topic."""
 
 from __future__ import annotations
 
@@ -6,24 +6,50 @@ import hashlib
 import hmac
 import tomllib
 import unicodedata
+from collections.abc import Iterable
 from functools import lru_cache
 from importlib.resources import files
 
 from engine.debate import Value
 
+RANDOM = "random"  # asks for a topic of the list
+LONGEST_STANCE = 200  # characters
+
 
 class Topic(Value):
-    """A motion, with suitable conditions."""
+    """A topic to offer, with conditions that go well with it.
+
+    The stances are what the sides argue, if that is not for and against it; `language` is a BCP-47
+    code.
+    """
 
     text: str
     conditions: str = ""
+    stance_a: str = ""
+    stance_b: str = ""
+    language: str = "en"
+
+    def speaks(self, language: str) -> bool:
+        """Return whether it is in a language, whatever the region."""
+        return self.language.split("-")[0].lower() == language.split("-")[0].lower()
 
 
 @lru_cache(maxsize=1)
 def built_in_topics() -> tuple[Topic, ...]:
-    """Return the built-in motions."""
+    """Return the built-in topics, in the order of their languages."""
     data = tomllib.loads(files("engine").joinpath("topics.toml").read_text(encoding="utf-8"))
-    return tuple(Topic.model_validate(entry) for entry in data["topics"])
+    names = {"for": "stance_a", "against": "stance_b"}
+    return tuple(
+        Topic(**{names.get(key, key): value for key, value in entry.items()}, language=language)
+        for language, entries in data.items()
+        for entry in entries
+    )
+
+
+def find_topic(topics: Iterable[Topic], text: str) -> Topic | None:
+    """Return the offered topic of a text, if it is one."""
+    wanted = fold_topic(text)
+    return next((topic for topic in topics if fold_topic(topic.text) == wanted), None)
 
 
 SPLITS = ("train", "validation", "test")

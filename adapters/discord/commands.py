@@ -251,7 +251,8 @@ class DebateCommands(app_commands.Group):
 
     @start.autocomplete("topic")
     async def _topics(self, interaction: Interaction, typed: str) -> Choices:
-        return _listed(topic_choices(typed))
+        topics = self._desk.commands.defaults.topics
+        return _listed(topic_choices(typed, topics, interaction.locale.value))
 
     @start.autocomplete("format")
     async def _formats(self, interaction: Interaction, typed: str) -> Choices:

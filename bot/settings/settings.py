@@ -54,9 +54,11 @@ from bot.settings.sources import (
     read_layers,
     variable,
 )
+from bot.settings.topics_file import TopicList, read_topics
 from engine.debate import REHEARSAL, Length, Model, Scores, TurnOrder
 from engine.errors import SettingsError
 from engine.options import nearest
+from engine.topics import built_in_topics
 
 REHEARSAL_MODELS = "rehearsal/maple, rehearsal/cedar, rehearsal/oak, rehearsal/larch"
 REHEARSAL_JURORS = (
@@ -123,6 +125,7 @@ class Settings(BaseSettings):
     chars_per_word: float = Field(1.5, gt=0, allow_inf_nan=False)
     reply_chars: int = Field(40_000, ge=1_000, le=1_000_000)
     templates_dir: Path | None = None
+    topics_file: Path | None = None
 
     discord: DiscordSettings = DiscordSettings()
     slack: SlackSettings = SlackSettings()
@@ -160,6 +163,12 @@ class Settings(BaseSettings):
     def endpoints(self) -> tuple[Backend, ...]:
         """Return the configured backends, with presets applied. Raises SettingsError."""
         return tuple(Backend.of(name, **dict(given)) for name, given in self.backends.items())
+
+    def topic_list(self) -> TopicList:
+        """Return the topics of the operator's file, or the built-in ones."""
+        if self.topics_file is None:
+            return TopicList(built_in_topics())
+        return read_topics(self.topics_file)
 
     def limits(self) -> dict[str, dict[str, float]]:
         """Return the limits of every format that has any, by format."""
@@ -206,6 +215,19 @@ def examine_settings(
     heads = {bad.path[0] for bad in unread if bad.path}
     found = [*unread, *(bad for bad in wrong if not heads & set(bad.path))]
     return settings, [bad.sentence for bad in found]
+
+
+def load_topics() -> tuple[Path | None, TopicList]:
+    """Read the topics that debates are offered, and the file that they are from, if any.
+
+    Whatever else is set may be wrong. Raises SettingsError for a file that cannot be read.
+    """
+    given, _ = read_layers(Settings, ENV_FILE, TOML_FILE)
+    named = [one.value for one in given if one.path == ("topics_file",)]
+    if not named:
+        return None, TopicList(built_in_topics())
+    file = Path(str(named[-1]))
+    return file, read_topics(file)
 
 
 def load_store_settings() -> Settings:
@@ -272,6 +294,7 @@ def _contradictions(settings: Settings) -> Iterator[Wrong]:
         for sentence in faults_of(name, given.preset, given.base_url, given.api_key):
             yield Wrong(("backends",), sentence)
     yield from _unknown_backends(settings)
+    yield from _topic_faults(settings)
     for sentence in _slack_faults(settings):
         yield Wrong(("slack", "secret_key"), sentence)
     limits = settings.structured
@@ -294,6 +317,14 @@ def _contradictions(settings: Settings) -> Iterator[Wrong]:
             f"ROSTRUM_TEMPLATES_DIR names {settings.templates_dir}, which is not a folder; "
             "create it or leave the setting out.",
         )
+
+
+def _topic_faults(settings: Settings) -> Iterator[Wrong]:
+    try:
+        faults = settings.topic_list().faults
+    except SettingsError as error:
+        faults = (str(error),)
+    yield from (Wrong(("topics_file",), fault) for fault in faults)
 
 
 def _unknown_backends(settings: Settings) -> Iterator[Wrong]:

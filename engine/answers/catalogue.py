@@ -13,6 +13,8 @@ from engine.words.phrases import plural
 DEBATERS = "**Debaters**"
 JURORS = "**Jurors**"
 NONE = "none"
+STANCES = " · A: {a} · B: {b}"
+OTHER_TOPICS = "In other languages: {counted}."
 FORMAT = ("- `{name}`: {n} contender", "- `{name}`: {n} contenders")
 FORMAT_OPTIONS = "{format}; options {options}"
 HELP = (
@@ -38,14 +40,24 @@ class ModelsAnswer(Answer):
 
 
 class TopicsAnswer(Answer):
-    """The built-in topics."""
+    """The topics on offer; `others` counts those in other languages."""
 
     topics: tuple[Topic, ...]
+    others: tuple[tuple[str, int], ...] = ()
 
     def say(self, chat: Wording) -> Iterator[str]:
-        """List topics, each with its conditions."""
+        """List topics, each with its stances and conditions."""
         for topic in self.topics:
-            yield f"- {topic.text} ({topic.conditions})" if topic.conditions else f"- {topic.text}"
+            yield f"- {topic_line(topic)}"
+        if self.others:
+            counted = ", ".join(f"{language} {n}" for language, n in self.others)
+            yield OTHER_TOPICS.format(counted=counted)
+
+
+def topic_line(topic: Topic) -> str:
+    """Return a topic on one line, with its stances and conditions."""
+    stances = STANCES.format(a=topic.stance_a, b=topic.stance_b) if topic.stance_a else ""
+    return topic.text + stances + (f" ({topic.conditions})" if topic.conditions else "")
 
 
 class FormatLine(Value):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from engine.answers.catalogue import FormatLine, FormatsAnswer, ModelsAnswer, TopicsAnswer
@@ -13,9 +14,10 @@ from engine.chat.settings import overlay
 from engine.debate import Debate, Model, Value
 from engine.formats import FORMATS
 from engine.line.intake import Defaults
+from engine.options import BUILT_IN
 from engine.prompts.languages import NAMES
 from engine.text import headline
-from engine.topics import built_in_topics
+from engine.topics import RANDOM, Topic
 
 MOST_CHOICES = 25  # what Discord shows
 CHOICE_LENGTH = 100  # characters, of what is taken and of what is read
@@ -41,8 +43,16 @@ async def models(context: Context, person: Person, _: NoArguments) -> ModelsAnsw
 
 
 async def topics(context: Context, person: Person, _: NoArguments) -> TopicsAnswer:
-    """List the built-in topics."""
-    return TopicsAnswer(topics=built_in_topics())
+    """List the topics in the language of debates here, and count the others by language."""
+    defaults = await _offered(context, person)
+    language = (BUILT_IN | defaults).language or ""
+    here = [topic for topic in defaults.topics if topic.speaks(language)]
+    return TopicsAnswer(topics=tuple(here or defaults.topics), others=_others(defaults, here))
+
+
+def _others(defaults: Defaults, here: Sequence[Topic]) -> tuple[tuple[str, int], ...]:
+    rest = Counter(topic.language for topic in defaults.topics if topic not in here)
+    return tuple(rest.items()) if here else ()
 
 
 async def formats(context: Context, person: Person, _: NoArguments) -> FormatsAnswer:
@@ -89,9 +99,10 @@ def format_choices(prefix: str) -> tuple[Choice, ...]:
     return matching(prefix, [Choice(value=name, label=name) for name in FORMATS])
 
 
-def topic_choices(prefix: str) -> tuple[Choice, ...]:
-    """Match the built-in topics."""
-    texts = [topic.text for topic in built_in_topics()]
+def topic_choices(prefix: str, topics: Iterable[Topic], locale: str = "") -> tuple[Choice, ...]:
+    """Match the offered topics; those in the person's language come first."""
+    ranked = sorted(topics, key=lambda topic: not topic.speaks(locale))
+    texts = [RANDOM, *(topic.text for topic in ranked)]
     return matching(
         prefix, [Choice(value=text, label=headline(text, CHOICE_LENGTH)) for text in texts]
     )

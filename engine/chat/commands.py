@@ -82,7 +82,7 @@ def _line(written: str, command: Command[Any]) -> HelpLine:
 NOTHING = Takes("", read_nothing)
 DEBATE = Takes("[debate]", read_debate)
 START = Takes(
-    '"topic" [for="…" against="…"] [conditions="…"] [format=classic] '
+    '"topic"|random [for="…" against="…"] [conditions="…"] [format=classic] '
     "[a=backend/model] [b=backend/model] "
     "[jurors=backend/model,…] [language=en] [length=short|normal|long] [rounds=1] [vote=30m] "
     f"[ballot={BALLOTS}] [scores=after_vote|live] "

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from random import Random
 
+from pydantic import Field
+
 from engine.blinding.vocabulary import draw_names, kin
 from engine.debate import (
     BallotKind,
@@ -31,10 +33,9 @@ from engine.prompts.languages import check_language
 from engine.prompts.library import Prompts
 from engine.store import Caps
 from engine.text import clean, is_visible
-from engine.topics import fold_topic
+from engine.topics import LONGEST_STANCE, RANDOM, Topic, built_in_topics, find_topic, fold_topic
 
 LONGEST_TEXT = 20_000  # characters
-LONGEST_STANCE = 200
 MOST_JUDGES = 9  # of a format's own
 
 
@@ -73,12 +74,13 @@ class Defaults(Options):
 
     `models` can debate and `jurors` judge; `sides` are fixed instead of drawn. `own_judges` judge
     where a format has judges of its own; none: a juror does. Without a `rubric`
-    jurors score by the format's own.
+    jurors score by the format's own. `topics` are those to offer and to draw from.
     """
 
     models: tuple[Model, ...]
     jurors: tuple[Model, ...]
     own_judges: tuple[Model, ...] = ()
+    topics: tuple[Topic, ...] = Field(default_factory=built_in_topics)
     sides: Mapping[str, Model] = {}
     sampling: Mapping[str, Sampling]
     limits: Mapping[str, Mapping[str, float]]
@@ -100,7 +102,7 @@ class Defaults(Options):
 
 def complete(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Format]:
     """Complete an order with defaults and draws. Raises UsageError if it is impossible."""
-    options = BUILT_IN | defaults | order
+    options = _offered_topic(BUILT_IN | defaults | order, defaults.topics, seed)
     check_limits(options)
     script = find_format(options.format or "")
     length = options.length or Length.NORMAL
@@ -139,10 +141,34 @@ def complete(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Form
     return request, script
 
 
+def _offered_topic(options: Options, topics: Sequence[Topic], seed: int) -> Options:
+    """Return the options with a topic drawn if they ask for one, and a listed topic's stances."""
+    topic = find_topic(topics, options.topic or "")
+    if (options.topic or "").strip().casefold() == RANDOM:
+        language = check_language(options.language or "")
+        fit = [topic for topic in topics if topic.speaks(language)]
+        if not fit:
+            raise UsageError(
+                f"The list has no topic in the language {language}; give a topic, or choose "
+                "another language."
+            )
+        topic = Random(f"topic/{seed}").choice(fit)
+        options = options.model_copy(update={"topic": topic.text})
+    script = find_format(options.format or "")
+    own = any(getattr(options, name) for name in STANCES.values())
+    if topic is None or own or script.contenders != ("A", "B"):
+        return options
+    stances = {"stance_a": topic.stance_a, "stance_b": topic.stance_b}
+    return options.model_copy(update=stances)
+
+
 def _check_topic(given: str) -> str:
     topic = _clean("topic", given)
     if not topic:
-        raise UsageError("A debate needs a topic; give one, for example “Remote work is better”.")
+        raise UsageError(
+            "A debate needs a topic; give one, for example “Remote work is better”, or write "
+            "random for one of the list."
+        )
     if not is_visible(topic):
         raise UsageError(
             "All characters of this topic are invisible. Write one, for example "

@@ -13,6 +13,7 @@ from engine.chat.invocation import StartArguments
 from engine.debate import BallotKind
 from engine.formats import FORMATS, find_format
 from engine.messages import Announcement, Reveal, StanceInvite, VoteInvite
+from engine.topics import built_in_topics, find_topic
 from engine.words.cards import card_of
 from tests.doubles.whole_debate import DEFAULTS, Whole, hold_whole
 from tests.scenario import discord_stage, slack_stage
@@ -183,3 +184,17 @@ async def test_slack_takes_them_as_text_and_in_the_form(on_slack: SlackStage) ->
         assert "<!channel>" not in on_slack.root.text
         await on_slack.close()
         await slack_stage.ended(app)
+
+
+async def test_a_drawn_topic_is_debated_with_its_stances(database_url: str, tmp_path: Path) -> None:
+    drawn = {"topic": "random", "stance_a": None, "stance_b": None, "language": "tr", "seed": 3}
+    whole = await hold(database_url, tmp_path / "out", "classic", **drawn)
+    request = whole.debate.request
+    topic = find_topic(built_in_topics(), request.topic)
+    assert topic is not None
+    assert topic.language == "tr"
+    assert request.stances.get("A", "") == topic.stance_a
+    for text in whole.sent("turn/opening"):
+        assert f"Motion: {topic.text}" in text
+        assert ("whose stance is" in text) == bool(topic.stance_a)
+    assert whole.table("debates")[0]["topic"] == topic.text

@@ -15,6 +15,7 @@ from engine.chat.choices import (
     topic_choices,
 )
 from engine.debate import Model
+from engine.topics import built_in_topics
 from tests.doubles.archive import make_debate
 
 MODELS = [Model.parse(f"near/{name}") for name in ("maple", "oak", "oak", "fir")]
@@ -42,7 +43,7 @@ def test_the_persons_own_language_comes_first() -> None:
 
 def test_formats_topics_and_debates_are_offered() -> None:
     assert "classic" in values(format_choices("cla"))
-    assert any("Remote work" in text for text in values(topic_choices("remote")))
+    assert any("Remote work" in text for text in values(topic_choices("remote", built_in_topics())))
     debate = make_debate(7)
     assert values(debate_choices("Topic 7", [debate])) == [debate.code]
     assert values(debate_choices(debate.code[:3], [debate])) == [debate.code]
@@ -66,5 +67,6 @@ def test_what_no_platform_can_hand_back_is_not_offered() -> None:
 def test_no_label_is_longer_than_platforms_show() -> None:
     long = make_debate(1, topic="word " * 200)
     assert all(
-        len(choice.label) <= 100 for choice in (*topic_choices(""), *debate_choices("", [long]))
+        len(choice.label) <= 100
+        for choice in (*topic_choices("", built_in_topics()), *debate_choices("", [long]))
     )

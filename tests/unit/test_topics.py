@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from engine.topics import built_in_topics
+import pytest
+
+from engine.topics import built_in_topics, find_topic
 
 
 def test_the_built_in_motions_can_be_debated() -> None:
@@ -10,8 +12,30 @@ def test_the_built_in_motions_can_be_debated() -> None:
     assert len(topics) >= 8
     texts = [topic.text for topic in topics]
     assert len(set(texts)) == len(texts)
-    assert all(text.strip() == text and len(text) > 20 for text in texts)
+    assert all(text.strip() == text and len(text) >= 6 for text in texts)
     assert "Remote work is more productive than working from an office" in texts
+
+
+@pytest.mark.parametrize("language", ["en", "de", "es", "tr", "zh"])
+def test_each_language_has_its_own_with_stances_where_a_question_needs_them(language: str) -> None:
+    topics = [topic for topic in built_in_topics() if topic.language == language]
+    assert len(topics) >= 12
+    stated = [topic for topic in topics if topic.stance_a]
+    assert len(stated) >= 3
+    for topic in topics:
+        assert bool(topic.stance_a) == bool(topic.stance_b)
+        assert topic.stance_a != topic.stance_b or not topic.stance_a
+        assert len(topic.text) <= 100  # what Discord offers while it is typed
+        # A question has no side for and against it.
+        if topic.text.endswith(("?", "？")):
+            assert topic.stance_a
+
+
+def test_a_topic_is_found_by_its_words_alone() -> None:
+    found = find_topic(built_in_topics(), "  TABS or spaces?! ")
+    assert found is not None
+    assert (found.stance_a, found.stance_b) == ("tabs", "spaces")
+    assert find_topic(built_in_topics(), "Tabs") is None
 
 
 def test_conditions_come_with_the_motion_they_are_for() -> None:

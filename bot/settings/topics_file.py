@@ -1,0 +1,184 @@
+"""Reads the operator's file of topics: TOML, YAML, or one topic a line.
+
+What is wrong with an entry is said with its line, and leaves the other entries as they are.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from engine.errors import SettingsError, UsageError
+from engine.options import hint
+from engine.prompts.languages import check_language
+from engine.text import clean, headline, is_visible
+from engine.topics import LONGEST_STANCE, Topic, fold_topic
+
+YAML = (".yaml", ".yml")
+KEYS = ("text", "for", "against", "conditions", "language")
+LONGEST = 1000  # characters of a topic, or of its conditions
+MOST = 2000  # topics
+_TABLE = re.compile(r"\s*\[\[\s*topics\s*\]\]")
+_LANGUAGE = re.compile(r"\[([\w-]+)\]")
+
+
+class TopicList(NamedTuple):
+    """The topics of a file that can be used, and a sentence for each entry that cannot."""
+
+    topics: tuple[Topic, ...]
+    faults: tuple[str, ...] = ()
+
+
+class Entry(NamedTuple):
+    """One entry as it was written: its line, and what it holds or why it cannot be read."""
+
+    line: int
+    held: dict[str, Any]
+    fault: str = ""
+
+
+def read_topics(file: Path) -> TopicList:
+    """Read a file of topics. Raises SettingsError if it cannot be read at all."""
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise SettingsError(
+            f"ROSTRUM_TOPICS_FILE names {file}, which cannot be read: {error.strerror}."
+        ) from None
+    except UnicodeDecodeError:
+        raise SettingsError(
+            f"ROSTRUM_TOPICS_FILE names {file}, which is not UTF-8 text; save it as UTF-8."
+        ) from None
+    return _check(file, list(_entries(file.suffix.lower(), text)))
+
+
+def _entries(suffix: str, text: str) -> Iterator[Entry]:
+    if suffix == ".toml":
+        return _from_toml(text)
+    return _from_yaml(text) if suffix in YAML else _from_lines(text)
+
+
+def _check(file: Path, entries: list[Entry]) -> TopicList:
+    topics: list[Topic] = []
+    faults: list[str] = []
+    first: dict[str, int] = {}
+    for line, held, fault in entries:
+        try:
+            topic = _topic(held) if not fault else None
+        except (UsageError, ValueError) as error:
+            topic, fault = None, str(error)
+        if topic and (before := first.setdefault(fold_topic(topic.text), line)) != line:
+            fault = f"repeats the topic of line {before}; remove one of them."
+        if fault:
+            faults.append(f"{file}, line {line}: {fault}")
+        elif topic:
+            topics.append(topic)
+    if not entries or len(entries) > MOST:
+        count = "no topic" if not entries else f"{len(entries)} topics; at most {MOST} are allowed"
+        faults.append(f"{file} holds {count}.")
+    return TopicList(tuple(topics), tuple(faults))
+
+
+def _topic(held: dict[str, Any]) -> Topic:
+    """Return an entry's topic. Raises ValueError with a sentence, or UsageError for a language."""
+    for key, value in held.items():
+        if key not in KEYS:
+            known = hint(key, KEYS) or f" use {', '.join(KEYS)}."
+            raise ValueError(f"there is no entry “{headline(key, 40)}”;{known}")
+        if not isinstance(value, str):
+            raise ValueError(f"{key} is not a text; put it between quotation marks.")
+    said = {key: " ".join(clean(value).split()) for key, value in held.items()}
+    text = said.get("text", "")
+    if not text or not is_visible(text):
+        raise ValueError("the topic has no text; write one.")
+    for key in ("text", "conditions"):
+        if len(said.get(key, "")) > LONGEST:
+            raise ValueError(f"{key} has more than {LONGEST} characters; shorten it.")
+    a, b = said.get("for", ""), said.get("against", "")
+    if bool(a) != bool(b):
+        raise ValueError("one stance is missing; give for and against, or neither.")
+    if max(len(a), len(b)) > LONGEST_STANCE:
+        raise ValueError(f"a stance has more than {LONGEST_STANCE} characters; shorten it.")
+    if a and fold_topic(a) == fold_topic(b):
+        raise ValueError("both stances are the same; give each side one of its own.")
+    language = check_language(said.get("language") or "en")
+    conditions = said.get("conditions", "")
+    return Topic(text=text, conditions=conditions, stance_a=a, stance_b=b, language=language)
+
+
+# --- the three ways to write it ----------------------------------------------------------
+
+
+def _from_toml(text: str) -> Iterator[Entry]:
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        place = re.search(r"line (\d+)", str(error))
+        line = int(place[1]) if place else len(text.splitlines()) or 1
+        yield Entry(line, {}, f"this is not valid TOML: {error}.")
+        return
+    held = data.pop("topics", [])
+    lines = [n for n, line in enumerate(text.splitlines(), 1) if _TABLE.match(line)]
+    if data or not isinstance(held, list):
+        yield Entry(1, {}, "each topic must be a table [[topics]], and nothing else may be here.")
+        return
+    for number, entry in enumerate(held):
+        line = lines[number] if number < len(lines) else 1
+        yield Entry(line, _as_entry(entry))
+
+
+def _as_entry(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {"text": value}
+
+
+def _from_yaml(text: str) -> Iterator[Entry]:
+    import yaml  # few use it
+
+    try:
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = mark.line + 1 if mark else 1
+        yield Entry(line, {}, f"this is not valid YAML: {error.problem or error.context}.")
+        return
+    except yaml.YAMLError as error:
+        yield Entry(1, {}, f"this is not valid YAML: {headline(str(error), 80)}.")
+        return
+    if isinstance(root, yaml.MappingNode) and [key.value for key, _ in root.value] == ["topics"]:
+        root = root.value[0][1]
+    if not isinstance(root, yaml.SequenceNode):
+        yield Entry(1, {}, "write a list of topics, each line beginning with a hyphen.")
+        return
+    for node in root.value:
+        yield Entry(node.start_mark.line + 1, _node(node))
+
+
+def _node(node: Any) -> dict[str, Any]:
+    """Return an item's texts as they are written, so that “no” stays a word."""
+    if isinstance(node.value, str):
+        return {"text": node.value}
+    pairs = node.value if node.id == "mapping" else ()
+    return {
+        str(key.value): value.value if isinstance(value.value, str) else None
+        for key, value in pairs
+    }
+
+
+def _from_lines(text: str) -> Iterator[Entry]:
+    """Read `topic | for | against` of each line; a line `[de]` sets the language of the next."""
+    language = "en"
+    for number, line in enumerate(text.splitlines(), 1):
+        said = line.strip()
+        if not said or said.startswith("#"):
+            continue
+        if named := _LANGUAGE.fullmatch(said):
+            language = named[1]
+            continue
+        parts = [part.strip() for part in said.split("|")]
+        if len(parts) not in (1, 3):
+            yield Entry(number, {}, "write the topic alone, or topic | for | against.")
+            continue
+        yield Entry(number, dict(zip(KEYS, parts, strict=False)) | {"language": language})

@@ -1,0 +1,42 @@
+"""`rostrum topics`: the topics on offer, the file they are from, and what is wrong in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.settings.settings import load_topics
+from engine.answers.catalogue import topic_line
+from engine.errors import RostrumError
+from engine.prompts.languages import check_language
+from engine.text import clean
+from engine.topics import Topic
+
+BUILT_IN = "Built-in topics; ROSTRUM_TOPICS_FILE names a file of your own."
+FROM_FILE = "Topics of {file}"
+NONE = "none in this language"
+
+
+async def list_topics(language: str | None = None) -> None:
+    """Print the topics by language.
+
+    Raises RostrumError after listing what is wrong in the file, and UsageError for a language.
+    """
+    only = check_language(language) if language else None
+    file, listed = load_topics()
+    print(FROM_FILE.format(file=file) if file else BUILT_IN)
+    shown = [topic for topic in listed.topics if only is None or topic.speaks(only)]
+    for line in _lines(shown) if shown else [NONE]:
+        print(clean(line))
+    for fault in listed.faults:
+        print(f"FAIL  {clean(fault)}")
+    if listed.faults:
+        count = len(listed.faults)
+        raise RostrumError(f"{count} {'line' if count == 1 else 'lines'} of {file} must be fixed.")
+
+
+def _lines(topics: Sequence[Topic]) -> list[str]:
+    lines = []
+    for language in dict.fromkeys(topic.language for topic in topics):
+        mine = [topic for topic in topics if topic.language == language]
+        lines += ["", f"{language} ({len(mine)})", *(f"  {topic_line(topic)}" for topic in mine)]
+    return lines

@@ -1,0 +1,200 @@
+"""The operator's own topics: three ways to write them, and what is said of a mistake."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bot.settings.settings import load_settings
+from bot.settings.topics_file import read_topics
+from engine.chat.choices import topic_choices
+from engine.errors import SettingsError, UsageError
+from engine.line.intake import Order, complete
+from engine.topics import Topic
+from tests.doubles.rehearsed import DEFAULTS
+
+TOML = """
+[[topics]]
+text = "Tabs or spaces"
+for = "tabs"
+against = "spaces"
+
+[[topics]]
+text = "Die Bahn ist besser als das Auto"
+conditions = "Nur in Städten."
+language = "de"
+"""
+YAML = """
+# our own
+- text: Tabs or spaces
+  for: tabs
+  against: spaces
+- text: "Die Bahn ist besser als das Auto"
+  conditions: Nur in Städten.
+  language: de
+"""
+LINES = """
+# our own
+Tabs or spaces | tabs | spaces
+
+[de]
+Die Bahn ist besser als das Auto
+"""
+TABS = Topic(text="Tabs or spaces", stance_a="tabs", stance_b="spaces")
+BAHN = Topic(text="Die Bahn ist besser als das Auto", language="de")
+WRITTEN = {"topics.toml": TOML, "topics.yaml": YAML, "topics.yml": f"topics:\n{YAML}"}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_tables_are_read_with_stances_conditions_and_languages(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text(WRITTEN[name], encoding="utf-8")
+    conditioned = BAHN.model_copy(update={"conditions": "Nur in Städten."})
+    assert read_topics(tmp_path / name) == ((TABS, conditioned), ())
+
+
+def test_plain_lines_are_read_with_stances_and_languages(tmp_path: Path) -> None:
+    (tmp_path / "topics.txt").write_text(LINES, encoding="utf-8")
+    assert read_topics(tmp_path / "topics.txt") == ((TABS, BAHN), ())
+    (tmp_path / "plain.yaml").write_text("- yes\n- 'no'\n- 1984\n", encoding="utf-8")
+    found = read_topics(tmp_path / "plain.yaml").topics
+    assert [topic.text for topic in found] == ["yes", "no", "1984"]
+
+
+BROKEN = {
+    ("a.toml", '\n[[topics]]\ntext = "Tea'): (3, "not valid TOML"),
+    ("a.toml", '[[topics]]\ntext="Tea"\n\n[[topics]]\ntext="Tabs"\nfor="x"'): (
+        4,
+        "stance is missing",
+    ),
+    ("a.toml", '[[topics]]\ntext="Tea"\n[[topics]]\ntitle="Tabs"'): (3, "no entry “title”"),
+    ("a.toml", '[[topics]]\ntext="Tea"\n[[topics]]\ntext="tea!"'): (
+        3,
+        "repeats the topic of line 1",
+    ),
+    ("a.toml", '[[topics]]\ntext="Tea"\n[[topics]]\ntext=7'): (3, "text is not a text"),
+    ("a.toml", 'topics = "Tea"'): (1, "must be a table [[topics]]"),
+    ("a.yaml", "- Tea\n- text: Tabs\n  for: [a, b]\n"): (2, "for is not a text"),
+    ("a.yaml", "- Tea\n- 'Tabs\n"): (3, "not valid YAML"),
+    ("a.yaml", "- Tea\n- text: Tabs\n  language: Klingonisch\n"): (2, "language"),
+    ("a.yaml", "text: Tea"): (1, "write a list"),
+    ("a.yaml", "- Tea\n-\n"): (2, "no text"),
+    ("a.txt", "Tea\nTabs | tabs"): (2, "topic | for | against"),
+    ("a.txt", "Tea\nTabs | tabs | Tabs!"): (2, "both stances are the same"),
+    ("a.txt", f"Tea\n{'x' * 1001}"): (2, "more than 1000 characters"),
+    ("a.txt", "Tea\n[xx-klingon-nowhere]\nTabs"): (3, "language"),
+}
+
+
+@pytest.mark.parametrize(
+    ("file", "said"), BROKEN.items(), ids=[said for _, said in BROKEN.values()]
+)
+def test_a_mistake_is_said_with_its_line_and_leaves_the_rest(
+    tmp_path: Path, file: tuple[str, str], said: tuple[int, str]
+) -> None:
+    (tmp_path / file[0]).write_text(file[1], encoding="utf-8")
+    topics, faults = read_topics(tmp_path / file[0])
+    assert len(faults) == 1
+    assert faults[0].startswith(f"{tmp_path / file[0]}, line {said[0]}: ")
+    assert said[1] in faults[0]
+    assert "\n" not in faults[0]
+    assert faults[0].endswith((".", "?"))
+    assert {topic.text for topic in topics} <= {"Tea"}
+
+
+def test_an_empty_file_and_one_that_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("# nothing\n")
+    assert read_topics(tmp_path / "a.txt").faults == (f"{tmp_path / 'a.txt'} holds no topic.",)
+    with pytest.raises(SettingsError, match="which cannot be read: No such file"):
+        read_topics(tmp_path / "b.txt")
+    (tmp_path / "b.txt").write_bytes(b"\xff")
+    with pytest.raises(SettingsError, match="which is not UTF-8 text"):
+        read_topics(tmp_path / "b.txt")
+
+
+# --- where they are offered --------------------------------------------------------------
+
+
+def rostrum(folder: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("ROSTRUM_")}
+    return subprocess.run(
+        [sys.executable, "-c", "from bot.cli import main; main()", *words],
+        cwd=folder,
+        env=environment | variables | {"PYTHONPATH": str(Path(__file__).parents[2])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_rostrum_topics_lists_them_and_says_what_is_wrong(tmp_path: Path) -> None:
+    (tmp_path / "own.txt").write_text(LINES + "Tabs | tabs\n", encoding="utf-8")
+    ran = rostrum(tmp_path, "topics", ROSTRUM_TOPICS_FILE="own.txt", ROSTRUM_MODELS="broken")
+    assert ran.returncode == 1
+    assert ran.stdout.startswith("Topics of own.txt\n")
+    assert "  Tabs or spaces · A: tabs · B: spaces\n" in ran.stdout
+    assert "de (1)\n  Die Bahn ist besser als das Auto\n" in ran.stdout
+    assert "FAIL  own.txt, line 7: write the topic alone" in ran.stdout
+    assert "1 line of own.txt must be fixed." in ran.stderr
+    built_in = rostrum(tmp_path, "topics", "--language", "de")
+    assert (built_in.returncode, built_in.stderr) == (0, "")
+    assert "Built-in topics" in built_in.stdout
+    assert "Katze oder Hund · A: Katzen" in built_in.stdout
+    assert "Tabs or spaces" not in built_in.stdout
+
+
+def test_a_broken_file_is_refused_at_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.upper().startswith("ROSTRUM_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ROSTRUM_TOPICS_FILE", "own.txt")
+    with pytest.raises(SettingsError, match=r"ROSTRUM_TOPICS_FILE names own\.txt"):
+        load_settings()
+    (tmp_path / "own.txt").write_text("Tabs | tabs\n", encoding="utf-8")
+    with pytest.raises(SettingsError, match=r"own\.txt, line 1: write the topic alone"):
+        load_settings()
+    (tmp_path / "own.txt").write_text(LINES, encoding="utf-8")
+    assert load_settings().topic_list().topics == (TABS, BAHN)
+
+
+WHERE = {"platform": "memory", "community": "club", "place": "lobby"}
+OWN = DEFAULTS.model_copy(update={"topics": (TABS, BAHN), "topic": None})
+
+
+def test_random_draws_one_in_the_language_of_the_debate() -> None:
+    drawn, _ = complete(Order(**WHERE, topic=" Random ", language="de-AT"), OWN, 1)
+    assert (drawn.topic, drawn.stances) == (BAHN.text, {})
+    stated, _ = complete(Order(**WHERE, topic="random"), OWN, 1)
+    assert (stated.topic, stated.stances) == (TABS.text, {"A": "tabs", "B": "spaces"})
+    again, _ = complete(Order(**WHERE, topic="random", language="de"), DEFAULTS, 5)
+    assert again == complete(Order(**WHERE, topic="random", language="de"), DEFAULTS, 5)[0]
+    seen = {
+        complete(Order(**WHERE, topic="random", language="de"), DEFAULTS, seed)[0].topic
+        for seed in range(40)
+    }
+    assert len(seen) > 5
+    with pytest.raises(UsageError, match="no topic in the language fr"):
+        complete(Order(**WHERE, topic="random", language="fr"), OWN, 1)
+
+
+def test_a_listed_topic_brings_its_stances_unless_others_are_given() -> None:
+    typed, _ = complete(Order(**WHERE, topic="tabs or spaces?"), OWN, 1)
+    assert typed.stances == {"A": "tabs", "B": "spaces"}
+    other = {"stance_a": "tabs in Go", "stance_b": "spaces in Go"}
+    given, _ = complete(Order(**WHERE, topic="Tabs or spaces", **other), OWN, 1)
+    assert given.stances == {"A": "tabs in Go", "B": "spaces in Go"}
+    table, _ = complete(Order(**WHERE, topic="Tabs or spaces", format="roundtable"), OWN, 1)
+    assert table.stances == {}
+    with pytest.raises(UsageError, match="A debate needs a topic"):
+        complete(Order(**WHERE), OWN, 1)
+
+
+def test_ones_in_the_persons_language_are_offered_first() -> None:
+    assert [choice.value for choice in topic_choices("", OWN.topics, "de-DE")] == [
+        "random",
+        BAHN.text,
+        TABS.text,
+    ]
