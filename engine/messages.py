@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from base64 import b64decode
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
 
 from engine.debate import BallotKind, Criterion, Length, Rehearsal, Value, Violation
-from engine.judging import Persuasion, Tally, Verdict
+from engine.judging import Persuasion, Question, Tally, Verdict
 
 Phase = Literal[
     "queued", "running", "judging", "voting", "closed", "partial", "cancelled", "failed", "gone"
@@ -156,6 +156,22 @@ class AgainInvite(Value):
     ballot: BallotKind = BallotKind.OPEN
     stances: Mapping[str, str] = {}
     names: Mapping[str, str] = {}
+
+
+Invite = VoteInvite | StanceInvite | AgainInvite
+"""A message that asks a question, with a reaction or a button for each option."""
+
+
+def asked_by(invite: Invite) -> tuple[Question, timedelta | None]:
+    """Return what an invitation asks, and for how long; None: until another question closes."""
+    match invite:
+        case VoteInvite():
+            return Question.VOTE, timedelta(minutes=invite.minutes)
+        case AgainInvite():
+            return Question.AGAIN, timedelta(minutes=invite.minutes)
+        case StanceInvite():
+            question = Question.STANCE_AFTER if invite.after else Question.STANCE_BEFORE
+            return question, None if invite.seconds is None else timedelta(seconds=invite.seconds)
 
 
 class VoteClosed(Value):

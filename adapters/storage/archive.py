@@ -13,7 +13,7 @@ import orjson
 
 from adapters.storage.connection import Connection
 from adapters.storage.database import Database
-from adapters.storage.debates import to_debate
+from adapters.storage.debates import SELECT, to_debate
 from adapters.storage.findings import read_findings
 from adapters.storage.journal import BALLOTS, to_ballot
 from adapters.storage.people import hidden_people
@@ -47,7 +47,7 @@ SELECT revealed_at, created_at FROM debates WHERE {}
 ORDER BY coalesce(revealed_at, created_at) DESC LIMIT 1
 """
 SIZE = "SELECT count(*) FROM debates WHERE {}"
-CHUNK = "SELECT * FROM debates WHERE {} AND id > :last ORDER BY id LIMIT 25"
+CHUNK = f"{SELECT} WHERE {{}} AND id > :last ORDER BY id LIMIT 25"
 TURNS = "SELECT debate, body FROM turns WHERE debate IN :debates ORDER BY number"
 VERDICTS = "SELECT debate, body FROM verdicts WHERE debate IN :debates AND judge = 'panel'"
 VOTES = "SELECT debate, body FROM votes WHERE debate IN :debates"
@@ -56,7 +56,7 @@ REVEALED_LOGS = """
 SELECT * FROM vote_events WHERE debate IN :debates AND question IN :questions ORDER BY number
 """
 UNREAD = """
-SELECT debate FROM targets WHERE debate IN :debates AND question = 'again' AND unread
+SELECT debate FROM questions WHERE debate IN :debates AND question = 'again' AND unread
 """
 # Without the request: prompts are most of the database, and exports do not read them.
 CALLS = """

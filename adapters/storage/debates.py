@@ -31,26 +31,33 @@ RETURNING value
 INSERT = """
 INSERT INTO debates (
     id, number, platform, community, place, starter, status, reason, gone, format, language, setup,
-    rehearsal, reserved_usd, settled_usd, budget_day, created_at, vote_extended, closed_early,
-    mirror
+    rehearsal, reserved_usd, settled_usd, budget_day, created_at, closed_early, mirror
 ) VALUES (
     :id, :number, :platform, :community, :place, :starter, :status, '', FALSE, :format, :language,
-    :setup, :rehearsal, :reserved_usd, 0, :budget_day, :created_at, FALSE, FALSE, :mirror
+    :setup, :rehearsal, :reserved_usd, 0, :budget_day, :created_at, FALSE, :mirror
 )
 """
 SET_MIRROR = "UPDATE debates SET mirror = :mirror WHERE id = :debate"
-BY_ID = "SELECT * FROM debates WHERE id = :id"
+# A debate, with what it asked people.
+SELECT = """
+SELECT debates.*, vote.message AS vote_message, vote.opened_at AS vote_opened_at,
+    vote.closes_at AS vote_deadline, vote.extended AS vote_extended,
+    stance.closes_at AS stance_deadline, stance.closed_at AS stance_closed_at
+FROM debates
+LEFT JOIN questions AS vote
+    ON vote.debate = debates.id AND vote.question = 'vote' AND vote.step = ''
+LEFT JOIN questions AS stance
+    ON stance.debate = debates.id AND stance.question = 'stance_before' AND stance.step = ''
+"""
+BY_ID = f"{SELECT} WHERE id = :id"
 # By the end of an id, which has 26 characters.
-BY_CODE = """
-SELECT * FROM debates WHERE lower(substr(id, 27 - :length)) = :code ORDER BY number DESC LIMIT 1
+BY_CODE = f"""
+{SELECT} WHERE lower(substr(id, 27 - :length)) = :code ORDER BY number DESC LIMIT 1
 """
-RECENT = "SELECT * FROM debates ORDER BY number DESC LIMIT :limit"
-RECENT_AT = """
-SELECT * FROM debates WHERE status IN :statuses ORDER BY number DESC LIMIT :limit
-"""
-OF_COMMUNITY = """
-SELECT * FROM debates
-WHERE platform = :platform AND community = :community AND (:every OR status IN :statuses)
+RECENT = f"{SELECT} ORDER BY number DESC LIMIT :limit"
+RECENT_AT = f"{SELECT} WHERE status IN :statuses ORDER BY number DESC LIMIT :limit"
+OF_COMMUNITY = f"""
+{SELECT} WHERE platform = :platform AND community = :community AND (:every OR status IN :statuses)
 ORDER BY created_at DESC, number DESC LIMIT :limit
 """
 IS_STARTER = """
@@ -69,8 +76,8 @@ UPDATE debates SET stop = NULL, gone = FALSE, reason = '', setup = :setup, rehea
 WHERE id = :debate
 """
 ASK_NOTHING = """
-UPDATE debates SET vote_deadline = NULL, vote_opened_at = NULL, vote_message = NULL
-WHERE id = :debate
+UPDATE questions SET closes_at = NULL, opened_at = NULL, message = NULL
+WHERE debate = :debate AND question = 'vote'
 """
 ASK_STOP = """
 UPDATE debates SET stop = :reason WHERE id = :debate AND status IN ('queued', 'running')
@@ -97,6 +104,7 @@ NEW_FIELDS = tuple(name for name in NewDebate.model_fields if name in DEBATE_FIE
 def to_debate(row: Any) -> Debate:
     """Read a row of the debates table."""
     plain = {name: getattr(row, name) for name in DEBATE_FIELDS}
+    plain["vote_extended"] = bool(row.vote_extended)  # null: no vote was asked for yet
     return Debate(setup=_read_setup(row.setup), **plain)
 
 

@@ -11,12 +11,12 @@ import orjson
 from adapters.storage.connection import Connection
 from adapters.storage.database import Database
 from adapters.storage.leases import guard, run_guarded
-from adapters.storage.targets import add_target
+from adapters.storage.targets import accept_thumbs
 from engine.debate import BallotKind
 from engine.judging import Question
 from engine.messages import MESSAGE, TurnPost
 from engine.ports import Part, utc_now
-from engine.store import DeliveryState, Gap, Intent, Lease, Post, Target
+from engine.store import Asked, DeliveryState, Gap, Intent, Lease, Post, Target
 from engine.votes.questions import THUMBS
 
 # Appended to the debate's messages, once per key.
@@ -103,12 +103,20 @@ UPDATE outbox SET state = 'refused', error = :error
 WHERE debate = :debate AND state IN ('pending', 'sending')
     AND key NOT IN ('reveal/channel', 'reveal/starter')
 """
-# Its reveal is posted elsewhere, and would name the models of a mirror whose vote is open.
 LOSE = """
-UPDATE debates SET stop = :reason, reason = :reason, gone = TRUE, vote_deadline = coalesce(
-    (SELECT mirror.vote_deadline FROM debates AS mirror
-    WHERE mirror.id = debates.mirror AND mirror.status = 'voting'), :now)
+UPDATE debates SET stop = :reason, reason = :reason, gone = TRUE
 WHERE id = :debate AND status IN ('queued', 'running', 'voting')
+"""
+# Its reveal is posted elsewhere, and would name the models of a mirror whose vote is open.
+END_VOTE = """
+INSERT INTO questions (debate, question, step, extended, unread, closes_at)
+SELECT id, 'vote', '', FALSE, FALSE, coalesce(
+    (SELECT other.closes_at FROM questions AS other JOIN debates AS mirror
+        ON mirror.id = other.debate
+    WHERE mirror.id = debates.mirror AND mirror.status = 'voting' AND other.question = 'vote'),
+    :now)
+FROM debates WHERE id = :debate
+ON CONFLICT (debate, question, step) DO UPDATE SET closes_at = excluded.closes_at
 """
 UNREVEALED = """
 SELECT debates.id FROM debates JOIN outbox ON outbox.debate = debates.id
@@ -278,8 +286,8 @@ class OutboxTable:
                 connection, lease, SETTLE, id=intent.id, refs=refs, state=state, error=error
             )
             if isinstance(intent.message, TurnPost):
-                for ref in filter(None, intent.refs):
-                    add_target(connection, _thumbs_on(intent, ref))
+                thumbs = (_thumbs_on(intent, ref) for ref in filter(None, intent.refs))
+                accept_thumbs(connection, Asked(intent.debate, Question.TURN, intent.key), thumbs)
             if instead is not None:
                 _insert_instead(connection, intent, instead)
             return _next(connection, intent.debate)
@@ -324,7 +332,8 @@ class OutboxTable:
         def store(connection: Connection) -> None:
             guard(connection, lease)
             connection.run(ABANDON, debate=debate_id, error=reason)
-            connection.run(LOSE, debate=debate_id, reason=reason, now=utc_now())
+            if connection.run(LOSE, debate=debate_id, reason=reason):
+                connection.run(END_VOTE, debate=debate_id, now=utc_now())
             _count_gaps(connection, debate_id)
 
         await self._database.write(store)

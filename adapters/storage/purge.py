@@ -6,9 +6,10 @@ from adapters.storage.budgets import community_scope
 from adapters.storage.connection import Connection
 from adapters.storage.installation import mark_unwiped
 from engine.store import Left
+from engine.votes.questions import KINDS
 
 AT_ONCE = 20  # debates per commit, as every other write waits for it
-LEASED = ("debate", "gone", "stance", "thumbs")
+LEASED = ("gone", "thumbs", *{kind.lease for kind in KINDS.values()})
 SOME = """
 SELECT id FROM debates
 WHERE platform = :platform AND community = :community AND status NOT IN ('queued', 'running')

@@ -41,6 +41,7 @@ def partial_index(name: str, *columns: str, where: str) -> Index:
 
 
 metadata = MetaData(naming_convention=NAMING)
+OPEN = "closed_at IS NULL AND closes_at IS NOT NULL"
 
 installation = Table(
     "installation",
@@ -156,12 +157,6 @@ debates = Table(
     Column("settled_usd", Float, nullable=False, default=0.0, comment="counted in usage already"),
     Column("created_at", Utc, nullable=False),
     Column("opened_at", Utc, comment="when the thread was opened"),
-    Column("stance_deadline", Utc, comment="until when the first stance is asked for"),
-    Column("stance_closed_at", Utc),
-    Column("vote_message", String(128)),
-    Column("vote_opened_at", Utc),
-    Column("vote_deadline", Utc),
-    Column("vote_extended", Boolean, nullable=False, default=False),
     Column("closed_early", Boolean, nullable=False, default=False),
     Column("revealed_at", Utc),
     Column("mirror", String(26), comment="the debate that is this one with sides exchanged"),
@@ -295,6 +290,23 @@ vote_events = Table(
     comment="Append-only; number is the order of receipt",
 )
 
+questions = Table(
+    "questions",
+    metadata,
+    Column("debate", ForeignKey("debates.id"), primary_key=True),
+    Column("question", String(16), primary_key=True),
+    Column("step", String(255), primary_key=True, comment="of a turn; empty for the others"),
+    Column("message", String(128), comment="the message that asks it; a turn may have several"),
+    Column("opened_at", Utc),
+    Column("closes_at", Utc, comment="null: it has no deadline of its own"),
+    Column("extended", Boolean, nullable=False),
+    Column("closed_at", Utc),
+    Column("unread", Boolean, nullable=False, comment="closed without a reading of its reactions"),
+    Column("read_at", Utc, comment="nothing up to then is missing in the log"),
+    partial_index("questions_open", "closes_at", where=OPEN),
+    comment="What a debate asks people, and until when",
+)
+
 targets = Table(
     "targets",
     metadata,
@@ -306,11 +318,7 @@ targets = Table(
     Column("step", String(255), nullable=False, default="", comment="of a turn"),
     Column("ballot", String(8), nullable=False),
     Column("options", String(64), nullable=False, comment="with spaces between"),
-    Column("deadline", Utc, comment="until when it asks again after the reveal"),
     Column("closed_at", Utc, comment="since when its answers stay as they are"),
-    Column("unread", Boolean, comment="it closed without its reactions being read"),
-    Column("read_at", Utc, comment="until when nothing was missed that is not in the log"),
-    Index(None, "question", "closed_at"),
     Index(None, "message"),
     comment="The messages whose reactions and buttons mean something",
 )

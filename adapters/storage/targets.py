@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -11,24 +12,31 @@ from adapters.storage.connection import Connection
 from adapters.storage.database import Database
 from engine.debate import BallotKind
 from engine.judging import REVEALED, Question
-from engine.store import Target
+from engine.store import Asked, Target
 from engine.votes.questions import options_of
 
 FIND_QUESTION = """
 SELECT targets.debate, targets.question, targets.step, targets.ballot, targets.closed_at,
-    targets.read_at, debates.revealed_at, debates.created_at
-FROM targets JOIN debates ON debates.id = targets.debate
+    questions.closed_at AS ended_at, questions.read_at, debates.revealed_at, debates.created_at
+FROM targets
+JOIN questions ON questions.debate = targets.debate AND questions.question = targets.question
+    AND questions.step = targets.step
+JOIN debates ON debates.id = targets.debate
 WHERE targets.platform = :platform AND targets.place = :place AND targets.message = :message
 """
-# What is asked now was not missed in a silence that is over.
-ADD = """
-INSERT INTO targets (
-    platform, place, message, debate, question, step, ballot, options, deadline, read_at
-)
-SELECT
-    platform, :place, :message, id, :question, :step, :ballot, :options, :deadline,
+# What is asked now was not missed in a silence that is over. The first message stays.
+ACCEPT = """
+INSERT INTO questions (debate, question, step, message, extended, unread, read_at)
+SELECT id, :question, :step, :message, FALSE, FALSE,
     (SELECT max(ended_at) FROM silences WHERE silences.platform = debates.platform)
 FROM debates WHERE id = :debate
+ON CONFLICT (debate, question, step) DO UPDATE SET
+    message = excluded.message, read_at = coalesce(questions.read_at, excluded.read_at)
+WHERE questions.message IS NULL
+"""
+ADD = """
+INSERT INTO targets (platform, place, message, debate, question, step, ballot, options)
+VALUES (:platform, :place, :message, :debate, :question, :step, :ballot, :options)
 ON CONFLICT DO NOTHING
 """
 LISTEN = """
@@ -36,14 +44,20 @@ UPDATE targets SET closed_at = NULL
 WHERE platform = :platform AND place = :place AND message = :message AND debate = :debate
 """
 FIND = """
-SELECT * FROM targets WHERE platform = :platform AND place = :place AND message = :message
+SELECT targets.*, questions.closed_at AS ended_at, questions.unread
+FROM targets JOIN questions ON questions.debate = targets.debate
+    AND questions.question = targets.question AND questions.step = targets.step
+WHERE targets.platform = :platform AND targets.place = :place AND targets.message = :message
 """
 PLACES = (
     "SELECT place FROM targets WHERE platform = :platform AND message = :message ORDER BY place"
 )
 OF_DEBATE = """
-SELECT * FROM targets WHERE debate = :debate AND question IN :questions
-ORDER BY question DESC, step
+SELECT targets.*, questions.closed_at AS ended_at, questions.unread
+FROM targets JOIN questions ON questions.debate = targets.debate
+    AND questions.question = targets.question AND questions.step = targets.step
+WHERE targets.debate = :debate AND targets.question IN :questions
+ORDER BY targets.question DESC, targets.step
 """
 DEBATE = "SELECT platform, place, thread, setup FROM debates WHERE id = :debate"
 ASKED = tuple(question for question in Question if question is not Question.TURN)
@@ -71,37 +85,40 @@ def find_question(connection: Connection, platform: str, place: str, message: st
     if row is None:
         return None
     question = Question(row.question)
-    ended = row.revealed_at is not None and question not in REVEALED
-    closed = ended or row.closed_at is not None
+    revealed = row.revealed_at is not None and question not in REVEALED
+    closed = revealed or row.ended_at is not None or row.closed_at is not None
     ballot, began = BallotKind(row.ballot), row.created_at
     return Found(row.debate, question, row.step, ballot, closed, began, row.read_at)
 
 
-def add_target(connection: Connection, target: Target) -> None:
-    """Take answers on a message from now on; one that takes them already stays as it is."""
-    plain = {name: getattr(target, name) for name in PLAIN}
-    connection.run(ADD, options=" ".join(target.options), **plain)
+def accept_thumbs(connection: Connection, turn: Asked, targets: Iterable[Target]) -> None:
+    """Take thumbs on the messages of a turn from now on."""
+    connection.run(ACCEPT, message=None, **turn._asdict())
+    for target in targets:
+        _add(connection, target)
 
 
-def accept(
-    connection: Connection, debate_id: str, message: str, question: Question = Question.VOTE
-) -> None:
-    """Take answers of a debate on a message, also on one that was lost with its thread."""
-    row = connection.first(DEBATE, debate=debate_id)
+def accept(connection: Connection, asked: Asked, message: str) -> None:
+    """Take a question's answers on a message, also on one that was lost with its thread."""
+    row = connection.first(DEBATE, debate=asked.debate)
     request = orjson.loads(row.setup)["request"]
     where = {"platform": row.platform, "place": row.thread or row.place, "message": message}
-    options = options_of(question, tuple(request["sides"]))
-    asks = {"question": question, "ballot": BallotKind(request["ballot"]), "options": options}
-    add_target(connection, Target(debate=debate_id, **where, **asks))
-    if question is Question.VOTE:
-        connection.run(LISTEN, debate=debate_id, **where)
+    options = options_of(asked.question, tuple(request["sides"]))
+    how = {"ballot": BallotKind(request["ballot"]), "options": options}
+    _add(connection, Target(**asked._asdict(), **where, **how))
+    connection.run(LISTEN, debate=asked.debate, **where)
+
+
+def _add(connection: Connection, target: Target) -> None:
+    plain = {name: getattr(target, name) for name in PLAIN}
+    connection.run(ADD, options=" ".join(target.options), **plain)
 
 
 def _to_target(row: Any) -> Target:
     plain = {name: getattr(row, name) for name in PLAIN}
     options = tuple(row.options.split(" "))
-    closed, unread = row.closed_at is not None, bool(row.unread)
-    return Target(**plain, options=options, closed=closed, unread=unread)
+    closed = row.closed_at is not None or row.ended_at is not None
+    return Target(**plain, options=options, closed=closed, unread=row.unread)
 
 
 class Targets:

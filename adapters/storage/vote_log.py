@@ -40,13 +40,12 @@ WHERE people.platform = :platform AND people."user" = :user AND vote_events.ques
     AND vote_events.debate IN :debates
 """
 SET_READ = """
-UPDATE targets SET read_at = :read_at
+UPDATE questions SET read_at = :read_at
 WHERE debate = :debate AND question = :question AND step = :step
 """
 READ_AT = """
-SELECT read_at FROM targets WHERE debate = :debate AND question = :question AND step = :step
-    AND read_at IS NOT NULL
-ORDER BY read_at LIMIT 1
+SELECT read_at FROM questions
+WHERE debate = :debate AND question = :question AND step = :step
 """
 HEAR_AGAIN = "INSERT INTO silences (platform, ended_at) VALUES (:platform, :now)"
 FIRST_SILENCE = """

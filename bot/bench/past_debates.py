@@ -73,6 +73,7 @@ class _Made:
         self.rng = Random(number)
         self.vocabulary = vocabulary
         self.at = BEGAN + timedelta(minutes=number)
+        self.revealed_at = self.at + timedelta(hours=1)
 
     def rows(self) -> Rows:
         """Return the debate's rows, referenced tables first."""
@@ -82,6 +83,7 @@ class _Made:
         judged = {"debate": self.id, "judge": PANEL, "body": verdict.model_dump_json()}
         return [
             ("debates", [self._debate()]),
+            ("questions", [self._question()]),
             ("turns", [self._turn_row(turn) for turn in spoken]),
             ("calls", [self._call(turn.step, turn.text) for turn in spoken]),
             ("calls", [self._call(step, ballot.raw) for step, ballot in read]),
@@ -111,7 +113,7 @@ class _Made:
             "community": f"community-{self.number % 20}",
             "place": "place",
             "status": Status.CLOSED,
-            **dict.fromkeys(("gone", "vote_extended", "closed_early"), False),
+            **dict.fromkeys(("gone", "closed_early"), False),
             **{"reason": "", "reserved_usd": 0.0, "settled_usd": 0.0},
             "format": setup.request.format,
             "language": setup.request.language,
@@ -119,9 +121,13 @@ class _Made:
             "budget_day": self.at.date().isoformat(),
             "created_at": self.at,
             "opened_at": self.at,
-            "vote_opened_at": self.at,
-            "revealed_at": self.at + timedelta(hours=1),
+            "revealed_at": self.revealed_at,
         }
+
+    def _question(self) -> dict[str, Any]:
+        asked = {"debate": self.id, "question": Question.VOTE, "step": ""}
+        moments = {"opened_at": self.at, "closed_at": self.revealed_at}
+        return {**asked, **moments, **dict.fromkeys(("extended", "unread"), False)}
 
     def _speak(self, words: int) -> str:
         return " ".join(self.rng.choices(self.vocabulary, k=words))

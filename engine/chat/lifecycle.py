@@ -26,7 +26,8 @@ from engine.judging import Question
 from engine.messages import Reveal
 from engine.store import Store
 from engine.store.pairs import closes_with, tied
-from engine.votes.window import NO_VERDICT, reveal_of, stances_of, tally_of
+from engine.votes.closing import NO_VERDICT, reveal_of
+from engine.votes.outcome import stances_of, tally_of
 
 LISTED = 20
 LIVE = (Status.QUEUED, Status.RUNNING)

@@ -15,6 +15,7 @@ from engine.debate import ENDED, Debate, Status, short_code
 from engine.delivery.ending import where_revealed, why
 from engine.errors import NotFoundError, VenueAwayError, VenueError, why_of
 from engine.formats import length_of
+from engine.judging import Question
 from engine.messages import Phase, Progress
 from engine.ports import Clock, Venue
 from engine.store import Intent, Store
@@ -51,7 +52,8 @@ class Board:
             ended = await self._just_ended()
             watched |= ended - done
             watched |= set(await self.store.debates.unfinished())
-            watched |= set(await self.store.votes.deadlines(self.venue.platform))
+            asked = await self.store.votes.due(self.venue.platform)
+            watched |= {one.debate for one in asked if one.question is Question.VOTE}
             watched |= self._asked_for
             self._asked_for.clear()
             going_on = {key for key in sorted(watched) if await self._update(key)}

@@ -31,7 +31,15 @@ from engine.errors import (
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
 from engine.judging import Question
-from engine.messages import AgainInvite, Announcement, Arc, Reveal, StanceInvite, VoteInvite
+from engine.messages import (
+    Announcement,
+    Arc,
+    Invite,
+    Reveal,
+    StanceInvite,
+    VoteInvite,
+    asked_by,
+)
 from engine.ports import Clock, Part, Venue
 from engine.store import DeliveryState, Intent, Lease, Store
 from engine.text import headline
@@ -44,7 +52,7 @@ GIVEN_MEANWHILE = "The thread has taken the reveal meanwhile."
 IN_DOUBT = "It may have been posted; the platform does not allow checking."
 TITLE_LENGTH = 100
 ESSENTIAL = Announcement | VoteInvite  # without them no debate is held
-FOLLOWED = ESSENTIAL | StanceInvite | AgainInvite  # something has to be done once they are posted
+FOLLOWED = Announcement | Invite  # something has to be done once they are posted
 MESSAGE_BUG = "A bug in Rostrum affected this message; the details are in its log."
 log = structlog.get_logger(__name__)
 
@@ -209,7 +217,8 @@ class Delivery:
             return None
         if isinstance(intent.message, StanceInvite) and not intent.message.after:
             # No one can answer, so do not wait.
-            await self.store.votes.close_stance(lease, intent.debate, self.clock.now())
+            question, now = Question.STANCE_BEFORE, self.clock.now()
+            await self.store.votes.close(lease, intent.debate, now, question=question)
         # Some of its parts may have been frozen and posted since it was read.
         tried, intent = intent, await self.store.outbox.find(intent.debate, intent.key) or intent
         # A message without a place is refused before its plain parts are frozen.
@@ -329,33 +338,19 @@ class Delivery:
             title = headline(message.topic, TITLE_LENGTH)
             thread = await self.venue.open_thread(intent.channel, ref, title)
             await self.store.outbox.set_thread(lease, intent.debate, thread, self.clock.now())
-        elif isinstance(message, VoteInvite):
-            # People may react before the first seed is visible.
-            await self.store.votes.accept(lease, intent.debate, ref)
-            await self._seeds.plant(intent.debate, Question.VOTE, ref, message.options)
-            now = self.clock.now()
-            deadline = now + timedelta(minutes=message.minutes)
-            await self.store.votes.open(lease, intent.debate, ref, now, deadline)
-            self.bell.ring(f"votes/{self.venue.platform}")
-        elif isinstance(message, StanceInvite):
-            await self._ask_for_stance(lease, intent, message)
-        elif isinstance(message, AgainInvite):
-            await self._ask_again(lease, intent, message)
+        elif isinstance(message, Invite):
+            await self._ask(lease, intent, message)
 
-    async def _ask_for_stance(self, lease: Lease, intent: Intent, invite: StanceInvite) -> None:
-        question = Question.STANCE_AFTER if invite.after else Question.STANCE_BEFORE
-        await self.store.votes.accept(lease, intent.debate, intent.refs[0], question)
-        await self._seeds.plant(intent.debate, question, intent.refs[0], invite.options)
-        if invite.seconds is not None:
-            deadline = self.clock.now() + timedelta(seconds=invite.seconds)
-            await self.store.votes.open_stance(lease, intent.debate, deadline)
-            self.bell.ring(f"votes/{self.venue.platform}")
-
-    async def _ask_again(self, lease: Lease, intent: Intent, invite: AgainInvite) -> None:
-        await self.store.votes.accept(lease, intent.debate, intent.refs[0], Question.AGAIN)
-        await self._seeds.plant(intent.debate, Question.AGAIN, intent.refs[0], invite.options)
-        deadline = self.clock.now() + timedelta(minutes=invite.minutes)
-        await self.store.votes.open_again(lease, intent.debate, deadline)
+    async def _ask(self, lease: Lease, intent: Intent, invite: Invite) -> None:
+        """Open the question of an invitation that was posted."""
+        votes, debate_id, ref = self.store.votes, intent.debate, intent.refs[0]
+        question, lasts = asked_by(invite)
+        # People may react before the first seed is visible.
+        await votes.accept(lease, debate_id, ref, question)
+        await self._seeds.plant(debate_id, question, ref, invite.options)
+        now = self.clock.now()
+        closes_at = None if lasts is None else now + lasts
+        await votes.open(lease, debate_id, ref, now, closes_at, question)
         self.bell.ring(f"votes/{self.venue.platform}")
 
     async def _settle(

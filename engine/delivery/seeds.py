@@ -62,8 +62,7 @@ class Seeds:
         """Load the seeds that an earlier process could not add."""
         served = (self.venue.platform, self.venue.channel)
         votes = self.store.votes
-        asked = {**await votes.deadlines(*served), **await votes.agains(*served)}
-        for debate_id in asked | await votes.stances(*served):
+        for debate_id in dict.fromkeys(asked.debate for asked in await votes.due(*served)):
             interventions = await votes.interventions(debate_id)
             for target in await votes.targets(debate_id):
                 if lacking := unseeded_of(target, interventions):

@@ -186,7 +186,7 @@ class Runner:
         await self._publish(debate, lease, _ask_for_stance(debate, after=False))
         while (await self.store.debates.get(debate.id)).stance_closed_at is None:
             self.keeper.check()
-            await self.bell.collect(f"stance/{debate.id}", LOOK_SECONDS)
+            await self.bell.collect(f"closed/{debate.id}", LOOK_SECONDS)
 
     async def _publish(self, debate: Debate, lease: Lease, *posts: Post) -> None:
         await self.store.outbox.publish(lease, debate.id, posts)

@@ -21,6 +21,7 @@ from engine.store.people import People, Traces
 from engine.store.store import Store
 from engine.store.votes import (
     Act,
+    Asked,
     Cast,
     Closing,
     Intervention,
@@ -36,6 +37,7 @@ __all__ = [
     "Act",
     "Answer",
     "Archive",
+    "Asked",
     "AttemptStart",
     "CallRecord",
     "Caps",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, Protocol, Self
+from typing import Literal, NamedTuple, Protocol, Self
 
 from engine.debate import BallotKind, Value
 from engine.judging import How, Question, Verdict, Vote, VoteEvent
@@ -35,6 +35,14 @@ class Silences(Value):
     read_at: datetime | None = None
     first_ended: datetime | None = None
     last_ended: datetime | None = None
+
+
+class Asked(NamedTuple):
+    """A question of a debate, which is one row; `step` is that of a turn."""
+
+    debate: str
+    question: Question = Question.VOTE
+    step: str = ""
 
 
 class Cast(Value):
@@ -99,8 +107,8 @@ class Revision(Value):
 class Target(Value):
     """A message whose reactions or buttons mean something; `step` is that of a turn.
 
-    `deadline` is until when one asks again after the reveal. `closed` says that its answers are as
-    they will stay: it was deleted, or its time is over; `unread` that it closed without a reading.
+    `closed` says that its answers stay as they are: it was deleted, or its question has closed;
+    `unread` that this was without a reading.
     """
 
     debate: str
@@ -111,7 +119,6 @@ class Target(Value):
     ballot: BallotKind
     options: tuple[str, ...]
     step: str = ""
-    deadline: datetime | None = None
     closed: bool = False
     unread: bool = False
 
@@ -164,53 +171,90 @@ def unseeded_of(target: Target, interventions: Sequence[Intervention]) -> frozen
 
 
 class Closing(Value):
-    """How a vote ends: the standing votes, what to say about it, what stances decided.
+    """How a question ends: the standing votes, what to say about it, what stances decided.
 
     `last` is queued behind what was held back until the reveal; `unread` are the questions whose
     reactions could not be read.
     """
 
-    votes: tuple[Vote, ...]
-    posts: tuple[Post, ...]
+    votes: tuple[Vote, ...] = ()
+    posts: tuple[Post, ...] = ()
     last: tuple[Post, ...] = ()
     verdicts: Mapping[str, Verdict] = {}
     unread: frozenset[Question] = frozenset()
+
+
+Conclude = Callable[[tuple[VoteEvent, ...]], Closing]
+"""What a question ends with, given its log; the vote's has every log but those of thumbs."""
+
+
+def end_plainly(events: tuple[VoteEvent, ...]) -> Closing:
+    """Store and say nothing at the end of a question."""
+    return Closing()
 
 
 class Votes(Protocol):
     """The append-only log of votes, and what stands at the close."""
 
     async def accept(
-        self, lease: Lease, debate_id: str, message: str, question: Question = Question.VOTE
+        self,
+        lease: Lease,
+        debate_id: str,
+        message: str,
+        question: Question = Question.VOTE,
+        step: str = "",
     ) -> None:
-        """Take answers on a posted message from now on; a deadline comes with `open`."""
+        """Take answers on a posted message from now on; a question's first message stays."""
 
     async def open(
-        self, lease: Lease, debate_id: str, message: str, now: datetime, deadline: datetime
+        self,
+        lease: Lease,
+        debate_id: str,
+        message: str,
+        now: datetime,
+        closes_at: datetime | None,
+        question: Question = Question.VOTE,
+        step: str = "",
     ) -> None:
-        """Open a vote on a delivered message; a vote that is open stays as it is.
+        """Open a question on a delivered message; one that has been opened stays as it is.
 
-        It and an open vote on the debate's mirror have the later deadline of both from then on.
+        Without `closes_at` it closes with another. A vote and an open one on the debate's mirror
+        close at the later time of both from then on.
         """
 
-    async def open_stance(self, lease: Lease, debate_id: str, deadline: datetime) -> None:
-        """Say until when the first stance is asked for; one that is open stays as it is."""
+    async def due(
+        self,
+        platform: str,
+        channel: str | None = None,
+        limit: int | None = None,
+        *,
+        now: datetime | None = None,
+    ) -> dict[Asked, datetime]:
+        """Return when each open question of a platform closes, the first to close first.
 
-    async def close_stance(
-        self, lease: Lease, debate_id: str, now: datetime, *, unread: bool = False
+        Only those that may close in the state their debate is in (`KINDS`). With `now`, votes that
+        wait for the vote on their mirror to open are left out.
+        """
+
+    async def extend(self, lease: Lease, debate_id: str, closes_at: datetime, post: Post) -> None:
+        """Let a vote close later, once; an open vote on its mirror does not close before it."""
+
+    async def close(
+        self,
+        lease: Lease,
+        debate_id: str,
+        now: datetime,
+        early: bool = False,
+        conclude: Conclude = end_plainly,
+        question: Question = Question.VOTE,
+        step: str = "",
     ) -> None:
-        """Take no more first stances; `unread`: their reactions could not be read."""
+        """Close a question, once: store what `conclude` makes of its log; at once.
 
-    async def open_again(self, lease: Lease, debate_id: str, deadline: datetime) -> None:
-        """Say until when it is asked again; a question that has been opened stays as it is."""
-
-    async def agains(self, platform: str, channel: str | None = None) -> dict[str, datetime]:
-        """Return when the questions that ask again are due, the first due first."""
-
-    async def close_again(
-        self, lease: Lease, debate_id: str, now: datetime, *, unread: bool = False
-    ) -> None:
-        """Take no more answers on the message that asks again, as `close_stance` does."""
+        The vote's close is the reveal, and ends everything that may not be answered after it. What
+        was held back until then is queued behind the reveal, in the same transaction. Without posts
+        nothing names the models, and the debate's mirror stays unspoiled.
+        """
 
     async def revise(self, revision: Revision) -> Pressed:
         """Keep what somebody answers after the reveal, in place of what they answered before."""
@@ -277,22 +321,6 @@ class Votes(Protocol):
     async def silences(self, target: Target) -> Silences:
         """Return when answers to a target's question, or its turn, can have been missed."""
 
-    async def deadlines(
-        self,
-        platform: str,
-        channel: str | None = None,
-        limit: int | None = None,
-        *,
-        now: datetime | None = None,
-    ) -> dict[str, datetime]:
-        """Return when the open votes of a platform are due, the first due first.
-
-        With `now` those are left out that wait for the vote on their mirror to open.
-        """
-
-    async def stances(self, platform: str, channel: str | None = None) -> dict[str, datetime]:
-        """Return when the first stances that are asked for now are due, the first due first."""
-
     async def held_in(
         self,
         platform: str,
@@ -302,20 +330,3 @@ class Votes(Protocol):
         channel: str | None = None,
     ) -> list[str]:
         """Return the debates that go on in a thread, in a community, or in a channel."""
-
-    async def extend(self, lease: Lease, debate_id: str, deadline: datetime, post: Post) -> None:
-        """Move a vote's deadline, once; that of an open vote on its mirror is not before it."""
-
-    async def close(
-        self,
-        lease: Lease,
-        debate_id: str,
-        now: datetime,
-        early: bool,
-        conclude: Callable[[tuple[VoteEvent, ...]], Closing],
-    ) -> None:
-        """Close a vote: store what `conclude` makes of all its logs, and reveal; at once.
-
-        What was held back until then is queued behind the reveal, in the same transaction. Without
-        posts nothing names the models, and the debate's mirror stays unspoiled.
-        """

@@ -1,18 +1,64 @@
-"""The options of each question; venues use the same names."""
+"""What a debate asks people: one entry for each kind of question. Venues use the same options."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from engine.debate import Status
 from engine.judging import TIE, WEAK, Question
 
 UP, DOWN, UNSURE = "up", "down", "unsure"
 THUMBS = (UP, DOWN)
 STANCES = (UP, DOWN, UNSURE)
 STANCE_NAMES = {UP: "for", DOWN: "against", UNSURE: "unsure"}
+WAITS_TO_CLOSE = (
+    "Waiting for {platform}: the votes could not be read, so the vote stays open. "
+    "Rostrum retries automatically."
+)
+WAITS_TO_BEGIN = (
+    "Waiting for {platform}: the first stances could not be read. They are read again by "
+    "themselves."
+)
 
 
 def vote_options(contenders: tuple[str, ...]) -> tuple[str, ...]:
     """Return the options of a vote: every contender (A and B, or 1 to 9), a tie, and both weak."""
     return (*contenders, TIE, WEAK)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """How a kind of question is answered and closed.
+
+    `options` are the possible answers, given the contenders. It closes in its own time only while
+    its debate is in one of the states `during`, under the lease `lease`/ID, and those `along` close
+    with it. What the platform did not report in a gap is read soon after it, or, if it is `brief`,
+    at its close. `waits` is what the debate waits for while it cannot be read.
+    """
+
+    options: Callable[[tuple[str, ...]], tuple[str, ...]]
+    during: tuple[Status, ...] = ()
+    lease: str = "debate"
+    along: tuple[Question, ...] = ()
+    brief: bool = False
+    waits: str = WAITS_TO_CLOSE
+
+
+# Those that are due at the same time close in this order.
+KINDS = {
+    Question.STANCE_BEFORE: Kind(
+        lambda _: STANCES,
+        during=(Status.QUEUED, Status.RUNNING, Status.VOTING),
+        lease="stance",  # the runner holds the debate, and waits for the stances
+        brief=True,
+        waits=WAITS_TO_BEGIN,
+    ),
+    Question.VOTE: Kind(vote_options, during=(Status.VOTING,), along=(Question.STANCE_AFTER,)),
+    Question.STANCE_AFTER: Kind(lambda _: STANCES),
+    Question.AGAIN: Kind(vote_options, during=(Status.CLOSED,)),
+    Question.TURN: Kind(lambda _: THUMBS),
+}
 
 
 def stance_name(option: str) -> str:
@@ -22,10 +68,4 @@ def stance_name(option: str) -> str:
 
 def options_of(question: Question, contenders: tuple[str, ...]) -> tuple[str, ...]:
     """Return the possible answers to a question."""
-    match question:
-        case Question.VOTE | Question.AGAIN:
-            return vote_options(contenders)
-        case Question.TURN:
-            return THUMBS
-        case Question.STANCE_BEFORE | Question.STANCE_AFTER:
-            return STANCES
+    return KINDS[question].options(contenders)

@@ -92,21 +92,29 @@ class Reader:
             return Order(heard_from=silences.read_at if timed else None)
         return Order(silences.first_ended, None if self._silent else silences.last_ended)
 
-    async def recover(self, debate: Debate, lease: Lease, *questions: Question) -> Reading:
-        """Reconcile the logs of these questions with the platform.
+    async def recover(
+        self,
+        debate: Debate,
+        lease: Lease,
+        *questions: Question,
+        closes_at: datetime | None = None,
+    ) -> Reading:
+        """Reconcile the logs of these questions, which close together, with the platform.
 
-        Raises VenueAwayError if one of them cannot be read now.
+        What is found in one that was to close before this process started is late. Raises
+        VenueAwayError if one of them cannot be read now.
         """
         await self.listen()
         targets = await self.store.votes.targets(debate.id, *questions)
         if debate.gone:
             return Reading(unread=_unread(targets))
         found, unread, away = 0, frozenset[Question](), None
+        late = closes_at is not None and closes_at < self.since
         try:
             for _, group in groupby(targets, LOG):
                 asking = tuple(group)
                 try:
-                    read = await self._recover(debate, lease, asking)
+                    read = await self._recover(debate, lease, asking, late=late)
                 except VenueAwayError as error:  # the others can be read meanwhile
                     away = error
                 else:
@@ -119,7 +127,9 @@ class Reader:
             raise away
         return Reading(found, unread)
 
-    async def _recover(self, debate: Debate, lease: Lease, asking: Sequence[Target]) -> Reading:
+    async def _recover(
+        self, debate: Debate, lease: Lease, asking: Sequence[Target], *, late: bool
+    ) -> Reading:
         target = asking[0]
         if target.ballot is BallotKind.PRIVATE:
             return Reading()
@@ -133,7 +143,6 @@ class Reader:
         people = await self.store.votes.people(debate.platform, users)
         interventions = await self.store.votes.interventions(debate.id)
         cleared, unseeded = _cleared(target, interventions), unseeded_of(target, interventions)
-        late = _deadline_passed(debate, target, self.since)
         silences = await self.store.votes.silences(target)
 
         def find(cast: tuple[VoteEvent, ...]) -> tuple[NewEvent, ...]:
@@ -242,16 +251,3 @@ def _cleared(target: Target, interventions: Sequence[Intervention]) -> dict[str,
             options = (intervention.option,) if intervention.option else target.options
             moments |= dict.fromkeys(options, intervention.at)
     return moments
-
-
-def _deadline_passed(debate: Debate, target: Target, since: datetime) -> bool:
-    match target.question:
-        case Question.STANCE_BEFORE:
-            deadline = debate.stance_deadline
-        case Question.AGAIN:
-            deadline = target.deadline
-        case Question.TURN:
-            deadline = None
-        case _:
-            deadline = debate.vote_deadline
-    return deadline is not None and deadline < since

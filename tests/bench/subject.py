@@ -22,14 +22,20 @@ from tests.doubles.slack.server import APP_TOKEN, BOT_TOKEN
 MOST_CRASHES = 5
 PROGRAM = ("-m", "tests.bench.program", "run")
 STANDING = """
-SELECT debates.vote_message, people.user, votes.body
-FROM votes JOIN debates ON debates.id = votes.debate JOIN people ON people.id = votes.person
+SELECT questions.message, people.user, votes.body
+FROM votes JOIN questions
+    ON questions.debate = votes.debate AND questions.question = votes.question
+JOIN people ON people.id = votes.person
 WHERE votes.question = 'vote'
 """
 
 
-READ = "SELECT message, read_at FROM targets WHERE question = 'vote' AND read_at IS NOT NULL"
-CLOSED = "SELECT vote_message, revealed_at FROM debates WHERE revealed_at IS NOT NULL"
+READ = "SELECT message, read_at FROM questions WHERE question = 'vote' AND read_at IS NOT NULL"
+CLOSED = """
+SELECT questions.message, debates.revealed_at
+FROM questions JOIN debates ON debates.id = questions.debate
+WHERE questions.question = 'vote' AND debates.revealed_at IS NOT NULL
+"""
 
 
 class Subject:

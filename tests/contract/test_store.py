@@ -13,6 +13,7 @@ import pytest
 
 from engine.debate import TRANSITIONS, Status
 from engine.errors import LeaseLostError, NotFoundError, StoppedError, StoreError, ThreadGoneError
+from engine.judging import Question
 from engine.ports import Attempt, Part, Reply
 from engine.store import Closing, DeliveryState, Lease, Store
 from engine.store.votes import NewEvent
@@ -150,10 +151,17 @@ GUARDED: dict[str, Guarded] = {
     "settle": _settle,
     "set_thread": lambda r, lease: r.store.outbox.set_thread(lease, r.id, "elsewhere"),
     "abandon": lambda r, lease: r.store.outbox.abandon(lease, r.id, "gone"),
+    "accept": lambda r, lease: r.store.votes.accept(lease, r.id, "late", Question.STANCE_AFTER),
     "open": lambda r, lease: r.store.votes.open(lease, r.id, "late", LATER, LATER),
+    "open a stance": lambda r, lease: r.store.votes.open(
+        lease, r.id, "late", LATER, LATER, Question.STANCE_BEFORE
+    ),
     "recover": _recover,
     "extend": lambda r, lease: r.store.votes.extend(lease, r.id, LATER, notice("vote/extended")),
     "close": _close,
+    "close a stance": lambda r, lease: r.store.votes.close(
+        lease, r.id, NOW, question=Question.STANCE_BEFORE
+    ),
 }
 
 
@@ -169,7 +177,7 @@ async def _everything(r: Running) -> tuple[object, ...]:
         await store.outbox.next(r.id),
         await store.outbox.undelivered_turns(r.id),
         await store.votes.events(r.id),
-        await store.votes.deadlines("chat"),
+        await store.votes.due("chat"),
     )
 
 

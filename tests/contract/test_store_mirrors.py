@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from engine.debate import Status
 from engine.judging import Question, VoteEvent
 from engine.store import Closing, DeliveryState, ExportFilter, Post, Store
-from engine.votes.window import standing
+from engine.votes.outcome import standing
 from tests.sample import (
     LATER,
     NO_CAPS,

@@ -9,7 +9,7 @@ import pytest
 from engine.debate import Status
 from engine.messages import Notice
 from engine.ports import Part
-from engine.store import Closing, DeliveryState, Intent, Post, Store
+from engine.store import Asked, Closing, DeliveryState, Intent, Post, Store
 from tests.sample import (
     LATER,
     NO_CAPS,
@@ -218,9 +218,9 @@ async def test_why_a_thread_was_gone_is_forgotten_when_it_is_tried_again(store: 
 async def test_an_open_vote_is_due_when_its_thread_is_gone(store: Store) -> None:
     r = await run(store)
     await r.open_vote()
-    assert await store.votes.deadlines("chat") == {r.id: LATER}
+    assert await store.votes.due("chat") == {Asked(r.id): LATER}
     await store.outbox.abandon(r.lease, r.id, "the thread was deleted")
-    due = (await store.votes.deadlines("chat"))[r.id]
+    due = (await store.votes.due("chat"))[Asked(r.id)]
     assert due != LATER
     assert await store.debates.stops() == {}
 
@@ -253,6 +253,6 @@ async def test_queued_again_a_debate_delivers_what_was_given_up(store: Store) ->
     )
     assert await deliver(r) == ["doubtful", "never sent", "vote"]
     await r.advance(Status.RUNNING, Status.VOTING)
-    assert await store.votes.deadlines("chat") == {}
+    assert await store.votes.due("chat") == {}
     await store.votes.open(r.lease, r.id, "vote-message", NOW, LATER)
-    assert await store.votes.deadlines("chat") == {r.id: LATER}
+    assert await store.votes.due("chat") == {Asked(r.id): LATER}

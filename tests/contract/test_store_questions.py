@@ -12,6 +12,7 @@ from engine.debate import BallotKind, Status
 from engine.errors import LeaseLostError
 from engine.judging import How, Question, VoteEvent
 from engine.store import (
+    Asked,
     Closing,
     DeliveryState,
     ExportFilter,
@@ -85,7 +86,7 @@ async def asked_again(store: Store) -> Running:
     r = await voting(store)
     await store.votes.close(r.lease, r.id, NOW, False, lambda _: Closing(votes=(), posts=()))
     await store.votes.accept(r.lease, r.id, "again", Question.AGAIN)
-    await store.votes.open_again(r.lease, r.id, LATER)
+    await store.votes.open(r.lease, r.id, "again", NOW, LATER, Question.AGAIN)
     return r
 
 
@@ -102,28 +103,30 @@ def revision(r: Running, option: str | None, user: str = "user-1") -> Revision:
 
 async def test_it_is_asked_again_until_its_own_deadline(store: Store) -> None:
     r = await asked_again(store)
-    assert await store.votes.agains("chat") == {r.id: LATER}
-    assert await store.votes.agains("elsewhere") == await store.votes.agains("chat", "attic") == {}
-    assert await store.votes.agains("chat", "lobby") == {r.id: LATER}
-    await store.votes.open_again(r.lease, r.id, LATER + timedelta(hours=1))
-    assert await store.votes.agains("chat") == {r.id: LATER}
+    due, asked = store.votes.due, {Asked(r.id, Question.AGAIN): LATER}
+    assert await due("chat") == asked
+    assert await due("elsewhere") == await due("chat", "attic") == {}
+    assert await due("chat", "lobby") == asked
+    later = LATER + timedelta(hours=1)
+    await store.votes.open(r.lease, r.id, "again", SOON, later, Question.AGAIN)
+    assert await due("chat") == asked
     assert await store.votes.cast(cast(message="again")) == "stored"
     assert await store.votes.cast(cast()) == "closed"
-    await store.votes.close_again(r.lease, r.id, LATER)
-    assert await store.votes.agains("chat") == {}
+    await store.votes.close(r.lease, r.id, LATER, question=Question.AGAIN)
+    assert await due("chat") == {}
     assert await store.votes.cast(cast("user-2", message="again")) == "closed"
     target = await store.votes.target("chat", "thread", "again")
     assert target is not None
-    assert (target.deadline, target.closed) == (LATER, True)
+    assert target.closed
 
 
 async def test_only_the_leases_holder_asks_again(store: Store) -> None:
     r = await asked_again(store)
     stale = r.lease.model_copy(update={"epoch": r.lease.epoch - 1})
     with pytest.raises(LeaseLostError):
-        await store.votes.open_again(stale, r.id, SOON)
+        await store.votes.open(stale, r.id, "again", NOW, SOON, Question.AGAIN)
     with pytest.raises(LeaseLostError):
-        await store.votes.close_again(stale, r.id, SOON)
+        await store.votes.close(stale, r.id, SOON, question=Question.AGAIN)
 
 
 async def test_a_revision_takes_the_place_of_what_was_answered(store: Store) -> None:
@@ -133,7 +136,8 @@ async def test_a_revision_takes_the_place_of_what_was_answered(store: Store) -> 
     for option, outcome in steps:
         told = await store.votes.revise(revision(r, option))
         assert (told.option, told.outcome) == (option, outcome)
-    await store.votes.close_again(r.lease, r.id, LATER)  # which ends the reactions alone
+    # Which ends the reactions alone.
+    await store.votes.close(r.lease, r.id, LATER, question=Question.AGAIN)
     assert (await store.votes.revise(revision(r, "tie"))).outcome == "stored"
     events = await store.votes.events(r.id, Question.AGAIN)
     assert [(event.option, event.added, event.how) for event in events] == [
@@ -402,18 +406,19 @@ async def test_the_first_stance_is_asked_for_until_its_deadline_and_closed_once(
     store: Store,
 ) -> None:
     r = await run(store)
-    assert await store.votes.stances("chat") == {}
-    await store.votes.accept(r.lease, r.id, "m1", Question.STANCE_BEFORE)
+    stance = Question.STANCE_BEFORE
+    assert await store.votes.due("chat") == {}
+    await store.votes.accept(r.lease, r.id, "m1", stance)
     for deadline in (SOON, LATER):
-        await store.votes.open_stance(r.lease, r.id, deadline)
-    assert await store.votes.stances("chat") == {r.id: SOON}
-    assert await store.votes.stances("elsewhere") == {}
+        await store.votes.open(r.lease, r.id, "m1", NOW, deadline, stance)
+    assert await store.votes.due("chat") == {Asked(r.id, stance): SOON}
+    assert await store.votes.due("elsewhere") == {}
     assert await store.votes.cast(cast(option="up", place="lobby", message="m1")) == "stored"
     for moment in (SOON, LATER):
-        await store.votes.close_stance(r.lease, r.id, moment)
+        await store.votes.close(r.lease, r.id, moment, question=stance)
     debate = await r.get()
     assert (debate.stance_deadline, debate.stance_closed_at) == (SOON, SOON)
-    assert await store.votes.stances("chat") == {}
+    assert await store.votes.due("chat") == {}
     assert await store.votes.cast(cast(option="down", place="lobby", message="m1")) == "closed"
 
 
@@ -422,9 +427,9 @@ async def test_who_lost_the_lease_asks_for_no_stance(store: Store) -> None:
     await store.leases.release(r.lease)
     assert await store.leases.claim(r.lease.name, "successor", 9) is not None
     with pytest.raises(LeaseLostError):
-        await store.votes.open_stance(r.lease, r.id, LATER)
+        await store.votes.open(r.lease, r.id, "m1", NOW, LATER, Question.STANCE_BEFORE)
     with pytest.raises(LeaseLostError):
-        await store.votes.close_stance(r.lease, r.id, NOW)
+        await store.votes.close(r.lease, r.id, NOW, question=Question.STANCE_BEFORE)
     with pytest.raises(LeaseLostError):
         await store.votes.accept(r.lease, r.id, "m1", Question.STANCE_BEFORE)
     assert await store.votes.targets(r.id) == ()

@@ -11,7 +11,7 @@ from engine.debate import Status
 from engine.errors import LeaseLostError
 from engine.judging import How, VoteEvent
 from engine.messages import Notice
-from engine.store import Closing, Store
+from engine.store import Asked, Closing, Store
 from engine.store.votes import NewEvent
 from tests.sample import LATER, NOW, Running, asking, cast, new_debate, notice, run, vote
 
@@ -90,9 +90,9 @@ async def test_votes_count_while_the_panel_still_sits(store: Store) -> None:
     await store.outbox.set_thread(r.lease, r.id, "thread")
     await store.votes.open(r.lease, r.id, "vote-message", NOW, LATER)
     assert await store.votes.cast(cast()) == "stored"
-    assert await store.votes.deadlines("chat") == {}
+    assert await store.votes.due("chat") == {}
     await r.advance(Status.VOTING)
-    assert await store.votes.deadlines("chat") == {r.id: LATER}
+    assert await store.votes.due("chat") == {Asked(r.id): LATER}
 
 
 # --- people ----------------------------------------------------------------------------
@@ -146,8 +146,8 @@ async def test_the_vote_due_first_comes_first(store: Store) -> None:
     for running, deadline in ((r, LATER), (sooner, SOON), (elsewhere, NOW)):
         await store.votes.open(running.lease, running.id, "message", NOW, deadline)
         await running.advance(Status.VOTING)
-    due = await store.votes.deadlines("chat")
-    assert list(due.items()) == [(sooner.id, SOON), (r.id, LATER)]
+    due = await store.votes.due("chat")
+    assert list(due.items()) == [(Asked(sooner.id), SOON), (Asked(r.id), LATER)]
 
 
 async def test_a_vote_is_extended_once(store: Store) -> None:
@@ -180,7 +180,7 @@ async def test_closing_stores_what_stands_and_reveals(store: Store) -> None:
     intent = await store.outbox.next(r.id)
     assert intent is not None
     assert intent.key == "vote/closed"
-    assert await store.votes.deadlines("chat") == {}
+    assert await store.votes.due("chat") == {}
     assert await store.votes.cast(cast("user-2")) == "closed"
     assert len(await store.votes.events(r.id)) == 1
 
@@ -236,11 +236,11 @@ async def posted(store: Store) -> Running:
 async def test_a_vote_cast_before_the_vote_is_opened_is_kept(store: Store) -> None:
     r = await posted(store)
     assert await store.votes.cast(cast()) == "stored"
-    assert await store.votes.deadlines("chat") == {}
+    assert await store.votes.due("chat") == {}
     await store.votes.open(r.lease, r.id, "vote-message", NOW, LATER)
     assert await store.votes.cast(cast("user-2", "B")) == "stored"
     assert [event.option for event in await store.votes.events(r.id)] == ["A", "B"]
-    assert await store.votes.deadlines("chat") == {r.id: LATER}
+    assert await store.votes.due("chat") == {Asked(r.id): LATER}
 
 
 async def test_votes_are_taken_on_the_message_that_was_accepted_first(store: Store) -> None:

@@ -32,7 +32,7 @@ WRITES = {
     "debates": ("advance",),
     "journal": ("began", "ended", "record_turn", "note", "record_verdict"),
     "outbox": ("publish", "sending", "posted", "settle", "set_thread"),
-    "votes": ("open", "cast", "close", "open_again"),
+    "votes": ("open", "cast", "close"),
 }
 
 

@@ -47,8 +47,10 @@ def test_people_read_the_same(clean: Scene, killed: list[Scene]) -> None:
 
 def test_it_is_asked_again_below_the_reveal_whenever_it_died(killed: list[Scene]) -> None:
     for scene in killed:
-        [asked] = [row for row in scene.tables()["targets"] if row["question"] == "again"]
-        assert asked["deadline"] is not None
+        tables = scene.tables()
+        [_] = [row for row in tables["targets"] if row["question"] == "again"]
+        [asked] = [row for row in tables["questions"] if row["question"] == "again"]
+        assert asked["closes_at"] is not None
         assert scene.transcript()[-1][1].startswith("After the reveal: A, B, tie, weak.")
 
 

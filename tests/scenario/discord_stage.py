@@ -35,6 +35,10 @@ from tests.doubles.waiting import until as until
 
 SWIFT = VenueLimits(typing_seconds=0.1, send_seconds=1.0, state_seconds=0.05)
 OPTIONS = {"A": "🅰️", "B": "🅱️", "tie": "🤝", "weak": "🚫"}
+PASS_DEADLINE = """
+UPDATE questions SET closes_at = :ago
+WHERE question = 'vote' AND debate IN (SELECT id FROM debates WHERE status = 'voting')
+"""
 MODELS = "rehearsal/maple, rehearsal/willow"
 JURORS = "rehearsal/oak, rehearsal/elm, rehearsal/ash, rehearsal/fir"
 
@@ -190,7 +194,7 @@ async def pass_deadline(url: str) -> None:
     """Let an hour pass for the votes that are open."""
     database = Database(url)
     ago = utc_now() - timedelta(hours=1)
-    await database.run("UPDATE debates SET vote_deadline = :ago WHERE status = 'voting'", ago=ago)
+    await database.run(PASS_DEADLINE, ago=ago)
     await database.close()
 
 

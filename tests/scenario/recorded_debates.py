@@ -33,7 +33,7 @@ from engine.line.intake import Defaults, Order
 from engine.messages import Announcement, Message
 from engine.options import BUILT_IN
 from engine.ports import VenueLimits
-from engine.store import ExportFilter, Target
+from engine.store import Asked, ExportFilter, Target
 from tests.doubles.fixed_clock import FixedClock
 from tests.doubles.hall import DEFAULTS as USUAL
 from tests.doubles.hall import LOBBY, Hall, Session, has_ended
@@ -120,10 +120,9 @@ class World:
 
     async def _runs(self, target: Target) -> bool:
         """Tell whether what ends by itself has its deadline: time that passed before is lost."""
-        if target.question is Question.STANCE_BEFORE:
-            debate = await self.session.store.debates.get(target.debate)
-            return debate.stance_deadline is not None
-        return target.question is not Question.AGAIN or target.deadline is not None
+        timed = target.question in (Question.STANCE_BEFORE, Question.AGAIN)
+        asked = Asked(target.debate, target.question)
+        return not timed or asked in await self.session.store.votes.due("memory")
 
     async def answer(self, target: Target, *answers: str) -> None:
         """Answer by reaction, or take one back: `ann+A`, `ann-A`."""

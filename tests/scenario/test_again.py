@@ -15,7 +15,7 @@ from engine.debate import BallotKind, Debate
 from engine.judging import Question
 from engine.line.intake import Defaults
 from engine.ports import ButtonPressed
-from engine.store import Answer, ExportFilter, Target
+from engine.store import Answer, Asked, ExportFilter, Target
 from tests.doubles.fixed_clock import FixedClock
 from tests.doubles.hall import DEFAULTS, Hall, Session, record_of
 
@@ -44,8 +44,9 @@ async def asked_again(
     """Wait until it is asked again, and the question is as wanted."""
     async with asyncio.timeout(30):
         while True:
-            for target in await session.store.votes.targets(debate.id):
-                if target.question is Question.AGAIN and target.deadline and done(target):
+            due = await session.store.votes.due("memory")
+            for target in await session.store.votes.targets(debate.id, Question.AGAIN):
+                if (target.closed or Asked(debate.id, Question.AGAIN) in due) and done(target):
                     return target
             await asyncio.sleep(0.005)
 

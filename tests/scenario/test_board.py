@@ -137,6 +137,6 @@ async def test_a_debate_whose_format_is_gone_keeps_no_other_from_being_shown(
     monkeypatch.setattr(engine.formats, "FORMATS", {})
     async with hall.open() as session:
         await shown(hall, "voting is open")
-        (debate_id,) = await session.store.votes.deadlines("memory")
-        await session.service.close_vote(debate_id)
+        (asked,) = await session.store.votes.due("memory")
+        await session.service.close_vote(asked.debate)
         await shown(hall, "finished; the models are named")

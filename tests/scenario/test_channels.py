@@ -7,6 +7,7 @@ import pytest
 import engine.delivery.outbox
 from engine.debate import Status
 from engine.line.intake import Order
+from engine.store import Asked
 from tests.doubles.hall import DEFAULTS, LOBBY, QUICK, Hall
 from tests.doubles.memory.venue import MemoryVenue
 
@@ -32,5 +33,5 @@ async def test_another_terminals_debate_is_not_shown_or_closed_here(hall: Hall) 
         assert await session.store.outbox.waiting("memory", "elsewhere") == [other]
         assert await session.store.outbox.waiting("memory") == [other]
         assert await session.store.journal.thinking("memory", "elsewhere") == []
-        assert list(await session.store.votes.deadlines("memory", LOBBY)) == [mine]
+        assert list(await session.store.votes.due("memory", LOBBY)) == [Asked(mine)]
     assert len(hall.venue.threads) == 1

@@ -28,7 +28,7 @@ from engine.store import (
     Lease,
     Post,
 )
-from engine.votes.window import standing
+from engine.votes.outcome import standing
 from tests.doubles.archive import MAPLE, NOON, make_ballot, make_debate, make_turn
 from tests.sample import cast, create, new_debate
 

@@ -16,7 +16,7 @@ from engine.errors import NotAllowedError, NotFoundError, UsageError
 from engine.judging import Question
 from engine.line.intake import Defaults
 from engine.store import ExportFilter
-from engine.votes.window import readable_from
+from engine.votes.outcome import readable_from
 from tests.doubles.hall import DEFAULTS, LOBBY, Hall, Session
 
 ANN = Person(platform="memory", community="club", place=LOBBY, user="ann")

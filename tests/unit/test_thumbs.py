@@ -355,7 +355,7 @@ async def test_only_debates_that_go_on_or_are_asked_again_are_read(
     await store.votes.accept(lease, again.debate_id, "again", Question.AGAIN)
     due = (await again.debate()).vote_deadline
     assert due is not None
-    await store.votes.open_again(lease, again.debate_id, due)
+    await store.votes.open(lease, again.debate_id, "again", again.clock.now(), due, Question.AGAIN)
     await store.leases.release(lease)
     await going.start_again()
     assert [message in venue.read for message in messages] == [False, True, True]

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
+import engine.votes.closing
 import engine.votes.window
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
@@ -23,8 +24,8 @@ from engine.errors import NotToldYetError, VenueAwayError, VenueError
 from engine.judging import Question, Tally, Vote, VoteEvent
 from engine.messages import Notice, Reveal
 from engine.ports import EventsLost, Reactions, ReactionSeen, VenueLimits
+from engine.votes.outcome import tally_of
 from engine.votes.tally import agreement
-from engine.votes.window import tally_of
 from tests.doubles.memory.venue import Fault, MemoryVenue
 from tests.doubles.poll import OPTIONS, THREAD, USERS, Poll, open_poll, options_of
 from tests.sample import verdict
@@ -634,7 +635,7 @@ async def test_a_vote_that_cannot_be_concluded_says_so_and_keeps_no_other_open(
         return tally_of(debate, events, *more)
 
     with monkeypatch.context() as patch:
-        patch.setattr(engine.votes.window, "tally_of", fail_for_the_first)
+        patch.setattr(engine.votes.closing, "tally_of", fail_for_the_first)
         async with poll.watching():
             poll.clock.pass_minutes(31)
             waits = await poll.until(lambda debate: debate.reason)

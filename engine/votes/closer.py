@@ -1,0 +1,218 @@
+"""Closes a question when it is due: holds it, reads its reactions to the end, concludes.
+
+A debate's vote and its mirror's close together, as the reveal of one names the models of both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+import structlog
+
+from engine.debate import BallotKind, Debate
+from engine.errors import NotToldYetError
+from engine.floor.keeper import Keeper
+from engine.floor.wake import Bell
+from engine.judging import Question, VoteEvent
+from engine.ports import Clock, Venue
+from engine.store import Asked, Closing, Lease, Store
+from engine.store.pairs import closes_with
+from engine.store.votes import Conclude
+from engine.votes.closing import NO_VERDICT, Judged, closing_of, extension_of
+from engine.votes.hands import is_undecided
+from engine.votes.outcome import NONE, tally_of
+from engine.votes.questions import KINDS
+from engine.votes.reading import Reader, Reading
+
+MOST_READINGS = 3  # of one question at its close, until one finds what is known
+log = structlog.get_logger(__name__)
+
+
+class Held(NamedTuple):
+    """A question whose lease is held here, and which questions have unreadable reactions."""
+
+    asked: Asked
+    closes_at: datetime | None
+    debate: Debate
+    lease: Lease
+    unread: frozenset[Question] = NONE
+
+
+@dataclass(frozen=True, slots=True)
+class Closer:
+    """Closes the questions of one platform."""
+
+    venue: Venue
+    store: Store
+    keeper: Keeper
+    bell: Bell
+    clock: Clock
+    reader: Reader
+
+    async def close(
+        self, asked: Asked, closes_at: datetime | None = None, *, early: bool = False
+    ) -> None:
+        """Close a question, with an open vote the one on its mirror too.
+
+        If a vote is below its quorum, both are extended. Raises LeaseLostError, or VenueError if
+        reactions cannot be read; the questions then stay open.
+        """
+        async with self._hold_all(asked, closes_at, early) as open_ones:
+            ready = [await self._make_ready(held, early) for held in open_ones]
+            extended = [] if early else [held for held in ready if await self._extend(held)]
+            for held in () if extended else ready:
+                await self._conclude(held, early)
+        for held in open_ones:
+            self.bell.ring(f"outbox/{self.venue.platform}", held.debate.id)
+            self.bell.ring(f"closed/{held.debate.id}")
+
+    async def catch_up(self, asked: Asked, closes_at: datetime | None) -> None:
+        """Recover the missed answers to a question that stays open."""
+        async with self._hold(asked, closes_at) as held:
+            await self._read(held)
+
+    @asynccontextmanager
+    async def _hold_all(
+        self, asked: Asked, closes_at: datetime | None, early: bool
+    ) -> AsyncIterator[Sequence[Held]]:
+        """Take the leases of all that close together, and leave out what is no longer due.
+
+        A deadline that moved during the wait for a lease is no longer due.
+        """
+        due = await self._closing_together(asked, closes_at)
+        async with AsyncExitStack() as stack:
+            # Same order everywhere, to avoid deadlocks.
+            held = [
+                await stack.enter_async_context(self._hold(each, due[each])) for each in sorted(due)
+            ]
+            yield [
+                one
+                for one in held
+                if one.debate.status in KINDS[asked.question].during
+                and (early or one.closes_at == due[one.asked])
+            ]
+
+    async def _closing_together(
+        self, asked: Asked, closes_at: datetime | None
+    ) -> dict[Asked, datetime | None]:
+        if asked.question is not Question.VOTE:
+            return {asked: closes_at}
+        debate = await self.store.debates.get(asked.debate)
+        mirror = await self.store.debates.mirror_of(debate)
+        pair = [debate, mirror] if mirror and closes_with(debate, mirror) else [debate]
+        return {Asked(one.id): one.vote_deadline for one in pair}
+
+    @asynccontextmanager
+    async def _hold(self, asked: Asked, closes_at: datetime | None) -> AsyncIterator[Held]:
+        async with self.keeper.hold(f"{KINDS[asked.question].lease}/{asked.debate}") as lease:
+            debate = await self.store.debates.get(asked.debate)
+            vote = asked.question is Question.VOTE  # which may have been extended meanwhile
+            yield Held(asked, debate.vote_deadline if vote else closes_at, debate, lease)
+
+    async def _make_ready(self, held: Held, early: bool) -> Held:
+        """Recover missed events and clear the waiting state."""
+        asked, unread = held.asked, await self._read_to_the_end(held, early)
+        debate = await self.store.debates.get(asked.debate)
+        if asked.question is Question.VOTE:  # whose reveal tells the first stances too
+            before = await self.store.votes.targets(debate.id, Question.STANCE_BEFORE)
+            unread |= {target.question for target in before if target.unread}
+        waits = debate.reason and (
+            asked.question is Question.VOTE  # all that a debate still waits for
+            or debate.reason == waiting_for(asked.question, self.venue.platform)
+        )
+        if waits and not debate.gone:
+            await self.store.debates.set_waiting(debate.id, "")
+        return held._replace(debate=debate, unread=unread)
+
+    async def _read_to_the_end(self, held: Held, early: bool) -> frozenset[Question]:
+        """Read until a reading finds nothing new; return the permanently unreadable questions.
+
+        A reading takes several requests, so a person who changes options in between appears twice
+        or not at all. A received event settles that; otherwise the next reading does.
+
+        Raises NotToldYetError shortly after it is due, while the platform may still report which
+        choice is the last.
+        """
+        for _ in range(MOST_READINGS):
+            read = await self._read(held)
+            if not read.found:
+                break
+        if not early and held.closes_at is not None:
+            await self._hear_out(held.debate, held.closes_at, _together(held.asked))
+        return read.unread
+
+    async def _read(self, held: Held) -> Reading:
+        questions = _together(held.asked)
+        return await self.reader.recover(
+            held.debate, held.lease, *questions, closes_at=held.closes_at
+        )
+
+    async def _hear_out(self, debate: Debate, due: datetime, questions: Sequence[Question]) -> None:
+        patience, now = timedelta(seconds=self.venue.limits.redelivery_seconds), self.clock.now()
+        in_time = now < max(due, self.reader.heard_from) + 2 * patience
+        if not in_time or debate.request.ballot is not BallotKind.OPEN:
+            return
+        for question in questions:
+            if is_undecided(await self.store.votes.events(debate.id, question), now - patience):
+                raise NotToldYetError("The platform may still report which choice came last.")
+
+    async def _extend(self, held: Held) -> bool:
+        """Extend a vote below its quorum, once; tell whether it was extended."""
+        debate = held.debate
+        if held.asked.question is not Question.VOTE or not _may_extend(debate):
+            return False
+        events = await self.store.votes.events(debate.id)
+        if tally_of(debate, events, held.unread).quorum_met:
+            return False
+        closes_at = self.clock.now() + timedelta(minutes=debate.request.vote_minutes)
+        await self.store.votes.extend(held.lease, debate.id, closes_at, extension_of(debate))
+        return True
+
+    async def _conclude(self, held: Held, early: bool) -> None:
+        asked, unread = held.asked, held.unread
+        conclude = await self._conclusion(held, early)
+        now = self.clock.now()
+        await self.store.votes.close(
+            held.lease, asked.debate, now, early, conclude, asked.question, asked.step
+        )
+        if asked.question is Question.VOTE:
+            log.info("vote closed", debate=asked.debate, early=early, unread=sorted(unread))
+
+    async def _conclusion(self, held: Held, early: bool) -> Conclude:
+        """Return what the question makes of its log: the reveal, if it is the vote."""
+        debate, unread = held.debate, held.unread
+        if held.asked.question is not Question.VOTE:
+            return lambda _: Closing(unread=unread)
+        verdict, ballots = await self.store.journal.judged(debate.id)
+        judged = Judged(
+            verdict or NO_VERDICT,
+            ballots,
+            *await self.store.journal.spending(debate.id),
+            words=await self.store.journal.words_spoken(debate.id),
+            interventions=await self.store.votes.interventions(debate.id),
+            own=await self.store.journal.own_verdict(debate.id, debate.request.format),
+        )
+
+        def conclude(cast: tuple[VoteEvent, ...]) -> Closing:
+            return closing_of(debate, cast, judged, unread, early)
+
+        return conclude
+
+
+def waiting_for(question: Question, platform: str) -> str:
+    """Say what a debate waits for while the reactions to a question cannot be read."""
+    return KINDS[question].waits.format(platform=platform.capitalize())
+
+
+def _together(asked: Asked) -> tuple[Question, ...]:
+    return (asked.question, *KINDS[asked.question].along)
+
+
+def _may_extend(debate: Debate) -> bool:
+    if debate.gone or debate.vote_extended or not debate.request.extend:
+        return False
+    return not debate.gaps  # with gaps no vote is gold, however many come

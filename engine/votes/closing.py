@@ -1,0 +1,165 @@
+"""What is stored and said at the close of a vote: the reveal, and what a format decides. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from engine.debate import Criterion, Debate
+from engine.delivery.last_word import elsewhere
+from engine.formats import FORMATS
+from engine.formats.format import Decision
+from engine.judging import Ballot, Persuasion, Question, Tally, Verdict, Vote, VoteEvent
+from engine.jury.rubric import DEBATE, find_rubric
+from engine.messages import AgainInvite, JurorLine, Notice, Report, Reveal, VoteClosed
+from engine.store import Closing, Intervention, Post
+from engine.votes.labels import asked, persuasion, seen_by_others
+from engine.votes.outcome import NONE, readable_from, stances_of, standing, tally_of
+from engine.votes.questions import vote_options
+from engine.votes.tally import agreement
+
+NO_VERDICT = Verdict(winner=None, problem="the panel gave no verdict", valid=0, invalid=0)
+
+
+class Judged(NamedTuple):
+    """What else a vote's close rests on: its judges, what the debate cost, how long it is."""
+
+    verdict: Verdict
+    ballots: tuple[Ballot, ...]
+    calls: int
+    usd: float | None
+    words: int
+    interventions: tuple[Intervention, ...]
+    own: Verdict | None
+
+
+def closing_of(
+    debate: Debate,
+    cast: tuple[VoteEvent, ...],
+    judged: Judged,
+    unread: frozenset[Question],
+    early: bool,
+) -> Closing:
+    """Return what a vote ends with, given the log of all but thumbs."""
+    tally, stances = tally_of(debate, cast, unread), stances_of(debate, cast, unread)
+    verdict, ballots, calls, usd, words, interventions, own = judged
+    message = reveal_of(debate, tally, verdict, ballots, calls, usd, stances, unread, own)
+    decided = _decide(debate, stances, verdict)
+    usual = (_closed(debate, tally, early), Post(key="reveal", message=message), *_tell(decided))
+    stood = (*standing(debate, cast, readable_from(debate, words), unread), *stances)
+    return Closing(
+        votes=seen_by_others(stood, cast, interventions),
+        posts=(elsewhere(debate, message),) if debate.gone else usual,
+        last=_ask_again(debate),
+        verdicts={debate.request.format: decided.verdict} if decided else {},
+        unread=unread,
+    )
+
+
+def extension_of(debate: Debate) -> Post:
+    """Say that a vote stays open for longer."""
+    text = (
+        f"Fewer than {debate.request.quorum} votes count so far, so the vote stays open for "
+        f"another {debate.request.vote_minutes:g} minutes."
+    )
+    return Post(key="vote/extended", message=Notice(text=text))
+
+
+def reveal_of(
+    debate: Debate,
+    tally: Tally,
+    verdict: Verdict,
+    ballots: tuple[Ballot, ...],
+    calls: int,
+    usd: float | None,
+    stances: tuple[Vote, ...] = (),
+    unread: frozenset[Question] = NONE,
+    own: Verdict | None = None,
+) -> Reveal:
+    """Return the reveal of a closed vote."""
+    return Reveal(
+        topic=debate.request.topic,
+        models={side: model.ref for side, model in debate.request.sides.items()},
+        drawn=debate.request.drawn,
+        seats={seat: model.ref for seat, model in debate.request.seats.items()},
+        judges=tuple(model.ref for model in debate.request.judges),
+        tally=tally,
+        verdict=verdict,
+        jurors=tuple(_juror_lines(ballots)),
+        agree=agreement(tally, verdict),
+        usd=usd,
+        calls=calls,
+        persuasion=_persuasion(debate, stances),
+        broadcast=debate.request.broadcast,
+        rehearsal=debate.setup.rehearsal,
+        replaced=tuple((one.was.ref, one.now.ref) for one in debate.setup.replaced),
+        gaps=debate.gaps,
+        unread=Question.VOTE in unread,
+        criteria=_unusual(debate),
+        stances=debate.request.stances,
+        names=debate.setup.called,
+        own=own,
+    )
+
+
+def _closed(debate: Debate, tally: Tally, early: bool) -> Post:
+    options = vote_options(tuple(debate.request.sides))
+    message = VoteClosed(options=options, votes=sum(tally.counts.values()), early=early)
+    return Post(key="vote/closed", message=message, target="vote")
+
+
+def _decide(debate: Debate, stances: tuple[Vote, ...], verdict: Verdict) -> Decision | None:
+    script = FORMATS.get(debate.request.format)
+    return script.decide(debate.request, stances, verdict) if script else None
+
+
+def _tell(decided: Decision | None) -> tuple[Post, ...]:
+    if decided is None:
+        return ()
+    return (Post(key="decision", message=Report(title=decided.title, text=decided.text)),)
+
+
+def _ask_again(debate: Debate) -> tuple[Post, ...]:
+    request = debate.request
+    if debate.gone or not request.again:
+        return ()
+    invite = AgainInvite(
+        options=vote_options(tuple(request.sides)),
+        minutes=request.again_minutes,
+        ballot=request.ballot,
+        stances=request.stances,
+        names=debate.setup.called,
+    )
+    return (Post(key="again", message=invite),)
+
+
+def _persuasion(debate: Debate, stances: tuple[Vote, ...]) -> Persuasion | None:
+    """Return who changed sides; None for more than two contenders, as none argues against."""
+    sides = tuple(debate.request.sides)
+    if not stances or len(sides) != 2:
+        return None
+    before, after = (
+        asked(stances, question) for question in (Question.STANCE_BEFORE, Question.STANCE_AFTER)
+    )
+    return persuasion(before, after, sides)
+
+
+def _unusual(debate: Debate) -> tuple[Criterion, ...]:
+    """Return what jurors scored; nothing for the usual rubric."""
+    panel = debate.setup.panel
+    rubric = find_rubric(panel.rubric, panel.criteria)
+    return () if rubric is DEBATE else rubric.criteria
+
+
+def _juror_lines(ballots: Iterable[Ballot]) -> Iterator[JurorLine]:
+    """Yield the ballots to list: those that decide, then those of recused jurors."""
+    for ballot in sorted(ballots, key=lambda ballot: ballot.audit):
+        if not ballot.audit or ballot.recused:
+            yield JurorLine(
+                juror=ballot.juror,
+                verdict=ballot.verdict,
+                order=ballot.order,
+                problem=ballot.problem,
+                contradictory=ballot.contradictory,
+                recused=ballot.recused,
+            )
