@@ -20,6 +20,7 @@ import orjson
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from engine.debate import Status, Turn
+from engine.judging import Question
 from engine.ports import Listener, Part, VenueLimits
 from engine.store import AttemptStart, Cast, Intent, Lease, Note, Post
 from tests.doubles.memory.venue import MemoryVenue
@@ -124,6 +125,8 @@ def _label(value: object) -> str:
             return f"{value.user}{'+' if value.added else '-'}{value.option}"
         case Lease() | Status():
             return str(value if isinstance(value, Status) else value.name.split("/")[0])
+        case Question():
+            return str(value)
         case [Post() as post, *_]:
             return post.key
         case str() if "/" in value:  # what a lease is asked for
