@@ -126,7 +126,7 @@ def _label(value: object) -> str:
         case Lease() | Status():
             return str(value if isinstance(value, Status) else value.name.split("/")[0])
         case Question():
-            return str(value)
+            return "" if value is Question.VOTE else str(value)
         case [Post() as post, *_]:
             return post.key
         case str() if "/" in value:  # what a lease is asked for
