@@ -10,7 +10,7 @@ from __future__ import annotations
 from base64 import b64decode
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field, TypeAdapter
 
@@ -162,16 +162,25 @@ Invite = VoteInvite | StanceInvite | AgainInvite
 """A message that asks a question, with a reaction or a button for each option."""
 
 
-def asked_by(invite: Invite) -> tuple[Question, timedelta | None]:
-    """Return what an invitation asks, and for how long; None: until another question closes."""
+class Asking(NamedTuple):
+    """What an invitation asks, and for how long; None: until another question closes."""
+
+    question: Question
+    lasts: timedelta | None
+    step: str = ""
+
+
+def asked_by(invite: Invite) -> Asking:
+    """Return what an invitation asks."""
     match invite:
         case VoteInvite():
-            return Question.VOTE, timedelta(minutes=invite.minutes)
+            return Asking(Question.VOTE, timedelta(minutes=invite.minutes))
         case AgainInvite():
-            return Question.AGAIN, timedelta(minutes=invite.minutes)
+            return Asking(Question.AGAIN, timedelta(minutes=invite.minutes))
         case StanceInvite():
             question = Question.STANCE_AFTER if invite.after else Question.STANCE_BEFORE
-            return question, None if invite.seconds is None else timedelta(seconds=invite.seconds)
+            seconds = invite.seconds
+            return Asking(question, None if seconds is None else timedelta(seconds=seconds))
 
 
 class VoteClosed(Value):

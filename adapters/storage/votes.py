@@ -11,7 +11,7 @@ from adapters.storage.leases import guard
 from adapters.storage.outbox import insert_posts, release
 from adapters.storage.targets import ACCEPT, Targets, accept
 from adapters.storage.vote_log import VoteLog, find_log
-from engine.judging import Question
+from engine.judging import REVEALED, Question
 from engine.store import Asked, Closing, Lease, Post
 from engine.store.pairs import LONGEST_WAIT
 from engine.store.votes import Conclude, end_plainly
@@ -89,7 +89,7 @@ WHERE id = :debate AND status = 'voting'
 """
 SHUT_REST = """
 UPDATE questions SET closed_at = :now
-WHERE debate = :debate AND closed_at IS NULL AND question NOT IN ('turn', 'again')
+WHERE debate = :debate AND closed_at IS NULL AND question NOT IN :revealed
 """
 INSERT_VOTE = """
 INSERT INTO votes (debate, person, question, body) VALUES (:debate, :person, :question, :body)
@@ -190,7 +190,7 @@ class VoteTable(Casting, VoteLog, Targets):
                 if connection.run(SHUT, now=now, **asked._asdict()):
                     _store(connection, asked, conclude(find_log(connection, *asked)))
             elif connection.run(REVEAL, debate=debate_id, now=now, early=early):
-                connection.run(SHUT_REST, debate=debate_id, now=now)
+                connection.run(SHUT_REST, debate=debate_id, now=now, revealed=REVEALED)
                 closing = conclude(find_log(connection, debate_id))
                 _store(connection, asked, closing)
                 if closing.posts:  # none: its thread is gone

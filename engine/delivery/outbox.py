@@ -344,13 +344,13 @@ class Delivery:
     async def _ask(self, lease: Lease, intent: Intent, invite: Invite) -> None:
         """Open the question of an invitation that was posted."""
         votes, debate_id, ref = self.store.votes, intent.debate, intent.refs[0]
-        question, lasts = asked_by(invite)
+        question, lasts, step = asked_by(invite)
         # People may react before the first seed is visible.
-        await votes.accept(lease, debate_id, ref, question)
+        await votes.accept(lease, debate_id, ref, question, step)
         await self._seeds.plant(debate_id, question, ref, invite.options)
         now = self.clock.now()
         closes_at = None if lasts is None else now + lasts
-        await votes.open(lease, debate_id, ref, now, closes_at, question)
+        await votes.open(lease, debate_id, ref, now, closes_at, question, step)
         self.bell.ring(f"votes/{self.venue.platform}")
 
     async def _settle(

@@ -26,11 +26,13 @@ from engine.store import (
 from engine.store.votes import NewEvent
 from tests.sample import (
     LATER,
+    NO_CAPS,
     NOW,
     Running,
     asking,
     cast,
     new_debate,
+    notice,
     run,
     turn,
     turn_post,
@@ -433,3 +435,88 @@ async def test_who_lost_the_lease_asks_for_no_stance(store: Store) -> None:
     with pytest.raises(LeaseLostError):
         await store.votes.accept(r.lease, r.id, "m1", Question.STANCE_BEFORE)
     assert await store.votes.targets(r.id) == ()
+
+
+# --- every question ----------------------------------------------------------------------
+
+
+async def ask(r: Running, question: Question, closes_at: datetime | None, step: str = "") -> str:
+    """Ask a question in thread `thread`, and return its message."""
+    await r.store.outbox.set_thread(r.lease, r.id, "thread")
+    message = f"{question}{step}"
+    await r.store.votes.open(r.lease, r.id, message, NOW, closes_at, question, step)
+    return message
+
+
+async def test_a_question_without_a_time_of_its_own_closes_with_the_vote(store: Store) -> None:
+    r = await voting(store)
+    message = await ask(r, Question.STANCE_AFTER, None)
+    assert await store.votes.due("chat") == {Asked(r.id): LATER}
+    assert await store.votes.cast(cast("ann", "up", message=message)) == "stored"
+    await store.votes.close(r.lease, r.id, SOON)
+    assert await store.votes.cast(cast("bob", "up", message=message)) == "closed"
+    assert all(target.closed for target in await store.votes.targets(r.id))
+    assert len(await store.votes.targets(r.id)) == 2
+
+
+async def test_a_question_is_due_only_while_its_debate_can_end_it(store: Store) -> None:
+    r = await run(store)
+    await ask(r, Question.STANCE_BEFORE, SOON)
+    await ask(r, Question.AGAIN, SOON)
+    await r.advance(Status.FAILED)
+    assert await store.votes.due("chat") == {}
+    await store.debates.requeue(r.id, NO_CAPS, NOW)
+    assert await store.votes.due("chat") == {Asked(r.id, Question.STANCE_BEFORE): SOON}
+
+
+async def test_what_is_due_first_comes_first_whatever_is_asked(store: Store) -> None:
+    first, again = await run(store), await asked_again(store)
+    stance = Asked(first.id, Question.STANCE_BEFORE)
+    await ask(first, Question.STANCE_BEFORE, SOON)
+    due = await store.votes.due("chat")
+    assert list(due.items()) == [(stance, SOON), (Asked(again.id, Question.AGAIN), LATER)]
+    assert await store.votes.due("chat", None, 1) == {stance: SOON}
+
+
+async def test_a_question_that_was_never_posted_can_be_closed(store: Store) -> None:
+    r = await run(store)
+    await store.votes.close(r.lease, r.id, SOON, question=Question.STANCE_BEFORE)
+    debate = await r.get()
+    assert (debate.stance_deadline, debate.stance_closed_at) == (None, SOON)
+
+
+@pytest.mark.parametrize("question", [Question.STANCE_BEFORE, Question.AGAIN])
+async def test_a_question_ends_once_with_what_its_own_log_says(
+    store: Store, question: Question
+) -> None:
+    r = await voting(store)
+    message = await ask(r, question, SOON)
+    await store.votes.cast(cast("ann", "A"))
+    for user in ("ann", "bob"):
+        await store.votes.cast(cast(user, "up", message=message))
+    seen: list[str] = []
+
+    def conclude(events: tuple[VoteEvent, ...]) -> Closing:
+        seen.extend(event.option for event in events)
+        return Closing(posts=(notice("said"),), unread=frozenset({question}))
+
+    for _ in range(2):
+        await store.votes.close(r.lease, r.id, SOON, False, conclude, question)
+    assert seen == ["up", "up"]
+    intent = await store.outbox.next(r.id)
+    assert intent is not None
+    assert intent.key == "said"
+    unread = {target.question: target.unread for target in await store.votes.targets(r.id)}
+    assert unread == {Question.VOTE: False, question: True}
+    assert (await r.get()).status is Status.VOTING
+
+
+async def test_a_question_of_several_steps_is_one_for_each(store: Store) -> None:
+    r = await voting(store)
+    one, two = [await ask(r, Question.STANCE_BEFORE, SOON, step) for step in ("1", "2")]
+    due = await store.votes.due("chat", None, 2)
+    assert due == {Asked(r.id, Question.STANCE_BEFORE, step): SOON for step in ("1", "2")}
+    await store.votes.close(r.lease, r.id, SOON, question=Question.STANCE_BEFORE, step="1")
+    assert await store.votes.cast(cast("ann", "up", message=one)) == "closed"
+    assert await store.votes.cast(cast("ann", "up", message=two)) == "stored"
+    assert [event.step for event in await store.votes.events(r.id)] == ["2"]
