@@ -1,4 +1,4 @@
--- Every table of revision 0009, as the migrations make them. Renew it by: make schema
+-- Every table of revision 0010, as the migrations make them. Renew it by: make schema
 CREATE TABLE adjustments (
 	debate VARCHAR(26) NOT NULL, 
 	name VARCHAR(255) NOT NULL, 
@@ -80,12 +80,6 @@ CREATE TABLE debates (
 	settled_usd FLOAT NOT NULL, 
 	created_at DATETIME NOT NULL, 
 	opened_at DATETIME, 
-	stance_deadline DATETIME, 
-	stance_closed_at DATETIME, 
-	vote_message VARCHAR(128), 
-	vote_opened_at DATETIME, 
-	vote_deadline DATETIME, 
-	vote_extended BOOLEAN NOT NULL, 
 	closed_early BOOLEAN NOT NULL, 
 	revealed_at DATETIME, 
 	mirror VARCHAR(26), 
@@ -158,6 +152,20 @@ CREATE TABLE people (
 	CONSTRAINT pk_people PRIMARY KEY (id), 
 	CONSTRAINT uq_people_platform_user UNIQUE (platform, user)
 );
+CREATE TABLE questions (
+	debate VARCHAR(26) NOT NULL, 
+	question VARCHAR(16) NOT NULL, 
+	step VARCHAR(255) NOT NULL, 
+	message VARCHAR(128), 
+	opened_at DATETIME, 
+	closes_at DATETIME, 
+	extended BOOLEAN NOT NULL, 
+	closed_at DATETIME, 
+	unread BOOLEAN NOT NULL, 
+	read_at DATETIME, 
+	CONSTRAINT pk_questions PRIMARY KEY (debate, question, step), 
+	CONSTRAINT fk_questions_debate FOREIGN KEY(debate) REFERENCES debates (id)
+);
 CREATE TABLE scores (
 	debate VARCHAR(26) NOT NULL, 
 	subject VARCHAR(255) NOT NULL, 
@@ -183,8 +191,7 @@ CREATE TABLE targets (
 	step VARCHAR(255) NOT NULL, 
 	ballot VARCHAR(8) NOT NULL, 
 	options VARCHAR(64) NOT NULL, 
-	deadline DATETIME, 
-	closed_at DATETIME, unread BOOLEAN, read_at DATETIME, 
+	closed_at DATETIME, 
 	CONSTRAINT pk_targets PRIMARY KEY (platform, place, message), 
 	CONSTRAINT fk_targets_debate FOREIGN KEY(debate) REFERENCES debates (id)
 );
@@ -254,9 +261,9 @@ CREATE INDEX ix_debates_status_platform_community ON debates (status, platform, 
 CREATE INDEX ix_interventions_debate ON interventions (debate);
 CREATE INDEX ix_outbox_debate_number ON outbox (debate, number);
 CREATE INDEX ix_outbox_open ON outbox (debate, number) WHERE state IN ('pending', 'sending');
+CREATE INDEX ix_questions_open ON questions (closes_at) WHERE closed_at IS NULL AND closes_at IS NOT NULL;
 CREATE INDEX ix_silences_platform ON silences (platform);
 CREATE INDEX ix_targets_debate ON targets (debate);
 CREATE INDEX ix_targets_message ON targets (message);
-CREATE INDEX ix_targets_question_closed_at ON targets (question, closed_at);
 CREATE INDEX ix_vote_events_debate_question ON vote_events (debate, question);
-INSERT INTO alembic_version VALUES ('0009');
+INSERT INTO alembic_version VALUES ('0010');
