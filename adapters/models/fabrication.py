@@ -115,6 +115,8 @@ class Fabricator:
         }
         if made.get("type") == "concede" and "reasoning" in made:
             made["reasoning"] = self._text("conceded")
+        if (reason := f"reason_{str(made.get('standing')).lower()}") in self._phrases:
+            made["reason"] = self._text(reason)
         extra = node.get("additionalProperties")
         for name in self._extra_names(node, made) if extra is not False else []:
             made[name] = self.value(extra if isinstance(extra, dict) else {}, name, depth + 1)

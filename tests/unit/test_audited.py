@@ -589,3 +589,28 @@ async def test_the_rehearsal_models_hold_it_in_other_languages(language: str) ->
 
 async def test_killed_at_every_step_it_ends_the_same() -> None:
     assert await survives_every_death(setup_for("audited", options={"turns": 4})) >= 12
+
+
+@pytest.mark.parametrize(
+    "topic", ["Tea beats coffee", "Museums should be free", "Trains are better"]
+)
+@pytest.mark.parametrize("scores", ["after_vote", "live"])
+async def test_no_stored_score_contradicts_a_comparison_in_the_end(topic: str, scores: str) -> None:
+    """What was stored, added up as an export adds it up, against every comparison."""
+    desk = await hold(setup_for("audited", topic=topic, scores=scores))
+    stands = {(s.subject, s.criterion): s.value for s in desk.scores}
+    for change in adjustments(desk):
+        stands[change.subject, change.criterion] += change.amount
+    steps = [turn.step for turn in desk.turns]
+    for number in range(2, 11):
+        outcomes: Any = desk.artifacts[f"pairwise/{number}"].body["outcomes"]
+        for dimension, scale in SCALES.items():
+            previous, latest = (stands[steps[at], dimension] for at in (number - 2, number - 1))
+            match outcomes[dimension]:
+                case "draw":
+                    assert abs(previous - latest) <= DRAW_MOST * scale + 1e-5
+                case won:
+                    winner, loser = (latest, previous) if won == "latest" else (previous, latest)
+                    assert winner >= WINNER_LEAST * scale - 1e-5
+                    assert winner > loser
+                    assert loser <= LOSER_MOST * scale + 1e-5
