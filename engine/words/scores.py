@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from engine.messages import Arc, ScoreBoard
 
 _BARS = "▁▂▃▄▅▆▇█"
+_NARROWEST = 4  # characters of a column: its rule has three hyphens and a colon
 
 
 def sparkline(arc: Arc) -> str:
@@ -22,16 +23,26 @@ def sparkline(arc: Arc) -> str:
 
 
 def board_lines(board: ScoreBoard) -> Iterator[str]:
-    """Return a scoreboard as a table, with its notes below."""
-    yield _row("", *board.columns)
-    yield _row("---", *("---:" for _ in board.columns))
-    for row in board.rows:
-        yield _row(row.name, *row.cells)
+    """Return a scoreboard as a table, its columns as wide as what they hold, with its notes below.
+
+    Chats that draw no tables show it as it is written.
+    """
+    rows = [tuple(map(_safe, (row.name, *row.cells))) for row in board.rows]
+    head = ("", *map(_safe, board.columns))
+    widths = [max(_NARROWEST, *map(len, column)) for column in zip(head, *rows, strict=True)]
+    yield _row(head, widths)
+    yield _row(["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])], widths)
+    yield from (_row(row, widths) for row in rows)
     if board.notes:
         yield ""
         yield from (f"- {note}" for note in board.notes)
 
 
-def _row(*cells: str) -> str:
-    safe = (cell.replace("|", "\\|").replace("\n", " ") for cell in cells)
-    return f"| {' | '.join(safe)} |"
+def _safe(cell: str) -> str:
+    return cell.replace("|", "\\|").replace("\n", " ")
+
+
+def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
+    name, *scores = cells
+    padded = (cell.rjust(width) for cell, width in zip(scores, widths[1:], strict=True))
+    return f"| {' | '.join([name.ljust(widths[0]), *padded])} |"

@@ -47,7 +47,7 @@ async def test_each_line_of_the_scorecard_adds_up_to_its_total() -> None:
     judge["judge/pairwise/4"] = {"outcomes": DRAW | {"logic": "latest"}, "pressures": CALM}
     desk = await debate(judge)
     board = board_of(desk)
-    assert board.columns == ("logic", "rhet.", "tactics", "total")
+    assert board.columns == ("logic", "rhet.", "tact.", "total")
     for row in board.rows:
         *parts, total = (float(cell.rstrip("*")) for cell in row.cells)
         assert sum(parts) == pytest.approx(total)

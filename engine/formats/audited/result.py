@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from engine.findings import Artifact
 from engine.floor.floor import Floor
@@ -24,7 +24,8 @@ from engine.judging import TIE, Verdict
 from engine.messages import Arc, ArcPoint, BoardRow, Report, ScoreBoard
 from engine.store import Post
 
-COLUMNS = ("logic", "rhet.", "tactics", "total")
+COLUMNS = ("logic", "rhet.", "tact.", "total")
+MOST_MOVES = 5  # traits named of a side that changed, the greatest moves first
 LONG = 10  # turns from which convergence is looked at
 LEVEL = 1.0  # points of 100 between the sides' means under which they are level
 WEAKNESSES = (
@@ -257,10 +258,15 @@ def _drift(audit: Audit) -> Report:
 
 
 def _moves(audit: Audit, side: str) -> str:
-    ended: Mapping[str, float] = audit.traits[side]
-    moves = [
-        f"{spaced(trait)} {was:g} → {round(ended[trait], 1):g}"
-        for trait, was in audit.begun[side].items()
-        if ended[trait] != was
+    begun, ended = audit.begun[side], audit.traits[side]
+    moved = sorted(
+        (trait for trait in begun if ended[trait] != begun[trait]),
+        key=lambda trait: -abs(ended[trait] - begun[trait]),
+    )
+    told = [
+        f"{spaced(trait)} {begun[trait]:g} → {round(ended[trait], 1):g}"
+        for trait in moved[:MOST_MOVES]
     ]
-    return ", ".join(moves) or "not at all"
+    if more := len(moved) - len(told):
+        told.append(f"and {more} that moved less")
+    return ", ".join(told) or "not at all"
