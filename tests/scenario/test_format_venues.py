@@ -23,7 +23,7 @@ OPTIONS = {
     "team": "personalities=A1=logical one_model=yes",
     "structured": "rubric=evidence_first",
     "roundtable": "agents=4 judges=2 personas=sceptic,engineer",
-    "audited": "turns=4",
+    "audited": "turns=4 elasticity=0.3,0.8",
 }
 
 

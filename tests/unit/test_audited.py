@@ -283,6 +283,15 @@ async def test_the_same_claim_is_docked_once() -> None:
     assert [docked.amount for docked in adjustments(await debate(judge))] == [-1]
 
 
+async def test_the_same_claim_in_fewer_words_is_docked_once() -> None:
+    said = {"turn": 1, "claim": "Smith 2031 says so.", "kind": "fabricated"}
+    judge = Judge({"judge/absolute/2": {"scores": SCORES, "exposed": [said]}})
+    again = said | {"claim": "“Smith 2031 …”"}
+    judge["judge/absolute/4"] = {"scores": SCORES, "exposed": [again, said | {"turn": 3}]}
+    docked = [(a.subject, a.amount) for a in adjustments(await debate(judge))]
+    assert docked == [("turn/exchange-1/A", -2), ("turn/exchange-2/A", -2)]
+
+
 @pytest.mark.parametrize(("kind", "penalty"), [("dropped", -1), ("contradicted", -2)])
 async def test_a_premise_that_is_given_up_is_entered_with_both_turns_and_docked(
     kind: str, penalty: float

@@ -130,11 +130,9 @@ class Ledger:
 
     def _enter(self, number: int, given: Absolute) -> Iterator[Adjustment]:
         """Write what a turn shows into the register, once, and dock the turns it stands in."""
-        known = {(entry.turn, entry.text) for entry in self.register}
         for place, entry in enumerate(self._found(number, given), 1):
-            if (entry.turn, entry.text) in known:
+            if any(self._is_same(entry, other) for other in self.register):
                 continue
-            known.add((entry.turn, entry.text))
             self.register.append(entry)
             if entry.penalty:
                 name, reason = f"register/{number}/{place}", f"{entry.kind}: {entry.text}"
@@ -161,6 +159,12 @@ class Ledger:
             penalty=penalty if found else 0.0,
             found=found,
         )
+
+    def _is_same(self, entry: Entry, other: Entry) -> bool:
+        """Say whether two entries are of one claim, be it quoted more or less fully."""
+        if entry.turn != other.turn or self._version == 1:
+            return (entry.turn, entry.text) == (other.turn, other.text)
+        return is_quoted(entry.text, other.text) or is_quoted(other.text, entry.text)
 
     def _hear_appeals(self, number: int, given: Absolute) -> Iterator[Adjustment]:
         """Give back what a docking took, where its side's next turn has answered it."""
