@@ -56,6 +56,20 @@ def count_words(text: str, chars_per_word: float = 1.5) -> int:
     return words + max(1, int(characters / chars_per_word + 0.5))
 
 
+def first_words(text: str, most: int, chars_per_word: float = 1.5) -> str:
+    """Return the beginning of a text that has at most so many words, with an ellipsis if cut."""
+    if count_words(text, chars_per_word) <= most:
+        return text
+    end = bisect_right(
+        range(len(text)), most, key=lambda end: count_words(text[:end], chars_per_word)
+    )
+    within = text[: end - 1]
+    space = max((at for at, char in enumerate(within) if char.isspace()), default=-1)
+    cut_inside_word = text[end - 1 : end].isalnum() and within[-1:].isalnum()
+    spaced = cut_inside_word and not _UNSPACED_RUN.fullmatch(within[-1:])
+    return f"{(within[:space] if spaced and space >= 0 else within).rstrip()}…"
+
+
 def _count_spaced(text: str) -> int:
     return len(_WORD.findall(_FLAGS.sub(" ", text)))
 

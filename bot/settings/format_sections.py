@@ -11,6 +11,8 @@ from bot.settings.sources import Section
 # Far above any use, and a number that every database and model accepts.
 MOST = 1_000_000
 Count = Annotated[int, Field(ge=1, le=MOST)]
+Weight = Annotated[float, Field(gt=0, le=MOST)]
+Points = Annotated[float, Field(ge=0, le=100)]
 Length = Annotated[float, Field(gt=0, le=MOST)]
 
 
@@ -32,7 +34,7 @@ class ClassicSettings(FormatSettings):
 
 
 class TeamSettings(FormatSettings):
-    """The clock of the format `team`."""
+    """The clock of the format `team`, and how its speeches are scored."""
 
     words_a_minute: Length = 250
     opening_minutes: Length = 3
@@ -44,6 +46,17 @@ class TeamSettings(FormatSettings):
     free_speeches: Count = 100
     free_minutes: Length = 4
     free_speech_minutes: Length = 0.6
+    note_words: Count = 30
+    weight_logic: Weight = 0.25
+    weight_persuasion: Weight = 0.25
+    weight_expression: Weight = 0.20
+    weight_teamwork: Weight = 0.15
+    weight_rule_compliance: Weight = 0.15
+    penalty_overtime_team: Points = 3
+    penalty_overtime_seat: Points = 2
+    penalty_twice: Points = 3
+    penalty_counter_question: Points = 2
+    penalty_attacker_answered: Points = 2
 
 
 class StructuredSettings(FormatSettings):

@@ -30,7 +30,7 @@ from engine.ports import ChatMessage, Reply
 from engine.prompts.languages import language_name
 from engine.prompts.library import Prompts, guard
 from engine.store import Note, Post
-from engine.text import clean, count_words, is_divided
+from engine.text import clean, count_words, first_words, is_divided
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -113,6 +113,10 @@ class Floor:
         """Count words as every limit does."""
         return count_words(text, self._setup.chars_per_word)
 
+    def first_words(self, text: str, most: int) -> str:
+        """Return the beginning of a text that has at most so many words."""
+        return first_words(text, most, self._setup.chars_per_word)
+
     async def speak(
         self,
         seat: str,
@@ -191,12 +195,14 @@ class Floor:
         limits: TurnLimits,
         role: str = "debater",
         words_a_minute: float,
+        cut_after: int | None = None,
         **facts: Any,
     ) -> Turn:
         """Let a seat speak without memory, and against the clock.
 
         Its prompt is these two templates, without earlier messages. Nothing is sent back: a
-        speech over its limit is marked as overtime.
+        speech over its limit is marked as overtime. What follows `cut_after` words is cut and
+        marked.
         """
         await self._desk.room()
         facts |= {"seat": seat, "side": side_of(seat)}
@@ -213,6 +219,10 @@ class Floor:
             for found in violations(text, limits, self._setup.chars_per_word)
         )
         over += (*replaced(reply.replaced), *long_reply(reply))
+        words = self.count(text)
+        if cut_after is not None and words > cut_after:
+            text = self.first_words(text, cut_after)
+            over += (Violation(kind="cut", measured=words, limit=cut_after),)
         turn = self._turn(seat, round_name, text, limits, reply.model, over)
         return await self._publish(turn, words_a_minute)
 

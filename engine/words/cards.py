@@ -66,6 +66,8 @@ VIOLATIONS = {
     "missing_synthesis": "no line of hyphens between the two parts",
     "no_decision": "no decision that can be read",
     "long_reply": "a reply of {measured:,.0f} characters, cut to {limit:,.0f}",
+    "cut": "{measured:g} words, cut after {limit:g}: the rest of the time is for those who have "
+    "not spoken",
     "overtime": "{measured:g} words; the time allows {limit:g}",
     "replaced_characters": "characters that cannot be shown ({measured:g})",
     "unreadable": "not in the requested form",

@@ -13,7 +13,7 @@ from engine.debate import Model
 from engine.errors import ModelError, UsageError
 from engine.formats.team.rules import WEIGHTS
 from engine.messages import Notice, Progress, Report, ScoreBoard, TurnPost
-from engine.words.cards import progressed, turn_title
+from engine.words.cards import card_of, progressed, turn_title
 from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for, survives_every_death
 
 SHEET = {"scores": dict.fromkeys(WEIGHTS, 6), "violations": [], "note": "CANARY note"}
@@ -52,6 +52,8 @@ class Script(dict[str, Any]):
             return f"Speech{rest[0]}{rest[1]} ".replace("-", "") + "word " * (
                 self.words[rest[1][0]] - 1
             )
+        if kind == "note":
+            return {"message": f"NOTE of {rest[1]} in {rest[0]}"}
         if kind == "captain":
             return {"speaker": f"{rest[1]}{self.sends}", "direction": f"SECRET of {rest[1]}"}
         if rest[0] == "summary":
@@ -137,10 +139,28 @@ async def test_a_silent_seat_is_not_cut_off_by_the_clock_of_either_team(
         assert "did not speak" not in desk.shown
 
 
-async def test_who_could_not_speak_after_much_overtime_is_said() -> None:
-    desk = await debate(Script({"turn/free-1/A2": "word " * 1200}))
-    assert speakers(desk, "free") == ["A2", "B1"]
-    assert "Unused time: A 0:00, B 3:36. A1, A3, A4, B2, B3, B4 did not speak." in desk.shown
+async def test_a_speaker_who_takes_the_time_of_silent_seats_is_cut_and_marked() -> None:
+    """Time is kept for three more seats of the team, 150 words each: 550 of 1000 are left."""
+    long = " ".join(f"word{n}" for n in range(1200))
+    desk = await debate(Script({"turn/free-1/A2": long}))
+    assert set(speakers(desk, "free")) == {f"{side}{n}" for side in "AB" for n in range(1, 5)}
+    (turn,) = [turn for turn in desk.turns if turn.step == "turn/free-1/A2"]
+    assert turn.text.endswith("word549…")
+    assert (turn.words, turn.limit) == (550, 150)
+    assert [(v.kind, v.measured, v.limit) for v in turn.violations] == [
+        ("overtime", 1200, 150),
+        ("cut", 1200, 550),
+    ]
+    assert desk.stored[turn.step].text == long
+    assert "did not speak" not in desk.shown
+    (post,) = [p.message for p in desk.posts if p.key == turn.step]
+    assert "1200 words, cut after 550" in card_of(post).warnings[1]
+
+
+async def test_every_seat_speaks_even_if_all_run_over() -> None:
+    desk = await debate(Script(words=700, sends="2"))
+    assert set(speakers(desk, "free")) == {f"{side}{n}" for side in "AB" for n in range(1, 5)}
+    assert "did not speak" not in desk.shown
 
 
 async def test_words_and_time_are_shown_and_overtime_is_not_sent_back() -> None:
@@ -214,6 +234,102 @@ async def test_a_captain_is_told_counts_silence_and_time() -> None:
     assert desk.warmth["captain/free-3/A"] == 0.2
 
 
+# --- notes -----------------------------------------------------------------------------
+
+
+async def test_seats_write_to_their_team_before_its_captain_decides() -> None:
+    desk = await debate()
+    steps = list(desk.asked)
+    notes = [f"note/free-3/A{n}" for n in (2, 3, 4)]
+    assert [step for step in steps if step.startswith("note/free-3/")] == notes
+    captain = desk.said_to("captain/free-3/A")
+    for seat in ("A2", "A3", "A4"):
+        assert f"[{seat}]\nNOTE of {seat} in free-3" in captain
+    assert steps.index(notes[-1]) < steps.index("captain/free-3/A")
+    assert "NOTE of A4 in free-3" in desk.said_to("turn/free-3/A2")
+    assert "in at most 30 words" in desk.said_to(notes[0])
+    assert not any("NOTE" in desk.said_to(note) for note in notes if "free-1" in note)
+    asked = [step for step in steps if step.startswith("note/cross-1/")]
+    assert asked == ["note/cross-1/B2", "note/cross-1/B3"]
+    kept = desk.artifacts["note/free-3/A4"]
+    assert (kept.kind, kept.body["note"]) == ("note", "NOTE of A4 in free-3")
+
+
+async def test_notes_wait_for_the_reveal_and_only_the_chosen_seats_is_shown_then() -> None:
+    desk = await debate()
+    assert "NOTE of" not in desk.shown
+    (told,) = [p.message for p in desk.held if p.key == "team/captains"]
+    assert isinstance(told, Report)
+    assert "free-3: A chose A2. SECRET of A A2 had noted: “NOTE of A2 in free-3”" in told.text
+    assert "NOTE of A3 in free-3" not in told.text
+
+
+async def test_a_note_is_read_up_to_its_limit_and_kept_whole() -> None:
+    long = " ".join(f"w{n}" for n in range(80))
+    desk = await debate(Script({"note/free-1/A2": {"message": long}}))
+    assert "w29…" in desk.said_to("captain/free-1/A")
+    assert "w30" not in desk.said_to("captain/free-1/A")
+    assert desk.artifacts["note/free-1/A2"].body["note"] == long
+
+
+@pytest.mark.parametrize("said", ["nonsense", {"message": ""}, ModelError("x")])
+async def test_without_a_note_the_captain_decides_all_the_same(said: object) -> None:
+    script = Script({f"note/free-{n}/A{m}": said for n in range(1, 40) for m in range(1, 5)})
+    desk = await debate(script)
+    assert "NOTE of A" not in desk.said_to("captain/free-3/A")
+    assert desk.artifacts["captain/free-3/A"].body["how"] == "captain"
+
+
+async def test_notes_can_be_switched_off() -> None:
+    desk = await debate(options={"notes": "off"})
+    assert not [step for step in desk.asked if step.startswith("note/")]
+
+
+# --- both teams at once ----------------------------------------------------------------
+
+
+async def test_with_concurrent_both_teams_speak_at_once_and_are_posted_in_order() -> None:
+    desk = RehearsedDesk(
+        twist=Script(words=150), latency=lambda s: 0.02 if s == "turn/free-1/A2" else 0
+    )
+    await hold(setup_for("team", options={"concurrent": "on"}), desk)
+    free = [turn for turn in desk.turns if turn.round.startswith("free")]
+    assert [turn.side for turn in free] == list("AB") * (len(free) // 2)
+    assert [turn.round for turn in free] == [f"free-{n}" for n in range(1, len(free) + 1)]
+    assert len({turn.seat for turn in free}) == 8
+    assert "Speechfree1A2" not in desk.said_to("turn/free-2/B2")
+    assert "Speechfree1A2" not in desk.said_to("captain/free-2/B")
+    later = next(turn for turn in free if turn.round == "free-4")
+    assert "Speechfree1A2" in desk.said_to(later.step)
+    steps = list(desk.asked)
+    assert steps.index("turn/free-2/B2") == steps.index("turn/free-1/A2") + 1
+
+
+@pytest.mark.parametrize("options", [{"concurrent": True}, {"notes": False}])
+async def test_killed_at_every_step_it_ends_the_same_with_options(
+    options: dict[str, object],
+) -> None:
+    limits = {"free_minutes": 0.8}
+    assert await survives_every_death(setup_for("team", limits=limits, options=options)) > 30
+
+
+async def test_stage_minutes_weights_and_penalties_are_frozen_with_the_debate() -> None:
+    limits = {
+        "opening_minutes": 1.0,
+        "closing_minutes": 0.5,
+        "weight_logic": 100.0,
+        "penalty_overtime_seat": 7.0,
+    }
+    sheet = SHEET | {"scores": dict.fromkeys(WEIGHTS, 6) | {"logic": 9}}
+    script = Script({"judge/turn/opening/A1": sheet, "turn/opening/A1": "word " * 300})
+    desk = await debate(script, limits=limits)
+    assert (desk.turns[0].limit, desk.turns[-1].limit) == (250, 125)
+    (score,) = [s.value for s in desk.scores if s.criterion == "speech"][:1]
+    assert score > 8.9
+    lost = {a.subject: a.amount for note in desk.notes for a in note.adjustments}
+    assert lost == {"A1": -7, "A": -3}
+
+
 # --- who reads what --------------------------------------------------------------------
 
 
@@ -222,10 +338,11 @@ async def test_what_a_team_says_within_itself_reaches_no_other_prompt() -> None:
     for step in desk.asked:
         kind, *rest = step.split("/")
         prompt = desk.said_to(step)
-        side = rest[1][0] if kind in ("turn", "captain") else ""
+        side = rest[1][0] if kind in ("turn", "captain", "note") else ""
         for other in "AB":
             if other != side:
                 assert f"SECRET of {other}" not in prompt, step
+                assert f"NOTE of {other}" not in prompt, step
     assert "SECRET of A" in desk.said_to("turn/free-1/A2")
 
 

@@ -34,6 +34,8 @@ def say(step: str) -> str | ModelError | None:
             return f"{word} " + "word " * 90
         case "captain", _:
             said = {"speaker": f"{rest[1]}2", "direction": word}
+        case "note", _:
+            said = {"message": word}
         case _, "summary":
             said = {"summary": word}
         case _, "review":
@@ -53,7 +55,7 @@ def owners(step: str) -> set[str]:
     kind, *rest = step.split("/")
     if kind == "turn":
         return {"A", "B", "judge"}
-    return {rest[1]} if kind == "captain" else {"judge"}
+    return {rest[1][0]} if kind in ("captain", "note") else {"judge"}
 
 
 def reader(step: str) -> str:
@@ -79,7 +81,11 @@ async def test_each_seat_has_heard_every_speech_and_every_word_of_its_captain() 
     steps = list(desk.asked)
     last = steps.index("turn/closing/A4")
     prompt = desk.said_to("turn/closing/A4")
+    notes = [step for step in steps if step.startswith("note/") and step[-2] == "A"]
+    assert [step for step in notes if canary(step) in prompt] == notes[-6:]
     for step in steps[:last]:
+        if step.startswith("note/"):
+            continue
         public = step.startswith("turn/")
         # A direction that was given to somebody else than who had to speak is not passed on.
         own = step.endswith("/A") and desk.artifacts[step].body["how"] == "captain"

@@ -19,15 +19,17 @@ from engine.formats.team.channels import (
     may_read,
     team_channel,
 )
+from engine.formats.team.clock import OTHER, FreeClock, sure_speeches
 from engine.formats.team.rules import (
     CROSS,
     KINDS,
+    USUAL,
     WEIGHTS,
     Scored,
+    Scoring,
     count_up,
     overtime,
     reported,
-    sure_speeches,
     twice_running,
 )
 from tests import sample
@@ -52,7 +54,7 @@ def turn(seat: str, round_name: str = "free-1", *, late: bool = False) -> Turn:
 
 def scored(seat: str, step: str = "s", **sheet: int) -> Scored:
     """Return a scored speech of fives, with changes."""
-    return Scored(step=f"{step}/{seat}", seat=seat, side=seat[0], sheet=FIVE | sheet)
+    return Scored(step=f"{step}/{seat}", seat=seat, side=seat[0], score=USUAL.weigh(FIVE | sheet))
 
 
 def costs(found: list[Adjustment]) -> dict[str, float]:
@@ -70,7 +72,7 @@ def test_a_speech_is_the_weighted_sum_of_five_criteria() -> None:
     }
     speech = scored("A1", logic=10, persuasion=8, expression=6, teamwork=4, rule_compliance=2)
     assert speech.score == pytest.approx(2.5 + 2.0 + 1.2 + 0.6 + 0.3)
-    assert Scored(step="s", seat="A1", side="A", sheet=None).score is None
+    assert Scored(step="s", seat="A1", side="A", score=None).score is None
 
 
 @pytest.mark.parametrize("round_name", ["opening", "cross-1", "free-3", "closing"])
@@ -114,6 +116,47 @@ def test_both_clocks_decide_how_many_speeches_are_sure(own: int, other: int, sur
     assert sure_speeches(own, other, most=150, least=50) == sure
 
 
+@given(st.integers(4, 1500), st.integers(1, 400), st.randoms(), st.data())
+def test_every_seat_speaks_whatever_runs_over_and_whomever_captains_wish_for(
+    team: int, speech: int, chance: Any, data: st.DataObject
+) -> None:
+    """As long as a speech is cut where the time of silent seats begins."""
+    clock, side, spoken = FreeClock(team, speech), "A", set[str]()
+    together = data.draw(st.booleans())
+    while clock.runs("A") and clock.runs("B") if together else clock.runs(side):
+        wishes = [f"{one}{chance.randint(1, 4)}" for one in ("AB" if together else side)]
+        seats = clock.choose_both(*wishes) if together else (clock.choose(*wishes),)
+        limits = {seat: clock.limits(seat, *(seats if together else ())) for seat in seats}
+        for seat, (most, cut_after) in limits.items():
+            words = chance.choice([1, 5, 50, 150, 151, 400, 2000, 5000])
+            assert 1 <= most <= speech
+            clock.spend(seat, words if cut_after is None else min(words, cut_after))
+        spoken |= set(seats)
+        side = OTHER[side]
+    assert spoken == set(SEATS)
+
+
+def test_a_captains_wish_stands_while_there_is_time_for_all() -> None:
+    clock = FreeClock(1000, 150)
+    assert clock.share == 150
+    assert clock.choose("A2") == "A2"
+    clock.spend("A2", 150)
+    clock.spend("B2", 150)
+    assert clock.choose("A2") == "A2"
+    assert clock.limits("A2") == (150, 850 - 3 * 150)
+    clock.spend("A2", 400)
+    assert clock.choose("A2") == "A1"
+
+
+def test_weights_and_penalties_are_settings() -> None:
+    asked = {"weight_logic": 1.0, "weight_expression": 1.0, "penalty_overtime_seat": 5.0}
+    scoring = Scoring.of(asked)
+    sheet = dict.fromkeys(WEIGHTS, 5) | {"logic": 10}
+    assert scoring.weigh(sheet) == pytest.approx(5 + 5 * 1 / 2.55)
+    assert costs(list(overtime(turn("B2", late=True), scoring))) == {"B2": -5, "B": -3}
+    assert Scoring.of({}) == USUAL
+
+
 def test_a_seat_is_the_sum_of_its_speeches_and_a_team_of_its_seats_and_penalties() -> None:
     speeches = [scored("A1", "1"), scored("A1", "2"), scored("A2"), scored("B1")]
     late = list(overtime(turn("A1", late=True)))
@@ -141,7 +184,7 @@ def test_speaking_more_often_wins_the_sum_and_not_the_mean() -> None:
 
 
 def test_what_was_not_scored_counts_nowhere() -> None:
-    unread = Scored(step="s", seat="A1", side="A", sheet=None)
+    unread = Scored(step="s", seat="A1", side="A", score=None)
     totals = count_up([unread, scored("A2")], [], SEATS)
     assert (totals.seats["A1"], totals.means["A"], totals.best) == (0, 5, "A2")
     assert count_up([unread], [], SEATS).best is None

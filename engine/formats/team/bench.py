@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -14,12 +14,14 @@ from engine.floor.floor import Floor
 from engine.floor.limits import TurnLimits
 from engine.floor.schema import TEXT, choice, named
 from engine.floor.shapes import Answer, Fault, Shape
-from engine.formats.team.channels import PUBLIC, Channels, team_channel
+from engine.formats.team.channels import PUBLIC, Channels, notes_channel, team_channel
+from engine.formats.team.clock import FirstClock, FreeClock
 from engine.formats.team.judge import Judge
 from engine.formats.team.manual import CLOSERS, NAME, POSITIONS, SEATS, Manual, Personality
-from engine.formats.team.rules import sure_speeches
+from engine.text import clean
 
 RECENT = 6  # public speeches that a captain goes by
+RECENT_NOTES = 6  # notes of its team that a seat reads
 
 
 class TeamLimits(Value):
@@ -27,7 +29,7 @@ class TeamLimits(Value):
 
     Without minutes for them there are no summaries. `exchanges` are those of the
     cross-examination; `free_speeches` is how many a team gives at most in the free debate, as
-    far as its time allows.
+    far as its time allows. For weights and penalties see `Scoring`.
     """
 
     words_a_minute: float = Field(250, gt=0)
@@ -40,23 +42,21 @@ class TeamLimits(Value):
     free_speeches: int = Field(100, ge=1)
     free_minutes: float = Field(4, gt=0)
     free_speech_minutes: float = Field(0.6, gt=0)
+    note_words: float = Field(30, gt=0)
+    weight_logic: float = 0.25
+    weight_persuasion: float = 0.25
+    weight_expression: float = 0.20
+    weight_teamwork: float = 0.15
+    weight_rule_compliance: float = 0.15
+    penalty_overtime_team: float = 3
+    penalty_overtime_seat: float = 2
+    penalty_twice: float = 3
+    penalty_counter_question: float = 2
+    penalty_attacker_answered: float = 2
 
     def minutes(self, minutes: float) -> int:
         """Return how many words fit into so many minutes."""
         return max(1, round(minutes * self.words_a_minute))
-
-    @property
-    def free_speech(self) -> int:
-        """Words of a speech in the free debate."""
-        return self.minutes(self.free_speech_minutes)
-
-    @property
-    def least_speech(self) -> int:
-        """Words that a speech in the free debate costs at least, and without which there is none.
-
-        A third of its time: a few words cost as much, so that nobody spins the debate out.
-        """
-        return math.ceil(self.free_speech / 3)
 
 
 class Choice(BaseModel):
@@ -66,6 +66,31 @@ class Choice(BaseModel):
 
     speaker: str
     direction: str = ""
+
+
+class Message(BaseModel):
+    """A seat's note to its team; it may be empty."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    message: str
+
+
+class Wish(NamedTuple):
+    """What came of asking a team who speaks: its captain's answer, and the seats' notes."""
+
+    answer: Answer[Choice]
+    notes: Mapping[str, str]
+
+    @property
+    def speaker(self) -> str | None:
+        """Whom the captain chose; None where the answer cannot be used."""
+        return self.answer.value.speaker if self.answer.valid and self.answer.value else None
+
+    @property
+    def direction(self) -> str:
+        """In which direction the captain sends the speaker."""
+        return self.answer.value.direction if self.answer.valid and self.answer.value else ""
 
 
 class Bench:
@@ -78,12 +103,15 @@ class Bench:
         limits: TeamLimits,
         manual: Manual,
         personalities: Mapping[str, Personality],
+        *,
+        notes: bool = False,
     ) -> None:
         self._floor = floor
         self._judge = judge
         self._limits = limits
         self._manual = manual
         self._personalities = personalities
+        self._notes = notes
         self._channels = Channels()
         self._answered: Counter[str] = Counter()
         self._spoken: Counter[str] = Counter()
@@ -106,10 +134,37 @@ class Bench:
         if not self._brief or stage not in ("opening", "closing"):
             self._judge.sum_up(stage)
 
+    def start_clock(self) -> FreeClock:
+        """Return the clock of the free debate, which is about to begin.
+
+        Each of the four has to speak; with fewer speeches only those that would not otherwise.
+        """
+        limits = self._limits
+        few = limits.free_speeches < len(POSITIONS)
+        owed = [seat for seat in SEATS if not few or seat not in (*self._heard, *CLOSERS)]
+        kind = FirstClock if self._floor.version == 1 else FreeClock
+        return kind(
+            limits.minutes(limits.free_minutes),
+            limits.minutes(limits.free_speech_minutes),
+            limits.free_speeches,
+            owed,
+        )
+
     async def speak(
-        self, seat: str, round_name: str, duty: str, words: int, role: str = "debater"
+        self,
+        seat: str,
+        round_name: str,
+        duty: str,
+        words: int,
+        *,
+        role: str = "debater",
+        cut_after: int | None = None,
+        heard: str | None = None,
     ) -> Turn:
-        """Let a seat speak for so many words, from what it can read."""
+        """Let a seat speak for so many words, from what it can read.
+
+        `heard` is the public record where that must not hold what others say at the same time.
+        """
         turn = await self._floor.say(
             seat,
             round_name,
@@ -118,8 +173,10 @@ class Bench:
             limits=TurnLimits(words=words),
             role=role,
             words_a_minute=self._limits.words_a_minute,
-            record=self._channels.read(seat, PUBLIC),
+            cut_after=cut_after,
+            record=self._channels.read(seat, PUBLIC) if heard is None else heard,
             directions=self._channels.read(seat, team_channel(seat[0])),
+            notes=self._channels.read(seat, notes_channel(seat[0]), last=RECENT_NOTES),
             duty=duty,
             task=self._manual.tasks[duty],
             stage=self._stage,
@@ -140,35 +197,58 @@ class Bench:
     async def choose_answerer(self, side: str, round_name: str) -> str:
         """Return who answers: the captain's choice of seats 2 and 3, else who answered less."""
         seats = (f"{side}2", f"{side}3")
-        fewest = min(seats, key=lambda seat: (self._answered[seat], seat))
-        return await self._choose(side, round_name, seats, fewest, counts=self._answered)
+        wish = await self._ask(side, round_name, seats, seats, self._answered)
+        chosen = wish.speaker or self._fewest(seats, self._answered)
+        await self._settle(side, round_name, wish, chosen)
+        return chosen
 
-    async def choose_speaker(self, side: str, round_name: str, left: Mapping[str, int]) -> str:
-        """Return who speaks next in the free debate, `left` being each team's words.
+    async def speak_next(self, side: str, number: int, clock: FreeClock) -> None:
+        """Let a team give its next speech of the free debate.
 
         The captain chooses; but a seat that has not spoken goes first when the time left would
-        otherwise not reach it, and an invalid choice falls to whoever has spoken least.
+        otherwise not reach it, and an invalid choice falls to the seat that has spoken least.
         """
-        seats = tuple(seat for seat in SEATS if seat[0] == side)
-        silent = [seat for seat in seats if self._owed(seat)]
-        other = left["B" if side == "A" else "A"]
-        limits = self._limits
-        sure = sure_speeches(left[side], other, limits.free_speech, limits.least_speech)
-        sure = min(sure, limits.free_speeches - sum(self._spoken[seat] for seat in seats))
-        due = silent[0] if len(silent) >= max(1, sure) else None
-        fewest = min(seats, key=lambda seat: (self._spoken[seat], seat))
-        return await self._choose(
-            side, round_name, seats, fewest, counts=self._spoken, left=left[side], due=due
+        round_name = f"free-{number}"
+        wish = await self._ask_free(side, round_name, clock)
+        seat = clock.choose(wish.speaker or self._fewest(_seats_of(side), self._spoken))
+        await self._settle(side, round_name, wish, seat)
+        turn = await self._speak_freely(seat, round_name, clock.limits(seat))
+        clock.spend(seat, turn.words)
+
+    async def speak_together(self, number: int, clock: FreeClock) -> None:
+        """Let both teams give their next speech at the same time; neither hears the other's."""
+        rounds = {"A": f"free-{number}", "B": f"free-{number + 1}"}
+        wishes = await self._floor.together(
+            *(self._ask_free(side, round_name, clock) for side, round_name in rounds.items())
         )
+        first, second = (
+            wish.speaker or self._fewest(_seats_of(side), self._spoken)
+            for side, wish in zip(rounds, wishes, strict=True)
+        )
+        pair = clock.choose_both(first, second)
+        for (side, round_name), wish, seat in zip(rounds.items(), wishes, pair, strict=True):
+            await self._settle(side, round_name, wish, seat)
+        turns = await self._floor.all_at_once(
+            *(
+                self._speak_freely(seat, rounds[seat[0]], clock.limits(seat, *pair), together=True)
+                for seat in pair
+            )
+        )
+        for turn in turns:
+            clock.spend(turn.seat, turn.words)
 
-    def _owed(self, seat: str) -> bool:
-        """Return whether a seat has to speak in the free debate yet.
-
-        Each of the four does; with fewer speeches only those that would not speak otherwise.
-        """
-        if self._limits.free_speeches < len(POSITIONS):
-            return seat not in self._heard and seat not in CLOSERS
-        return not self._spoken[seat]
+    def _speak_freely(
+        self,
+        seat: str,
+        round_name: str,
+        limits: tuple[int, int | None],
+        *,
+        together: bool = False,
+    ) -> Coroutine[Any, Any, Turn]:
+        # Read now: what is said at the same time must not be heard, also when it is resumed.
+        heard = self._channels.read(seat, PUBLIC) if together else None
+        most, cut_after = limits
+        return self.speak(seat, round_name, "free", most, cut_after=cut_after, heard=heard)
 
     async def report_unused(self, left: Mapping[str, int]) -> None:
         """Say how much time each team has left when the free debate ends."""
@@ -184,68 +264,119 @@ class Bench:
 
     # --- captains -----------------------------------------------------------------------
 
-    async def _choose(
+    def _fewest(self, seats: Sequence[str], counts: Mapping[str, int]) -> str:
+        return min(seats, key=lambda seat: (counts[seat], seat))
+
+    async def _ask_free(self, side: str, round_name: str, clock: FreeClock) -> Wish:
+        """Ask a team who speaks next in the free debate."""
+        seats = _seats_of(side)
+        left = clock.left[side]
+        return await self._ask(
+            side,
+            round_name,
+            seats,
+            seats[1:],
+            self._spoken,
+            left=left,
+            share=clock.share if clock.silent[side] else None,
+        )
+
+    async def _ask(
         self,
         side: str,
         round_name: str,
-        seats: tuple[str, ...],
-        fallback: str,
-        *,
+        seats: Sequence[str],
+        writers: Sequence[str],
         counts: Mapping[str, int],
+        *,
         left: int | None = None,
-        due: str | None = None,
-    ) -> str:
+        share: int | None = None,
+    ) -> Wish:
+        """Let seats write to their team, then ask its captain who speaks."""
+        notes = await self._hear_notes(round_name, writers) if self._notes else {}
         captain = f"{side}1"
         answer = await self._floor.consult(
             f"captain/{round_name}/{side}",
             self._floor.request.model_of(captain),
             system=f"{NAME}/captain",
             template=f"{NAME}/choice",
-            shape=_choice_shape(seats),
+            shape=_choice_shape(tuple(seats)),
             role="captain",
             side=side,
             team=self._channels.read(captain, team_channel(side)),
+            notes="\n\n".join(f"[{seat}]\n{note}" for seat, note in notes.items()),
             recent=self._channels.read(captain, PUBLIC, last=RECENT),
             counts={seat: counts[seat] for seat in seats},
             silent=[seat for seat in seats if not counts[seat]],
             left=left,
+            share=share,
             stage=self._stage,
             seats=seats,
         )
-        picked = answer.value.speaker if answer.valid and answer.value else None
-        chosen = due or picked or fallback
-        direction = answer.value.direction if answer.valid and answer.value else ""
-        if direction and chosen == picked:
-            text = f"{chosen} speaks next. {direction}"
-        else:
-            text = f"{chosen} speaks next."
-        self._channels.write(team_channel(side), "captain", text)
-        await self._keep_choice(round_name, side, answer, chosen, due)
-        return chosen
+        return Wish(answer, notes)
 
-    async def _keep_choice(
-        self, round_name: str, side: str, answer: Answer[Choice], chosen: str, due: str | None
-    ) -> None:
-        value = answer.value if answer.valid else None
-        if value is None:
-            how = "fallback"
-        else:
-            how = "precedence" if due and due != value.speaker else "captain"
+    async def _hear_notes(self, round_name: str, seats: Sequence[str]) -> dict[str, str]:
+        """Let seats write a short note each to their team, at the same time."""
+        written = await self._floor.together(*(self._write(round_name, seat) for seat in seats))
+        notes = {seat: note for seat, note in zip(seats, written, strict=True) if note}
+        for seat, note in notes.items():
+            self._channels.write(notes_channel(seat[0]), seat, note)
+        return notes
+
+    async def _write(self, round_name: str, seat: str) -> str:
+        """Return a seat's note, empty for none; it is kept whole, and read up to its limit."""
+        most = round(self._limits.note_words)
+        answer = await self._floor.consult(
+            f"note/{round_name}/{seat}",
+            self._floor.request.model_of(seat),
+            system=f"{NAME}/system",
+            template=f"{NAME}/note",
+            shape=Shape(Message, named("Message", {"message": TEXT})),
+            role="captain",
+            side=seat[0],
+            seat=seat,
+            record=self._channels.read(seat, PUBLIC),
+            directions=self._channels.read(seat, team_channel(seat[0])),
+            notes=self._channels.read(seat, notes_channel(seat[0]), last=RECENT_NOTES),
+            stage=self._stage,
+            position=self._manual.positions[seat[1:]],
+            violations=self._manual.violations,
+            words=str(most),
+        )
+        said = clean(answer.value.message).strip() if answer.valid and answer.value else ""
+        body = {"side": seat[0], "seat": seat, "round": round_name, "note": said}
+        if answer.value is None:
+            body |= {"raw": answer.raw, "problem": answer.problem}
+        name = f"note/{round_name}/{seat}"
+        await self._floor.keep(artifacts=[Artifact.of(name, "note", body, valid=answer.valid)])
+        return self._floor.first_words(said, most)
+
+    async def _settle(self, side: str, round_name: str, wish: Wish, chosen: str) -> None:
+        """Tell the team who speaks, and keep the captain's choice and what became of it."""
+        direction = wish.direction if chosen == wish.speaker else ""
+        text = f"{chosen} speaks next. {direction}".rstrip()
+        self._channels.write(team_channel(side), "captain", text)
+        how = "captain" if chosen == wish.speaker else "precedence" if wish.speaker else "fallback"
         body = {
             "side": side,
             "round": round_name,
             "chosen": chosen,
             "how": how,
-            "wanted": value.speaker if value else None,
-            "direction": value.direction if value else "",
-            "raw": "" if value else answer.raw,
-            "problem": answer.problem,
+            "wanted": wish.speaker,
+            "direction": wish.direction,
+            "raw": "" if wish.speaker else wish.answer.raw,
+            "problem": wish.answer.problem,
         }
-        said = str(body["direction"]) if chosen == body["wanted"] else ""
-        self._judge.note_choice(side, round_name, chosen, how, said)
-        name = f"captain/{round_name}/{side}"
-        artifact = Artifact.of(name, "captain", body, valid=value is not None)
+        note = wish.notes.get(chosen, "")
+        self._judge.note_choice(side, round_name, chosen, how, direction, note)
+        artifact = Artifact.of(
+            f"captain/{round_name}/{side}", "captain", body, valid=wish.speaker is not None
+        )
         await self._floor.keep(artifacts=[artifact])
+
+
+def _seats_of(side: str) -> tuple[str, ...]:
+    return tuple(seat for seat in SEATS if seat[0] == side)
 
 
 def _choice_shape(seats: tuple[str, ...]) -> Shape[Choice]:

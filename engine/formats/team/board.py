@@ -52,7 +52,7 @@ def _remarks(totals: Totals, speeches: Sequence[Scored]) -> Iterator[str]:
             "Sum and mean a speech disagree: a team that speaks more often gains by it in the "
             "sum alone."
         )
-    unread = sum(speech.sheet is None for speech in speeches)
+    unread = sum(speech.score is None for speech in speeches)
     if unread:
         yield UNSCORED[unread != 1].format(n=unread)
 

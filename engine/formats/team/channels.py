@@ -15,12 +15,19 @@ def team_channel(side: str) -> str:
     return f"team_{side.lower()}"
 
 
+def notes_channel(side: str) -> str:
+    """Return where the seats of a team write to one another."""
+    return f"{team_channel(side)}_notes"
+
+
 def may_read(reader: str, channel: str) -> bool:
     """Say whether a seat, or the judge, reads a channel."""
     if channel == PUBLIC:
         return True
-    own = JUDGE_NOTES if reader == JUDGE else team_channel(side_of(reader))
-    return channel == own
+    if reader == JUDGE:
+        return channel == JUDGE_NOTES
+    side = side_of(reader)
+    return channel in (team_channel(side), notes_channel(side))
 
 
 class Entry(NamedTuple):

@@ -24,12 +24,12 @@ from engine.formats.team.rules import (
     KINDS,
     WEIGHTS,
     Scored,
+    Scoring,
     Totals,
     count_up,
     overtime,
     reported,
     twice_running,
-    weigh,
 )
 from engine.judging import Verdict
 from engine.messages import Report
@@ -71,8 +71,9 @@ class Review(BaseModel):
 class Judge:
     """Works beside the debate: nothing of it reaches a debater, and no speech waits for it."""
 
-    def __init__(self, floor: Floor, beside: Beside, manual: Manual) -> None:
+    def __init__(self, floor: Floor, beside: Beside, manual: Manual, scoring: Scoring) -> None:
         self._floor = floor
+        self._scoring = scoring
         self._manual = manual
         self._beside = beside
         self._channels = Channels()
@@ -98,14 +99,18 @@ class Judge:
         self._summaries[stage] = ""  # in the order of the stages, whichever is summed up first
         self._beside.start(self._sum_up(stage, said))
 
-    def note_choice(self, side: str, where: str, chosen: str, how: str, direction: str) -> None:
-        """Remember a captain's choice for after the vote."""
+    def note_choice(
+        self, side: str, where: str, chosen: str, how: str, direction: str, note: str = ""
+    ) -> None:
+        """Remember a captain's choice for after the vote, and what the chosen seat had noted."""
         told = {"captain": "chose", "precedence": "had to send", "fallback": "fell back to"}[how]
-        self._choices.append(f"- {where}: {side} {told} {chosen}. {direction}".rstrip())
+        noted = f" {chosen} had noted: “{' '.join(note.split())}”" if note else ""
+        self._choices.append(f"- {where}: {side} {told} {chosen}. {direction}".rstrip() + noted)
 
     async def conclude(self) -> None:
         """Count up, have the whole reviewed, and keep everything for after the vote."""
-        self._penalties += twice_running(self._floor.turns)
+        twice = list(twice_running(self._floor.turns, self._scoring))
+        self._penalties += twice
         totals = count_up(self._speeches, self._penalties, SEATS)
         review = await self._review(totals)
         said = review.value.review if review.valid and review.value else ""
@@ -122,7 +127,7 @@ class Judge:
             *posts,
             artifacts=[Artifact.of("totals", "team", body), kept(review, "review", "review")],
             scores=list(_totals(totals)) if self._scored else (),
-            adjustments=list(twice_running(self._floor.turns)),
+            adjustments=twice,
             verdict=verdict,
         )
 
@@ -151,15 +156,21 @@ class Judge:
             step=turn.step,
             seat=turn.seat,
             side=turn.side,
-            sheet=dict(sheet.scores) if sheet else None,
+            score=self._scoring.weigh(sheet.scores) if sheet else None,
             violations=tuple(dict.fromkeys(sheet.violations)) if sheet else (),
-            opinions=tuple(given and dict(given.scores) for given in answer.opinions),
+            opinions=tuple(
+                None if given is None else self._scoring.weigh(given.scores)
+                for given in answer.opinions
+            ),
         )
-        penalties = [*overtime(turn), *reported(turn, stage, speech.violations)]
+        penalties = [
+            *overtime(turn, self._scoring),
+            *reported(turn, stage, speech.violations, self._scoring),
+        ]
         self._speeches.append(speech)
         self._penalties += penalties
         self._take_note(speech, sheet.note if sheet else "")
-        scores = list(_scores(speech, answer))
+        scores = list(self._scores(speech, answer)) if sheet else []
         self._given += scores[-1:]
         await self._floor.keep(
             *self._live_board(turn),
@@ -167,6 +178,23 @@ class Judge:
             scores=scores,
             adjustments=penalties,
         )
+
+    def _scores(self, speech: Scored, answer: Answer[Sheet]) -> Iterator[Score]:
+        """Yield a speech's scores by criterion, and the whole last, with the judges' spread."""
+        if answer.value is None or speech.score is None:
+            return
+        values = {name: float(answer.value.scores[name]) for name in WEIGHTS}
+        spreads = {name: answer.spread(partial(_given, name)) for name in WEIGHTS}
+        values["speech"] = speech.score
+        spreads["speech"] = answer.spread(lambda sheet: self._scoring.weigh(sheet.scores))
+        for name, value in values.items():
+            yield Score(
+                subject=speech.step,
+                side=speech.side,
+                criterion=name,
+                value=value,
+                spread=spreads[name],
+            )
 
     def _take_note(self, speech: Scored, note: str) -> None:
         score = "not scored" if speech.score is None else f"{speech.score:.2f}"
@@ -216,7 +244,7 @@ class Judge:
 
     @property
     def _scored(self) -> int:
-        return sum(speech.sheet is not None for speech in self._speeches)
+        return sum(speech.score is not None for speech in self._speeches)
 
     def _verdict(self, totals: Totals) -> Verdict:
         scored = self._scored
@@ -238,7 +266,7 @@ class Judge:
         alone = ([speech.by(judge) for speech in self._speeches] for judge in range(judges))
         return tuple(
             count_up(said, self._penalties, SEATS).winner
-            if any(speech.sheet for speech in said)
+            if any(speech.score is not None for speech in said)
             else None
             for said in alone
         )
@@ -268,23 +296,6 @@ def _sheet_shape() -> Shape[Sheet]:
         return tuple(faults)
 
     return Shape(Sheet, schema, check)
-
-
-def _scores(speech: Scored, answer: Answer[Sheet]) -> Iterator[Score]:
-    if speech.sheet is None or speech.score is None:
-        return
-    values = {name: float(speech.sheet[name]) for name in WEIGHTS}
-    spreads = {name: answer.spread(partial(_given, name)) for name in WEIGHTS}
-    values["speech"] = speech.score
-    spreads["speech"] = answer.spread(lambda sheet: weigh(sheet.scores))
-    for name, value in values.items():
-        yield Score(
-            subject=speech.step,
-            side=speech.side,
-            criterion=name,
-            value=value,
-            spread=spreads[name],
-        )
 
 
 def _given(name: str, sheet: Sheet) -> float:

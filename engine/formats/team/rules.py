@@ -14,12 +14,19 @@ from statistics import fmean
 from engine.debate import Turn, Value
 from engine.findings import Adjustment
 
-WEIGHTS = {
+WEIGHTS: Mapping[str, float] = {
     "logic": 0.25,
     "persuasion": 0.25,
     "expression": 0.20,
     "teamwork": 0.15,
     "rule_compliance": 0.15,
+}
+PENALTIES: Mapping[str, float] = {
+    "overtime_team": 3,
+    "overtime_seat": 2,
+    "twice": 3,
+    "counter_question": 2,
+    "attacker_answered": 2,
 }
 KINDS = (
     "counter_question",
@@ -29,94 +36,94 @@ KINDS = (
     "scripted_summary",
     "personal_attack",
 )
-OVERTIME_TEAM, OVERTIME_SEAT, TWICE_TEAM = -3.0, -2.0, -3.0
 # What the judge reports and the engine punishes; only in cross-examination.
-PUNISHED = {"counter_question": -2.0, "attacker_answered": -2.0}
+PUNISHED = ("counter_question", "attacker_answered")
 CROSS = "cross-examination"
 
 
-class Scored(Value):
-    """A speech as the judge saw it; `sheet` is None for one that could not be scored.
+class Scoring(Value):
+    """What each criterion weighs, in shares of one another, and the points that a breach costs."""
 
-    Of several judges `sheet` is the median, and `opinions` holds the sheet of each.
+    weights: Mapping[str, float] = WEIGHTS
+    penalties: Mapping[str, float] = PENALTIES
+
+    @classmethod
+    def of(cls, limits: Mapping[str, float]) -> Scoring:
+        """Return the scoring among a debate's limits, `weight_logic` or `penalty_twice`."""
+        return cls(
+            weights={name: limits.get(f"weight_{name}", value) for name, value in WEIGHTS.items()},
+            penalties={name: limits.get(f"penalty_{name}", p) for name, p in PENALTIES.items()},
+        )
+
+    def weigh(self, sheet: Mapping[str, float]) -> float:
+        """Return a speech's score, 1–10: the weighted mean of its criteria."""
+        total = sum(self.weights.values())
+        return sum(weight * sheet[name] for name, weight in self.weights.items()) / total
+
+
+USUAL = Scoring()
+
+
+class Scored(Value):
+    """A speech as the judge saw it; `score` (1–10) is None for one that could not be scored.
+
+    With several judges `score` is that of their median, and `opinions` those of each alone.
     """
 
     step: str
     seat: str
     side: str
-    sheet: dict[str, float] | None
+    score: float | None
     violations: tuple[str, ...] = ()
-    opinions: tuple[dict[str, float] | None, ...] = ()
+    opinions: tuple[float | None, ...] = ()
 
     @property
     def round(self) -> str:
         """The round that it was given in, such as `cross-2`."""
         return self.step.split("/")[1]
 
-    @property
-    def score(self) -> float | None:
-        """The speech's score, 1–10."""
-        return None if self.sheet is None else weigh(self.sheet)
-
     def by(self, judge: int) -> Scored:
         """Return the speech as one of several judges saw it, counted from 0."""
-        return self.model_copy(update={"sheet": self.opinions[judge]})
+        return self.model_copy(update={"score": self.opinions[judge]})
 
 
-def weigh(sheet: Mapping[str, float]) -> float:
-    """Return a speech's score: the weighted sum of its criteria."""
-    return sum(weight * sheet[name] for name, weight in WEIGHTS.items())
-
-
-def overtime(turn: Turn) -> Iterator[Adjustment]:
+def overtime(turn: Turn, scoring: Scoring = USUAL) -> Iterator[Adjustment]:
     """Yield what a speech over its time costs the speaker and the team."""
     if not any(broken.kind == "overtime" for broken in turn.violations):
         return
     reason = f"overtime: {turn.words} words where {turn.limit} were given"
-    yield _penalty(turn, "overtime", turn.seat, OVERTIME_SEAT, reason)
-    yield _penalty(turn, "overtime-team", turn.side, OVERTIME_TEAM, reason)
+    yield _penalty(turn, "overtime", turn.seat, scoring.penalties["overtime_seat"], reason)
+    yield _penalty(turn, "overtime-team", turn.side, scoring.penalties["overtime_team"], reason)
 
 
-def reported(turn: Turn, stage: str, violations: Sequence[str]) -> Iterator[Adjustment]:
+def reported(
+    turn: Turn, stage: str, violations: Sequence[str], scoring: Scoring = USUAL
+) -> Iterator[Adjustment]:
     """Yield what the judge's reports cost the speaker; most are only recorded and shown."""
     if stage != CROSS:
         return
     for kind in dict.fromkeys(violations):
         if kind in PUNISHED:
-            yield _penalty(turn, kind, turn.seat, PUNISHED[kind], kind)
+            yield _penalty(turn, kind, turn.seat, scoring.penalties[kind], kind)
 
 
-def twice_running(turns: Sequence[Turn]) -> Iterator[Adjustment]:
+def twice_running(turns: Sequence[Turn], scoring: Scoring = USUAL) -> Iterator[Adjustment]:
     """Yield what it costs a team to speak twice running in the free debate."""
     for before, turn in pairwise(turn for turn in turns if turn.round.startswith("free-")):
         if before.side == turn.side:
             reason = "the same team spoke twice running"
-            yield _penalty(turn, "twice", turn.side, TWICE_TEAM, reason)
+            yield _penalty(turn, "twice", turn.side, scoring.penalties["twice"], reason)
 
 
-def _penalty(turn: Turn, name: str, subject: str, amount: float, reason: str) -> Adjustment:
+def _penalty(turn: Turn, name: str, subject: str, points: float, reason: str) -> Adjustment:
     return Adjustment(
         name=f"rule/{name}/{turn.step}",
         subject=subject,
         side=turn.side,
-        amount=amount,
+        amount=-points,
         reason=reason,
         by=turn.step,
     )
-
-
-def sure_speeches(own: int, other: int, most: int, least: int) -> int:
-    """Return how many speeches the team whose turn it is can be sure of in the free debate.
-
-    All are words: what the team and the other one have left, and what a speech has at most and
-    costs at least. Nobody running over time is assumed; and as the first team without time ends
-    it, the other's clock counts too.
-    """
-
-    def full(left: int) -> int:
-        return max(0, (left - least) // most + 1)
-
-    return min(full(own), full(other) + 1)
 
 
 class Totals(Value):
@@ -156,7 +163,7 @@ def count_up(
         if penalty.subject in teams:
             teams[penalty.subject] += penalty.amount
     means = {subject: _mean(speeches, penalties, subject) for subject in (*seats, "A", "B")}
-    scored = {speech.seat for speech in speeches if speech.sheet is not None}
+    scored = {speech.seat for speech in speeches if speech.score is not None}
     best = min(scored, key=lambda seat: (-round(totals[seat], 9), seat)) if scored else None
     return Totals(seats=totals, teams=teams, means=means, best=best)
 

@@ -9,8 +9,10 @@ from engine.floor.beside import Beside
 from engine.floor.floor import Floor
 from engine.formats.format import Format, Lengths, Names, Roles, Sized
 from engine.formats.team.bench import Bench, TeamLimits
+from engine.formats.team.clock import OTHER
 from engine.formats.team.judge import Judge
 from engine.formats.team.manual import CLOSERS, NAME, SEATS, Manual, read_personalities
+from engine.formats.team.rules import Scoring
 
 EXCHANGES = ("A2", "B2", "A3", "B3")  # who asks, in order
 # Of both teams, as many as the default clock usually allows; the short one allows exactly these.
@@ -29,17 +31,29 @@ SHORT = {
 
 
 class TeamOptions(Value):
-    """Who speaks how, as `seat=personality`; and whether one model plays every seat."""
+    """Who speaks how, as `seat=personality`; and whether one model plays every seat.
+
+    `notes` lets seats write to their team before its captain decides, which they do unless the
+    debate is short; with `concurrent` both teams speak at the same time in the free debate, so that
+    neither hears the other's newest speech.
+    """
 
     personalities: Names = ()
     one_model: bool = False
+    notes: bool | None = None
+    concurrent: bool = False
+
+    def writes(self, request: Request) -> bool:
+        """Tell whether seats write notes."""
+        return request.length is not Length.SHORT if self.notes is None else self.notes
 
 
 class Team(Format):
     """Opening, cross-examination, free debate, closing; scored beside, shown after the vote."""
 
     name = NAME
-    version = 1
+    version = 2
+    finishes = (1,)
     options = TeamOptions
     turn_order = TurnOrder.SEQUENTIAL
     clocked = True
@@ -66,12 +80,15 @@ class Team(Format):
         return 2 + 2 * _exchanges(request) + summaries + free + 2
 
     def waves(self, request: Request) -> int:
-        """Return how many calls wait for one another: speeches, captains, the last score.
+        """Return how many calls wait for one another: speeches, notes, captains, the last score.
 
         The final review is asked beside the panel.
         """
-        captains = _exchanges(request) + FREE_SPEECHES[request.length]
-        return self.turns(request) + captains + 1
+        options = TeamOptions.model_validate(request.options)
+        free = FREE_SPEECHES[request.length]
+        waves = free // 2 if options.concurrent else free
+        choices = (2 if options.writes(request) else 1) * (_exchanges(request) + waves)
+        return self.turns(request) - free + waves + choices + 1
 
     async def run(self, floor: Floor) -> None:
         """Hold the debate."""
@@ -79,12 +96,13 @@ class Team(Format):
         limits = TeamLimits.model_validate(floor.limits)
         manual = floor.prompts.data(f"{NAME}/manual", Manual)
         personalities = manual.deal(read_personalities(options.personalities))
+        notes = options.writes(floor.request) and floor.version > 1
         async with Beside() as beside:
-            judge = Judge(floor, beside, manual)
-            bench = Bench(floor, judge, limits, manual, personalities)
+            judge = Judge(floor, beside, manual, Scoring.of(floor.limits))
+            bench = Bench(floor, judge, limits, manual, personalities, notes=notes)
             await _opening(bench, limits)
             await _cross_examination(bench, limits)
-            await _free_debate(bench, limits)
+            await _free_debate(bench, concurrent=options.concurrent)
             await _closing(bench, limits)
             floor.adjourn()
         await judge.conclude()
@@ -116,18 +134,20 @@ async def _cross_examination(bench: Bench, limits: TeamLimits) -> None:
     bench.end("cross-examination")
 
 
-async def _free_debate(bench: Bench, limits: TeamLimits) -> None:
+async def _free_debate(bench: Bench, *, concurrent: bool) -> None:
     """Let teams alternate until the one whose turn it is has no time left for a speech."""
     await bench.begin("free debate")
-    left = dict.fromkeys("AB", limits.minutes(limits.free_minutes))
+    clock = bench.start_clock()
     number, side = 1, "A"
-    while left[side] >= limits.least_speech and number <= 2 * limits.free_speeches:
-        most = min(limits.free_speech, left[side])
-        seat = await bench.choose_speaker(side, f"free-{number}", left)
-        turn = await bench.speak(seat, f"free-{number}", "free", most)
-        left[side] -= max(turn.words, limits.least_speech)
-        number, side = number + 1, "B" if side == "A" else "A"
-    await bench.report_unused(left)
+    if concurrent:
+        while clock.runs("A") and clock.runs("B"):
+            await bench.speak_together(number, clock)
+            number += 2
+    else:
+        while clock.runs(side):
+            await bench.speak_next(side, number, clock)
+            number, side = number + 1, OTHER[side]
+    await bench.report_unused(clock.left)
     bench.end("free debate")
 
 

@@ -1,0 +1,140 @@
+"""The clock of the free debate: what each team has left, and the time kept for silent seats; pure.
+
+Every seat is sure of a `share` of its team's time until it has spoken. As teams alternate, a team
+also keeps the time for the turns that the other one needs to let all of its seats speak. Whoever
+speaks may use what is left beyond that; what is said over it is cut.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from engine.debate import side_of
+from engine.formats.team.manual import SEATS
+
+OTHER = {"A": "B", "B": "A"}
+
+
+class FreeClock:
+    """The free debate's time, in words."""
+
+    def __init__(
+        self, team: int, speech: int, speeches: int = 100, owed: Sequence[str] = SEATS
+    ) -> None:
+        """Start with so many words for a team and a speech, and speeches of a team at most.
+
+        `owed` are the seats that have to speak.
+        """
+        self.left = dict.fromkeys("AB", team)
+        self.speeches = dict.fromkeys("AB", speeches)
+        self.silent = {side: [seat for seat in owed if seat[0] == side] for side in "AB"}
+        self.speech = speech
+        self.share = max(1, min(speech, team // max(1, *map(len, self.silent.values()))))
+        # A few words cost a third of a speech, so that short speeches do not prolong the debate.
+        self.least = min(math.ceil(speech / 3), self.share)
+
+    def runs(self, side: str) -> bool:
+        """Tell whether a team has time for another speech."""
+        return self.speeches[side] > 0 and self.left[side] >= self.least
+
+    def budget(self, seat: str, *together: str) -> int:
+        """Return the words that a seat may use without touching what is kept for silent seats.
+
+        `together` are all seats that speak at the same time, this one included, if there are more.
+        """
+        side = side_of(seat)
+        own, other = self._silent_after(side, seat), self._silent_after(OTHER[side], *together)
+        # The other team speaks next, unless both speak at once.
+        return self.left[side] - self.share * max(own, other if together else other - 1)
+
+    def fits(self, *seats: str) -> bool:
+        """Tell whether these seats may speak now, so that every silent seat still gets its time."""
+        together = seats if len(seats) > 1 else ()
+        if not all(self._has_time(seat, *together) for seat in seats):
+            return False
+        if together:
+            return True
+        side = side_of(seats[0])
+        other = OTHER[side]
+        needed = max(self._silent_after(other), self._silent_after(side, *seats))
+        return not needed or self.left[other] >= self.share * needed
+
+    def choose(self, wished: str) -> str:
+        """Return who speaks: the seat wished for, or a silent one whose time would run out."""
+        return wished if self.fits(wished) else self._due(wished)
+
+    def choose_both(self, first: str, second: str) -> tuple[str, str]:
+        """Return who speaks for both teams at the same time; see `choose`."""
+        wishes = (
+            (first, second),
+            (self._due(first), second),
+            (first, self._due(second)),
+        )
+        due = self._due(first), self._due(second)
+        return next((pair for pair in wishes if self.fits(*pair)), due)
+
+    def limits(self, seat: str, *together: str) -> tuple[int, int | None]:
+        """Return the words of a speech, and the words after which it is cut, None for never."""
+        budget = self.budget(seat, *together)
+        kept = budget < self.left[side_of(seat)]
+        return min(self.speech, budget), budget if kept else None
+
+    def spend(self, seat: str, words: int) -> None:
+        """Count a speech."""
+        side = side_of(seat)
+        self.left[side] -= max(words, self.least)
+        self.speeches[side] -= 1
+        self.silent[side] = [one for one in self.silent[side] if one != seat]
+
+    def _has_time(self, seat: str, *together: str) -> bool:
+        """Tell whether a seat has time for a speech: a whole one, while time is kept for others."""
+        side, budget = side_of(seat), self.budget(seat, *together)
+        kept = budget < self.left[side]
+        enough = self.speeches[side] > self._silent_after(side, seat)
+        return enough and budget >= (self.share if kept else self.least)
+
+    def _silent_after(self, side: str, *seats: str) -> int:
+        return sum(seat not in seats for seat in self.silent[side])
+
+    def _due(self, wished: str) -> str:
+        return next(iter(self.silent[side_of(wished)]), wished)
+
+
+class FirstClock(FreeClock):
+    """The clock of version 1: no time is kept, and nothing is cut.
+
+    A silent seat goes first when the team could not be sure of enough speeches otherwise.
+    """
+
+    def __init__(
+        self, team: int, speech: int, speeches: int = 100, owed: Sequence[str] = SEATS
+    ) -> None:
+        """Start with so many words for a team and a speech, and speeches of a team at most."""
+        super().__init__(team, speech, speeches, owed)
+        self.least = math.ceil(speech / 3)
+
+    def choose(self, wished: str) -> str:
+        """Return who speaks."""
+        side = side_of(wished)
+        sure = sure_speeches(self.left[side], self.left[OTHER[side]], self.speech, self.least)
+        sure = min(sure, self.speeches[side])
+        return self._due(wished) if len(self.silent[side]) >= max(1, sure) else wished
+
+    def limits(self, seat: str, *together: str) -> tuple[int, int | None]:
+        """Return the words of a speech, which is never cut."""
+        return min(self.speech, self.left[side_of(seat)]), None
+
+
+def sure_speeches(own: int, other: int, most: int, least: int) -> int:
+    """Return how many speeches the team whose turn it is can be sure of in the free debate.
+
+    All are words: what the team and the other one have left, and what a speech has at most and
+    costs at least. Nobody running over time is assumed; and as the first team without time ends
+    it, the other's clock counts too.
+    """
+
+    def full(left: int) -> int:
+        return max(0, (left - least) // most + 1)
+
+    return min(full(own), full(other) + 1)
