@@ -36,9 +36,16 @@ def open_transcript(debate: Debate) -> Scribe:
 
 
 async def hold_panel(
-    debate: Debate, turns: Sequence[Turn], prompts: Prompts, steps: Caller, scribe: Scribe
+    debate: Debate,
+    turns: Sequence[Turn],
+    prompts: Prompts,
+    steps: Caller,
+    scribe: Scribe,
+    begun: asyncio.Event | None = None,
 ) -> tuple[Verdict, dict[str, Ballot]]:
     """Return the panel's verdict, and every ballot by the step that gave it.
+
+    `begun` is set once the first jurors are asked.
 
     A juror without a usable answer casts an invalid ballot, never a score. Raises what stops a
     debate: BudgetError, StoppedError, PausedError or LeaseLostError.
@@ -53,8 +60,10 @@ async def hold_panel(
     while readings := next_readings(debate.setup.panel, contenders, tuple(cast.values())):
         panel.prepare({reading.order for reading in readings})
         # Every call ends before a failure is raised: what was paid for is journaled.
-        taken = await asyncio.gather(*map(panel.read, readings), return_exceptions=True)
-        for result in taken:
+        reading = asyncio.gather(*map(panel.read, readings), return_exceptions=True)
+        if begun is not None:
+            begun.set()
+        for result in await reading:
             if isinstance(result, BaseException):
                 raise result
             cast[result[0]] = result[1]

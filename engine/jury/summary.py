@@ -26,13 +26,22 @@ _SENTENCE = re.compile(r"[.!?…][\"'”’»)]*(?=\s|$)|[。！？][”’」�
 
 
 async def summarise(
-    debate: Debate, turns: Sequence[Turn], prompts: Prompts, steps: Caller, scribe: Scribe
+    debate: Debate,
+    turns: Sequence[Turn],
+    prompts: Prompts,
+    steps: Caller,
+    scribe: Scribe,
+    begun: asyncio.Event | None = None,
 ) -> Summary:
     """Return the summary by the roster's last juror, who often reads nothing else.
+
+    It waits until the panel has `begun`.
 
     One outside 400–600 characters is sent back once; after that it is trimmed, or marked. Without
     an answer there is none. Raises what stops a debate.
     """
+    if begun is not None:
+        await begun.wait()
     setup = debate.setup
     juror, sampling = setup.panel.roster[-1], setup.sampling["juror"]
     asking = await _ask_for(debate, turns, prompts, steps, scribe)

@@ -133,9 +133,14 @@ class Runner:
             # Debates of a version without a summary have no templates for it.
             asked = script.summarised and "jury/summary" in prompts.texts
             spoken = tuple(floor.turns)
-            summary = beside.start(summarise(debate, spoken, *at_hand)) if asked else None
-            judged = script.judged(spoken, floor.version)
-            verdict, ballots = await hold_panel(debate, judged, *at_hand)
+            # After the first ballots, so that the budget goes to those before the summary.
+            begun = asyncio.Event()
+            summary = beside.start(summarise(debate, spoken, *at_hand, begun)) if asked else None
+            try:
+                judged = script.judged(spoken, floor.version)
+                verdict, ballots = await hold_panel(debate, judged, *at_hand, begun)
+            finally:
+                begun.set()
         if summary is not None:
             verdict = verdict.model_copy(update={"summary": summary.result()})
         seal = self.store.journal.record_verdict

@@ -13,7 +13,7 @@ from engine.judging import Ballot, Verdict
 from engine.jury.rubric import find_rubric
 from engine.line.intake import Defaults, Order
 from engine.ports import utc_now
-from engine.prompts.library import Prompts, load_prompts
+from engine.prompts.library import DATA, Prompts, load_prompts
 from engine.store import Closing, Store
 from tests.doubles.hall import DEFAULTS, LOBBY, NO_CAPS
 from tests.sample import create, new_debate, vote
@@ -55,7 +55,7 @@ FIRST = Inputs(
 )
 # Whoever comes back finds every template edited, every default changed and every price raised.
 CHANGED = Inputs(
-    Prompts({name: f"{text}\nEdited." for name, text in PROMPTS.texts.items()}),
+    Prompts({n: t if n.endswith(DATA) else f"{t}\nEdited." for n, t in PROMPTS.texts.items()}),
     DEFAULTS.model_copy(
         update={
             "topic": "Coffee is better than tea",

@@ -25,6 +25,7 @@ from tests.scenario.conftest import (
     play,
     prompt,
     shown,
+    summing_up,
 )
 
 Answer = Callable[[Body], str]
@@ -141,7 +142,7 @@ async def judge_every_case(url: str) -> dict[str, Judged]:
     names, said = list(CASES), {name: list[str]() for name in CASES}
 
     def respond(body: Body) -> str:
-        if body["model"] != "j1":
+        if body["model"] != "j1" or summing_up(body):
             return play(body)
         name = names[int(prompt(body).split("Motion number ")[1].split()[0])]
         said[name].append(CASES[name].answers[len(said[name])](body))
