@@ -56,9 +56,7 @@ async def run_demo(given: Mapping[str, Any]) -> None:
     settings = Settings(database_url=address, stance_seconds=STANCE_SECONDS)
     log.configure(quiet(settings).log)
     console = Console(highlight=False)
-    intro = texts.demo_intro(
-        order.topic or "", order.format or "", order.language or "", votes, stances
-    )
+    intro = texts.demo_intro(_command(order), votes, stances)
     console.print(intro, markup=False, soft_wrap=True)
 
     def explain(started: Started) -> None:
@@ -79,6 +77,13 @@ def _order(given: Mapping[str, Any]) -> Order:
     known = built_in_topics()
     own = next((topic for topic in known if topic.speaks(language)), known[0])
     return order.model_copy(update={"topic": order.topic or own.text})
+
+
+def _command(order: Order) -> dict[str, str]:
+    """Return the options of the same command in a chat."""
+    named = {"topic": order.topic, "for": order.stance_a, "against": order.stance_b}
+    named |= {"format": order.format, "language": order.language, "length": order.length}
+    return {name: text for name, text in named.items() if text}
 
 
 async def _make_database(out: Path) -> Path:

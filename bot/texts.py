@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,12 +59,17 @@ SERVER = """
 TOPIC = "Remote work is more productive than working from an office"
 
 
-def demo_intro(
-    topic: str, format: str, language: str, votes: str | None, stances: str | None
-) -> str:
-    """Return the demo's introduction: it shows a rehearsal, not a language model."""
-    quoted = topic.replace('"', "'")
-    command = f'/debate start topic:"{quoted}" format:{format} language:{language}'
+def demo_intro(given: Mapping[str, str], votes: str | None, stances: str | None) -> str:
+    """Return the demo's introduction: it shows a rehearsal, not a language model.
+
+    `given` are the options of the command that a chat would take.
+    """
+    said = {name: text.replace('"', "'") for name, text in given.items()}
+    options = " ".join(
+        f'{name}:"{text}"' if " " in text or name == "topic" else f"{name}:{text}"
+        for name, text in said.items()
+    )
+    command = f"/debate start {options}"
     voting = VOTES_BY_KEY if votes is None else VOTES_GIVEN.format(votes=votes)
     standing = STANCES_GIVEN.format(stances=stances) if stances else ""
     return f"> {command}\n\n{REHEARSAL}\n{voting}\n{standing}"

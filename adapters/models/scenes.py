@@ -39,6 +39,7 @@ class Scene:
     kind: str = "turn"
     duty: str = ""
     words: int | None = None
+    arguments: int | None = None
     shown: tuple[str, ...] = ()
     own: str = ""
     thesis: str = ""
@@ -58,6 +59,7 @@ class Scene:
             kind=cue.get("kind") or ("shorten" if "shorten" in call.step else "turn"),
             duty=cue.get("duty", ""),
             words=int(cue["words"]) if cue.get("words", "").isdigit() else None,
+            arguments=int(cue["arguments"]) if cue.get("arguments", "").isdigit() else None,
             shown=tuple(filter(None, cue.get("shown", "").split(","))),
             own=one_line(cue.get("stance", "")),
             thesis=one_line(cue.get("thesis", "")),

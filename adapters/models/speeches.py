@@ -139,6 +139,7 @@ def compose(scene: Scene, options: RehearsalOptions) -> str:
     if scene.closing and scene.words is None:
         return _closing(speaker, over)
     lead, points = _body(speaker)
+    points = points[: scene.arguments]
     if over:
         longer = [
             Point(point.title, _fit(point.text, _OVER_WORDS // 5, speaker))

@@ -509,9 +509,10 @@ def _stances(given: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _cue(kind: str, seat: str, variables: Mapping[str, Any]) -> dict[str, str]:
-    words, stances = variables["limits"].words, variables["stances"]
+    limits, stances = variables["limits"], variables["stances"]
     said = {"stance": stances[seat[:1]], "thesis": stances["A"]} if seat[:1] in stances else {}
-    own = {"kind": kind, "seat": seat, "side": seat[:1], "words": str(words or "")}
+    own = {"kind": kind, "seat": seat, "side": seat[:1], "words": str(limits.words or "")}
+    own["arguments"] = str(limits.arguments or "")
     plain = {name: value for name, value in variables.items() if isinstance(value, str)}
     return own | said | plain | {"language": variables["language_code"]}
 
