@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 from pydantic import BaseModel, ConfigDict
 
@@ -126,7 +126,8 @@ def absolute_shape(turn: int, appeals: Iterable[int] = ()) -> Shape[Absolute]:
 
     Only turns before it can be exposed, and only the speaker's own hold its premises.
     """
-    open_to_appeal = [str(place) for place in appeals]
+    own = tuple(range(2 - turn % 2, turn, 2))
+    places = [str(place) for place in appeals]
     properties = {
         "scores": record({name: number(0, most) for name, most in RANGES.items()}),
         "suspect": several(record({"claim": TEXT, "kind": choice(*SUSPECT)}), 0, 3),
@@ -134,47 +135,39 @@ def absolute_shape(turn: int, appeals: Iterable[int] = ()) -> Shape[Absolute]:
     if turn > 1:
         exposed = record({"turn": whole(1, turn - 1), "claim": TEXT, "kind": choice(*SUSPECT)})
         properties["exposed"] = several(exposed, 0, 2)
-    own = tuple(range(2 - turn % 2, turn, 2))
     if own:
         premise = record({"turn": one_of(own), "premise": TEXT, "kind": choice(*BROKEN)})
         properties["premises"] = several(premise, 0, 2)
-    if open_to_appeal:
-        properties["appeals"] = by_key(open_to_appeal, record({"answered": FLAG, "why": TEXT}))
+    if places:
+        properties["appeals"] = by_key(places, record({"answered": FLAG, "why": TEXT}))
 
     def check(given: Absolute) -> tuple[Fault, ...]:
-        faults = [
-            _fault(f"scores.{name} is no number from 0 to {most:g}")
-            for name, most in RANGES.items()
-            if not 0 <= given.scores.get(name, -1.0) <= most
-        ]
-        claims: list[Suspect | Exposed] = [*given.suspect, *given.exposed]
-        faults += [
-            _fault(f"there is no kind “{c.kind[:40]}”") for c in claims if c.kind not in SUSPECT
-        ]
-        faults += [
-            _fault(f"there is no kind “{p.kind[:40]}” of premise")
-            for p in given.premises
-            if p.kind not in BROKEN
-        ]
-        faults += [
-            _fault(f"turn {item.turn} is not this speaker's own, and a premise is")
-            for item in given.premises
-            if item.turn not in own
-        ]
-        dated: list[Exposed | Premise] = [*given.exposed, *given.premises]
-        faults += [
-            _fault(f"turn {at} is not before this one")
-            for at in (item.turn for item in dated)
-            if not 0 < at < turn
-        ]
-        faults += [
-            _fault(f"appeals.{place} is missing")
-            for place in open_to_appeal
-            if place not in given.appeals
-        ]
-        return tuple(faults)
+        told = [*_misscored(given, places), *_misplaced(given, turn, own)]
+        return tuple(map(_fault, told))
 
     return Shape(Absolute, named("Absolute", properties), check)
+
+
+def _misscored(given: Absolute, places: Sequence[str]) -> Iterator[str]:
+    for name, most in RANGES.items():
+        if not 0 <= given.scores.get(name, -1.0) <= most:
+            yield f"scores.{name} is no number from 0 to {most:g}"
+    for place in places:
+        if place not in given.appeals:
+            yield f"appeals.{place} is missing"
+
+
+def _misplaced(given: Absolute, turn: int, own: Sequence[int]) -> Iterator[str]:
+    """Yield what is wrong with what a turn adds to the register."""
+    claims: list[Suspect | Exposed] = [*given.suspect, *given.exposed]
+    dated: list[Exposed | Premise] = [*given.exposed, *given.premises]
+    yield from (f"there is no kind “{c.kind[:40]}”" for c in claims if c.kind not in SUSPECT)
+    for premise in given.premises:
+        if premise.kind not in BROKEN:
+            yield f"there is no kind “{premise.kind[:40]}” of premise"
+        if premise.turn not in own:
+            yield f"turn {premise.turn} is not this speaker's own, and a premise is"
+    yield from (f"turn {d.turn} is not before this one" for d in dated if not 0 < d.turn < turn)
 
 
 def pairwise_shape() -> Shape[Pairwise]:
