@@ -60,7 +60,7 @@ class Structured(Format):
                 "text_words": 40,
                 "questions": 1,
                 "closing_least": 60,
-                "closing_words": 120,
+                "closing_words": 150,
             }
         ),
         long=Sized({"most": 7, "closing_words": 300}),
