@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 from pathlib import Path
 
@@ -16,7 +17,6 @@ from adapters.storage.migrate import require_ours
 from adapters.storage.store import SqlStore
 from adapters.terminal.record import count_records, erase_records, records_of
 from bot.app import defaults_of, open_configured_models
-from bot.asking import confirm
 from bot.clock import SystemClock
 from bot.console import TableConsole
 from bot.debate import read_changes
@@ -24,14 +24,14 @@ from bot.reading import read_store
 from bot.settings.settings import Settings, load_settings, load_store_settings
 from engine.chat.privacy import check_no_live, forget, purge
 from engine.debate import Debate, Status
-from engine.errors import NotFoundError, StoppedError, UsageError
+from engine.errors import NotFoundError, RostrumError, StoppedError, UsageError
 from engine.floor.keeper import LEASE_SECONDS
 from engine.judging import Question
 from engine.line.intake import check_prices
 from engine.line.replacing import replace_models, tell_replaced
 from engine.ports import utc_now
 from engine.store import DeliveryState
-from engine.text import headline
+from engine.text import clean, headline
 from engine.words.reveal import UNREAD
 
 TOPIC_WIDTH = 60
@@ -124,7 +124,7 @@ async def forget_person(platform: str, user: str, *, yes: bool = False) -> None:
     async with read_store(load_store_settings()) as store:
         forgotten = (await store.people.traces(platform, user)).forgotten
         if found := await _find_traces(store, platform, user):
-            await confirm(f"This erases that user for good ({found}); votes still count.", yes)
+            await _confirm(f"This erases that user for good ({found}); votes still count.", yes)
         elif not forgotten:
             raise NotFoundError(
                 f"Nothing is stored about that {platform} user; check the platform and the id."
@@ -179,7 +179,7 @@ async def purge_community(platform: str, community: str, *, yes: bool = False) -
             )
         await check_no_live(store, platform, community)
         found = _listed((held.debates, "debate"), (held.votes, "vote"), (shown, "transcript"))
-        await confirm(
+        await _confirm(
             f"This deletes {found or 'settings'} of {platform} community {community} for good.", yes
         )
         debates = await purge(store, platform, community)
@@ -281,3 +281,28 @@ async def _describe(store: SqlStore, debate: Debate) -> list[tuple[str, str]]:
 
 def _money(usd: float | None) -> str:
     return "unknown" if usd is None else f"{usd:.4f} USD"
+
+
+async def _confirm(what: str, yes: bool) -> None:
+    """Ask the operator to type yes, unless `yes` is set.
+
+    Raises UsageError without a terminal, RostrumError for any other answer.
+    """
+    if yes:
+        return
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise UsageError(f"{what} Nothing was done: add --yes to skip the question.")
+    print(f"{clean(what)}\nType yes to continue: ", end="", file=sys.stderr, flush=True)
+    if (await _read_line()).strip().lower() != "yes":
+        raise RostrumError("Nothing was done: the answer was not yes.")
+
+
+async def _read_line() -> str:
+    """Read a line without blocking the loop, so that Ctrl-C and SIGTERM end it."""
+    loop, ready = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_reader(sys.stdin.fileno(), ready.set)
+    try:
+        await ready.wait()
+    finally:
+        loop.remove_reader(sys.stdin.fileno())
+    return sys.stdin.readline()

@@ -348,13 +348,13 @@ def start_command(given: Mapping[str, Any]) -> Invocation:
         raise UsageError(texts.MORE_IS_OPTIONS)
     sides = {"A": given.get("model_a"), "B": given.get("model_b")}
     said = {name: given[name] for name in IN_A_CHAT if given.get(name) not in (None, "")}
-    named = {name: _items(given[name]) for name in ("jurors", "judges") if given.get(name)}
+    named = {
+        name: tuple(filter(None, map(str.strip, given[name].split(","))))
+        for name in ("jurors", "judges")
+        if given.get(name)
+    }
     chosen = {**more.sides, **{side: model for side, model in sides.items() if model}}
     return Invocation("start", StartArguments(**dict(more) | said | named | {"sides": chosen}))
-
-
-def _items(text: str) -> tuple[str, ...]:
-    return tuple(item.strip() for item in text.split(",") if item.strip())
 
 
 def _listed(choices: tuple[Choice, ...]) -> Choices:

@@ -53,7 +53,9 @@ class Habits:
     def rung(self, call: Call) -> Rung:
         """Return the rung for a call: `json_object` needs a prompt that says “json”."""
         for rung in self.rungs:
-            if rung is not Rung.OBJECT or _says_json(call):
+            if rung is not Rung.OBJECT or any(
+                "json" in one.content.lower() for one in call.messages
+            ):
                 return rung
         return Rung.PROMPT
 
@@ -61,10 +63,6 @@ class Habits:
 _COUNTING = re.compile(r"stream_options|include_usage")
 _STREAMING = re.compile(r"\bstream(?:ing|ed)?\b")  # not "upstream"
 _JSON_WORDS = ("response_format", "json_schema", "json_object", "structured output", "json schema")
-
-
-def _says_json(call: Call) -> bool:
-    return any("json" in message.content.lower() for message in call.messages)
 
 
 def streams(call: Call, habits: Habits) -> bool:

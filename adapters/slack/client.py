@@ -263,10 +263,6 @@ def _vote_of(place: Place, body: Json, option: str | None) -> ButtonPressed:
         message=body["container"]["message_ts"],
         user=user,
         option=option,
-        event=_event_id(user, body["actions"][0]["action_ts"]),
+        # Hashed, as user ids are stored in one table only.
+        event=hashlib.sha256(f"{user}/{body['actions'][0]['action_ts']}".encode()).hexdigest(),
     )
-
-
-def _event_id(user: str, when: str) -> str:
-    """Return a press's id, hashed: user ids are stored in one table only."""
-    return hashlib.sha256(f"{user}/{when}".encode()).hexdigest()

@@ -45,7 +45,12 @@ def reserve(connection: Connection, new: NewDebate, starter: int | None, caps: C
     day = _day(new.created_at)
     _reserve_place(connection, new.platform, new.community, caps)
     if starter is not None:
-        _reserve_turn(connection, f"person:{starter}", day, caps.user_daily_debates)
+        cap, scope = caps.user_daily_debates, f"person:{starter}"
+        if not _count_in(connection, RESERVE_TURN, scope=scope, day=day, cap=cap):
+            raise BudgetError(
+                f"You have started {cap} debates today, which is the cap; "
+                "start again tomorrow (UTC)."
+            )
     scope = community_scope(new.platform, new.community)
     _reserve_money(connection, scope, day, new.setup.reserved_usd, caps.community_daily_usd)
 
@@ -99,13 +104,6 @@ def _reserve_place(connection: Connection, platform: str, community: str, caps: 
         raise BudgetError(
             f"{live} debates are running here already, and the cap is "
             f"{caps.max_live_per_community}; wait for one to end."
-        )
-
-
-def _reserve_turn(connection: Connection, scope: str, day: str, cap: int | None) -> None:
-    if not _count_in(connection, RESERVE_TURN, scope=scope, day=day, cap=cap):
-        raise BudgetError(
-            f"You have started {cap} debates today, which is the cap; start again tomorrow (UTC)."
         )
 
 

@@ -13,14 +13,13 @@ from typing import Any
 
 from adapters.models.router import open_models
 from bot import log
-from bot.bench.line import HeldBack, defaults_with, open_line
+from bot.bench.line import defaults_with, open_line
 from bot.bench.machine import percentile, print_result, watch_loop
 from bot.settings.settings import Settings
 from engine.debate import Request, Status, TurnOrder
 from engine.errors import RostrumError
 from engine.formats import find_format
 from engine.line.intake import Defaults, Order
-from engine.line.service import Service
 
 JURORS = 3
 ALONE = 5  # debates, one after another
@@ -61,7 +60,9 @@ async def _measure(
             turn_order=turn_order,
             seed=1,
         )
-        await _warm_up(service, dispatcher, order)
+        # An unmeasured debate without latency warms the process up.
+        warm_up = await service.start(order, _defaults(0))
+        await dispatcher.measure(warm_up.debate.id)
         started = [await service.start(order, defaults) for _ in range(debates)]
         request = started[0].debate.request
         async with watch_loop() as lags:
@@ -78,12 +79,6 @@ async def _measure(
                 raise RostrumError(f"Debate {debate_id} ended {ended.status}: {ended.reason}")
         steps = (await service.store.journal.load(ids[0])).steps
     return _report(request, steps, seconds, walls, lags.seconds, cpu)
-
-
-async def _warm_up(service: Service, dispatcher: HeldBack, order: Order) -> None:
-    """Hold an unmeasured debate without latency, to warm the process up."""
-    first = await service.start(order, _defaults(0))
-    await dispatcher.measure(first.debate.id)
 
 
 def _report(

@@ -205,8 +205,12 @@ def change_settings(
             raise UsageError(f"“{headline(clean(name), 40)}” is not a setting; {hint}")
         said = clean(text).strip()
         unset = said.casefold() in RESET
-        read = _READERS.get(name, _option)
-        values[name] = _UNSET[name] if unset else read(name, said, defaults)
+        if unset:
+            values[name] = _UNSET[name]
+        elif read := _READERS.get(name):
+            values[name] = read(name, said, defaults)
+        else:
+            values[name] = read_option(name, said)
     return settings.model_copy(update=values)
 
 
@@ -224,29 +228,9 @@ def find_mistakes(changes: Mapping[str, str], defaults: Defaults) -> dict[str, s
 _UNSET = {name: field.default for name, field in CommunitySettings.model_fields.items()}
 
 
-def _models(name: str, text: str, defaults: Defaults) -> tuple[Model, ...]:
-    return _choose_all(parse_list(name, text), defaults.models)
-
-
-def _jurors(name: str, text: str, defaults: Defaults) -> tuple[Model, ...]:
-    return _choose_all(parse_list(name, text), defaults.judges)
-
-
 def _choose_all(names: Sequence[str], offered: Sequence[Model]) -> tuple[Model, ...]:
     chosen = [choose_model(name, offered) for name in names]
     return tuple({model.ref: model for model in chosen}.values())
-
-
-def _option(name: str, text: str, _: Defaults) -> object:
-    return read_option(name, text)
-
-
-def _format(name: str, text: str, _: Defaults) -> str:
-    return find_format(read_option(name, text)).name
-
-
-def _language(_: str, text: str, __: Defaults) -> str:
-    return check_language(text)
 
 
 def _channels(name: str, text: str, _: Defaults) -> tuple[str, ...]:
@@ -254,10 +238,6 @@ def _channels(name: str, text: str, _: Defaults) -> tuple[str, ...]:
     if len(channels) > MOST_CHANNELS:
         raise UsageError(f"{name} lists {len(channels)} channels; the limit is {MOST_CHANNELS}.")
     return channels
-
-
-def _manager_role(name: str, text: str, _: Defaults) -> str:
-    return _reference(name, text)
 
 
 def _reference(name: str, text: str) -> str:
@@ -288,14 +268,14 @@ def _capped(name: str, value: float, defaults: Defaults) -> float:
 
 
 _READERS: Mapping[str, Callable[[str, str, Defaults], object]] = {
-    "models": _models,
-    "jurors": _jurors,
-    "format": _format,
-    "language": _language,
+    "models": lambda name, text, has: _choose_all(parse_list(name, text), has.models),
+    "jurors": lambda name, text, has: _choose_all(parse_list(name, text), has.judges),
+    "format": lambda name, text, _: find_format(read_option(name, text)).name,
+    "language": lambda _, text, __: check_language(text),
     "channels": _channels,
     "debate_usd": _usd,
     "daily_usd": _usd,
     "user_daily_debates": _number,
     "max_live": _number,
-    "manager_role": _manager_role,
+    "manager_role": lambda name, text, _: _reference(name, text),
 }

@@ -157,7 +157,10 @@ def _write_lines(
     append = staging.draft if asked.file_format is FileFormat.PARQUET else staging.append
     writing = _Writing(archive, append, choose_tables(asked.tables), voters, keys.splits)
     writing.write(asked.where, cutoff, report)
-    rows = _without_empty_splits(writing.rows)
+    rows = {
+        table: {split: number for split, number in by_split.items() if number}
+        for table, by_split in writing.rows.items()
+    }
     return _Written(cutoff, _describe(asked, voters), rows, writing.figures)
 
 
@@ -225,13 +228,6 @@ class _Writing:
                 path = FileFormat.JSONL.path(table.name, entry.split)
                 self.append(path, b"".join(lines))
                 self.rows[table.name][entry.split] += len(made)
-
-
-def _without_empty_splits(rows: Rows) -> Rows:
-    return {
-        table: {split: number for split, number in by_split.items() if number}
-        for table, by_split in rows.items()
-    }
 
 
 def _describe(asked: Wanted, voters: Pseudonyms) -> Filters:

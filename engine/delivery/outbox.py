@@ -89,18 +89,14 @@ class Delivery:
                     group.create_task(self._show_typing())
                     group.create_task(self._last_word.try_again(lease))
                     group.create_task(self._seeds.run())
-                    self._show_states(group)
+                    if (seconds := self.venue.limits.state_seconds) is not None:
+                        group.create_task(self._board.run(seconds))
                     await self._deliver_all(lease, group)
             except* LeaseLostError as lost:
                 log.info(
                     "delivery waiting", platform=self.venue.platform, why=str(lost.exceptions[0])
                 )
                 await self.clock.sleep(LOOK_SECONDS)
-
-    def _show_states(self, group: asyncio.TaskGroup) -> None:
-        seconds = self.venue.limits.state_seconds
-        if seconds is not None:
-            group.create_task(self._board.run(seconds))
 
     async def settled(self, debate_id: str) -> None:
         """Wait until every message of a debate is delivered or given up."""

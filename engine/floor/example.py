@@ -22,7 +22,9 @@ def _value(node: dict[str, Any], text: str) -> Any:
         case "object":
             return {name: _value(item, text) for name, item in node["properties"].items()}
         case "array":
-            return [_value(node["items"], text)] * _length(node)
+            fewest = int(node.get("minItems", 0))  # lists are usually a little longer
+            length = min(fewest + 1, int(node.get("maxItems", fewest + 1)))
+            return [_value(node["items"], text)] * length
         case "integer":
             return (int(node["minimum"]) + int(node["maximum"])) // 2
         case "number":
@@ -32,9 +34,3 @@ def _value(node: dict[str, Any], text: str) -> Any:
         case _:
             asked = _PROSE.fullmatch(node.get("description", ""))
             return " ".join(["words"] * int(asked[1])) if asked else text
-
-
-def _length(node: dict[str, Any]) -> int:
-    """Return how long a list is likely to be: little longer than it has to."""
-    fewest = int(node.get("minItems", 0))
-    return min(fewest + 1, int(node.get("maxItems", fewest + 1)))

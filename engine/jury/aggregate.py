@@ -189,13 +189,12 @@ def _balance(contenders: tuple[str, ...], ballots: Sequence[Ballot]) -> dict[str
     scale = math.sqrt(len(ballots)) * (len(contenders) - 1) / len(contenders)
     return {
         side: scale
-        * fmean(fmean(_pull(ballot, side) for ballot in group) for group in by_order.values())
+        * fmean(
+            fmean((ballot.weight or 0.0) * _signal(ballot, side) for ballot in group)
+            for group in by_order.values()
+        )
         for side in contenders
     }
-
-
-def _pull(ballot: Ballot, side: str) -> float:
-    return (ballot.weight or 0.0) * _signal(ballot, side)
 
 
 def _signal(ballot: Ballot, side: str) -> float:

@@ -68,7 +68,8 @@ def fit(past: Iterable[PastDebate]) -> Fit:
     seen = [list(_read(debate)) for debate in debates]
     offsets = _fit_offsets(item for ballots in seen for item in ballots)
     voices = [_hear(ballots, offsets) for ballots in seen]
-    firsts = _first(seen)
+    # The side that each debate's signals and z are about.
+    firsts = [min(ballots[0].ballot.order) if ballots else None for ballots in seen]
     tracking = track(voices, _hear_people(voices, [debate.human for debate in debates], firsts))
     weights = _weigh(tracking)
     history = {
@@ -86,11 +87,6 @@ def _read(debate: PastDebate) -> Iterator[_Seen]:
         if ballot.valid and not ballot.recused and len(ballot.order) == 2:
             first_shown = ballot.order[0] == min(ballot.order)
             yield _Seen(ballot, 1 if first_shown else -1, margins(ballot, rubric))
-
-
-def _first(seen: Sequence[Sequence[_Seen]]) -> list[str | None]:
-    """Return the side that each debate's signals and z are about."""
-    return [min(ballots[0].ballot.order) if ballots else None for ballots in seen]
 
 
 def _fit_offsets(seen: Iterable[_Seen]) -> dict[str, JurorHistory]:

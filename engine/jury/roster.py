@@ -51,7 +51,7 @@ def seat_panel(
         slope=slope,
         correlation=correlation,
         mode=mode,
-        audit=mode is PanelMode.ADAPTIVE and _is_audited(seed),
+        audit=mode is PanelMode.ADAPTIVE and Random(f"audit/{seed}").random() < AUDIT_SHARE,
         rubric=rubric.name,
         blind=blind,
         criteria=own_criteria(rubric),
@@ -85,7 +85,3 @@ def _spread_families(jurors: Sequence[Model]) -> tuple[Model, ...]:
         dealt.append((seen[family], juror))
         seen[family] += 1
     return tuple(juror for _, juror in sorted(dealt, key=lambda item: item[0]))
-
-
-def _is_audited(seed: int) -> bool:
-    return Random(f"audit/{seed}").random() < AUDIT_SHARE

@@ -6,7 +6,7 @@ can. engine/store/pairs.py decides when their votes end. Pure.
 
 from __future__ import annotations
 
-from engine.debate import Model, Request, side_of
+from engine.debate import Request, side_of
 from engine.errors import UsageError
 from engine.formats.format import Roles
 from engine.messages import Estimate
@@ -34,13 +34,11 @@ def exchange(request: Request) -> Request:
         update={
             "sides": {side: request.sides[other] for side, other in OTHER.items()},
             "drawn": tuple(side for side, other in OTHER.items() if other in request.drawn),
-            "seats": _exchange_seats(request.seats),
+            "seats": {
+                OTHER[side_of(seat)] + seat[1:]: model for seat, model in request.seats.items()
+            },
         }
     )
-
-
-def _exchange_seats(seats: dict[str, Model]) -> dict[str, Model]:
-    return {OTHER[side_of(seat)] + seat[1:]: model for seat, model in seats.items()}
 
 
 def add_up(one: Estimate, other: Estimate) -> Estimate:

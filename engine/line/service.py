@@ -182,16 +182,13 @@ class Service:
             debate = await self.store.debates.requeue(debate.id, caps, now, setup, posts)
         if debate.status.live:
             await self.dispatcher.submit(debate.id)
-        elif debate.status is not Status.VOTING and await self._all_delivered(debate):
+        elif debate.status is not Status.VOTING and not await self.store.outbox.next(debate.id):
             raise UsageError(
                 f"Debate {debate.code} is {debate.status}; there is nothing to resume."
             )
         self.bell.ring(f"outbox/{debate.platform}", debate.id)
         self.bell.ring(f"votes/{debate.platform}")
         return debate
-
-    async def _all_delivered(self, debate: Debate) -> bool:
-        return await self.store.outbox.next(debate.id) is None
 
     async def cancel(self, debate_id: str, reason: str) -> Debate:
         """Stop a debate; a call in flight is interrupted and its cost recorded."""

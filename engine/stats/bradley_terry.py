@@ -51,11 +51,12 @@ def fit_strengths(contests: Contests) -> Fit | None:
     places = {model: place for place, model in enumerate(models)}
     seats = [(places[pair.first], places[pair.second], pair) for pair in pairs]
     theta = _climb(seats, len(models), with_ties=bool(contests.ties))
-    spread = _covariance(seats, theta, len(models))
+    inverse = _invert(_information(seats, theta, len(models)))
+    variances = [row[place] - 1 / len(models) for place, row in enumerate(inverse[: len(models)])]
     mean = fsum(theta[: len(models)]) / len(models)
     return Fit(
         strengths={model: theta[place] - mean for model, place in places.items()},
-        errors={model: sqrt(max(0.0, spread[place][place])) for model, place in places.items()},
+        errors={model: sqrt(max(0.0, variances[place])) for model, place in places.items()},
         tie=theta[-1] if contests.ties else None,
     )
 
@@ -140,11 +141,6 @@ def _information(seats: Seats, theta: Vector, models: int) -> Matrix:
                 found[-1][place] += sign * lean
             found[-1][-1] += met * chances.tie * (1 - chances.tie)
     return found
-
-
-def _covariance(seats: Seats, theta: Vector, models: int) -> Matrix:
-    inverse = _invert(_information(seats, theta, models))
-    return [[value - 1 / models for value in row[:models]] for row in inverse[:models]]
 
 
 def _invert(matrix: Matrix) -> Matrix:

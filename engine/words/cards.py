@@ -138,7 +138,8 @@ def card_of(message: Message) -> Card:  # noqa: C901 - one case a message
         case TurnPost():
             return _turn(message)
         case VoteInvite():
-            return _invite(message)
+            small, paper = invite_terms(message), _vote_on(message)
+            return Card(INVITE, "vote", ballot=paper, small=small, buttons=_buttons(paper))
         case StanceInvite():
             return _stance(message)
         case AgainInvite():
@@ -303,12 +304,6 @@ def broken_rule(broken: Violation) -> str:
 
 
 # --- votes and the reveal ----------------------------------------------------------------
-
-
-def _invite(invite: VoteInvite) -> Card:
-    paper = _vote_on(invite)
-    small = invite_terms(invite)
-    return Card(INVITE, "vote", ballot=paper, small=small, buttons=_buttons(paper))
 
 
 def invite_terms(invite: VoteInvite) -> str:
