@@ -260,6 +260,18 @@ def show(debate_id: Annotated[str, DEBATE]) -> None:
 
 
 @app.command()
+def report(
+    debate_id: Annotated[str, DEBATE],
+    out: Annotated[Path, typer.Option(help="Folder to write to.")] = Path(),
+) -> None:
+    """Write a debate as Markdown and as one HTML file; sealed results stay out."""
+    from bot.exits import run
+    from bot.reporting import write_report
+
+    run(lambda: write_report(debate_id, out))
+
+
+@app.command()
 def cancel(debate_id: Annotated[str, DEBATE]) -> None:
     """Cancel a debate, even if another process runs it."""
     from bot.exits import run

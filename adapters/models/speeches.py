@@ -17,7 +17,7 @@ from engine.text import count_words
 
 LANGUAGES = ("en", "tr", "de", "es", "zh")
 SHORT_WORDS = 120
-DECISIONS = ("maintains", "qualifies")  # what its texts can be read as
+DECISIONS = ("maintains",)  # as what its texts can be read
 _OVER_WORDS = 900
 _SLOT = re.compile(r"\{(topic|quote|first|second|one|two|stance)\}")
 _STOP = re.compile(r"(?<=[^0-9\s][.!?])\s+|(?<=[。！？])")

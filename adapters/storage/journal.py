@@ -81,6 +81,7 @@ ORDER BY ballots.debate, ballots.step
 VERDICT = "SELECT body FROM verdicts WHERE debate = :debate AND judge = 'panel'"
 OWN_VERDICT = "SELECT body FROM verdicts WHERE debate = :debate AND judge = :judge"
 TURNS = "SELECT body FROM turns WHERE debate = :debate"
+TURNS_IN_ORDER = f"{TURNS} ORDER BY number"
 TURNS_HELD = "SELECT count(*) FROM turns WHERE debate = :debate"
 NEWEST_TURN = "SELECT body FROM turns WHERE debate = :debate ORDER BY number DESC LIMIT 1"
 SPENDING = """
@@ -227,6 +228,11 @@ class JournalTable:
     async def words_spoken(self, debate_id: str) -> int:
         bodies = await self._database.column(TURNS, debate=debate_id)
         return sum(Turn.model_validate_json(body).words for body in bodies)
+
+    async def turns(self, debate_id: str) -> tuple[Turn, ...]:
+        """Return what was said so far, in order."""
+        bodies = await self._database.column(TURNS_IN_ORDER, debate=debate_id)
+        return tuple(map(Turn.model_validate_json, bodies))
 
     async def turns_held(self, debate_id: str) -> int:
         return int(await self._database.value(TURNS_HELD, debate=debate_id))

@@ -23,11 +23,9 @@ from engine.delivery.ending import where_revealed, why
 from engine.errors import UsageError
 from engine.formats import length_of
 from engine.judging import Question
-from engine.messages import Reveal
 from engine.store import Store
 from engine.store.pairs import closes_with, tied
-from engine.votes.closing import NO_VERDICT, reveal_of
-from engine.votes.outcome import stances_of, tally_of
+from engine.votes.result import read_reveal, unread_questions
 
 LISTED = 20
 LIVE = (Status.QUEUED, Status.RUNNING)
@@ -108,14 +106,14 @@ async def status(context: Context, person: Person, asked: DebateArgument) -> Sta
         mirror=DebateLine.of(mirror) if mirror and tied(found, mirror, now) else None,
         gaps=found.gaps,
         waits=why(found) if going else "",
-        unread=Question.VOTE in await _unread(store, found),
+        unread=Question.VOTE in await unread_questions(store, found),
     )
 
 
 async def result(context: Context, person: Person, asked: DebateArgument) -> ResultAnswer:
     """Report a debate's result once it is revealed."""
     found = await find_newest(context.store, person, asked.debate)
-    reveal = None if found.revealed_at is None else await _reveal(context.store, found)
+    reveal = None if found.revealed_at is None else await read_reveal(context.store, found)
     return ResultAnswer(
         debate=DebateLine.of(found), reveal=reveal, minutes_left=_minutes_left(context, found)
     )
@@ -132,20 +130,3 @@ def _minutes_left(context: Context, debate: Debate) -> float | None:
         return None
     left = debate.vote_deadline - context.service.clock.now()
     return max(0.0, left.total_seconds() / 60)
-
-
-async def _reveal(store: Store, debate: Debate) -> Reveal:
-    verdict, ballots = await store.journal.judged(debate.id)
-    calls, usd = await store.journal.spending(debate.id)
-    events = await store.votes.events(debate.id)
-    unread = await _unread(store, debate)
-    tally, stances = tally_of(debate, events, unread), stances_of(debate, events, unread)
-    verdict = verdict or NO_VERDICT
-    own = await store.journal.own_verdict(debate.id, debate.request.format)
-    return reveal_of(debate, tally, verdict, ballots, calls, usd, stances, unread, own)
-
-
-async def _unread(store: Store, debate: Debate) -> frozenset[Question]:
-    """Return the questions that closed without a reading of their reactions."""
-    targets = await store.votes.targets(debate.id)
-    return frozenset(target.question for target in targets if target.unread)

@@ -94,7 +94,7 @@ async def _ask_for(
             ChatMessage(role="system", content=system),
             ChatMessage(role="user", content=f"{shown}\n\n{asked}"),
         ),
-        cue=cue | {"shown": ",".join(panel.names(order))},
+        cue=cue | {"shown": ",".join(setup.names[side] for side in request.sides)},
     )
 
 

@@ -119,6 +119,10 @@ class Journal(Protocol):
         """Return the verdict of a format's own judge, who goes by the format's name."""
         ...
 
+    async def turns(self, debate_id: str) -> tuple[Turn, ...]:
+        """Return what was said so far, in order."""
+        ...
+
     async def turns_held(self, debate_id: str) -> int:
         """Return how many turns a debate has so far."""
 

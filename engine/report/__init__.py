@@ -1,0 +1,1 @@
+"""A whole debate as a page to read, print or publish."""

@@ -1,0 +1,145 @@
+"""A debate's page as one value; before the reveal it names no model and holds no result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from engine.blinding.identity import scrub
+from engine.blinding.mentions import scrub as scrub_mentions
+from engine.blinding.veil import names_of
+from engine.debate import Debate, Status, Turn
+from engine.judging import Ballot
+from engine.messages import Reveal
+from engine.store import Store
+from engine.votes.result import read_reveal
+from engine.words.cards import broken_rule, words_used
+from engine.words.phrases import option_name
+from engine.words.reveal import reveal_lines
+
+SEALED = "Results stay sealed until the vote closes."
+NO_RESULT = "It ended without a vote and has no result."
+UNHELD = (Status.PARTIAL, Status.CANCELLED, Status.FAILED)
+
+
+class Spoken(NamedTuple):
+    """A turn as people read it; `text` is Markdown of a model."""
+
+    side: str
+    title: str
+    text: str
+    used: str
+    broken: tuple[str, ...] = ()
+
+
+class Marks(NamedTuple):
+    """What a juror gave one contender: a score for each criterion, and the weighted mean."""
+
+    name: str
+    scores: tuple[tuple[str, int], ...]
+
+
+class Read(NamedTuple):
+    """A juror's ballot; without a `verdict`, `problem` says what was wrong with it."""
+
+    juror: str
+    verdict: str
+    problem: str
+    order: str
+    marks: tuple[Marks, ...]
+    reasons: str
+    counts: bool
+
+
+class Page(NamedTuple):
+    """Everything that a page shows, in its order.
+
+    `topic`, `conditions`, `stances` and the turns' texts are data of people and models; `result`
+    is Markdown, empty until the reveal, and then `sealed` says why.
+    """
+
+    code: str
+    topic: str
+    conditions: str
+    language: str
+    format: str
+    held: datetime
+    stances: tuple[tuple[str, str], ...]
+    turns: tuple[Spoken, ...]
+    result: tuple[str, ...]
+    ballots: tuple[Read, ...]
+    sealed: str
+
+
+async def read_page(store: Store, debate: Debate) -> Page:
+    """Return a debate's page as far as it may be read now."""
+    turns = await store.journal.turns(debate.id)
+    reveal, ballots = None, tuple[Ballot, ...]()
+    if debate.revealed_at is not None:
+        _, ballots = await store.journal.judged(debate.id)
+        reveal = await read_reveal(store, debate)
+    return lay_out(debate, turns, reveal, ballots)
+
+
+def lay_out(
+    debate: Debate, turns: Sequence[Turn], reveal: Reveal | None, ballots: Sequence[Ballot] = ()
+) -> Page:
+    """Return a debate's page; without a reveal nothing that is sealed is in it."""
+    request = debate.request
+    names = dict(debate.setup.called)
+    told = "" if reveal else NO_RESULT if debate.status in UNHELD else SEALED
+    return Page(
+        code=debate.code,
+        topic=scrub_mentions(request.topic),
+        conditions=scrub_mentions(request.conditions),
+        language=request.language,
+        format=request.format,
+        held=debate.opened_at or debate.created_at,
+        stances=tuple(
+            (option_name(side, names), scrub_mentions(stance))
+            for side, stance in request.stances.items()
+        ),
+        turns=tuple(_spoken(debate, turns)),
+        result=tuple(map(scrub_mentions, reveal_lines(reveal))) if reveal else (),
+        ballots=tuple(tell_ballot(ballot, names) for ballot in ballots) if reveal else (),
+        sealed=told,
+    )
+
+
+def _spoken(debate: Debate, turns: Sequence[Turn]) -> Iterator[Spoken]:
+    """Yield the turns as voters read them: without the models' names."""
+    hidden = names_of(debate.setup)
+    for turn in turns:
+        who = debate.setup.called.get(turn.side) or turn.seat
+        yield Spoken(
+            side=turn.side,
+            title=f"{who} · {turn.round}",
+            text=scrub_mentions(scrub(turn.text, hidden | {turn.model})),
+            used=words_used(turn.words, turn.limit),
+            broken=tuple(map(broken_rule, turn.violations)),
+        )
+
+
+def tell_ballot(ballot: Ballot, names: dict[str, str]) -> Read:
+    """Return a ballot with the names that people know."""
+    return Read(
+        juror=ballot.juror,
+        verdict=option_name(ballot.verdict, names) if ballot.verdict else "",
+        problem=scrub_mentions(ballot.problem),
+        order=", ".join(option_name(side, names) for side in ballot.order),
+        marks=tuple(
+            Marks(option_name(side, names), tuple(sheet.items()))
+            for side, sheet in (ballot.scores or {}).items()
+        ),
+        reasons=scrub_mentions(_by_side(ballot, names)),
+        counts=not ballot.audit,
+    )
+
+
+def _by_side(ballot: Ballot, names: dict[str, str]) -> str:
+    """Return a juror's reasons, with what people call the sides for the names that it read."""
+    reasons = ballot.reasons
+    for side, name in ballot.names.items():
+        reasons = reasons.replace(name, option_name(side, names))
+    return reasons

@@ -1,0 +1,98 @@
+"""A page as Markdown and as HTML; whatever models and people wrote stays data in both."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from html import escape
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, StrictUndefined, Template
+
+from engine.report.page import Page
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~!&])")
+_TAG = re.compile(r"<(?=[A-Za-z/!?])")
+_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
+RIGHT_TO_LEFT = frozenset({"ar", "fa", "he", "ur", "yi", "ps", "sd", "ug", "ckb", "dv"})
+
+
+def write_markdown(page: Page) -> str:
+    """Return the page as Markdown."""
+    return _template("md").render(page=page).strip() + "\n"
+
+
+def write_html(page: Page) -> str:
+    """Return the page as one HTML file that loads nothing and runs nothing."""
+    direction = "rtl" if page.language.split("-")[0].lower() in RIGHT_TO_LEFT else "ltr"
+    return _template("html").render(page=page, direction=direction).strip() + "\n"
+
+
+def inline(text: str) -> str:
+    """Return a text on one line of Markdown in which nothing has a meaning."""
+    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
+
+
+def quoted(text: str) -> str:
+    """Return Markdown as a quotation, which no text can leave; its HTML tags are shown."""
+    lines, fence = [], ""
+    for line in text.splitlines():
+        mark = _FENCE.match(line)
+        if mark and (not fence or mark[1].startswith(fence)):
+            fence = "" if fence else mark[1]
+        elif not fence:
+            line = _TAG.sub("&lt;", line)
+        lines.append(f"> {line}".rstrip())
+    return "\n".join([*lines, f"> {fence}"] if fence else lines)
+
+
+class Html(str):
+    """Text that a template must not escape again."""
+
+    __slots__ = ()
+
+    def __html__(self) -> str:
+        return self
+
+
+def to_html(text: str) -> Html:
+    """Return Markdown as HTML: tags and images in it are shown as text, links lead out safely."""
+    try:
+        return Html(_parser().render(text))
+    except RecursionError:
+        return Html(f"<pre>{escape(text)}</pre>")
+
+
+@cache
+def _template(kind: str) -> Template:
+    environment = Environment(
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=kind == "html",  # noqa: S701 - Markdown is no HTML; `inline` and `quoted` escape
+    )
+    environment.filters |= {"inline": inline, "quoted": quoted, "markdown": to_html}
+    text = files(__package__).joinpath(f"page.{kind}.jinja").read_text(encoding="utf-8")
+    return environment.from_string(text)
+
+
+@cache
+def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt  # only now: few processes write a page
+
+    parser = MarkdownIt("commonmark", {"html": False})
+    parser.enable(["strikethrough", "table"]).disable(["image", "reference"])
+    parser.add_render_rule("link_open", _link)
+    return parser
+
+
+def _link(renderer: Any, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
+    tokens[at].attrSet("rel", "noopener noreferrer nofollow")
+    rendered: str = renderer.renderToken(tokens, at, options, env)
+    return rendered

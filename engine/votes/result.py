@@ -1,0 +1,28 @@
+"""The reveal of a closed vote, read again from what is stored."""
+
+from __future__ import annotations
+
+from engine.debate import Debate
+from engine.judging import Question
+from engine.messages import Reveal
+from engine.store import Store
+from engine.votes.closing import NO_VERDICT, reveal_of
+from engine.votes.outcome import stances_of, tally_of
+
+
+async def read_reveal(store: Store, debate: Debate) -> Reveal:
+    """Return the reveal of a debate whose vote is closed."""
+    verdict, ballots = await store.journal.judged(debate.id)
+    calls, usd = await store.journal.spending(debate.id)
+    events = await store.votes.events(debate.id)
+    unread = await unread_questions(store, debate)
+    tally, stances = tally_of(debate, events, unread), stances_of(debate, events, unread)
+    verdict = verdict or NO_VERDICT
+    own = await store.journal.own_verdict(debate.id, debate.request.format)
+    return reveal_of(debate, tally, verdict, ballots, calls, usd, stances, unread, own)
+
+
+async def unread_questions(store: Store, debate: Debate) -> frozenset[Question]:
+    """Return the questions that closed without a reading of their reactions."""
+    targets = await store.votes.targets(debate.id)
+    return frozenset(target.question for target in targets if target.unread)
