@@ -26,7 +26,15 @@ _FORMATS = {
     "uri": "https://example.org/",
     "uuid": "00000000-0000-4000-8000-000000000000",
 }
-_RARE = ("violations", "fallacies", "suspect", "exposed", "premises", "new_arguments")
+_RARE = (
+    "violations",
+    "fallacies",
+    "suspect",
+    "exposed",
+    "premises",
+    "new_arguments",
+    "withdrawn",
+)
 _SELDOM = 0.75  # share of answers without any
 _REASONED = 24  # minimum characters of a reasoning
 _CLAIMED = 10  # characters from which a title is a claim

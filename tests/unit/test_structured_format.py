@@ -634,6 +634,11 @@ async def test_the_briefing_marks_fallacies_and_evidence_that_names_no_source() 
     assert "**Conditions.** Only in Türkiye" in post.message.text
 
 
+async def test_a_question_that_the_judge_asks_twice_is_shown_once() -> None:
+    desk = await debate(Script({"judge": answer("judge", unresolved=["Why?", "Why?", "How?"])}))
+    assert desk.artifacts["briefing"].body["unresolved"] == ["Why?", "How?"]
+
+
 async def test_with_live_scores_the_briefing_is_shown_at_once() -> None:
     desk = await debate(scores="live")
     assert "CANARY insight" in desk.shown

@@ -43,7 +43,7 @@ CONVERGENCES = {
     "definitional_dispute": "they mean different things by the same words",
     "degree_disagreement": "they differ only in degree",
     "degenerate": "both end up defending the same thing",
-    "none": "none of these",
+    "none": "they did not come closer",
 }
 
 

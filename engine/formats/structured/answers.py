@@ -98,7 +98,7 @@ def _once(value: Any) -> Any:
     return tuple(dict.fromkeys(value)) if isinstance(value, list) else value
 
 
-Ids = Annotated[tuple[str, ...], BeforeValidator(_once)]
+Unique = Annotated[tuple[str, ...], BeforeValidator(_once)]
 
 
 class Closing(Said):
@@ -109,9 +109,9 @@ class Closing(Said):
     """
 
     answers: dict[str, str] = {}
-    concessions: Ids = ()
-    standing: Ids = ()
-    withdrawn: Ids = ()
+    concessions: Unique = ()
+    standing: Unique = ()
+    withdrawn: Unique = ()
     position: str = ""
     change: str = ""
     because: str = ""
@@ -124,7 +124,7 @@ class Sheet(BaseModel):
     model_config = ConfigDict(frozen=True, extra="allow")
 
     standing: str
-    fallacies: Ids = ()
+    fallacies: Unique = ()
     reason: str = ""
 
     def score(self, criterion: str) -> float | None:
@@ -146,7 +146,7 @@ class Judgment(Said):
     arguments: dict[str, Sheet]
     new_arguments: tuple[NewArgument, ...] = ()
     key_insight: str = ""
-    unresolved: tuple[str, ...] = ()
+    unresolved: Unique = ()
     recommendation: str = ""
 
 
