@@ -1,3 +1,0 @@
-"""Moved to tests/sample.py."""
-
-from tests.sample import *  # noqa: F403
