@@ -21,7 +21,7 @@ from bot.reading import read_store
 from bot.settings.settings import Settings, load_store_settings
 from engine.dataset.rowfiles import FileFormat
 from engine.dataset.tables import choose_tables
-from engine.dataset.writer import Headway, Report, Stage, Wanted, export
+from engine.dataset.writer import ExportStage, Headway, Report, Wanted, export
 from engine.errors import UsageError
 from engine.store import ExportFilter, count_rehearsals
 from engine.words.phrases import plural
@@ -142,7 +142,7 @@ def _progress() -> Iterator[Report]:
     began = time.monotonic()
     # Drawn by the reports, not by a thread, so that a stalled export shows a stalled bar.
     bar = Progress(console=Console(stderr=True), auto_refresh=False, transient=True)
-    task, at = bar.add_task(texts.EXPORTING[Stage.LINES.name]), Stage.LINES
+    task, at = bar.add_task(texts.EXPORTING[ExportStage.LINES.name]), ExportStage.LINES
     drawn = began + PATIENCE_SECONDS
 
     def report(headway: Headway) -> None:

@@ -16,7 +16,7 @@ from discord import app_commands
 from adapters.discord import texts
 from adapters.discord.answering import NO_SETTINGS, FrontDesk, Interaction, person_of
 from engine.chat.choices import (
-    Choice,
+    CommandChoice,
     format_choices,
     language_choices,
     match_debates,
@@ -274,7 +274,9 @@ class DebateCommands(app_commands.Group):
         person = person_of(interaction)
         found = await match_jurors(self._desk.commands, person, last.strip())
         whole = (f"{before}{comma}{choice.value}" for choice in found)
-        return _listed(tuple(Choice(value=text, label=text[-LONGEST_CHOICE:]) for text in whole))
+        return _listed(
+            tuple(CommandChoice(value=text, label=text[-LONGEST_CHOICE:]) for text in whole)
+        )
 
     @cancel.autocomplete("debate")
     @close.autocomplete("debate")
@@ -286,15 +288,15 @@ class DebateCommands(app_commands.Group):
 
     @review.autocomplete("vote")
     async def _votes(self, interaction: Interaction, typed: str) -> Choices:
-        return _listed(matching(typed, [Choice(value=n, label=n) for n in VOTES]))
+        return _listed(matching(typed, [CommandChoice(value=n, label=n) for n in VOTES]))
 
     @settings.autocomplete("setting")
     async def _settings(self, interaction: Interaction, typed: str) -> Choices:
-        return _listed(matching(typed, [Choice(value=n, label=n) for n in SETTINGS]))
+        return _listed(matching(typed, [CommandChoice(value=n, label=n) for n in SETTINGS]))
 
     @help.autocomplete("command")
     async def _commands(self, interaction: Interaction, typed: str) -> Choices:
-        return _listed(matching(typed, [Choice(value=n, label=n) for n in COMMANDS]))
+        return _listed(matching(typed, [CommandChoice(value=n, label=n) for n in COMMANDS]))
 
 
 class TopicForm(discord.ui.Modal):
@@ -357,6 +359,6 @@ def start_command(given: Mapping[str, Any]) -> Invocation:
     return Invocation("start", StartArguments(**dict(more) | said | named | {"sides": chosen}))
 
 
-def _listed(choices: tuple[Choice, ...]) -> Choices:
+def _listed(choices: tuple[CommandChoice, ...]) -> Choices:
     fit = (choice for choice in choices if len(choice.value) <= LONGEST_CHOICE)
     return [app_commands.Choice(name=choice.label, value=choice.value) for choice in fit]

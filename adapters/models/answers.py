@@ -9,7 +9,7 @@ import orjson
 
 from adapters.models.decoding import decode
 from adapters.models.faults import spoken
-from adapters.models.outcomes import LATER, Answer, Fault, Outcome, redact
+from adapters.models.outcomes import LATER, CallAnswer, CallFault, Outcome, redact
 from engine.debate import Origin, Usage
 
 CAPPED = "used up the token cap before it wrote anything"
@@ -18,7 +18,7 @@ CAP_ADVICE = (
     "…__CLOSING__MAX_TOKENS or …__JUROR__MAX_TOKENS"
 )
 MOST_AMOUNT = 1e12  # tokens or USD; far above any call, and within a database's number types
-_Judged = TypeVar("_Judged", Answer, Fault)
+_Judged = TypeVar("_Judged", CallAnswer, CallFault)
 _REFUSED = "reword the topic or choose another model"
 
 
@@ -30,18 +30,18 @@ def read_answer(content: bytes, asked: str, secret: str = "") -> Outcome:
     try:
         body, replaced = decode(content)
     except orjson.JSONDecodeError:
-        return Fault("answered with something that is not JSON", cost=None)
+        return CallFault("answered with something that is not JSON", cost=None)
     if not isinstance(body, dict):
-        return Fault("answered with JSON that is not a completion", cost=None)
+        return CallFault("answered with JSON that is not a completion", cost=None)
     choice = _first_choice(body)
     failure = body.get("error") or choice.get("error")
     if failure:
         said = redact(spoken({"error": failure})[0], secret)
         return _spent(f"answered with an error{f': {said}' if said else ''}", body, asked)
     if not choice:
-        return Fault("answered with JSON that is not a completion", cost=None)
+        return CallFault("answered with JSON that is not a completion", cost=None)
     outcome = _read_choice(body, choice, asked)
-    return replace(outcome, replaced=replaced) if isinstance(outcome, Answer) else outcome
+    return replace(outcome, replaced=replaced) if isinstance(outcome, CallAnswer) else outcome
 
 
 def _read_choice(body: dict[str, Any], choice: dict[str, Any], asked: str) -> Outcome:
@@ -49,7 +49,7 @@ def _read_choice(body: dict[str, Any], choice: dict[str, Any], asked: str) -> Ou
     if finish == "error":
         return _spent("stopped in the middle of an answer", body, asked)
     if text.strip():
-        return _stated(Answer(text, finish, model_of(body, asked), read_usage(body)), body)
+        return _stated(CallAnswer(text, finish, model_of(body, asked), read_usage(body)), body)
     if finish == "length":
         return _spent(CAPPED, body, asked, CAP_ADVICE)
     message = choice.get("message")
@@ -58,9 +58,9 @@ def _read_choice(body: dict[str, Any], choice: dict[str, Any], asked: str) -> Ou
     return _spent("answered without any text", body, asked)
 
 
-def _spent(what: str, body: dict[str, Any], asked: str, advice: str = LATER) -> Fault:
+def _spent(what: str, body: dict[str, Any], asked: str, advice: str = LATER) -> CallFault:
     """Return a fault with the usage and cost that the body states: work was done."""
-    fault = Fault(what, advice, cost=None, model=model_of(body, asked), usage=read_usage(body))
+    fault = CallFault(what, advice, cost=None, model=model_of(body, asked), usage=read_usage(body))
     return _stated(fault, body)
 
 

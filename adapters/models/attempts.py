@@ -10,7 +10,7 @@ from typing import Protocol
 
 from pydantic import Field
 
-from adapters.models.outcomes import Answer, Fault, Next, Outcome
+from adapters.models.outcomes import CallAnswer, CallFault, Next, Outcome
 from engine.debate import Value
 from engine.errors import ModelError
 from engine.ports import Attempt, AttemptLog, Call, Reply
@@ -70,7 +70,7 @@ async def persist(call: Call, log: AttemptLog, policy: RetryPolicy, sender: Send
         await asyncio.sleep(wait)
 
 
-def _wait(fault: Fault, failures: int, policy: RetryPolicy) -> float | None:
+def _wait(fault: CallFault, failures: int, policy: RetryPolicy) -> float | None:
     """Return the seconds until the next try, None for no more tries."""
     if fault.then is Next.FINAL or failures >= policy.tries:
         return None
@@ -79,7 +79,7 @@ def _wait(fault: Fault, failures: int, policy: RetryPolicy) -> float | None:
     return fault.wait if fault.wait <= policy.max_retry_after else None
 
 
-def _sentence(call: Call, fault: Fault, tries: int, policy: RetryPolicy) -> str:
+def _sentence(call: Call, fault: CallFault, tries: int, policy: RetryPolicy) -> str:
     asked = ""
     if fault.wait is not None and fault.wait > policy.max_retry_after:
         asked = f" and asks to wait {fault.wait:.0f} s, more than {policy.max_retry_after:.0f} s"
@@ -90,7 +90,7 @@ def _sentence(call: Call, fault: Fault, tries: int, policy: RetryPolicy) -> str:
     )
 
 
-async def _attempt(number: int, log: AttemptLog, sender: Sender) -> Reply | Fault:
+async def _attempt(number: int, log: AttemptLog, sender: Sender) -> Reply | CallFault:
     """Make one try, logged before and after."""
     await _begin(number, log)
     started = perf_counter()
@@ -103,7 +103,7 @@ async def _attempt(number: int, log: AttemptLog, sender: Sender) -> Reply | Faul
         raise
     latency = perf_counter() - started
     entry = _entry(outcome, number, latency)
-    if isinstance(outcome, Fault):
+    if isinstance(outcome, CallFault):
         log.ended(entry)
         return outcome
     reply = _reply(outcome, number, latency)
@@ -131,7 +131,7 @@ async def _end_of(task: asyncio.Task[None]) -> None:
 
 
 def _entry(outcome: Outcome, number: int, latency: float) -> Attempt:
-    fault = outcome if isinstance(outcome, Fault) else None
+    fault = outcome if isinstance(outcome, CallFault) else None
     return Attempt(
         number=number,
         error=fault.what if fault else "",
@@ -144,7 +144,7 @@ def _entry(outcome: Outcome, number: int, latency: float) -> Attempt:
     )
 
 
-def _reply(answer: Answer, number: int, latency: float) -> Reply:
+def _reply(answer: CallAnswer, number: int, latency: float) -> Reply:
     return Reply(
         text=answer.text,
         replaced=answer.replaced,

@@ -15,7 +15,7 @@ from adapters.models.connection import Connection, Response
 from adapters.models.events import Completion
 from adapters.models.faults import broken_fault, complaint, status_fault
 from adapters.models.habits import Habits, request_body, streams
-from adapters.models.outcomes import Answer, Fault, Next, Outcome
+from adapters.models.outcomes import CallAnswer, CallFault, Next, Outcome
 from adapters.models.pacing import Gate
 from adapters.models.prices import PriceBook
 from engine.debate import Model, Origin, Price
@@ -82,7 +82,7 @@ class HttpModels:
         Knowing the cost matters more than showing the text early.
         """
         free = self.backends[model.backend].local
-        if isinstance(streamed, Answer) and streamed.usage.tokens_out is None and not free:
+        if isinstance(streamed, CallAnswer) and streamed.usage.tokens_out is None and not free:
             self._habits[model.ref] = replace(self.habits(model), streams=False)
 
     async def aclose(self) -> None:
@@ -125,13 +125,15 @@ class Exchange:
             self._models.weigh(self._call.model, outcome)
         return await self._priced(outcome)
 
-    async def _stream(self, habits: Habits, hear: Callable[[str, str], None]) -> Response | Fault:
+    async def _stream(
+        self, habits: Habits, hear: Callable[[str, str], None]
+    ) -> Response | CallFault:
         """Make a streamed try, and return it as a whole response."""
         completion = Completion(self._call.model.name, hear)
         response = await self._models.connection.stream(
             self._backend, PATH, self._body(habits), completion.take
         )
-        if isinstance(response, Fault) or not completion.begun:
+        if isinstance(response, CallFault) or not completion.begun:
             return response
         return (
             response._replace(content=completion.body()) if completion.complete else broken_fault()
@@ -144,8 +146,8 @@ class Exchange:
             body["usage"] = {"include": True}
         return orjson.dumps(body)
 
-    def _judge(self, response: Response | Fault, habits: Habits) -> Outcome:
-        if isinstance(response, Fault):
+    def _judge(self, response: Response | CallFault, habits: Habits) -> Outcome:
+        if isinstance(response, CallFault):
             return response
         secret = self._backend.secret
         if response.status >= 400:
@@ -157,9 +159,9 @@ class Exchange:
                 return replace(fault, then=Next.NOW)
             return fault
         outcome = read_answer(response.content, self._call.model.name, secret)
-        return self._widen(outcome) if isinstance(outcome, Fault) else outcome
+        return self._widen(outcome) if isinstance(outcome, CallFault) else outcome
 
-    def _widen(self, fault: Fault) -> Fault:
+    def _widen(self, fault: CallFault) -> CallFault:
         """Double the token cap, once, for a model that used all of it for reasoning."""
         if fault.what != CAPPED:
             return fault

@@ -31,7 +31,7 @@ from adapters.models.faults import (
     proxy_fault,
     unreachable_fault,
 )
-from adapters.models.outcomes import Fault, redact
+from adapters.models.outcomes import CallFault, redact
 from adapters.proxies import OtherProxy, find_proxy
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class Connection:
         self._root: AsyncOpenAI | None = None
         self._session: aiohttp.ClientSession | None = None
         self._loading: asyncio.Task[None] | None = None
-        self._endpoints: dict[str, Endpoint | Fault] = {}
+        self._endpoints: dict[str, Endpoint | CallFault] = {}
         self._opening = asyncio.Lock()
 
     async def open(self) -> aiohttp.ClientSession:
@@ -101,10 +101,10 @@ class Connection:
                     self._loading = asyncio.create_task(self._load_sdk(), name="SDK")
         return self._session
 
-    async def post(self, backend: Backend, path: str, content: bytes) -> Response | Fault:
+    async def post(self, backend: Backend, path: str, content: bytes) -> Response | CallFault:
         """Send a JSON body within the backend's deadline; every failure is a value."""
 
-        async def ask(endpoint: Endpoint) -> Response | Fault:
+        async def ask(endpoint: Endpoint) -> Response | CallFault:
             async with endpoint.ask(path, content) as raw:
                 return await _whole(raw)
 
@@ -112,23 +112,23 @@ class Connection:
 
     async def stream(
         self, backend: Backend, path: str, content: bytes, take: Callable[[bytes], bool]
-    ) -> Response | Fault:
+    ) -> Response | CallFault:
         """Post a JSON body, and pass an event stream to `take` as it arrives.
 
         It is read until `take` returns False or it ends, and has no content then; any other
         response is returned whole, without `take`. A stream that breaks off is a Fault.
         """
 
-        async def ask(endpoint: Endpoint) -> Response | Fault:
+        async def ask(endpoint: Endpoint) -> Response | CallFault:
             async with endpoint.ask(path, content) as raw:
                 return await _taken(raw, take)
 
         return await self._exchange(backend, backend.timeout_s, ask)
 
-    async def get(self, backend: Backend, path: str, timeout_s: float) -> Response | Fault:
+    async def get(self, backend: Backend, path: str, timeout_s: float) -> Response | CallFault:
         """Get a page within `timeout_s`; every failure is a value."""
 
-        async def ask(endpoint: Endpoint) -> Response | Fault:
+        async def ask(endpoint: Endpoint) -> Response | CallFault:
             async with endpoint.ask(path) as raw:
                 return await _whole(raw)
 
@@ -152,10 +152,10 @@ class Connection:
         self,
         backend: Backend,
         deadline_s: float,
-        ask: Callable[[Endpoint], Awaitable[Response | Fault]],
-    ) -> Response | Fault:
+        ask: Callable[[Endpoint], Awaitable[Response | CallFault]],
+    ) -> Response | CallFault:
         endpoint = await self._endpoint(backend)
-        if isinstance(endpoint, Fault):
+        if isinstance(endpoint, CallFault):
             return endpoint
         import aiohttp
 
@@ -169,7 +169,7 @@ class Connection:
         except OSError as error:
             return _transport_fault(backend, error)
 
-    async def _endpoint(self, backend: Backend) -> Endpoint | Fault:
+    async def _endpoint(self, backend: Backend) -> Endpoint | CallFault:
         endpoint = self._endpoints.get(backend.name)
         if endpoint is None:
             session = await self.open()
@@ -183,7 +183,7 @@ class Connection:
         self._endpoints.clear()
 
 
-async def _whole(raw: ClientResponse) -> Response | Fault:
+async def _whole(raw: ClientResponse) -> Response | CallFault:
     pieces, size = [], 0
     async for piece in raw.content.iter_any():
         pieces.append(piece)
@@ -193,7 +193,7 @@ async def _whole(raw: ClientResponse) -> Response | Fault:
     return Response(raw.status, _headers(raw), b"".join(pieces))
 
 
-async def _taken(raw: ClientResponse, take: Callable[[bytes], bool]) -> Response | Fault:
+async def _taken(raw: ClientResponse, take: Callable[[bytes], bool]) -> Response | CallFault:
     if not raw.headers.get("content-type", "").startswith(_EVENTS):
         return await _whole(raw)
     async for piece in raw.content.iter_any():
@@ -242,7 +242,7 @@ def _open_session(pool: int, trust: ssl.SSLContext | bool) -> aiohttp.ClientSess
 
 def _bind(
     root: AsyncOpenAI | None, session: aiohttp.ClientSession, backend: Backend
-) -> Endpoint | Fault:
+) -> Endpoint | CallFault:
     import aiohttp
 
     proxy = find_proxy(backend.base_url)
@@ -274,7 +274,7 @@ def sdk_headers(root: AsyncOpenAI, backend: Backend) -> dict[str, str]:
     return {name: value for name, value in given.items() if isinstance(value, str)}
 
 
-def _transport_fault(backend: Backend, error: BaseException) -> Fault:
+def _transport_fault(backend: Backend, error: BaseException) -> CallFault:
     """Classify a failed exchange by its causes: in aiohttp a refusal can look like a timeout."""
     import aiohttp
 

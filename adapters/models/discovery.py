@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from adapters.models.backends import PRESETS, Backend
 from adapters.models.connection import Connection
 from adapters.models.faults import status_fault
-from adapters.models.outcomes import Fault
+from adapters.models.outcomes import CallFault
 from adapters.models.prices import model_entries
 from engine.errors import ModelError
 
@@ -30,7 +30,7 @@ class LocalServer(NamedTuple):
     models: tuple[str, ...]
 
 
-class Place(NamedTuple):
+class KnownServer(NamedTuple):
     """A local server's usual address."""
 
     preset: str
@@ -39,8 +39,8 @@ class Place(NamedTuple):
 
 
 PLACES = (
-    Place("ollama", "Ollama", PRESETS["ollama"].base_url),
-    Place("lmstudio", "LM Studio", PRESETS["lmstudio"].base_url),
+    KnownServer("ollama", "Ollama", PRESETS["ollama"].base_url),
+    KnownServer("lmstudio", "LM Studio", PRESETS["lmstudio"].base_url),
 )
 
 
@@ -65,9 +65,9 @@ async def probe(backend: Backend, timeout_s: float = PROBE_S) -> list[str]:
         found = await connection.get(backend, "/models", timeout_s)
     finally:
         await connection.aclose()
-    if not isinstance(found, Fault) and found.status == 200:
+    if not isinstance(found, CallFault) and found.status == 200:
         return [entry["id"] for entry in model_entries(found.content)]
-    if not isinstance(found, Fault):
+    if not isinstance(found, CallFault):
         if found.status in NO_LIST:
             raise NoListError(
                 f"Backend “{backend.name}” has no list of models ({found.status}); check its "
@@ -78,7 +78,7 @@ async def probe(backend: Backend, timeout_s: float = PROBE_S) -> list[str]:
 
 
 async def find_local_servers(
-    places: tuple[Place, ...] = PLACES, within_s: float = SEARCH_S
+    places: tuple[KnownServer, ...] = PLACES, within_s: float = SEARCH_S
 ) -> list[LocalServer]:
     """Find model servers on this machine, within `within_s` seconds; never raises."""
     import aiohttp
@@ -89,7 +89,7 @@ async def find_local_servers(
     return [server for server in found if server is not None]
 
 
-async def _look(session: aiohttp.ClientSession, place: Place) -> LocalServer | None:
+async def _look(session: aiohttp.ClientSession, place: KnownServer) -> LocalServer | None:
     import aiohttp
 
     try:

@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from adapters.models.outcomes import Fault, Next, redact
+from adapters.models.outcomes import CallFault, Next, redact
 
 _AGAIN = frozenset({408, 409, 425, 429})
 _BROKE = frozenset({"insufficient_quota", "billing_hard_limit_reached", "1113"})
@@ -28,34 +28,36 @@ KEY = "check its key in ROSTRUM_BACKENDS"
 MODEL = "check ROSTRUM_MODELS, ROSTRUM_JURORS and the name of the model"
 
 
-def status_fault(status: int, body: bytes, headers: Mapping[str, str], secret: str = "") -> Fault:
+def status_fault(
+    status: int, body: bytes, headers: Mapping[str, str], secret: str = ""
+) -> CallFault:
     """Classify a response with an error status."""
     message, code = error_words(body)
     said = f": {redact(message, secret)}" if message else ""
     if status == 401:
         # Providers repeat part of a refused key in their message.
-        return Fault("refused the key (401)", KEY, Next.FINAL)
+        return CallFault("refused the key (401)", KEY, Next.FINAL)
     if status == 402 or code in _BROKE:
-        return Fault(f"has no credit left ({status})", CREDIT, Next.FINAL)
+        return CallFault(f"has no credit left ({status})", CREDIT, Next.FINAL)
     if status == 403:
         advice = "check that the key may use this model, or reword the topic"
-        return Fault(f"forbids the call (403){said}", advice, Next.FINAL)
+        return CallFault(f"forbids the call (403){said}", advice, Next.FINAL)
     if status == 404:
-        return Fault(f"does not know the model (404){said}", MODEL, Next.FINAL)
+        return CallFault(f"does not know the model (404){said}", MODEL, Next.FINAL)
     if status in _AGAIN or status >= 500:
         what = f"{_WORDS.get(status, 'failed')} ({status}){said}"
         # Behind a gateway's timeout the model may have continued, and be billed.
         unbilled = status in (409, 425, 429, 503, 529)
         wait = retry_after(headers)
-        return Fault(what, cost=0.0 if unbilled else None, wait=wait)
+        return CallFault(what, cost=0.0 if unbilled else None, wait=wait)
     advice = "check the model's limits and the settings of this debate"
-    return Fault(f"refused the request ({status}){said}", advice, Next.FINAL)
+    return CallFault(f"refused the request ({status}){said}", advice, Next.FINAL)
 
 
-def endless_fault(most: int) -> Fault:
+def endless_fault(most: int) -> CallFault:
     """Classify a response that is too long to read; it may have been billed."""
     advice = "check what answers at the backend's address, or choose another model"
-    return Fault(f"answered with more than {most / 1e6:g} MB", advice, Next.FINAL, cost=None)
+    return CallFault(f"answered with more than {most / 1e6:g} MB", advice, Next.FINAL, cost=None)
 
 
 def error_words(body: bytes) -> tuple[str, str]:
@@ -133,29 +135,29 @@ def _number(text: str | None) -> float | None:
     return value if 0 <= value < 1e9 else None
 
 
-def deadline_fault(seconds: float) -> Fault:
+def deadline_fault(seconds: float) -> CallFault:
     """Return the fault of a try that missed its backend's deadline."""
     advice = "try again later, choose a faster model or raise the backend's TIMEOUT_S"
-    return Fault(f"did not answer within {seconds:g} s", advice, cost=None)
+    return CallFault(f"did not answer within {seconds:g} s", advice, cost=None)
 
 
-def unreachable_fault(address: str) -> Fault:
+def unreachable_fault(address: str) -> CallFault:
     """Return the fault of a connection that could not be opened: nothing was sent."""
-    return Fault(
+    return CallFault(
         f"could not be reached at {address}",
         "check that it runs and that its BASE_URL in ROSTRUM_BACKENDS is right",
     )
 
 
-def proxy_fault(kind: str, name: str, scheme: str, host: str) -> Fault:
+def proxy_fault(kind: str, name: str, scheme: str, host: str) -> CallFault:
     """Return the fault of a proxy that is not an HTTP proxy."""
-    return Fault(
+    return CallFault(
         f"is behind the {kind} proxy of {name.upper()}_PROXY, and only HTTP proxies can be used",
         f"set {scheme.upper()}_PROXY to an HTTP proxy, or add {host} to NO_PROXY",
         Next.FINAL,
     )
 
 
-def broken_fault() -> Fault:
+def broken_fault() -> CallFault:
     """Return the fault of a connection that broke after the request was sent."""
-    return Fault("broke the connection before the answer was complete", cost=None)
+    return CallFault("broke the connection before the answer was complete", cost=None)

@@ -23,7 +23,7 @@ class Next(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CallAnswer:
     """A model's text; `replaced` counts characters that cannot be stored.
 
     `cost` is USD, None if unknown; `origin` is its source.
@@ -39,7 +39,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class CallFault:
     """A try that gave no answer.
 
     `what` is a clause after the backend's name; `advice` says what to do when retries are used
@@ -57,7 +57,7 @@ class Fault:
     origin: Origin | None = None
 
 
-Outcome = Answer | Fault
+Outcome = CallAnswer | CallFault
 
 
 def redact(text: str, secret: str = "") -> str:

@@ -18,7 +18,7 @@ from adapters.models.fabrication import Fabricator
 from adapters.models.faults import status_fault
 from adapters.models.jurors import fill_in, find_form
 from adapters.models.options import RehearsalOptions
-from adapters.models.outcomes import Answer, Fault, Outcome
+from adapters.models.outcomes import CallAnswer, CallFault, Outcome
 from adapters.models.scenes import Scene, chance, quote_turns
 from adapters.models.speeches import Point, Speaker, compose
 from engine.debate import Model, Origin, Price, Usage
@@ -40,7 +40,7 @@ class RehearsalModels:
 
     async def complete(self, call: Call, log: AttemptLog) -> Reply:
         """Play a part. Raises ModelError if set to fail, UsageError for an unknown option."""
-        part = Part(call, RehearsalOptions.of(call.model.name), self._pace)
+        part = RehearsedCall(call, RehearsalOptions.of(call.model.name), self._pace)
         return await persist(call, log, self._policy, part)
 
     async def price(self, model: Model) -> Price | None:
@@ -55,7 +55,7 @@ class RehearsalModels:
         """Do nothing."""
 
 
-class Part:
+class RehearsedCall:
     """One call's tries."""
 
     free = True
@@ -81,7 +81,7 @@ class Part:
         await asyncio.sleep(0)
         outcome = self._outcome()
         until = began + self._options.latency
-        if self._call.on_text is not None and isinstance(outcome, Answer):
+        if self._call.on_text is not None and isinstance(outcome, CallAnswer):
             await _recite(outcome.text, self._call.model.name, until, self._call.on_text)
         await asyncio.sleep(max(0.0, until - time.perf_counter()))
         return outcome
@@ -91,7 +91,7 @@ class Part:
         if failure is not None and (failure.tries is None or self._tries <= failure.tries):
             return status_fault(failure.status, b"", {})
         if self._options.empty:
-            return Fault("answered without any text", model=self._call.model.name)
+            return CallFault("answered without any text", model=self._call.model.name)
         return self._answer(self._text())
 
     def _text(self) -> str:
@@ -102,13 +102,13 @@ class Part:
             return compose(scene, self._options)
         return structured_answer(self._call, self._call.schema, scene, self._options)
 
-    def _answer(self, text: str) -> Answer:
+    def _answer(self, text: str) -> CallAnswer:
         written = self._options.tokens_out
         usage = Usage(
             tokens_in=sum(token_count(m.content) for m in self._call.messages),
             tokens_out=token_count(text) if written is None else written,
         )
-        return Answer(text, "stop", self._call.model.name, usage, 0.0)
+        return CallAnswer(text, "stop", self._call.model.name, usage, 0.0)
 
 
 async def _recite(text: str, model: str, until: float, hear: Callable[[str, str], None]) -> None:

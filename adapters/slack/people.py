@@ -25,7 +25,7 @@ class Profile(NamedTuple):
     admin: bool = False
 
 
-class People:
+class Profiles:
     """Looks up people of one workspace, with a cache."""
 
     def __init__(self, rest: Rest, team: str) -> None:

@@ -17,7 +17,7 @@ from engine.messages import File
 from engine.private_files import make_private_folder, open_private
 
 
-class Entry(Value):
+class RecordEntry(Value):
     """A line of the transcript.
 
     A post has `reference` and `body`, an edit `body`, a seeding `options`; a raised or lowered
@@ -39,7 +39,7 @@ class Record:
     def __init__(self, path: Path | None) -> None:
         self.path = path
 
-    def load(self) -> tuple[Entry, ...]:
+    def load(self) -> tuple[RecordEntry, ...]:
         """Read all entries; cuts off a last line that a crash left unfinished.
 
         Raises VenueError if the file is unreadable or damaged.
@@ -51,12 +51,12 @@ class Record:
             whole = lines + newline
             if torn:
                 os.truncate(self.path, len(whole))
-            return tuple(Entry.model_validate_json(line) for line in whole.splitlines())
+            return tuple(RecordEntry.model_validate_json(line) for line in whole.splitlines())
         except (OSError, ValidationError) as error:
             why = error.strerror if isinstance(error, OSError) else "a line is damaged"
             raise VenueError(texts.RECORD_UNREADABLE.format(path=self.path, why=why)) from error
 
-    def append(self, entry: Entry) -> None:
+    def append(self, entry: RecordEntry) -> None:
         """Write an entry to disk. Raises VenueError if that fails."""
         if self.path is None:
             return

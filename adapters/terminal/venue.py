@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.text import Text
 
 from adapters.terminal import render, texts
-from adapters.terminal.record import Entry, Record
+from adapters.terminal.record import Record, RecordEntry
 from adapters.terminal.stage import Stage
 from engine.errors import MessageGoneError, VenueError
 from engine.messages import MESSAGE, Message, Notice, TurnPost, VoteClosed
@@ -97,7 +97,7 @@ class TerminalVenue:
                 return known
             message = f"m{len(self._posted) + 1}"
             await self._do(
-                Entry(
+                RecordEntry(
                     kind="post",
                     place=place,
                     message=message,
@@ -111,7 +111,7 @@ class TerminalVenue:
         """Show a message's new state; what was printed stays."""
         async with self._lock:
             self._known(message)
-            await self._do(Entry(kind="edit", place=place, message=message, body=part.body))
+            await self._do(RecordEntry(kind="edit", place=place, message=message, body=part.body))
 
     async def find(self, place: str, reference: str, after: str | None) -> str | None:
         """Return the message that carries a reference, posted after message `after`."""
@@ -132,7 +132,7 @@ class TerminalVenue:
         async with self._lock:
             if self._known(message).seeded != tuple(options):
                 await self._do(
-                    Entry(kind="seed", place=place, message=message, options=tuple(options))
+                    RecordEntry(kind="seed", place=place, message=message, options=tuple(options))
                 )
 
     async def reactions(self, place: str, message: str) -> Reactions:
@@ -228,7 +228,9 @@ class TerminalVenue:
             if (user in posted.holders.get(option, ())) == (kind == "hold"):
                 return
             await self._do(
-                Entry(kind=kind, place=posted.place, message=message, user=user, options=(option,))
+                RecordEntry(
+                    kind=kind, place=posted.place, message=message, user=user, options=(option,)
+                )
             )
         if self.listener is not None:
             seen = ReactionSeen(posted.place, message, user, option, kind == "hold")
@@ -245,13 +247,13 @@ class TerminalVenue:
         choice = ", ".join(self._posted[ballots[-1]].seeded)
         raise VenueError(texts.NO_SUCH_OPTION.format(option=option, options=choice))
 
-    def _write(self, entry: Entry) -> None:
+    def _write(self, entry: RecordEntry) -> None:
         message = _message(entry.body) if entry.kind == "post" else None
         if message is not None:
             self._record.file(_code(entry), card_of(message).files)
         self._record.append(entry)
 
-    async def _do(self, entry: Entry) -> None:
+    async def _do(self, entry: RecordEntry) -> None:
         """Store an entry, then apply and show it."""
         writing = asyncio.ensure_future(asyncio.to_thread(self._write, entry))
         try:
@@ -263,7 +265,7 @@ class TerminalVenue:
                 self._apply(entry)
                 self._print(entry)
 
-    def _apply(self, entry: Entry) -> None:
+    def _apply(self, entry: RecordEntry) -> None:
         if entry.kind == "post":
             number = len(self._posted) + 1
             self._posted[entry.message] = Posted(number, entry.place, entry.reference, entry.body)
@@ -283,7 +285,7 @@ class TerminalVenue:
                 posted = replace(posted, holders=_with_hand(posted, entry))
         self._posted[entry.message] = posted
 
-    def _print(self, entry: Entry) -> None:
+    def _print(self, entry: RecordEntry) -> None:
         posted = self._posted[entry.message]
         if not self._is_shown(posted.place):
             self._unseen += [entry.message] if entry.kind == "post" else []
@@ -342,7 +344,7 @@ class TerminalVenue:
         return self._posted[message]
 
 
-def _code(posted: Posted | Entry) -> str:
+def _code(posted: Posted | RecordEntry) -> str:
     return posted.reference.partition("·")[0]
 
 
@@ -353,7 +355,7 @@ def _message(body: str) -> Message:
         raise VenueError(texts.BODY_UNREADABLE) from error
 
 
-def _with_hand(posted: Posted, entry: Entry) -> dict[str, frozenset[str]]:
+def _with_hand(posted: Posted, entry: RecordEntry) -> dict[str, frozenset[str]]:
     option, user = entry.options[0], frozenset({entry.user})
     held = posted.holders.get(option, frozenset())
     return {**posted.holders, option: held | user if entry.kind == "hold" else held - user}

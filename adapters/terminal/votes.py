@@ -112,7 +112,7 @@ def key_hint(options: Sequence[str], names: Mapping[str, str] = NO_STANCES) -> s
     return template.format(options=" · ".join(named))
 
 
-class People:
+class Voters:
     """The people at one keyboard, each with one vote.
 
     Guests up to number `before` have voted earlier and keep their names.
@@ -146,7 +146,7 @@ async def vote_by_keys(
 
     Raises UsageError if keys cannot be read.
     """
-    people = People(options, before)
+    people = Voters(options, before)
     with keyboard(fd) as keys:
         while (key := await keys.get()) not in CLOSING_KEYS:
             hand = people.press(key)

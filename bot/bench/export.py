@@ -43,7 +43,7 @@ PORTION = 2**16  # bytes of lines per draft
 MB = 1_000_000
 
 
-class Measured(NamedTuple):
+class ExportFigures(NamedTuple):
     """An export's measurements; memory is the peak, None if unknown.
 
     `cpu` is processor time, which is more reliable on a busy machine.
@@ -115,7 +115,7 @@ def _fill(place: Path, scale: Scale) -> None:
     asyncio.run(run())
 
 
-def _export(place: Path, file_format: FileFormat, tables: tuple[str, ...]) -> Measured:
+def _export(place: Path, file_format: FileFormat, tables: tuple[str, ...]) -> ExportFigures:
     """Export into a folder named for the format."""
     wanted = Wanted(ExportFilter(), tables, file_format)
     out = place / file_format
@@ -128,7 +128,7 @@ def _export(place: Path, file_format: FileFormat, tables: tuple[str, ...]) -> Me
 
     seconds, cpu = asyncio.run(run())
     size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
-    return Measured(seconds, cpu, size, peak_memory())
+    return ExportFigures(seconds, cpu, size, peak_memory())
 
 
 @asynccontextmanager

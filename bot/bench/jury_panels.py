@@ -14,7 +14,7 @@ from typing import NamedTuple
 from bot.bench.jury_world import SIDES, Case, Court, weigh_perfectly
 from engine.judging import TIE, Ballot
 from engine.jury.aggregate import aggregate
-from engine.jury.history import Fit, fit
+from engine.jury.history import PanelFit, fit
 from engine.jury.plan import next_readings
 from engine.jury.roster import seat_panel
 from engine.store.journal import PastDebate
@@ -67,7 +67,7 @@ class Product:
 
     court: Court
     past: list[PastDebate] = field(default_factory=list)
-    learnt: Fit = field(default_factory=lambda: fit(()))
+    learnt: PanelFit = field(default_factory=lambda: fit(()))
 
     def ask(self, case: Case) -> PanelCall:
         """Hold a panel, and refit periodically."""

@@ -56,7 +56,7 @@ class Load:
 
 
 @dataclass(slots=True)
-class Measured:
+class LiveFigures:
     """The measurements of one way of making the calls."""
 
     ratios: list[float] = field(default_factory=list)
@@ -113,7 +113,7 @@ async def run_live(debates: int, over: float, seconds: float) -> None:
     )
 
 
-async def _measure_rostrum(load: Load, url: str) -> Measured:
+async def _measure_rostrum(load: Load, url: str) -> LiveFigures:
     settings = Settings(
         backends={"bench": {"base_url": url, "max_concurrency": CONNECTIONS, "timeout_s": 600}}
     )
@@ -123,7 +123,7 @@ async def _measure_rostrum(load: Load, url: str) -> Measured:
         order = Order(
             platform="memory", community="bench", place="bench", topic=TOPIC, format="classic"
         )
-        measured = Measured()
+        measured = LiveFigures()
 
         async def hold() -> None:
             asked = time.perf_counter()
@@ -151,7 +151,7 @@ def _calls_of(debate: Debate) -> int:
     return CALLS + (JURORS if debate.setup.panel.audit else 0)
 
 
-async def _measure_sdk(load: Load, url: str) -> Measured:
+async def _measure_sdk(load: Load, url: str) -> LiveFigures:
     """Make the same calls in a bare loop with the SDK's `create`."""
     import httpx2
     import openai
@@ -170,7 +170,7 @@ async def _measure_sdk(load: Load, url: str) -> Measured:
         return await _measure_calls(load, post)
 
 
-async def _measure_aiohttp(load: Load, url: str) -> Measured:
+async def _measure_aiohttp(load: Load, url: str) -> LiveFigures:
     """Make the same calls with aiohttp alone."""
     import aiohttp
 
@@ -185,9 +185,9 @@ async def _measure_aiohttp(load: Load, url: str) -> Measured:
         return await _measure_calls(load, post)
 
 
-async def _measure_calls(load: Load, post: Post) -> Measured:
+async def _measure_calls(load: Load, post: Post) -> LiveFigures:
     """Hold debates of bare calls: two growing histories, then the jurors concurrently."""
-    measured = Measured()
+    measured = LiveFigures()
 
     async def hold() -> None:
         began = time.perf_counter()
@@ -210,7 +210,7 @@ def _message(role: str) -> dict[str, str]:
     return {"role": role, "content": SPEECH}
 
 
-async def _measure(load: Load, measured: Measured, hold: Hold) -> None:
+async def _measure(load: Load, measured: LiveFigures, hold: Hold) -> None:
     """Start every debate at its time, after an uncounted first one; measure them all."""
     await hold()
     for noted in (measured.ratios, measured.acknowledged):

@@ -33,7 +33,7 @@ STANCE_SECONDS = 0.001
 READ = 0.1  # the floor's price of a cached token
 
 
-class Rule(NamedTuple):
+class CacheRule(NamedTuple):
     """How a provider bills a prompt whose beginning it has read before.
 
     `least` is the shortest prefix in tokens, `step` what longer ones grow by. Tokens read from the
@@ -54,18 +54,18 @@ class Rule(NamedTuple):
 RULES = {
     # Automatic from 1,024 tokens, in steps of 128: openai.com/index/api-prompt-caching. Cached
     # tokens of GPT-5 cost a tenth (GPT-4.1: a quarter, GPT-4o: half), by OpenAI's price list.
-    "openai": Rule(least=1024, step=128, read=0.1),
+    "openai": CacheRule(least=1024, step=128, read=0.1),
     # Units end with each prompt and with each reply, and are found as a whole:
     # api-docs.deepseek.com/guides/kv_cache. Of 64 tokens each, at a tenth: news/news0802.
-    "deepseek": Rule(least=64, step=64, read=0.1, whole=True, replies=True),
+    "deepseek": CacheRule(least=64, step=64, read=0.1, whole=True, replies=True),
     # Implicit from 1,024 tokens (Flash; Pro: 2,048), 75 % off:
     # developers.googleblog.com/en/gemini-2-5-models-now-support-implicit-caching.
-    "gemini": Rule(least=1024, step=1, read=0.25),
+    "gemini": CacheRule(least=1024, step=1, read=0.25),
     # Only up to a `cache_control`, from 1,024 tokens, read at 0.1 and written at 1.25:
     # docs.anthropic.com/en/docs/build-with-claude/prompt-caching. Our requests have none.
-    "anthropic": Rule(least=1024, step=1, read=0.1, write=1.25, whole=True, marks=False),
+    "anthropic": CacheRule(least=1024, step=1, read=0.1, write=1.25, whole=True, marks=False),
     # The same, had every prompt one at its end.
-    "marked": Rule(least=1024, step=1, read=0.1, write=1.25, whole=True),
+    "marked": CacheRule(least=1024, step=1, read=0.1, write=1.25, whole=True),
 }
 
 
@@ -119,7 +119,7 @@ class Recorder:
         await self._models.aclose()
 
 
-class Bill(NamedTuple):
+class PromptBill(NamedTuple):
     """The tokens of a debate's prompts, the share that each rule bills, and the floor."""
 
     calls: int
@@ -172,7 +172,7 @@ async def hold(format_name: str, words: int) -> list[Sent]:
     return models.sent
 
 
-def bill(sent: Sequence[Sent], *, one: bool = False) -> Bill:
+def bill(sent: Sequence[Sent], *, one: bool = False) -> PromptBill:
     """Bill prompts by every rule; with `one`, as if one model had every role."""
     tokens = sum(prompt.tokens for prompt in sent)
     before = {id(prompt): list(_before(prompt, sent, one=one)) for prompt in sent}
@@ -182,7 +182,7 @@ def bill(sent: Sequence[Sent], *, one: bool = False) -> Bill:
     }
     least = sum(_least(prompt, before[id(prompt)]) for prompt in sent) / tokens
     rounded = {name: round(share, 3) for name, share in billed.items()}
-    return Bill(len(sent), round(tokens), rounded, round(least, 3))
+    return PromptBill(len(sent), round(tokens), rounded, round(least, 3))
 
 
 def as_text(messages: Sequence[ChatMessage]) -> str:
@@ -201,7 +201,7 @@ def _before(prompt: Sent, sent: Sequence[Sent], *, one: bool) -> Iterator[Sent]:
             yield other
 
 
-def _billed(prompt: Sent, before: Sequence[Sent], rule: Rule) -> float:
+def _billed(prompt: Sent, before: Sequence[Sent], rule: CacheRule) -> float:
     """Return the tokens that a prompt is billed as."""
     if not rule.marks:
         return prompt.tokens
@@ -211,7 +211,7 @@ def _billed(prompt: Sent, before: Sequence[Sent], rule: Rule) -> float:
     return rule.read * cached + written * (prompt.tokens - cached)
 
 
-def _shared(text: str, before: Sequence[Sent], rule: Rule) -> Iterator[str]:
+def _shared(text: str, before: Sequence[Sent], rule: CacheRule) -> Iterator[str]:
     """Yield the beginnings of a prompt that the rule finds again."""
     for other in before:
         if not rule.whole:
@@ -244,7 +244,7 @@ def _tokens(text: str) -> float:
     return len(text.encode()) / TOKEN_BYTES
 
 
-def _table(bills: dict[str, Bill], which: str) -> str:
+def _table(bills: dict[str, PromptBill], which: str) -> str:
     """Return the bills as lines of text."""
     lines = [_row(which.replace("_", " "), ("calls", "tokens", *RULES, "floor"))]
     for name, one in bills.items():

@@ -15,7 +15,7 @@ from bot.settings.settings import Settings
 from engine.debate import Model, Price
 from engine.errors import RostrumError
 from engine.formats import find_format
-from engine.jury.history import Fit
+from engine.jury.history import PanelFit
 from engine.jury.roster import seat_panel
 from engine.line.estimate import estimate
 from engine.line.intake import Defaults, Order, check_prices, complete, freeze
@@ -25,12 +25,12 @@ from engine.ports import Models
 from engine.prompts.library import load_prompts
 
 MOST_PAIRS = 500
-NO_HISTORY = Fit({}, None, 0.9)
+NO_HISTORY = PanelFit({}, None, 0.9)
 TOPIC = "Cities should close their centres to cars"
 ORDER = Order(platform="check", community="check", place="", topic=TOPIC)
 
 
-class Forecast(NamedTuple):
+class CostForecast(NamedTuple):
     """A debate's estimate, and how much of the budget it reserves."""
 
     expected: Estimate
@@ -128,7 +128,7 @@ async def _check_caps(
 
 async def _forecast(
     settings: Settings, defaults: Defaults, models: Models, offered: Sequence[Model]
-) -> Forecast:
+) -> CostForecast:
     """Estimate a debate between some of the models. Raises UsageError or BudgetError."""
     defaults = defaults.model_copy(update={"models": tuple(offered)})
     request, script = complete(ORDER, defaults, 0)
@@ -138,7 +138,7 @@ async def _forecast(
     setup = setup.model_copy(update={"prices": await _prices(models, cast)})
     pace = {model.ref: models.pace(model) for model in cast}
     expected = await estimate(setup, find_format(request.format), prompts, pace)
-    return Forecast(expected, reserve(setup, expected, defaults.caps).reserved_usd)
+    return CostForecast(expected, reserve(setup, expected, defaults.caps).reserved_usd)
 
 
 def _check_counts(settings: Settings) -> Iterable[Finding]:

@@ -32,7 +32,7 @@ class TopicList(NamedTuple):
     faults: tuple[str, ...] = ()
 
 
-class Entry(NamedTuple):
+class TopicEntry(NamedTuple):
     """One entry as it was written: its line, and what it holds or why it cannot be read."""
 
     line: int
@@ -55,13 +55,13 @@ def read_topics(file: Path) -> TopicList:
     return _check(file, list(_entries(file.suffix.lower(), text)))
 
 
-def _entries(suffix: str, text: str) -> Iterator[Entry]:
+def _entries(suffix: str, text: str) -> Iterator[TopicEntry]:
     if suffix == ".toml":
         return _from_toml(text)
     return _from_yaml(text) if suffix in YAML else _from_lines(text)
 
 
-def _check(file: Path, entries: list[Entry]) -> TopicList:
+def _check(file: Path, entries: list[TopicEntry]) -> TopicList:
     topics: list[Topic] = []
     faults: list[str] = []
     first: dict[str, int] = {}
@@ -112,29 +112,29 @@ def _topic(held: dict[str, Any]) -> Topic:
 # --- the three ways to write it ----------------------------------------------------------
 
 
-def _from_toml(text: str) -> Iterator[Entry]:
+def _from_toml(text: str) -> Iterator[TopicEntry]:
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         place = re.search(r"line (\d+)", str(error))
         line = int(place[1]) if place else len(text.splitlines()) or 1
-        yield Entry(line, {}, f"this is not valid TOML: {error}.")
+        yield TopicEntry(line, {}, f"this is not valid TOML: {error}.")
         return
     held = data.pop("topics", [])
     lines = [n for n, line in enumerate(text.splitlines(), 1) if _TABLE.match(line)]
     if data or not isinstance(held, list):
-        yield Entry(1, {}, "each topic must be a table [[topics]], and nothing else may be here.")
+        yield TopicEntry(1, {}, "only tables [[topics]] may be here, one for each topic.")
         return
     for number, entry in enumerate(held):
         line = lines[number] if number < len(lines) else 1
-        yield Entry(line, _as_entry(entry))
+        yield TopicEntry(line, _as_entry(entry))
 
 
 def _as_entry(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {"text": value}
 
 
-def _from_yaml(text: str) -> Iterator[Entry]:
+def _from_yaml(text: str) -> Iterator[TopicEntry]:
     import yaml  # few use it
 
     try:
@@ -142,18 +142,18 @@ def _from_yaml(text: str) -> Iterator[Entry]:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 1
-        yield Entry(line, {}, f"this is not valid YAML: {error.problem or error.context}.")
+        yield TopicEntry(line, {}, f"this is not valid YAML: {error.problem or error.context}.")
         return
     except yaml.YAMLError as error:
-        yield Entry(1, {}, f"this is not valid YAML: {headline(str(error), 80)}.")
+        yield TopicEntry(1, {}, f"this is not valid YAML: {headline(str(error), 80)}.")
         return
     if isinstance(root, yaml.MappingNode) and [key.value for key, _ in root.value] == ["topics"]:
         root = root.value[0][1]
     if not isinstance(root, yaml.SequenceNode):
-        yield Entry(1, {}, "write a list of topics, each line beginning with a hyphen.")
+        yield TopicEntry(1, {}, "write a list of topics, each line beginning with a hyphen.")
         return
     for node in root.value:
-        yield Entry(node.start_mark.line + 1, _node(node))
+        yield TopicEntry(node.start_mark.line + 1, _node(node))
 
 
 def _node(node: Any) -> dict[str, Any]:
@@ -167,7 +167,7 @@ def _node(node: Any) -> dict[str, Any]:
     }
 
 
-def _from_lines(text: str) -> Iterator[Entry]:
+def _from_lines(text: str) -> Iterator[TopicEntry]:
     """Read `topic | for | against` of each line; a line `[de]` sets the language of the next."""
     language = "en"
     for number, line in enumerate(text.splitlines(), 1):
@@ -179,6 +179,6 @@ def _from_lines(text: str) -> Iterator[Entry]:
             continue
         parts = [part.strip() for part in said.split("|")]
         if len(parts) not in (1, 3):
-            yield Entry(number, {}, "write the topic alone, or topic | for | against.")
+            yield TopicEntry(number, {}, "write the topic alone, or topic | for | against.")
             continue
-        yield Entry(number, dict(zip(KEYS, parts, strict=False)) | {"language": language})
+        yield TopicEntry(number, dict(zip(KEYS, parts, strict=False)) | {"language": language})

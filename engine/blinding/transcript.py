@@ -13,7 +13,7 @@ from engine.debate import Model, Turn
 _PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
 
 
-class Speech(NamedTuple):
+class BlindTurn(NamedTuple):
     """One turn as shown: the speaker's neutral name, when it spoke, and its quoted text.
 
     `model` is empty unless the debate is not blind.
@@ -29,7 +29,7 @@ class Round(NamedTuple):
     """A round's title and its speeches."""
 
     title: str
-    speeches: tuple[Speech, ...]
+    speeches: tuple[BlindTurn, ...]
 
 
 class Transcript(NamedTuple):
@@ -43,7 +43,7 @@ class Transcript(NamedTuple):
     def arrange(self, order: Sequence[str]) -> Transcript:
         """Return it with the speeches of each round in one order of their speakers' names."""
 
-        def rank(speech: Speech) -> int:
+        def rank(speech: BlindTurn) -> int:
             return order.index(speech.name)
 
         return self._replace(
@@ -54,7 +54,7 @@ class Transcript(NamedTuple):
         )
 
 
-class Cast(NamedTuple):
+class Identities(NamedTuple):
     """Who debates: each contender's neutral name and model, and whether jurors may know it.
 
     `gone` are models that were replaced.
@@ -73,7 +73,11 @@ class Scribe:
     """
 
     def __init__(
-        self, topic: str, conditions: str, cast: Cast, stances: Mapping[str, str] | None = None
+        self,
+        topic: str,
+        conditions: str,
+        cast: Identities,
+        stances: Mapping[str, str] | None = None,
     ) -> None:
         self._topic, self._conditions, self._cast = topic, conditions, cast
         self._stances = dict(stances or {})
@@ -120,11 +124,11 @@ class Scribe:
         """
         self._learn(turns)
 
-        def speak(turn: Turn) -> Speech:
+        def speak(turn: Turn) -> BlindTurn:
             known = self._cast.models.get(turn.seat) or self._cast.models[turn.side]
             model = "" if self._cast.blind else known.ref
             spoke = "written at the same time" if simultaneous else _say_place(turn.place)
-            return Speech(self._cast.names[turn.side], spoke, self._write(turn), model)
+            return BlindTurn(self._cast.names[turn.side], spoke, self._write(turn), model)
 
         ordered = sorted(turns, key=lambda turn: turn.number)
         rounds = (

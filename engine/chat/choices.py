@@ -23,7 +23,7 @@ MOST_CHOICES = 25  # what Discord shows
 CHOICE_LENGTH = 100  # characters, of what is taken and of what is read
 
 
-class Choice(Value):
+class CommandChoice(Value):
     """A choice: the value that the command takes, and the label that a person reads."""
 
     value: str
@@ -73,59 +73,64 @@ async def _offered(context: Context, person: Person) -> Defaults:
 # --- matches -----------------------------------------------------------------------------
 
 
-async def match_models(context: Context, person: Person, prefix: str) -> tuple[Choice, ...]:
+async def match_models(context: Context, person: Person, prefix: str) -> tuple[CommandChoice, ...]:
     """Match the models that can debate here."""
     return model_choices(prefix, (await _offered(context, person)).debaters)
 
 
-async def match_jurors(context: Context, person: Person, prefix: str) -> tuple[Choice, ...]:
+async def match_jurors(context: Context, person: Person, prefix: str) -> tuple[CommandChoice, ...]:
     """Match the models that can judge here."""
     return model_choices(prefix, (await _offered(context, person)).judges)
 
 
-async def match_debates(context: Context, person: Person, prefix: str) -> tuple[Choice, ...]:
+async def match_debates(context: Context, person: Person, prefix: str) -> tuple[CommandChoice, ...]:
     """Match the community's debates."""
     return debate_choices(prefix, await find_held(context.store, person))
 
 
-def model_choices(prefix: str, offered: Iterable[Model]) -> tuple[Choice, ...]:
+def model_choices(prefix: str, offered: Iterable[Model]) -> tuple[CommandChoice, ...]:
     """Match models by any part of `backend/name`."""
     refs = dict.fromkeys(model.ref for model in offered)
-    return matching(prefix, [Choice(value=ref, label=ref) for ref in refs])
+    return matching(prefix, [CommandChoice(value=ref, label=ref) for ref in refs])
 
 
-def format_choices(prefix: str) -> tuple[Choice, ...]:
+def format_choices(prefix: str) -> tuple[CommandChoice, ...]:
     """Match formats by name."""
-    return matching(prefix, [Choice(value=name, label=name) for name in FORMATS])
+    return matching(prefix, [CommandChoice(value=name, label=name) for name in FORMATS])
 
 
-def topic_choices(prefix: str, topics: Iterable[Topic], locale: str = "") -> tuple[Choice, ...]:
+def topic_choices(
+    prefix: str, topics: Iterable[Topic], locale: str = ""
+) -> tuple[CommandChoice, ...]:
     """Match the offered topics; those in the person's language come first."""
     ranked = sorted(topics, key=lambda topic: not topic.speaks(locale))
     texts = [RANDOM, *(topic.text for topic in ranked)]
     return matching(
-        prefix, [Choice(value=text, label=headline(text, CHOICE_LENGTH)) for text in texts]
+        prefix, [CommandChoice(value=text, label=headline(text, CHOICE_LENGTH)) for text in texts]
     )
 
 
-def language_choices(prefix: str, locale: str) -> tuple[Choice, ...]:
+def language_choices(prefix: str, locale: str) -> tuple[CommandChoice, ...]:
     """Match languages by code or English name; the person's own comes first."""
     own = locale.split("-")[0].casefold()
     codes = sorted(NAMES, key=lambda code: (code != own, NAMES[code]))
-    named = [Choice(value=code, label=f"{NAMES[code]} ({code})") for code in codes]
+    named = [CommandChoice(value=code, label=f"{NAMES[code]} ({code})") for code in codes]
     return matching(prefix, named)
 
 
-def debate_choices(prefix: str, debates: Iterable[Debate]) -> tuple[Choice, ...]:
+def debate_choices(prefix: str, debates: Iterable[Debate]) -> tuple[CommandChoice, ...]:
     """Match debates by code or topic."""
     named = {debate.code: f"{debate.code} {debate.request.topic}" for debate in debates}
     return matching(
         prefix,
-        [Choice(value=code, label=headline(text, CHOICE_LENGTH)) for code, text in named.items()],
+        [
+            CommandChoice(value=code, label=headline(text, CHOICE_LENGTH))
+            for code, text in named.items()
+        ],
     )
 
 
-def matching(prefix: str, choices: Sequence[Choice]) -> tuple[Choice, ...]:
+def matching(prefix: str, choices: Sequence[CommandChoice]) -> tuple[CommandChoice, ...]:
     """Return at most 25 choices: prefix matches first, then substring matches.
 
     Skips values that are too long for the platform to return; these can still be typed.
@@ -137,7 +142,7 @@ def matching(prefix: str, choices: Sequence[Choice]) -> tuple[Choice, ...]:
     return tuple(choice for _, choice in found[:MOST_CHOICES])
 
 
-def _rank(wanted: str, choice: Choice) -> int:
+def _rank(wanted: str, choice: CommandChoice) -> int:
     texts = (choice.value.casefold(), choice.label.casefold())
     if any(text.startswith(wanted) for text in texts):
         return 0

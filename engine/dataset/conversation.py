@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from engine.dataset.entry import Entry, Speech
+from engine.dataset.entry import Entry, ExportedTurn
 
 Messages: TypeAlias = list[dict[str, str]]
 
@@ -57,7 +57,7 @@ def write_case(entry: Entry, side: str) -> str:
 
 
 def make_conversation(
-    entry: Entry, side: str, speeches: Iterable[Speech], other: str | None = None
+    entry: Entry, side: str, speeches: Iterable[ExportedTurn], other: str | None = None
 ) -> Messages:
     """Return speeches as a side's chat: its own by the assistant, the others' by the user.
 

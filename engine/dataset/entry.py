@@ -17,7 +17,7 @@ from engine.votes.labels import persuasion
 from engine.votes.tally import agreement, count
 
 
-class Speech(NamedTuple):
+class ExportedTurn(NamedTuple):
     """A turn with its text as exported."""
 
     turn: Turn
@@ -39,7 +39,7 @@ class Entry:
     conditions: str
     stances: Mapping[str, str]
     split: str
-    speeches: tuple[Speech, ...]
+    speeches: tuple[ExportedTurn, ...]
     votes: tuple[Answer, ...]
     tally: Tally | None
     agree: bool | None
@@ -79,7 +79,7 @@ def make_entry(record: DebateRecord, voters: Pseudonyms, salt: bytes) -> Entry:
         conditions=scrub(record.debate.request.conditions),
         stances={side: scrub(said) for side, said in record.debate.request.stances.items()},
         split=split_of(identity, salt),
-        speeches=tuple(Speech(turn, scrub(turn.text)) for turn in record.turns),
+        speeches=tuple(ExportedTurn(turn, scrub(turn.text)) for turn in record.turns),
         votes=votes,
         tally=tally,
         agree=agreement(tally, record.verdict) if tally and record.verdict else None,

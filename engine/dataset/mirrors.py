@@ -9,7 +9,7 @@ from engine.dataset.conversation import STANDS
 from engine.dataset.entry import Entry
 
 
-class Pair(NamedTuple):
+class MirroredPair(NamedTuple):
     """A debate and its mirror, by id."""
 
     debate: str
@@ -21,7 +21,7 @@ class Mirrors:
     """Collects pairs; remembers only ids."""
 
     _decided: set[str] = field(default_factory=set)
-    _linked: list[Pair] = field(default_factory=list)
+    _linked: list[MirroredPair] = field(default_factory=list)
 
     def note(self, entry: Entry) -> None:
         """Add a debate, before or after its mirror."""
@@ -30,10 +30,10 @@ class Mirrors:
         debate = entry.debate
         self._decided.add(debate.id)
         if debate.setup.mirror_of is not None:
-            self._linked.append(Pair(debate.setup.mirror_of, debate.id))
+            self._linked.append(MirroredPair(debate.setup.mirror_of, debate.id))
 
     @property
-    def pairs(self) -> list[Pair]:
+    def pairs(self) -> list[MirroredPair]:
         """The pairs with both debates added, in the order of the mirrors."""
         return [pair for pair in self._linked if pair.debate in self._decided]
 

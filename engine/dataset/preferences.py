@@ -31,7 +31,7 @@ from engine.dataset.conversation import (
     message,
     write_case,
 )
-from engine.dataset.entry import Entry, Speech
+from engine.dataset.entry import Entry, ExportedTurn
 from engine.debate import Turn
 from engine.judging import TIE
 from engine.text import split_draft
@@ -71,7 +71,7 @@ class _Case(NamedTuple):
         return [_Draft(speech.turn.round, speech.text) for speech in self._own[:-1]]
 
     @property
-    def _own(self) -> list[Speech]:
+    def _own(self) -> list[ExportedTurn]:
         return [speech for speech in self.entry.speeches if speech.turn.side == self.side]
 
 

@@ -20,7 +20,7 @@ from engine.dataset.entry import Entry, make_entry, may_be_read, newest_moment
 from engine.dataset.figures import Figures
 from engine.dataset.folder import Staging, staged
 from engine.dataset.manifest import MANIFEST, Filters, Manifest
-from engine.dataset.mirrors import Mirrors, Pair
+from engine.dataset.mirrors import MirroredPair, Mirrors
 from engine.dataset.preferences import SAME_SIDE
 from engine.dataset.rowfiles import FileFormat, turn_into_parquet
 from engine.dataset.tables import choose_tables
@@ -33,7 +33,7 @@ Rows: TypeAlias = dict[str, dict[str, int]]
 PAIRS_AT_ONCE = 20  # mirrored pairs read again at once
 
 
-class Stage(Enum):
+class ExportStage(Enum):
     """The stages of an export; Parquet is converted from the written JSON lines."""
 
     LINES = auto()
@@ -44,7 +44,7 @@ class Stage(Enum):
 class Headway(NamedTuple):
     """The progress of a stage: in debates, mirrored pairs or bytes of lines."""
 
-    stage: Stage
+    stage: ExportStage
     done: int
     total: int
 
@@ -123,7 +123,7 @@ def write_export(
         written = _write_lines(archive, staging, asked, keys, report)
         if asked.file_format is FileFormat.PARQUET:
             turn_into_parquet(
-                staging, tables, SPLITS, lambda *done: report(Headway(Stage.PARQUET, *done))
+                staging, tables, SPLITS, lambda *done: report(Headway(ExportStage.PARQUET, *done))
             )
         card = write_card(written.rows, written.figures, version, asked.file_format)
         staging.append(CARD, card.encode())
@@ -186,7 +186,7 @@ class _Writing:
         debates, not the clock's, so that a repeated export is the same.
         """
         total = self.archive.size(where)
-        report(Headway(Stage.LINES, 0, total))
+        report(Headway(ExportStage.LINES, 0, total))
         if cutoff is None:
             return
         mirrors, done = Mirrors(), 0
@@ -197,10 +197,10 @@ class _Writing:
                     self.figures.count(entry)
                     mirrors.note(entry)
                     done += 1
-                    report(Headway(Stage.LINES, done, total))
+                    report(Headway(ExportStage.LINES, done, total))
         pairs = mirrors.pairs if SAME_SIDE in self.tables else []
         for first in range(0, len(pairs), PAIRS_AT_ONCE):
-            report(Headway(Stage.MIRRORS, first, len(pairs)))
+            report(Headway(ExportStage.MIRRORS, first, len(pairs)))
             self._write_pairs(pairs[first : first + PAIRS_AT_ONCE])
 
     @contextmanager
@@ -210,7 +210,7 @@ class _Writing:
             ended = (record for record in records if may_be_read(record.debate))
             yield (make_entry(record, self.voters, self.salt) for record in ended)
 
-    def _write_pairs(self, pairs: Sequence[Pair]) -> None:
+    def _write_pairs(self, pairs: Sequence[MirroredPair]) -> None:
         """Read mirrored debates again: keeping texts for their mirrors takes too much memory."""
         ids = tuple(debate for pair in pairs for debate in pair)
         with self._entries(ExportFilter(ids=ids)) as entries:

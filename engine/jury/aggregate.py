@@ -32,7 +32,7 @@ class Aggregate(NamedTuple):
     ballots: tuple[Ballot, ...]
 
 
-class Standing(NamedTuple):
+class Chances(NamedTuple):
     """A probability for each contender, and by how much the first leads.
 
     `lead` is the signed z of the first contender with two, else of the leader over the second;
@@ -164,7 +164,7 @@ def _all_known(setup: PanelSetup, ballots: Iterable[Ballot]) -> bool:
     )
 
 
-def _stand(setup: PanelSetup, contenders: tuple[str, ...], ballots: Sequence[Ballot]) -> Standing:
+def _stand(setup: PanelSetup, contenders: tuple[str, ...], ballots: Sequence[Ballot]) -> Chances:
     z = _balance(contenders, ballots)
     first, second = sorted(contenders, key=lambda side: -z[side])[:2]
     order_alone = not _all_known(setup, ballots) and _order_alone(first, ballots)
@@ -173,7 +173,7 @@ def _stand(setup: PanelSetup, contenders: tuple[str, ...], ballots: Sequence[Bal
     lead = z[first] - z[second]
     signed = z[contenders[0]] - z[contenders[1]] if len(contenders) == 2 else lead
     winner = first if lead >= TIE_BAND else TIE
-    return Standing(_softmax(z, setup.slope), signed, winner, order_alone)
+    return Chances(_softmax(z, setup.slope), signed, winner, order_alone)
 
 
 def _balance(contenders: tuple[str, ...], ballots: Sequence[Ballot]) -> dict[str, float]:

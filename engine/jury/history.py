@@ -29,7 +29,7 @@ SMALLEST_SD = 0.5  # avoids a division by zero for a juror with equal scores
 ENOUGH_DEBATES = 10  # for a reliable correlation between jurors
 
 
-class Fit(NamedTuple):
+class PanelFit(NamedTuple):
     """The figures for the next panel; `correlation` is between two jurors' signals."""
 
     history: dict[str, JurorHistory]
@@ -58,7 +58,7 @@ class _Seen(NamedTuple):
     margin: dict[str, float]
 
 
-def fit(past: Iterable[PastDebate]) -> Fit:
+def fit(past: Iterable[PastDebate]) -> PanelFit:
     """Fit every juror's history, the correlation between jurors and the slope.
 
     Only valid ballots of blind two-sided debates count. Audits teach lean and spread, never
@@ -78,7 +78,7 @@ def fit(past: Iterable[PastDebate]) -> Fit:
         )
         for juror, item in offsets.items()
     }
-    return Fit(history, _correlate_pairs(voices), _fit_slope(debates, firsts))
+    return PanelFit(history, _correlate_pairs(voices), _fit_slope(debates, firsts))
 
 
 def _read(debate: PastDebate) -> Iterator[_Seen]:

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from engine.blinding.blinding import BLINDER
-from engine.blinding.transcript import Cast, Scribe, Transcript
+from engine.blinding.transcript import Identities, Scribe, Transcript
 from engine.debate import Debate, Turn, TurnOrder
 from engine.errors import ModelError
 from engine.floor.steps import Caller, prompt_hash
@@ -31,7 +31,7 @@ def open_transcript(debate: Debate) -> Scribe:
     """Return what writes a debate down for its jurors while it is held."""
     setup, request = debate.setup, debate.request
     gone = tuple(change.was for change in setup.replaced)
-    cast = Cast(setup.names, request.sides | request.seats, setup.panel.blind, gone)
+    cast = Identities(setup.names, request.sides | request.seats, setup.panel.blind, gone)
     return Scribe(request.topic, request.conditions, cast, request.stances)
 
 

@@ -25,7 +25,7 @@ from engine.debate import (
 from engine.errors import BudgetError, NotAllowedError, UsageError
 from engine.formats import Format, find_format
 from engine.formats.format import Roles, read_own
-from engine.jury.history import Fit
+from engine.jury.history import PanelFit
 from engine.jury.roster import seat_panel
 from engine.jury.rubric import Rubric, find_rubric
 from engine.options import BUILT_IN, STANCES, Options, check_limits
@@ -234,7 +234,7 @@ def freeze(
     *,
     seed: int,
     number: int,
-    fit: Fit,
+    fit: PanelFit,
 ) -> Setup:
     """Freeze everything that a debate depends on, except prices and reservation."""
     named = [model.name for model in request.sides.values()]

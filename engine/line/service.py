@@ -28,7 +28,7 @@ from engine.debate import (
 from engine.errors import BudgetError, UsageError
 from engine.floor.wake import Bell
 from engine.formats import Format, find_format
-from engine.jury.history import Fit, fit
+from engine.jury.history import PanelFit, fit
 from engine.jury.plan import attendance
 from engine.line.estimate import estimate
 from engine.line.intake import Defaults, Order, check_prices, complete, freeze
@@ -63,7 +63,7 @@ class Started(Value):
 class Fitted(NamedTuple):
     """Juror history and its expiry."""
 
-    fit: Fit
+    fit: PanelFit
     until: datetime
 
 
@@ -244,7 +244,7 @@ class Service:
         check_prices(known, caps)
         return known
 
-    async def _history(self, *, rehearsal: bool) -> Fit:
+    async def _history(self, *, rehearsal: bool) -> PanelFit:
         """Return the jurors' track record from past ballots, fitted at most once a minute.
 
         Rehearsal debates and real ones have separate records, as rehearsal ballots are made up.

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from math import exp, fsum, log, sqrt
 from typing import NamedTuple, TypeAlias
 
-from engine.stats.contests import Contests, Pair, comparable_groups, ties_leave_a_difference
+from engine.stats.contests import Contests, Matchup, comparable_groups, ties_leave_a_difference
 
 ITERATIONS = 200
 CLOSE = 1e-11  # a step this small, in units of θ, is the end
@@ -19,10 +19,10 @@ ROUNDING = 1e-11  # of a likelihood's logarithm
 
 Vector: TypeAlias = list[float]
 Matrix: TypeAlias = list[list[float]]
-Seats: TypeAlias = Sequence[tuple[int, int, Pair]]
+Seats: TypeAlias = Sequence[tuple[int, int, Matchup]]
 
 
-class Fit(NamedTuple):
+class StrengthFit(NamedTuple):
     """Strengths on the scale of log odds, with mean 0, and their standard errors.
 
     `tie` is η, None without ties. The errors are of the difference to the mean strength, from the
@@ -42,7 +42,7 @@ class _Chances(NamedTuple):
     tie: float
 
 
-def fit_strengths(contests: Contests) -> Fit | None:
+def fit_strengths(contests: Contests) -> StrengthFit | None:
     """Fit all models; None if the most likely strengths are not finite."""
     groups = comparable_groups(contests)
     if len(groups) != 1 or not contests.wins or not ties_leave_a_difference(contests):
@@ -54,7 +54,7 @@ def fit_strengths(contests: Contests) -> Fit | None:
     inverse = _invert(_information(seats, theta, len(models)))
     variances = [row[place] - 1 / len(models) for place, row in enumerate(inverse[: len(models)])]
     mean = fsum(theta[: len(models)]) / len(models)
-    return Fit(
+    return StrengthFit(
         strengths={model: theta[place] - mean for model, place in places.items()},
         errors={model: sqrt(max(0.0, variances[place])) for model, place in places.items()},
         tie=theta[-1] if contests.ties else None,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 
-class Pair(NamedTuple):
+class Matchup(NamedTuple):
     """The results between two models: wins of each, and ties."""
 
     first: str
@@ -38,12 +38,12 @@ class Contests:
         """All models, by name."""
         return tuple(sorted({model for pair in (*self.wins, *self.ties) for model in pair}))
 
-    def pairs(self) -> Iterator[Pair]:
+    def pairs(self) -> Iterator[Matchup]:
         """Yield every pair that met, once."""
         met = {(min(pair), max(pair)) for pair in (*self.wins, *self.ties)}
         for first, second in sorted(met):
             won, lost = self.wins[first, second], self.wins[second, first]
-            yield Pair(first, second, won, lost, self.ties[first, second])
+            yield Matchup(first, second, won, lost, self.ties[first, second])
 
     def among(self, models: Iterable[str]) -> Contests:
         """Return the contests between some models only."""

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from engine.debate import Value
 from engine.stats.bootstrap import Sums, mean_of
 from engine.stats.figure import Figure, Observation, estimate, estimate_share
-from engine.stats.row import Reading, Row
+from engine.stats.row import JurorBallot, Row
 
 
 class JurorFigures(Value):
@@ -35,14 +35,14 @@ class _Read(NamedTuple):
     """A debate with one juror's readings."""
 
     row: Row
-    readings: tuple[Reading, ...]
+    readings: tuple[JurorBallot, ...]
 
 
 def juror_figures(rows: Iterable[Row]) -> tuple[JurorFigures, ...]:
     """Return the figures of all jurors, by name."""
     read: dict[str, list[_Read]] = defaultdict(list)
     for row in rows:
-        mine: dict[str, list[Reading]] = defaultdict(list)
+        mine: dict[str, list[JurorBallot]] = defaultdict(list)
         for reading in row.readings:
             mine[reading.juror].append(reading)
         for juror, readings in mine.items():

@@ -12,7 +12,7 @@ from math import ceil, floor, sqrt
 from engine.judging import TIE
 from engine.stats.agreement import Agreement
 from engine.stats.calibration import Bin
-from engine.stats.ratings import Leaderboard, Rating, Standing
+from engine.stats.ratings import Leaderboard, ModelRatings, Rating
 from engine.stats.svg import Anchor, box, dot, draw, line, square, write
 from engine.stats.wording import word_rating, word_share
 from engine.text import headline
@@ -141,7 +141,7 @@ def _legend() -> Iterator[str]:
     yield write(126, 79, "jury")
 
 
-def _standing(standing: Standing, y: float, low: float, high: float) -> Iterator[str]:
+def _standing(standing: ModelRatings, y: float, low: float, high: float) -> Iterator[str]:
     yield write(16, y + 22, headline(standing.model, NAME_LENGTH))
     yield from _rating(standing.people, y + 12, low, high, "people")
     yield from _rating(standing.jury, y + 30, low, high, "jury")
@@ -167,7 +167,7 @@ def _scale(y: float, low: float, high: float) -> Iterator[str]:
         yield write(x, y + 22, f"{value:.0f}", "faint", "middle")
 
 
-def _range(standings: Sequence[Standing]) -> tuple[float, float]:
+def _range(standings: Sequence[ModelRatings]) -> tuple[float, float]:
     """Return round bounds around every interval."""
     ratings = [one for standing in standings for one in (standing.people, standing.jury) if one]
     lows = [rating.low for rating in ratings if rating.low is not None]

@@ -8,7 +8,7 @@ from math import log
 
 from engine.debate import Value
 from engine.judging import TIE
-from engine.stats.bradley_terry import Fit, fit_strengths
+from engine.stats.bradley_terry import StrengthFit, fit_strengths
 from engine.stats.contests import Contests, comparable_groups, reach
 from engine.stats.row import Row
 from engine.votes.wilson import Z95
@@ -43,7 +43,7 @@ class Rating(Value):
     missing: Missing | None = None
 
 
-class Standing(Value):
+class ModelRatings(Value):
     """A model's ratings by people and by the jury; None if it was never judged."""
 
     model: str
@@ -60,7 +60,7 @@ class Leaderboard(Value):
     debates: int
     people: int
     jury: int
-    standings: tuple[Standing, ...]
+    standings: tuple[ModelRatings, ...]
 
 
 def rank_models(rows: Sequence[Row]) -> Leaderboard:
@@ -69,7 +69,7 @@ def rank_models(rows: Sequence[Row]) -> Leaderboard:
     people = rate(contests_of(rows, lambda row: row.people))
     jury = rate(contests_of(rows, lambda row: row.jury))
     standings = [
-        Standing(model=model, people=people.get(model), jury=jury.get(model))
+        ModelRatings(model=model, people=people.get(model), jury=jury.get(model))
         for model in sorted({*people, *jury})
     ]
     return Leaderboard(
@@ -114,7 +114,7 @@ def rate(contests: Contests) -> dict[str, Rating]:
     }
 
 
-def _in_points(fit: Fit) -> dict[str, dict[str, float]]:
+def _in_points(fit: StrengthFit) -> dict[str, dict[str, float]]:
     found = {}
     for model, strength in fit.strengths.items():
         value, margin = MIDDLE + POINTS * strength, POINTS * Z95 * fit.errors[model]
@@ -122,7 +122,7 @@ def _in_points(fit: Fit) -> dict[str, dict[str, float]]:
     return found
 
 
-def _rank(standing: Standing) -> tuple[bool, float, bool, float, str]:
+def _rank(standing: ModelRatings) -> tuple[bool, float, bool, float, str]:
     people = standing.people.value if standing.people else None
     jury = standing.jury.value if standing.jury else None
     return (people is None, -(people or 0.0), jury is None, -(jury or 0.0), standing.model)

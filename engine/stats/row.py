@@ -18,7 +18,7 @@ from engine.votes.tally import count
 TITLE_LENGTH = 80
 
 
-class Reading(NamedTuple):
+class JurorBallot(NamedTuple):
     """A ballot: `verdict` is None for an invalid one, `usd` None for an unknown cost."""
 
     juror: str
@@ -52,7 +52,7 @@ class Row:
     p_a: float | None
     closer: str | None
     blind: bool
-    readings: tuple[Reading, ...]
+    readings: tuple[JurorBallot, ...]
     revised: tuple[tuple[str, str], ...] = ()
     mixed: bool = False
 
@@ -132,8 +132,8 @@ def _closer(record: DebateRecord) -> str | None:
     return last if last in request.sides else None
 
 
-def _reading(ballot: Ballot) -> Reading:
-    return Reading(
+def _reading(ballot: Ballot) -> JurorBallot:
+    return JurorBallot(
         juror=ballot.juror,
         family=ballot.family,
         order=ballot.order,

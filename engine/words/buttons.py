@@ -24,7 +24,7 @@ class Button(NamedTuple):
     danger: bool = False
 
 
-class Pressed(NamedTuple):
+class ButtonAction(NamedTuple):
     """The action of a button or menu, and the debate or option it applies to (`of`)."""
 
     what: str
@@ -51,13 +51,13 @@ def review_menu(code: str) -> str:
     return f"{PREFIX}:review:{code}"
 
 
-def read_button(button_id: str) -> Pressed | None:
+def read_button(button_id: str) -> ButtonAction | None:
     """Parse the id of a button or menu; None for an unknown one."""
     match button_id.split(":"):
         case [prefix, ("stop" | "status" | "vote" | "review") as what, of] if (
             prefix == PREFIX and of
         ):
-            return Pressed(what, of)
+            return ButtonAction(what, of)
         case [prefix, "withdraw"] if prefix == PREFIX:
-            return Pressed("withdraw", "")
+            return ButtonAction("withdraw", "")
     return None

@@ -13,7 +13,7 @@ from adapters.storage.store import SqlStore
 from bot import exporting
 from bot.exporting import Chosen
 from engine.dataset.rowfiles import FileFormat
-from engine.dataset.writer import Headway, Stage, Wanted, export
+from engine.dataset.writer import ExportStage, Headway, Wanted, export
 from engine.debate import Status
 from engine.errors import UsageError
 from engine.store import ExportFilter
@@ -75,9 +75,9 @@ class TestProgress:
         monkeypatch.setattr("sys.stderr", stderr)
         monkeypatch.setattr(exporting, "REDRAW_SECONDS", 0.0)
         with exporting._progress() as report:
-            report(Headway(Stage.LINES, 3, 4))
-            report(Headway(Stage.MIRRORS, 20, 80))
-            report(Headway(Stage.PARQUET, 2_000, 5_000))
+            report(Headway(ExportStage.LINES, 3, 4))
+            report(Headway(ExportStage.MIRRORS, 20, 80))
+            report(Headway(ExportStage.PARQUET, 2_000, 5_000))
         return stderr.getvalue()
 
     def test_a_terminal_shows_how_far_it_is(self, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.stats.row import Reading, Row
+from engine.stats.row import JurorBallot, Row
 
 
 def make_row(n: int = 1, people: str | None = "A", jury: str | None = "A", **fields: object) -> Row:
@@ -25,6 +25,6 @@ def make_row(n: int = 1, people: str | None = "A", jury: str | None = "A", **fie
     return Row(**plain | fields)  # type: ignore[arg-type]
 
 
-def read(juror: str, verdict: str | None, order: str = "AB", **fields: object) -> Reading:
-    plain = Reading(juror, "kin", tuple(order), audit=False, verdict=verdict, usd=0.25)
+def read(juror: str, verdict: str | None, order: str = "AB", **fields: object) -> JurorBallot:
+    plain = JurorBallot(juror, "kin", tuple(order), audit=False, verdict=verdict, usd=0.25)
     return plain._replace(**fields)  # type: ignore[arg-type]

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.chat.choices import (
-    Choice,
+    CommandChoice,
     debate_choices,
     format_choices,
     language_choices,
@@ -21,7 +21,7 @@ from tests.doubles.archive import make_debate
 MODELS = [Model.parse(f"near/{name}") for name in ("maple", "oak", "oak", "fir")]
 
 
-def values(choices: tuple[Choice, ...]) -> list[str]:
+def values(choices: tuple[CommandChoice, ...]) -> list[str]:
     return [choice.value for choice in choices]
 
 
@@ -32,13 +32,13 @@ def test_models_match_by_any_part_and_come_once() -> None:
 
 
 def test_what_begins_so_comes_before_what_has_it_within() -> None:
-    choices = [Choice(value=text, label=text) for text in ("a tea", "tea", "no", "teapot")]
+    choices = [CommandChoice(value=text, label=text) for text in ("a tea", "tea", "no", "teapot")]
     assert values(matching("tea", choices)) == ["tea", "teapot", "a tea"]
 
 
 def test_the_persons_own_language_comes_first() -> None:
     assert values(language_choices("", "tr-TR"))[0] == "tr"
-    assert language_choices("germ", "en") == (Choice(value="de", label="German (de)"),)
+    assert language_choices("germ", "en") == (CommandChoice(value="de", label="German (de)"),)
 
 
 def test_formats_topics_and_debates_are_offered() -> None:
@@ -52,7 +52,7 @@ def test_formats_topics_and_debates_are_offered() -> None:
 @settings(deadline=None)
 @given(st.text(max_size=5), st.lists(st.text(max_size=8), max_size=60))
 def test_at_most_25_are_offered_and_all_of_them_match(prefix: str, texts: list[str]) -> None:
-    found = matching(prefix, [Choice(value=text, label=text) for text in texts])
+    found = matching(prefix, [CommandChoice(value=text, label=text) for text in texts])
     assert len(found) <= 25
     wanted = " ".join(prefix.split()).casefold()
     assert all(wanted in choice.value.casefold() for choice in found)
@@ -60,7 +60,7 @@ def test_at_most_25_are_offered_and_all_of_them_match(prefix: str, texts: list[s
 
 def test_what_no_platform_can_hand_back_is_not_offered() -> None:
     assert model_choices("", [Model.parse(f"near/{'x' * 96}"), MODELS[0]]) == (
-        Choice(value="near/maple", label="near/maple"),
+        CommandChoice(value="near/maple", label="near/maple"),
     )
 
 

@@ -19,7 +19,7 @@ from engine.dataset.columns import SCHEMA_VERSION
 from engine.dataset.manifest import Manifest
 from engine.dataset.tables import TABLES
 from engine.dataset.voters import Keys
-from engine.dataset.writer import Headway, Stage, Wanted, write_export
+from engine.dataset.writer import ExportStage, Headway, Wanted, write_export
 from engine.debate import Model, Status
 from engine.errors import ExportError, StoppedError, StoreError, UsageError
 from engine.judging import Verdict
@@ -157,7 +157,9 @@ class TestLayout:
         seen = [headway.done for headway in told]
         assert sorted(set(seen)) == list(range(len(RECORDS) + 1))
         assert seen == sorted(seen)
-        assert {(headway.stage, headway.total) for headway in told} == {(Stage.LINES, len(RECORDS))}
+        assert {(headway.stage, headway.total) for headway in told} == {
+            (ExportStage.LINES, len(RECORDS))
+        }
 
 
 class TestFilters:
@@ -237,8 +239,8 @@ class TestMirrors:
         told: list[Headway] = []
         archive = MemoryArchive(*held, *mirrors)
         write_export(archive, ExportFilter(), tmp_path / "out", KEYS, told.append, version="1")
-        assert told[-2:] == [Headway(Stage.MIRRORS, done, len(mirrors)) for done in (0, 20)]
-        assert {headway.stage for headway in told[:-2]} == {Stage.LINES}
+        assert told[-2:] == [Headway(ExportStage.MIRRORS, done, len(mirrors)) for done in (0, 20)]
+        assert {headway.stage for headway in told[:-2]} == {ExportStage.LINES}
         assert len(self.pairs(tmp_path / "out")) == 2 * len(mirrors)
 
     def test_it_does_not_matter_which_of_the_two_is_read_first(self, tmp_path: Path) -> None:

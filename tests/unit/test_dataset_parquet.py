@@ -16,7 +16,7 @@ from engine.dataset.manifest import Manifest
 from engine.dataset.rowfiles import FileFormat
 from engine.dataset.tables import TABLES
 from engine.dataset.voters import Keys
-from engine.dataset.writer import Headway, Stage, Wanted, write_export
+from engine.dataset.writer import ExportStage, Headway, Wanted, write_export
 from engine.debate import Status
 from engine.errors import StoppedError
 from engine.store import DebateRecord
@@ -174,11 +174,11 @@ def test_progress_counts_what_has_become_parquet(
     write_export(archive, wanted, tmp_path / "out", KEYS, told.append, version="1")
     write(tmp_path / "lines", FileFormat.JSONL)
     size = sum(path.stat().st_size for path in (tmp_path / "lines" / "data").rglob("*.jsonl"))
-    turned = [headway.done for headway in told if headway.stage is Stage.PARQUET]
+    turned = [headway.done for headway in told if headway.stage is ExportStage.PARQUET]
     assert (turned[0], turned[-1]) == (0, size)
     assert len(turned) > 2 * len(TABLES)
     assert turned == sorted(turned)
-    assert {headway.total for headway in told if headway.stage is Stage.PARQUET} == {size}
+    assert {headway.total for headway in told if headway.stage is ExportStage.PARQUET} == {size}
     assert [headway.stage for headway in told] == sorted(
         (headway.stage for headway in told), key=lambda stage: stage.value
     )

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from engine.blinding.vocabulary import read_vocabulary
 from engine.debate import Model, Price, Request, Sampling, Scores, Setup, TurnOrder
 from engine.errors import BudgetError, UsageError
-from engine.jury.history import Fit
+from engine.jury.history import PanelFit
 from engine.line.intake import Defaults, Order, check_prices, complete, freeze, jurors_of
 from engine.prompts.library import load_prompts
 from engine.store import Caps
@@ -45,7 +45,7 @@ def ask(asked: Order, by_default: Defaults = DEFAULTS, seed: int = 1) -> Request
 def setup(asked: Order, by_default: Defaults = DEFAULTS, seed: int = 1, number: int = 1) -> Setup:
     """Freeze an order."""
     request, script = complete(asked, by_default, seed)
-    fit = Fit({}, None, 0.9)
+    fit = PanelFit({}, None, 0.9)
     prompts = load_prompts()
     return freeze(request, script, asked, by_default, prompts, seed=seed, number=number, fit=fit)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from engine.blinding import transcript
 from engine.blinding.blinding import blind
 from engine.blinding.identity import scrub
-from engine.blinding.transcript import Cast, Scribe
+from engine.blinding.transcript import Identities, Scribe
 from engine.blinding.vocabulary import draw_names, kin, read_vocabulary
 from engine.debate import Model, Turn
 from engine.jury.rubric import DEBATE
@@ -234,7 +234,7 @@ TURNS = (
 
 
 def test_a_transcript_goes_round_by_round_in_the_order_of_the_ballot() -> None:
-    transcript = Scribe("Topic", "", Cast(NAMES, MODELS)).lay_out(TURNS[::-1])
+    transcript = Scribe("Topic", "", Identities(NAMES, MODELS)).lay_out(TURNS[::-1])
     for order, first in ((("Heron", "Plover"), "Heron"), (("Plover", "Heron"), "Plover")):
         shown = transcript.arrange(order)
         assert [item.title for item in shown.rounds] == ["opening", "rebuttal"]
@@ -256,18 +256,18 @@ def test_what_was_heard_while_models_thought_is_blinded_again_only_for_a_new_nam
         return blind(text, *given, **also)  # type: ignore[arg-type]
 
     monkeypatch.setattr(transcript, "blind", note)
-    scribe = Scribe("Topic", "", Cast(NAMES, MODELS))
+    scribe = Scribe("Topic", "", Identities(NAMES, MODELS))
     for turn in (*TURNS, *TURNS):
         scribe.hear(turn)
     texts = [turn.text for turn in TURNS]
     assert blinded == [*texts, texts[0]]  # “I am Gemini” came after the first
     blinded.clear()
-    assert scribe.lay_out(TURNS) == Scribe("Topic", "", Cast(NAMES, MODELS)).lay_out(TURNS)
+    assert scribe.lay_out(TURNS) == Scribe("Topic", "", Identities(NAMES, MODELS)).lay_out(TURNS)
     assert [text for text in blinded if text in texts] == texts  # the fresh one's alone
 
 
 def _prompt(order: tuple[str, ...], *, blind: bool = True) -> str:
-    scribe = Scribe("Is side A's work worth it?", "Only Türkiye", Cast(NAMES, MODELS, blind))
+    scribe = Scribe("Is side A's work worth it?", "Only Türkiye", Identities(NAMES, MODELS, blind))
     transcript = scribe.lay_out(TURNS)
     arranged = transcript.arrange([NAMES[side] for side in order])
     return load_prompts().render("jury/transcript", answers=False, **arranged._asdict())
@@ -303,7 +303,7 @@ def test_a_debate_that_is_not_blind_shows_the_models() -> None:
 
 
 def test_simultaneous_turns_are_marked_so() -> None:
-    shown = Scribe("Topic", "", Cast(NAMES, MODELS)).lay_out(TURNS, simultaneous=True)
+    shown = Scribe("Topic", "", Identities(NAMES, MODELS)).lay_out(TURNS, simultaneous=True)
     assert {speech.spoke for item in shown.rounds for speech in item.speeches} == {
         "written at the same time"
     }

@@ -9,7 +9,7 @@ import pytest
 from pydantic import SecretStr
 
 from adapters.models.backends import Backend
-from adapters.models.discovery import Place, find_local_servers, probe
+from adapters.models.discovery import KnownServer, find_local_servers, probe
 from engine.errors import ModelError
 from tests.doubles.model_server import ModelServer
 from tests.scenario.discord_stage import free_port
@@ -40,8 +40,8 @@ async def test_servers_on_this_machine_are_found_and_the_rest_is_silent() -> Non
     async with ModelServer() as server:
         server.models = [{"id": f"m{i}"} for i in range(9)]
         places = (
-            Place("ollama", "Ollama", server.base_url),
-            Place("lmstudio", "LM Studio", f"http://127.0.0.1:{free_port()}/v1"),
+            KnownServer("ollama", "Ollama", server.base_url),
+            KnownServer("lmstudio", "LM Studio", f"http://127.0.0.1:{free_port()}/v1"),
         )
         (found,) = await find_local_servers(places)
     assert (found.preset, found.base_url) == ("ollama", server.base_url)
@@ -52,6 +52,6 @@ async def test_a_server_that_never_answers_takes_no_time() -> None:
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
-        place = Place("ollama", "Ollama", f"http://127.0.0.1:{silent.getsockname()[1]}/v1")
+        place = KnownServer("ollama", "Ollama", f"http://127.0.0.1:{silent.getsockname()[1]}/v1")
         async with asyncio.timeout(60):  # it would wait for ever
             assert await find_local_servers((place,), within_s=0.1) == []

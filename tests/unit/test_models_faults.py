@@ -13,7 +13,7 @@ from adapters.models.answers import read_answer
 from adapters.models.backends import Backend
 from adapters.models.faults import complaint, retry_after, status_fault
 from adapters.models.habits import Habits
-from adapters.models.outcomes import Answer, Next, redact
+from adapters.models.outcomes import CallAnswer, Next, redact
 from adapters.models.pacing import Gate
 from adapters.models.prices import model_entries, read_prices
 from engine.floor.loop_pace import Pace
@@ -57,7 +57,7 @@ def test_a_wait_is_read_in_every_form(headers: dict[str, str], seconds: float | 
 def test_no_body_is_too_strange_to_judge(body: object) -> None:
     content = orjson.dumps(body)
     outcome = read_answer(content, "m")
-    assert isinstance(outcome, Answer) <= bool(getattr(outcome, "text", ""))
+    assert isinstance(outcome, CallAnswer) <= bool(getattr(outcome, "text", ""))
     complaint(content)
     status_fault(400, content, {})
     model_entries(content)
@@ -75,7 +75,7 @@ def test_parts_of_a_text_are_joined() -> None:
     parts = [{"type": "text", "text": "tea "}, {"type": "text", "text": "wins"}]
     content = orjson.dumps({"choices": [{"message": {"content": parts}}]})
     outcome = read_answer(content, "m")
-    assert isinstance(outcome, Answer)
+    assert isinstance(outcome, CallAnswer)
     assert outcome.text == "tea wins"
 
 

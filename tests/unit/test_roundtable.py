@@ -9,7 +9,7 @@ from adapters.discord import render as discord
 from adapters.discord.payload import Payload as DiscordPayload
 from adapters.slack import render as slack
 from adapters.slack.payload import Payload as SlackPayload
-from engine.blinding.transcript import Round, Speech
+from engine.blinding.transcript import BlindTurn, Round
 from engine.debate import BallotKind, Model, Scores, Turn, TurnOrder
 from engine.errors import ModelError, UsageError
 from engine.formats import find_format
@@ -409,7 +409,9 @@ def test_jurors_mark_answers_and_no_debating() -> None:
         "language": "English",
         "tie_word": "tie",
         "stances": {},
-        "rounds": (Round("final answer", (Speech("Heron", "written at the same time", "> A."),)),),
+        "rounds": (
+            Round("final answer", (BlindTurn("Heron", "written at the same time", "> A."),)),
+        ),
     }
     parts = ("system", "transcript", "ballot")
     sent = "\n".join(prompts.render(f"jury/{part}", answers=True, **told) for part in parts)

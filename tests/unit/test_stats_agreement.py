@@ -22,7 +22,7 @@ from engine.stats.bootstrap import interval, mean_of, total
 from engine.stats.calibration import Forecast, brier_sums, reliability
 from engine.stats.figure import Observation, estimate, estimate_share
 from engine.stats.kappa import kappa_of, kappa_sums
-from engine.stats.row import Reading
+from engine.stats.row import JurorBallot
 from tests.unit.stats_rows import make_row, read
 
 CHOICES = ("A", "B", "tie")
@@ -259,7 +259,7 @@ def test_a_model_against_itself_says_nothing_of_its_win_rate() -> None:
 
 
 def test_a_juror_is_measured_by_its_own_ballots() -> None:
-    def readings(n: int) -> tuple[Reading, ...]:
+    def readings(n: int) -> tuple[JurorBallot, ...]:
         liar = read("near/liar", "B", usd=None if n else 0.0)
         audit = read("near/liar", "A" if n % 3 else "B", "BA", audit=True)
         broken = read("near/mute", None)

@@ -11,7 +11,7 @@ import pytest
 from adapters.terminal.votes import (
     Hand,
     Move,
-    People,
+    Voters,
     hands,
     key_hint,
     parse_stances,
@@ -89,7 +89,7 @@ def test_the_hint_names_every_key() -> None:
 
 class TestPeople:
     def test_each_key_is_one_more_person(self) -> None:
-        people = People(OPTIONS)
+        people = Voters(OPTIONS)
         assert [people.press(key) for key in "aBtx"] == [
             Hand("guest-1", "A"),
             Hand("guest-2", "B"),
@@ -98,7 +98,7 @@ class TestPeople:
         ]
 
     def test_the_last_vote_is_taken_back(self) -> None:
-        people = People(OPTIONS, before=4)
+        people = Voters(OPTIONS, before=4)
         assert people.press("u") is None
         assert people.press("a") == Hand("guest-5", "A")
         assert people.press("u") == Hand("guest-5", "A", added=False)

@@ -14,7 +14,7 @@ from slack_sdk.oauth.installation_store.async_installation_store import AsyncIns
 from adapters.slack import texts
 from adapters.slack.answering import PLATFORM
 from adapters.slack.install.workspaces import Workspace
-from adapters.slack.people import People
+from adapters.slack.people import Profiles
 from adapters.slack.rest import Rest
 from engine.errors import VenueAwayError, VenueError, VenueGoneError
 from engine.store.installs import Install, Installs
@@ -134,7 +134,7 @@ class Installations(AsyncInstallationStore):
             return
         self._forget(team)
         rest = self.app.speaking(SecretStr(token))
-        home = Workspace(team, bot.bot_user_id, rest, People(rest, team))
+        home = Workspace(team, bot.bot_user_id, rest, Profiles(rest, team))
         self._known[team] = _Known(home, token, until)
         self._of_bot[home.user] = home
 

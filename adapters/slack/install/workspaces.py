@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from adapters.slack import texts
-from adapters.slack.people import People
+from adapters.slack.people import Profiles
 from adapters.slack.rest import Rest
 from engine.errors import VenueGoneError
 from engine.store.installs import Installs
@@ -19,7 +19,7 @@ class Workspace:
     team: str
     user: str
     rest: Rest
-    people: People
+    people: Profiles
 
 
 class Workspaces(Protocol):
@@ -60,7 +60,7 @@ class OneWorkspace:
         """Return the workspace; asks Slack once. Raises VenueError for any other."""
         if self._found is None:
             me = await self.app.identity()
-            self._found = Workspace(me.team, me.user, self.app, People(self.app, me.team))
+            self._found = Workspace(me.team, me.user, self.app, Profiles(self.app, me.team))
         if team not in ("", self._found.team):
             raise VenueGoneError(texts.OTHER_WORKSPACE)
         return self._found
