@@ -272,6 +272,18 @@ def report(
 
 
 @app.command()
+def judge(
+    debate_id: Annotated[str, DEBATE],
+    judges: Annotated[str, typer.Option(help="Who judges, as backend/model, comma-separated.")],
+) -> None:
+    """Score a debate that has ended once more, by other judges of its format."""
+    from bot.exits import run
+    from bot.judging import run_judge
+
+    run(lambda: run_judge(debate_id, judges))
+
+
+@app.command()
 def cancel(debate_id: Annotated[str, DEBATE]) -> None:
     """Cancel a debate, even if another process runs it."""
     from bot.exits import run

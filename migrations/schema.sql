@@ -1,4 +1,4 @@
--- Every table of revision 0010, as the migrations make them. Renew it by: make schema
+-- Every table of revision 0011, as the migrations make them. Renew it by: make schema
 CREATE TABLE adjustments (
 	debate VARCHAR(26) NOT NULL, 
 	name VARCHAR(255) NOT NULL, 
@@ -117,6 +117,14 @@ CREATE TABLE interventions (
 	at DATETIME NOT NULL, 
 	CONSTRAINT pk_interventions PRIMARY KEY (number), 
 	CONSTRAINT fk_interventions_debate FOREIGN KEY(debate) REFERENCES debates (id)
+);
+CREATE TABLE judgings (
+	debate VARCHAR(26) NOT NULL, 
+	number INTEGER NOT NULL, 
+	judges TEXT NOT NULL, 
+	body TEXT, 
+	CONSTRAINT pk_judgings PRIMARY KEY (debate, number), 
+	CONSTRAINT fk_judgings_debate FOREIGN KEY(debate) REFERENCES debates (id)
 );
 CREATE TABLE leases (
 	name VARCHAR(80) NOT NULL, 
@@ -266,4 +274,4 @@ CREATE INDEX ix_silences_platform ON silences (platform);
 CREATE INDEX ix_targets_debate ON targets (debate);
 CREATE INDEX ix_targets_message ON targets (message);
 CREATE INDEX ix_vote_events_debate_question ON vote_events (debate, question);
-INSERT INTO alembic_version VALUES ('0010');
+INSERT INTO alembic_version VALUES ('0011');

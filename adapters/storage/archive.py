@@ -15,7 +15,7 @@ from adapters.storage.connection import Connection
 from adapters.storage.database import Database
 from adapters.storage.debates import SELECT, to_debate
 from adapters.storage.findings import read_findings
-from adapters.storage.journal import BALLOTS, to_ballot
+from adapters.storage.journal import BALLOTS, JUDGINGS, to_ballot, to_judging
 from adapters.storage.people import hidden_people
 from adapters.storage.vote_log import read_log
 from engine.debate import Debate, Turn
@@ -61,7 +61,7 @@ SELECT debate FROM questions WHERE debate IN :debates AND question = 'again' AND
 # Without the request: prompts are most of the database, and exports do not read them.
 CALLS = """
 SELECT debate, step, model, attempt, reply, error, cost, cost_max, cost_origin, prompt_hash
-FROM calls WHERE debate IN :debates ORDER BY step, attempt
+FROM calls WHERE debate IN :debates AND step NOT LIKE 'judging/%' ORDER BY step, attempt
 """
 
 
@@ -123,7 +123,7 @@ def _complete(
         return rows
 
     spoken, read, judged, called = map(grouped, (TURNS, BALLOTS, VERDICTS, CALLS))
-    cast, found = grouped(VOTES), read_findings(grouped, ids)
+    cast, found, again = grouped(VOTES), read_findings(grouped, ids), grouped(JUDGINGS)
     open_still = grouped(REVEALED_LOGS, questions=tuple(REVEALED))
     unread = set(connection.column(UNREAD, debates=ids))
     for debate in chunk:
@@ -138,6 +138,7 @@ def _complete(
             answers=answers,
             labels=turn_labels(events, debate.models_known_at),
             calls=tuple(_to_call(row) for row in called[debate.id]),
+            judgings=tuple(to_judging(row) for row in again[debate.id] if row.body),
             opted_out=hidden and hidden & {answer.person for answer in answers},
             **found[debate.id],
         )

@@ -16,11 +16,11 @@ from adapters.storage.debates import move
 from adapters.storage.findings import PANEL, insert_note, insert_verdict, to_unanswered
 from adapters.storage.leases import guard, run_guarded
 from adapters.storage.outbox import insert_posts
-from engine.debate import Setup, Status, Turn
+from engine.debate import Model, Setup, Status, Turn
 from engine.floor.steps import prompt_hash
 from engine.judging import Ballot, Verdict, Vote
 from engine.ports import Attempt, Call, ChatMessage, Reply, utc_now
-from engine.store import AttemptStart, Journaled, Lease, Note, Post, Step, Stop
+from engine.store import AttemptStart, Journaled, Judging, Lease, Note, Post, Step, Stop
 from engine.store.journal import PastDebate
 from engine.votes.tally import count
 
@@ -86,10 +86,11 @@ TURNS_HELD = "SELECT count(*) FROM turns WHERE debate = :debate"
 NEWEST_TURN = "SELECT body FROM turns WHERE debate = :debate ORDER BY number DESC LIMIT 1"
 SPENDING = """
 SELECT count(*) AS tries, count(cost) AS known, coalesce(sum(cost), 0.0) AS cost
-FROM calls WHERE debate = :debate
+FROM calls WHERE debate = :debate AND step NOT LIKE 'judging/%'
 """
 COST_ORIGINS = """
-SELECT cost_origin, count(*) AS tries FROM calls WHERE debate = :debate
+SELECT cost_origin, count(*) AS tries FROM calls
+WHERE debate = :debate AND step NOT LIKE 'judging/%'
 GROUP BY cost_origin ORDER BY cost_origin
 """
 PAST = """
@@ -112,6 +113,22 @@ def to_ballot(row: Any) -> Ballot:
         fields |= {"cost_origin": row.cost_origin}
         fields |= {"cost": reply.cost, "latency": reply.latency, "prompt_hash": row.prompt_hash}
     return Ballot.model_validate(fields)
+
+
+JUDGINGS = "SELECT * FROM judgings WHERE debate IN :debates ORDER BY debate, number"
+INSERT_JUDGING = """
+INSERT INTO judgings (debate, number, judges) VALUES (:debate, :number, :judges)
+"""
+CLOSE_JUDGING = """
+UPDATE judgings SET body = :body WHERE debate = :debate AND number = :number AND body IS NULL
+"""
+JUDGES = TypeAdapter(tuple[Model, ...])
+
+
+def to_judging(row: Any) -> Judging:
+    """Return a later judging as it is stored."""
+    found = row.body and Note.model_validate_json(row.body)
+    return Judging(number=row.number, judges=JUDGES.validate_json(row.judges), found=found)
 
 
 class JournalTable:
@@ -214,6 +231,31 @@ class JournalTable:
                 move(connection, debate_id, Status.VOTING)
 
         await self._database.write(store)
+
+    async def open_judging(self, lease: Lease, debate_id: str, judges: Sequence[Model]) -> Judging:
+        def open_or_find(connection: Connection) -> Judging:
+            guard(connection, lease)
+            known = [to_judging(row) for row in connection.rows(JUDGINGS, debates=[debate_id])]
+            wanted = [judge.ref for judge in judges]
+            for judging in known:
+                if [judge.ref for judge in judging.judges] == wanted:
+                    return judging
+            opened = Judging(number=len(known) + 1, judges=tuple(judges))
+            body = JUDGES.dump_json(opened.judges).decode()
+            row = {"debate": debate_id, "number": opened.number, "judges": body}
+            connection.run(INSERT_JUDGING, **row)
+            return opened
+
+        return await self._database.write(open_or_find)
+
+    async def close_judging(self, lease: Lease, debate_id: str, number: int, found: Note) -> None:
+        body = found.model_dump_json()
+
+        def close(connection: Connection) -> None:
+            guard(connection, lease)
+            connection.run(CLOSE_JUDGING, debate=debate_id, number=number, body=body)
+
+        await self._database.write(close)
 
     async def judged(self, debate_id: str) -> tuple[Verdict | None, tuple[Ballot, ...]]:
         body = await self._database.value(VERDICT, debate=debate_id)

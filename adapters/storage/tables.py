@@ -267,6 +267,16 @@ adjustments = Table(
     comment="Append-only: points added to scores after they were given",
 )
 
+judgings = Table(
+    "judgings",
+    metadata,
+    Column("debate", ForeignKey("debates.id"), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("judges", Text, nullable=False, comment="JSON: the models that judge"),
+    Column("body", Text, comment="JSON: what they found; null while they are asked"),
+    comment="A debate that ended, scored again by other judges, beside the first",
+)
+
 vote_events = Table(
     "vote_events",
     metadata,

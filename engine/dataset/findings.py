@@ -24,6 +24,8 @@ from engine.dataset.columns import (
 )
 from engine.dataset.entry import Entry
 from engine.findings import Score
+from engine.judging import Verdict
+from engine.store import Judging
 
 _SUBJECT = "a turn's step, an argument's id, a seat, or `total`"
 JUDGMENTS = Table(
@@ -67,6 +69,56 @@ def _scores(entry: Entry) -> Iterator[tuple[Score, float]]:
         yield score, score.value + added[score.subject, score.criterion]
 
 
+def _given(judging: Judging) -> list[Score]:
+    return list(judging.found.scores) if judging.found else []
+
+
+def _verdict(judging: Judging) -> Verdict | None:
+    return next(iter(judging.found.verdicts.values()), None) if judging.found else None
+
+
+JUDGINGS = Table(
+    "judgings",
+    "a debate scored again by other judges of its format, after it ended",
+    lambda entry: entry.record.judgings,
+    (
+        DEBATE,
+        SPLIT,
+        REPLACED,
+        Column("number", WHOLE, "which later judging of the debate, from 1"),
+        list_of(
+            "judges",
+            (Column("judge", TEXT, "`backend/model`", "ref", "asker"),),
+            "who scored, each independently",
+            lambda judging: judging.judges,
+        ),
+        Column("winner", TEXT, "a side or `tie`; null without a verdict",
+               lambda judging: (verdict := _verdict(judging)) and verdict.winner, "judge"),
+        list_of(
+            "by_judge",
+            (Column("winner", TEXT, "a side or `tie`; null without a score", 0, "judge"),),
+            "who wins by each of several judges alone, in their order; null with one judge",
+            lambda judging: [(winner,) for winner in verdict.by_judge] or None
+            if (verdict := _verdict(judging)) else None,
+        ),
+        list_of(
+            "scores",
+            (
+                Column("subject", TEXT, _SUBJECT),
+                SIDE,
+                Column("criterion", TEXT, "what was scored"),
+                Column("value", REAL, "the score, on the format's own scale", maker="judge",
+                       unit="points"),
+                Column("spread", REAL, "of several judges: the highest score less the lowest; "
+                       "null with one judge", maker="judge", unit="points"),
+            ),
+            "every score",
+            _given,
+        ),
+        Column("found", TEXT, "everything that was found, as JSON; mentions removed",
+               lambda judging: scrub(judging.found.model_dump_json()) if judging.found else "{}"),
+    ),
+)  # fmt: skip
 SCORES = Table(
     "scores",
     "a score that a format's own judge gave",

@@ -8,7 +8,7 @@ from typing import Any
 from engine.dataset.arena import ARENA_HUMAN, ARENA_JURY
 from engine.dataset.columns import Table
 from engine.dataset.debate_table import DEBATES
-from engine.dataset.findings import ADJUSTMENTS, ARTIFACTS, JUDGMENTS, SCORES
+from engine.dataset.findings import ADJUSTMENTS, ARTIFACTS, JUDGINGS, JUDGMENTS, SCORES
 from engine.dataset.preferences import PREFERENCE, SAME_SIDE, UNPAIRED
 from engine.dataset.turn_table import TURNS
 from engine.dataset.verdict_table import VERDICTS
@@ -29,6 +29,7 @@ TABLES: tuple[Table[Any], ...] = (
     SCORES,
     ADJUSTMENTS,
     ARTIFACTS,
+    JUDGINGS,
 )
 
 

@@ -14,7 +14,7 @@ from engine.store.archive import (
 )
 from engine.store.communities import Communities, Holdings, Left
 from engine.store.debates import Caps, Debates, NewDebate, Stop
-from engine.store.journal import AttemptStart, Journal, Journaled, Note, Step
+from engine.store.journal import AttemptStart, Journal, Journaled, Judging, Note, Step
 from engine.store.leases import Lease, Leases
 from engine.store.outbox import DeliveryState, Gap, Intent, Outbox, Post
 from engine.store.people import People, Traces
@@ -54,6 +54,7 @@ __all__ = [
     "Intervention",
     "Journal",
     "Journaled",
+    "Judging",
     "Lease",
     "Leases",
     "Left",

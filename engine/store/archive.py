@@ -12,6 +12,7 @@ from engine.debate import Debate, Turn
 from engine.findings import Adjustment, Artifact, Score
 from engine.judging import Ballot, Question, Recovery, TurnLabel, Verdict, Vote
 from engine.ports import Reply
+from engine.store.journal import Judging
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ class DebateRecord:
     `verdict` is the panel's; `verdicts` are those of the format's own judges, by judge.
     `answers` are all standing votes and stances, and the answers after the reveal. `opted_out` are
     people who count in every tally but appear nowhere else in an export, because they opted out or
-    were forgotten.
+    were forgotten. `judgings` are complete.
     """
 
     debate: Debate
@@ -102,6 +103,7 @@ class DebateRecord:
     scores: tuple[Score, ...] = ()
     adjustments: tuple[Adjustment, ...] = ()
     labels: tuple[TurnLabel, ...] = ()
+    judgings: tuple[Judging, ...] = ()
     opted_out: frozenset[int] = frozenset()
 
     @property

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Awaitable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from engine.debate import Criterion, Origin, Turn, Value
+from engine.debate import Criterion, Model, Origin, Turn, Value
 from engine.findings import Adjustment, Artifact, Score
 from engine.judging import Ballot, Verdict
 from engine.ports import Attempt, Call, Reply
 from engine.store.leases import Lease
 from engine.store.outbox import Post
+
+JUDGING = "judging"  # what the steps of a later judging begin with
 
 
 class PastDebate(NamedTuple):
@@ -78,6 +80,19 @@ class Note(Value):
     held: tuple[Post, ...] = ()
 
 
+class Judging(Value):
+    """A later scoring of a debate, `number` from 1; `found` is None until it is complete."""
+
+    number: int
+    judges: tuple[Model, ...]
+    found: Note | None = None
+
+    @property
+    def prefix(self) -> str:
+        """What the names of its steps begin with."""
+        return f"{JUDGING}/{self.number}/"
+
+
 class Journal(Protocol):
     """Results, stored before the next step; a stored step is never called again."""
 
@@ -111,6 +126,12 @@ class Journal(Protocol):
         An `invitation` to vote is queued with it, and the debate is then `voting`: no vote opens
         without a sealed verdict.
         """
+
+    async def open_judging(self, lease: Lease, debate_id: str, judges: Sequence[Model]) -> Judging:
+        """Return the judging by these judges: theirs so far, or a new one."""
+
+    async def close_judging(self, lease: Lease, debate_id: str, number: int, found: Note) -> None:
+        """Store what a judging found, once."""
 
     async def judged(self, debate_id: str) -> tuple[Verdict | None, tuple[Ballot, ...]]:
         """Return a debate's verdict and ballots, for the reveal."""

@@ -13,7 +13,7 @@ from engine.errors import StoreError
 from engine.findings import Adjustment, Artifact, Score
 from engine.judging import Ballot, TurnLabel, Verdict, Vote
 from engine.ports import Reply
-from engine.store import Answer, CallRecord, DebateRecord, ExportFilter
+from engine.store import Answer, CallRecord, DebateRecord, ExportFilter, Judging, Note
 from tests.sample import turn, vote
 
 NOON = datetime(2026, 3, 1, 12, 0, 30, tzinfo=UTC)
@@ -224,9 +224,13 @@ def make_findings() -> dict[str, Any]:
     docked = Adjustment(
         name="docked/1", subject=step, side="A", criterion="logic", amount=-1, reason="hollow"
     )
+    verdicts = {"audited": Verdict(winner="B", valid=1, invalid=0, rubric="audited")}
+    scores = (Score(subject=step, side="A", criterion="logic", value=22, original=20),)
+    found = Note(scores=scores, verdicts=verdicts)
     return {
-        "verdicts": {"audited": Verdict(winner="B", valid=1, invalid=0, rubric="audited")},
-        "scores": (Score(subject=step, side="A", criterion="logic", value=22, original=20),),
+        "judgings": (Judging(number=1, judges=(BIRCH,), found=found),),
+        "verdicts": verdicts,
+        "scores": scores,
         "adjustments": (docked,),
         "artifacts": (Artifact(name="register", kind="register", body={"claims": ["<@1> said"]}),),
     }

@@ -1,0 +1,149 @@
+"""Scores a debate that has ended once more, by other judges of its format, beside the first.
+
+The format's script runs again over the journal: what was said is read there, and only the judges
+are asked. Nothing of the first judging changes, and nothing is posted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from engine.debate import Debate, Model, Price, Sampling, Setup, Status, Turn
+from engine.errors import NotFoundError, UsageError
+from engine.floor.floor import Floor
+from engine.floor.keeper import Keeper
+from engine.floor.loop_pace import Pace
+from engine.floor.steps import Steps
+from engine.formats import format_of
+from engine.line.intake import MOST_JUDGES, check_prices
+from engine.ports import AnswerSchema, ChatMessage, Models, Reply
+from engine.prompts.library import Prompts
+from engine.store import Caps, Journaled, Judging, Lease, Note, Post, Store
+
+JUDGE = "judge"  # the kind of a cue by which a format asks its judges
+
+
+@dataclass(slots=True)
+class SecondDesk:
+    """A desk on which a script runs again: turns come from the journal, judges are asked."""
+
+    steps: Steps
+    journaled: Journaled
+    prefix: str
+    notes: list[Note] = field(default_factory=list)
+
+    async def room(self) -> None:
+        """Never wait: nothing is posted."""
+
+    async def call(
+        self,
+        step: str,
+        model: Model,
+        messages: Sequence[ChatMessage],
+        sampling: Sampling,
+        *,
+        schema: AnswerSchema | None = None,
+        cue: Mapping[str, str] | None = None,
+    ) -> Reply:
+        """Return what was said at a step, or what a judge says now.
+
+        Raises NotFoundError for a speech that the journal does not have.
+        """
+        if cue is not None and cue.get("kind") == JUDGE:
+            step = f"{self.prefix}{step}"
+        elif step not in self.journaled.steps:
+            raise NotFoundError(f"The record of this debate lacks {step}, so it cannot be judged.")
+        return await self.steps.call(step, model, messages, sampling, schema=schema, cue=cue)
+
+    async def publish(self, turn: Turn, compose: Callable[[], Post]) -> None:
+        """Post nothing: the turn is already there."""
+
+    async def keep(self, note: Note) -> None:
+        """Keep what the judges find, until all of it is there."""
+        self.notes.append(note)
+
+    def found(self) -> Note:
+        """Return everything that was found."""
+        return Note(
+            artifacts=tuple(one for note in self.notes for one in note.artifacts),
+            scores=tuple(one for note in self.notes for one in note.scores),
+            adjustments=tuple(one for note in self.notes for one in note.adjustments),
+            verdicts={name: v for note in self.notes for name, v in note.verdicts.items()},
+        )
+
+
+async def judge_again(
+    debate: Debate,
+    judges: Sequence[Model],
+    caps: Caps,
+    store: Store,
+    models: Models,
+    keeper: Keeper,
+) -> Judging:
+    """Have judges score a debate; the same judges are asked once, and go on where they stopped.
+
+    Raises UsageError for a debate that cannot be judged so, and BudgetError at the cap.
+    """
+    _check(debate, judges)
+    async with keeper.hold(f"debate/{debate.id}") as lease:
+        judging = await store.journal.open_judging(lease, debate.id, judges)
+        if judging.found is None:
+            found = await _hold(debate, judging, caps, store, models, keeper, lease)
+            await store.journal.close_judging(lease, debate.id, judging.number, found)
+            judging = judging.model_copy(update={"found": found})
+    return judging
+
+
+def _check(debate: Debate, judges: Sequence[Model]) -> None:
+    if debate.status is not Status.CLOSED:
+        raise UsageError(
+            f"Debate {debate.code} is {debate.status}; judge it again once its vote has closed."
+        )
+    script = format_of(debate.request.format, debate.setup.format_version)
+    roles = script.roles(debate.request.options)
+    if not roles.judges and JUDGE + "s" not in script.options.model_fields:
+        raise UsageError(f"The format {script.name} has no judge of its own.")
+    if not 0 < len(judges) <= MOST_JUDGES:
+        raise UsageError(f"Name from 1 to {MOST_JUDGES} judges, for example --judges online/x.")
+
+
+async def _hold(
+    debate: Debate,
+    judging: Judging,
+    caps: Caps,
+    store: Store,
+    models: Models,
+    keeper: Keeper,
+    lease: Lease,
+) -> Note:
+    journaled = await store.journal.load(debate.id)
+    prices = {judge.ref: await models.price(judge) for judge in judging.judges}
+    check_prices(prices, caps)
+    setup = _setup(debate.setup, judging.judges, prices, caps, journaled.spent)
+    debate = debate.model_copy(update={"setup": setup})
+    steps = Steps(debate, lease, journaled, store, models, keeper, Pace())
+    desk = SecondDesk(steps, journaled, judging.prefix)
+    prompts = Prompts(await store.debates.templates(setup.templates))
+    # A captain that could not be asked is not asked now; a judge that could not, is.
+    silent = {step: why for step, why in journaled.unanswered.items() if not step.startswith(JUDGE)}
+    script = format_of(debate.request.format, setup.format_version)
+    try:
+        await script.run(Floor(setup, prompts, desk, script.length(debate.request), silent))
+    finally:
+        await steps.flush()
+    return desk.found()
+
+
+def _setup(
+    setup: Setup,
+    judges: Sequence[Model],
+    prices: dict[str, Price | None],
+    caps: Caps,
+    spent: float,
+) -> Setup:
+    """Return the debate's setup with other judges, who may spend as much as a debate may."""
+    cap = None if caps.debate_usd is None else spent + caps.debate_usd
+    request = setup.request.model_copy(update={"judges": tuple(judges)})
+    changed = {"request": request, "prices": setup.prices | prices, "cap_usd": cap}
+    return setup.model_copy(update=changed)

@@ -1,0 +1,159 @@
+"""A debate that has ended is scored again by other judges, beside the first."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from pathlib import Path
+
+import orjson
+import pytest
+from ulid import ULID
+
+from adapters.models.attempts import RetryPolicy
+from adapters.models.rehearsal import RehearsalModels
+from bot.judging import run_judge
+from engine.chat.privacy import purge
+from engine.dataset.entry import make_entry
+from engine.dataset.tables import choose_tables
+from engine.dataset.voters import Pseudonyms
+from engine.debate import Debate, Model
+from engine.errors import StoppedError, UsageError
+from engine.floor.keeper import Keeper
+from engine.floor.wake import Bell
+from engine.line.judging import judge_again
+from engine.ports import AttemptLog, Call, Reply
+from engine.store import ExportFilter, Judging
+from tests.scenario.conftest import NO_CAPS, Running, Stage
+from tests.scenario.test_format_debates import hold
+
+JUDGES = tuple(Model.parse(f"rehearsal/{name}") for name in ("ash", "yew", "fir"))
+
+
+class CountedModels(RehearsalModels):
+    """The rehearsal models, which count what they are asked and end after so many calls."""
+
+    def __init__(self) -> None:
+        super().__init__(RetryPolicy())
+        self.asked: Counter[str] = Counter()
+        self.ends_after = 10_000
+
+    async def complete(self, call: Call, log: AttemptLog) -> Reply:
+        """Play a part."""
+        if not self.ends_after:
+            raise StoppedError("The process ended.")
+        self.ends_after -= 1
+        self.asked[call.step] += 1
+        return await super().complete(call, log)
+
+
+async def judge(line: Running, models: CountedModels, debate: Debate, n: int = 2) -> Judging:
+    keeper = Keeper(line.store, Bell(), holder=str(ULID()))
+    return await judge_again(debate, JUDGES[:n], NO_CAPS, line.store, models, keeper)
+
+
+@pytest.mark.parametrize("format", ["team", "structured", "audited"])
+async def test_only_judges_are_asked_and_the_first_judging_stays(
+    line: Running, format: str
+) -> None:
+    debate = await hold(line, format)
+    before, models = await line.record(debate.id), CountedModels()
+    judging = await judge(line, models, debate)
+    assert models.asked
+    assert all(step.startswith("judging/1/judge") for step in models.asked)
+    after = await line.record(debate.id)
+    assert after.judgings == (judging,)
+    for kept in ("turns", "verdicts", "scores", "adjustments", "artifacts", "calls", "verdict"):
+        assert getattr(after, kept) == getattr(before, kept)
+    assert judging.found is not None
+    (verdict,) = judging.found.verdicts.values()
+    assert len(verdict.by_judge) == 2
+    assert {score.subject for score in judging.found.scores} == {
+        score.subject for score in before.scores
+    }
+    assert await line.store.journal.spending(debate.id) == (len(before.calls), 0.0)
+
+
+async def test_it_is_exported_with_its_own_marks(line: Running) -> None:
+    debate = await hold(line, "structured")
+    await judge(line, CountedModels(), debate)
+    await judge(line, CountedModels(), debate, n=1)
+    record = await line.record(debate.id)
+    entry = make_entry(record, Pseudonyms(b"key", ExportFilter(), None), b"salt")
+    two, one = choose_tables(["judgings"])[0].rows(entry)
+    assert (two["number"], one["number"]) == (1, 2)
+    assert [judge["judge"] for judge in two["judges"]] == ["rehearsal/ash", "rehearsal/yew"]
+    assert len(two["by_judge"]) == 2
+    assert one["by_judge"] is None
+    assert all(score["spread"] is not None for score in two["scores"])
+    assert orjson.loads(two["found"])["artifacts"]
+    judgments = choose_tables(["judgments"])[0].rows(entry)
+    assert [row["judge"] for row in judgments] == ["structured"]
+
+
+async def test_a_judging_that_is_interrupted_goes_on_and_is_paid_once(line: Running) -> None:
+    debate = await hold(line, "team")
+    whole, models = CountedModels(), CountedModels()
+    expected = await judge(line, whole, debate, n=3)
+    models.asked.clear()
+    other = tuple(reversed(JUDGES))
+    keeper = Keeper(line.store, Bell(), holder=str(ULID()))
+    found = None
+    for _ in range(60):
+        models.ends_after = 5
+        try:
+            found = await judge_again(debate, other, NO_CAPS, line.store, models, keeper)
+            break
+        except StoppedError:
+            continue
+    assert found is not None
+    assert set(models.asked.values()) == {1}
+    assert len(models.asked) == len(whole.asked)
+    assert (found.number, expected.number) == (2, 1)
+    models.asked.clear()
+    models.ends_after = 1000
+    again = await judge_again(debate, other, NO_CAPS, line.store, models, keeper)
+    assert again == found
+    assert not models.asked
+
+
+async def test_it_is_erased_with_the_debate(line: Running) -> None:
+    debate = await hold(line, "structured")
+    await judge(line, CountedModels(), debate)
+    await purge(line.store, "memory", "club")
+    models = CountedModels()
+    with pytest.raises(Exception, match=debate.code):
+        await line.store.debates.get(debate.code)
+    assert not models.asked
+
+
+async def test_what_cannot_be_judged_is_refused(line: Running, stage: Stage) -> None:
+    classic = await hold(line, "classic")
+    with pytest.raises(UsageError, match="classic has no judge of its own"):
+        await judge(line, CountedModels(), classic)
+    closed = await hold(line, "structured")
+    voting = closed.model_copy(update={"status": "voting"})
+    with pytest.raises(UsageError, match="once its vote has closed"):
+        await judge(line, CountedModels(), voting)
+    with pytest.raises(UsageError, match="from 1 to 9"):
+        await judge(line, CountedModels(), closed, n=0)
+
+
+async def test_the_command_prints_both_verdicts(
+    stage: Stage,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> None:
+    async with stage.process() as line:
+        debate = await hold(line, "structured")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ROSTRUM_DATABASE_URL", stage.url)
+    await run_judge(debate.code, "rehearsal/ash,rehearsal/yew")
+    told = capsys.readouterr().out
+    assert f"Debate {debate.code}, judging 1 by rehearsal/ash, rehearsal/yew" in told
+    assert "While it was held: " in told
+    assert "2 judges, the median counts: " in told
+    await run_judge(debate.code, "rehearsal/ash,rehearsal/yew")
+    assert capsys.readouterr().out == told
+    await asyncio.sleep(0)
