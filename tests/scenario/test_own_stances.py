@@ -121,7 +121,14 @@ async def test_exports_carry_them_without_mentions(database_url: str, tmp_path: 
 
 
 async def test_a_debate_without_them_is_for_and_against(database_url: str, tmp_path: Path) -> None:
-    whole = await hold(database_url, tmp_path / "out", "classic", stance_a=None, stance_b=None)
+    whole = await hold(
+        database_url,
+        tmp_path / "out",
+        "classic",
+        topic="Tea beats coffee",
+        stance_a=None,
+        stance_b=None,
+    )
     assert all(FOR_AND_AGAINST.search(text) for text in whole.sent("turn/"))
     assert not any(PAINTED.search(text) for text in whole.heard.values())
     assert [side["stance"] for side in whole.table("debates")[0]["sides"]] == [None, None]
@@ -164,6 +171,7 @@ async def test_discord_takes_them_as_options_and_in_the_form(on_discord: Discord
         assert not said.pings
         vote = await on_discord.ballot()
         assert "B: spaces" in vote.text
+        await discord_stage.voting(app)
         await on_discord.close()
         await discord_stage.ended(app)
 
@@ -181,6 +189,7 @@ async def test_slack_takes_them_as_text_and_in_the_form(on_slack: SlackStage) ->
         vote = await on_slack.ballot()
         assert "B: spaces" in vote.text
         assert "argues: spaces" in on_slack.root.text
+        await slack_stage.voting(app)
         assert "<!channel>" not in on_slack.root.text
         await on_slack.close()
         await slack_stage.ended(app)
@@ -198,3 +207,27 @@ async def test_a_drawn_topic_is_debated_with_its_stances(database_url: str, tmp_
         assert f"Motion: {topic.text}" in text
         assert ("whose stance is" in text) == bool(topic.stance_a)
     assert whole.table("debates")[0]["topic"] == topic.text
+
+
+LONG_A, LONG_B = "tabs 🟦 " * 25, "空格" * 100
+
+
+@pytest.mark.parametrize("kind", ["open", "private"])
+async def test_the_longest_stances_fit_on_discord(on_discord: DiscordStage, kind: str) -> None:
+    async with on_discord.process() as app:
+        asked = {"topic": TOPIC, "for": LONG_A, "against": LONG_B, "ballot": kind}
+        vote = await on_discord.vote(**asked)
+        assert "B: 空格空格" in vote.text
+        await discord_stage.voting(app)
+        await on_discord.close()
+        await discord_stage.ended(app)
+
+
+@pytest.mark.parametrize("kind", ["open", "private"])
+async def test_the_longest_stances_fit_on_slack(on_slack: SlackStage, kind: str) -> None:
+    async with on_slack.process() as app:
+        vote = await on_slack.vote(f'"{TOPIC}" for="{LONG_A}" against="{LONG_B}" ballot={kind}')
+        assert "B: 空格空格" in vote.text
+        await slack_stage.voting(app)
+        await on_slack.close()
+        await slack_stage.ended(app)

@@ -7,6 +7,7 @@ import pytest
 from engine.debate import Model
 from engine.errors import UsageError
 from engine.line.intake import Defaults, Order, complete
+from engine.line.mirror import exchange
 from engine.options import BUILT_IN, Options
 from tests.doubles.rehearsed import DEFAULTS
 
@@ -73,3 +74,12 @@ def test_an_operators_stances_are_dropped_with_the_topic() -> None:
     dropped, _ = complete(Order(**where, topic="Tea or coffee"), defaults, 1)
     assert dropped.stances == {}
     assert Model.parse("rehearsal/maple") in dropped.speakers or dropped.drawn
+
+
+def test_a_mirror_swaps_the_models_and_keeps_the_stances() -> None:
+    where = {"platform": "memory", "community": "club", "place": "lobby"}
+    order = Order(**where, topic="Tabs or spaces", stance_a="tabs", stance_b="spaces")
+    request, _ = complete(order, DEFAULTS, 1)
+    mirrored = exchange(request)
+    assert mirrored.stances == request.stances == {"A": "tabs", "B": "spaces"}
+    assert mirrored.sides == {"A": request.sides["B"], "B": request.sides["A"]}
