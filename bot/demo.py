@@ -31,6 +31,14 @@ from engine.votes.questions import vote_options
 
 STANCE_SECONDS = 2.0  # no one has to wait for absent people
 
+QUESTIONS = {
+    "en": "What should a small team decide first when it takes up a new tool?",
+    "de": "Was sollte ein kleines Team zuerst klären, wenn es ein neues Werkzeug einführt?",
+    "es": "¿Qué debería decidir primero un equipo pequeño al adoptar una herramienta nueva?",
+    "tr": "Küçük bir ekip yeni bir araca geçerken önce neye karar vermeli?",
+    "zh": "小团队采用新工具时，首先应该决定什么？",
+}
+
 
 async def run_demo(given: Mapping[str, Any]) -> None:
     """Hold a debate of rehearsal models in the terminal, and export it; `given` are the options.
@@ -76,7 +84,10 @@ def _order(given: Mapping[str, Any]) -> Order:
     language = check_language(order.language or "")
     known = built_in_topics()
     own = next((topic for topic in known if topic.speaks(language)), known[0])
-    return order.model_copy(update={"topic": order.topic or own.text})
+    usual = own.text
+    if find_format(order.format or "").question:
+        usual = QUESTIONS.get(language.split("-")[0], QUESTIONS["en"])
+    return order.model_copy(update={"topic": order.topic or usual})
 
 
 def _command(order: Order) -> dict[str, str]:

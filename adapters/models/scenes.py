@@ -67,9 +67,9 @@ class Scene:
 
     @property
     def stance(self) -> str:
-        """Whether this side argues `for` or `against`; numbered seats alternate."""
+        """Whether this side argues `for` or `against`; numbered seats sit at a `table`."""
         if self.side.isdigit():
-            return "for" if int(self.side) % 2 else "against"
+            return "table"
         return "against" if self.side == "B" else "for"
 
     @property

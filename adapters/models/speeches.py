@@ -58,9 +58,9 @@ def load_script(language: str, stance: str) -> Script:
 
 def _script(motion: str, side: dict[str, Any], phrases: Mapping[str, tuple[str, ...]]) -> Script:
     names = ("opening", "rebuttal", "unquoted", "assumptions", "synthesis", "decision")
-    lines = {name: tuple(side[name]) for name in names}
+    lines = {name: tuple(side.get(name, ())) for name in names}  # a table has no closing
     points = tuple(Point(p["title"], p["text"]) for p in side["points"])
-    premises = tuple(Point(p["title"], p["text"]) for p in side["premises"])
+    premises = tuple(Point(p["title"], p["text"]) for p in side.get("premises", ()))
     return Script(motion=motion, points=points, premises=premises, phrases=phrases, **lines)
 
 

@@ -6,8 +6,10 @@ that every chat shows are worded in engine/words/cards.py.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from engine.votes.questions import STANCES
-from engine.words.phrases import option_name
+from engine.words.phrases import NO_STANCES, option_name
 
 TOPIC = "Topic: {topic}"
 DRAFT = "{seat} · {round}"
@@ -45,7 +47,12 @@ STANCE_KEYS = "Keys: {options} · u = undo the last one · Enter = continue"
 KEY = "{key} = {option}"
 
 
-def hand_text(user: str, option: str, *, raised: bool) -> str:
-    """Return the line for a raised or lowered hand: a vote, a stance, or a withdrawal."""
+def hand_text(
+    user: str, option: str, names: Mapping[str, str] = NO_STANCES, *, raised: bool
+) -> str:
+    """Return the line for a raised or lowered hand: a vote, a stance, or a withdrawal.
+
+    `names` are those of agents who answered a question.
+    """
     template = (STOOD if option in STANCES else CAST) if raised else WITHDRAWN
-    return template.format(user=user, option=option_name(option))
+    return template.format(user=user, option=option_name(option, names))

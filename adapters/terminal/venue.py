@@ -21,7 +21,7 @@ from adapters.terminal import render, texts
 from adapters.terminal.record import Record, RecordEntry
 from adapters.terminal.stage import Stage
 from engine.errors import MessageGoneError, VenueError
-from engine.messages import MESSAGE, Message, Notice, TurnPost, VoteClosed
+from engine.messages import MESSAGE, Message, Notice, TurnPost, VoteClosed, VoteInvite
 from engine.ports import Draft, Listener, Part, Reactions, ReactionSeen, VenueLimits
 from engine.text import clean
 from engine.words.cards import card_of, plain_text
@@ -298,9 +298,9 @@ class TerminalVenue:
             case "edit":
                 self.note(texts.EDITED.format(reference=posted.reference))
             case "hold" | "drop":
-                self.note(
-                    texts.hand_text(entry.user, entry.options[0], raised=entry.kind == "hold")
-                )
+                asked, raised = _message(posted.body), entry.kind == "hold"
+                names = asked.names if isinstance(asked, VoteInvite) else {}
+                self.note(texts.hand_text(entry.user, entry.options[0], names, raised=raised))
 
     def _is_shown(self, place: str) -> bool:
         return self._thread is None or "/" not in place or place == self._thread

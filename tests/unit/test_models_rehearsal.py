@@ -357,3 +357,21 @@ def test_texts_have_the_length_asked(fewest: int, more: int) -> None:
 )
 def test_every_keyword_is_obeyed(schema: dict[str, Any], good: list[Any]) -> None:
     assert make(schema) in good
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_agents_at_a_table_take_no_side(language: str) -> None:
+    drafts = {
+        compose(scene(language, "draft", side), RehearsalOptions.of("maple")) for side in "123"
+    }
+    sides = {
+        compose(scene(language, "opening", side), RehearsalOptions.of("maple")) for side in "AB"
+    }
+    assert len(drafts) == 3
+    titles = {line.split("**")[1] for text in drafts for line in text.splitlines() if "**" in line}
+    argued = {line.split("**")[1] for text in sides for line in text.splitlines() if "**" in line}
+    assert not titles & argued
+    revised = compose(
+        scene(language, "revision-1", "1", opposing=drafts.pop()), RehearsalOptions.of("maple")
+    )
+    assert "\n---\n" in revised

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from adapters.terminal.texts import hand_text
 from adapters.terminal.votes import (
     Hand,
     Move,
@@ -172,3 +173,11 @@ async def test_keys_need_a_terminal() -> None:
     finally:
         os.close(read)
         os.close(write)
+
+
+def test_keys_and_votes_name_the_agents_who_answered() -> None:
+    names = {"1": "Practitioner", "2": "Sceptic"}
+    hint = key_hint(("1", "2", "tie", "weak"), names)
+    assert "1 = Practitioner · 2 = Sceptic · t = tie · w = none is good" in hint
+    assert hand_text("guest-1", "2", names, raised=True) == "guest-1 votes: Sceptic"
+    assert hand_text("guest-1", "A", raised=True) == "guest-1 votes: A"
