@@ -155,7 +155,7 @@ class Hall(ABC):
 
     @abstractmethod
     async def do(self, ballot: Booth, move: Move) -> Event | None:
-        """Let somebody act, and return the event that was told, where there is one."""
+        """Perform a person's act, and return the bot's event, if there is one."""
 
     @abstractmethod
     def holders(self, ballot: Booth, emoji: str) -> Iterable[str]:
@@ -163,7 +163,7 @@ class Hall(ABC):
 
     @abstractmethod
     def heard(self, at: float, event: Event | None) -> Telling:
-        """Say whether the bot was told of an act."""
+        """Return whether the bot received an act."""
 
     @abstractmethod
     def last_seen(self) -> float:

@@ -22,7 +22,7 @@ Vote = str | None
 
 
 class Telling(StrEnum):
-    """Whether the bot was told of an act: as it happened, later with its time, or never.
+    """How the bot received an act: as it happened, later with its time, or never.
 
     `unsure` is what was told in the moment in which the bot died or was cut off.
     """
@@ -34,7 +34,7 @@ class Telling(StrEnum):
 
 
 class Deed(NamedTuple):
-    """What somebody did to a ballot; `at` is in seconds since 1970.
+    """A person's act on a ballot; `at` is in seconds since 1970.
 
     `told_at` is when the bot had taken note of it, where the platform knows that.
     """
@@ -48,7 +48,7 @@ class Deed(NamedTuple):
 
 
 class Due(NamedTuple):
-    """What a vote has to be: any of `accepted`, of which the first is what was meant.
+    """The right results of a vote: any of `accepted`; the first is the intended one.
 
     `held` are the options held in the end, the newest first. `guess` is where the bot was away
     while somebody took the newest back and gave it again: nobody can see that from outside.
@@ -168,7 +168,7 @@ def _apart(act: Deed) -> bool:
 
 
 def _together(newest: Deed, other: Deed, course: Course) -> bool:
-    """Whether nobody but the platform can say which of two came later."""
+    """Whether only the platform knows which of two came later."""
     if newest.told is Telling.LIVE:
         return _apart(other) and course.leaves_open(other.at, newest.at)
     if other.told is Telling.LIVE:

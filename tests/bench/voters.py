@@ -15,7 +15,7 @@ LEAST_APART = 0.15  # seconds between two acts of one person: a hand moves no fa
 
 
 class Move(NamedTuple):
-    """What somebody does to a ballot, so many seconds after it was opened."""
+    """A person's act on a ballot, in seconds after its opening."""
 
     at: float
     user: str
@@ -24,7 +24,7 @@ class Move(NamedTuple):
 
 
 def draw_crowd(random: Random, people: Sequence[str], seconds: float) -> list[Move]:
-    """Return what people do within so many seconds, in order; each acts at least once."""
+    """Return people's acts within some seconds, in order; each person acts at least once."""
     moves: list[Move] = []
     for user in people:
         course = list(_draw_course(random))

@@ -57,7 +57,7 @@ class Bot(discord.Client):
         await self.tree.sync()
 
     async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
-        """Identify at once: nobody here counts identifications."""
+        """Identify at once: no limit is tested here."""
 
     async def on_resumed(self) -> None:
         self.resumed.set()
@@ -467,7 +467,7 @@ async def test_a_zombie_acknowledges_no_heartbeat(platform: DiscordServer, bot: 
 
 
 async def beaten(platform: DiscordServer, times: int) -> None:
-    """Wait for so many more heartbeats."""
+    """Wait for some more heartbeats."""
     goal = platform.gateway.heartbeats + times
     async with asyncio.timeout(10):
         while platform.gateway.heartbeats < goal:  # noqa: ASYNC110 - what is there is looked at

@@ -189,7 +189,7 @@ async def test_a_new_day_begins_at_midnight_utc(store: Store) -> None:
 
 
 async def test_a_resume_reserves_and_settles_on_its_own_day(store: Store) -> None:
-    """It was reserved, and given back, on the day of the start, which nobody looks at any more."""
+    """It was reserved, and released, on the day of the start, which no longer matters."""
     tomorrow = NOW + timedelta(days=1)
     r = await run(store, new_debate(reserved=1.0), ONE_DOLLAR)
     await r.call("turn/opening/A", cost=0.3)

@@ -35,7 +35,7 @@ class Send(NamedTuple):
 
 
 class Act(NamedTuple):
-    """What somebody does to a ballot: `+` an option or `-` it."""
+    """A person's act on a ballot: `+` an option or `-` it."""
 
     user: str
     sign: str
@@ -171,7 +171,7 @@ class Bot(ABC, Generic[P]):
         await self.back()
 
     async def die(self, points: int) -> None:
-        """Wait until it has died at so many points of its fate in all, and is back."""
+        """Wait until it has died at that many points in all, and is back."""
         await self._until(lambda: len(self.scene.met) >= points)
         await self.back()
 
@@ -190,7 +190,7 @@ class Bot(ABC, Generic[P]):
             await self.platform.until(lambda state: not state["hanging"], PATIENCE)
 
     async def die_at_votes(self) -> None:
-        """Have people vote: it dies at every vote that it is told of, and is away for others."""
+        """Have people vote: it dies at every vote that it receives, and misses others."""
         for group in self.voters.told.values():
             for act in self.voters.of(group):
                 met = len(self.scene.met)
@@ -222,7 +222,7 @@ class Bot(ABC, Generic[P]):
 
     @abstractmethod
     async def vote(self, act: Act) -> None:
-        """Let somebody act on the ballot."""
+        """Perform a person's act on the ballot."""
 
     @abstractmethod
     async def close(self) -> None:

@@ -72,7 +72,7 @@ class Fate:
             os.kill(os.getpid(), signal.SIGSTOP)
 
     def _let_writes_end(self) -> None:
-        """Wait for the write that is under way: frozen, it would keep everybody else out."""
+        """Wait for the write in progress: frozen, it would lock out all others."""
         with closing(sqlite3.connect(self._database, isolation_level=None)) as connection:
             connection.execute("BEGIN IMMEDIATE")
             connection.execute("ROLLBACK")
@@ -195,7 +195,7 @@ class SurvivingVenue(MemoryVenue):
         self._fate.meet("seed, stored")
 
     async def act(self, name: str, user: str, place: str, message: str, option: str) -> None:
-        """Let somebody `react` or `unreact`; the platform knows before anybody is told."""
+        """Let a person `react` or `unreact`; the platform stores it before it sends the event."""
         self._keep(name, user, place, message, option)
         self.voted += 1
         self._fate.meet(f"{name} {user} {option}, not told")

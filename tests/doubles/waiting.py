@@ -1,4 +1,4 @@
-"""Waiting for what is looked at, since it tells nobody of itself."""
+"""Waits by polling, for conditions without an event."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ def _key(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def add_debate(connection: Connection, debate: str, number: int, **ended: Any) -> None:
-    """Store a debate of which the thread did not take the second turn."""
+    """Store a debate whose second turn the thread refused."""
     plain = {
         **{"id": debate, "number": number, "platform": "chat", "community": "club"},
         **{"place": "lobby", "starter": 2, "reason": "", "format": "classic", "language": "en"},
