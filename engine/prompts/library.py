@@ -76,6 +76,7 @@ class Prompts:
     def __init__(self, texts: Mapping[str, str]) -> None:
         self.texts = dict(texts)
         self._parts: dict[tuple[str, ...], Prompts] = {}
+        self._data: dict[tuple[str, type[BaseModel]], Any] = {}
 
     @cached_property
     def digest(self) -> str:
@@ -108,7 +109,16 @@ class Prompts:
                     _compile(text)
 
     def data(self, name: str, shape: type[D]) -> D:
-        """Return a data file such as `team/personalities`. Raises SettingsError for a wrong one."""
+        """Return a data file such as `team/personalities`, read once; do not change the value.
+
+        Raises SettingsError for a wrong one.
+        """
+        if (name, shape) not in self._data:
+            self._data[name, shape] = self._read_data(name, shape)
+        known: D = self._data[name, shape]
+        return known
+
+    def _read_data(self, name: str, shape: type[D]) -> D:
         try:
             return shape.model_validate(tomllib.loads(self.texts[name + DATA]))
         except (tomllib.TOMLDecodeError, ValidationError) as error:
