@@ -20,8 +20,8 @@ def vote_answer(heard: object) -> str:
     match heard:
         case Heard(outcome="stored" | "duplicate", option=None):
             return WITHDRAWN
-        case Heard(outcome="stored" | "duplicate", option=str(option)):
-            return VOTED.format(option=option_name(option))
+        case Heard(outcome="stored" | "duplicate", option=str(option), name=name):
+            return VOTED.format(option=name or option_name(option))
         case Heard(outcome="closed"):
             return CLOSED
         case Heard(outcome="forgotten"):

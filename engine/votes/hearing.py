@@ -47,11 +47,13 @@ log = structlog.get_logger(__name__)
 class Heard(Value):
     """The outcome of an event; after a button press, `option` is the person's current choice.
 
+    `name` is that of the agent whose answer was chosen, where agents have names.
     "noted" is an event that is not an answer, "unknown" one that belongs to no debate.
     """
 
     outcome: Outcome | Literal["noted"]
     option: str | None = None
+    name: str = ""
 
 
 @dataclass(slots=True)
@@ -137,7 +139,15 @@ class Hearing:
                 received_at=self.clock.now(),
             )
         )
-        return Heard(outcome=found.outcome, option=found.option)
+        name = await self._name_of(pressed, found.option or "")
+        return Heard(outcome=found.outcome, option=found.option, name=name)
+
+    async def _name_of(self, pressed: ButtonPressed, option: str) -> str:
+        """Return the name of the agent that an option stands for; empty for any other option."""
+        target = await self._find(pressed.place, pressed.message) if option.isdigit() else None
+        if target is None:
+            return ""
+        return (await self.store.debates.get(target.debate)).setup.called.get(option, "")
 
     async def _intervene(
         self,

@@ -292,3 +292,15 @@ async def test_a_private_vote_is_by_button_and_for_the_voters_eyes(
         reveal = await stage.close()
     assert counted(reveal) == NONE | {"B": 1, "tie": 1}
     assert custom_ids(ballot) == []
+
+
+async def test_a_private_vote_on_answers_is_told_with_the_agents_name(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    async with stage.process():
+        ballot = await stage.vote(format="roundtable", ballot="private")
+        assert "Which final answer is best?" in ballot.embeds[0]["description"]
+        buttons = [one["label"] for row in ballot.components for one in row["components"]]
+        assert buttons[:3] == ["Practitioner", "Sceptic", "Historian"]
+        asked = await discord.press("ben", ballot, custom_ids(ballot)[1]).finished()
+        assert "Vote recorded: Sceptic." in asked.text
