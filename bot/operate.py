@@ -28,7 +28,7 @@ from engine.errors import NotFoundError, RostrumError, StoppedError, UsageError
 from engine.floor.keeper import LEASE_SECONDS
 from engine.judging import Question
 from engine.line.intake import check_prices
-from engine.line.replacing import replace_models, tell_replaced
+from engine.line.replacing import replace_models, replaced_post
 from engine.ports import utc_now
 from engine.store import DeliveryState
 from engine.text import clean, headline
@@ -110,7 +110,7 @@ async def resume_debate(debate_id: str, replaced: tuple[str, ...] = ()) -> None:
         finally:
             await models.aclose()
         check_prices(setup.prices, caps)
-        posts = [tell_replaced(setup)] if changes else []
+        posts = [replaced_post(setup)] if changes else []
         await store.debates.requeue(debate.id, caps, utc_now(), setup, posts)
     print(f"Debate {debate.code} is queued. In a terminal: rostrum debate --resume {debate.code}")
 

@@ -203,7 +203,7 @@ class TurnLabel(Value):
 class Persuasion(Value):
     """How many people moved towards each contender, of those who took a stance twice.
 
-    `winner` is the contender that more people moved towards, "tie", or None when nobody took
+    `winner` is the contender that more people moved towards, "tie", or None if no one took
     a stance twice.
     """
 

@@ -182,7 +182,7 @@ def _cut_off(connection: Connection, person: int) -> None:
 
 
 def _let_return(connection: Connection, platform: str, user: str, now: datetime) -> bool:
-    """Delete a tombstone and add the person anew; False if there is none."""
+    """Delete a tombstone and add the person again; False if there is none."""
     key = find_key(connection)
     if key is None or not connection.run(UNBURY, digest=_digest(key, platform, user)):
         return False

@@ -60,7 +60,7 @@ async def migrated() -> list[str]:
 
 
 def main() -> None:
-    """Write the script anew."""
+    """Write the script again."""
     from adapters.storage.migrate import newest
 
     text = HEAD.format(newest()) + "".join(made + END for made in asyncio.run(migrated()))

@@ -43,6 +43,8 @@ _CLOSERS = {
     "'": "'’",
 }
 _QUOTES = frozenset("".join(_CLOSERS) + "".join(_CLOSERS.values()))
+_ESCAPED = re.compile(r"\\([{}])".format("".join(_QUOTES)))
+_BARE = re.compile(r"\S+")
 _OPTION = re.compile(r"(\w[\w-]*)=(.*)", re.DOTALL)
 
 
@@ -64,29 +66,17 @@ def split_words(text: str) -> list[Word]:
     word; a backslash escapes it. Raises UsageError for an unclosed one.
     """
     words, position = [], 0
-    while (position := _past_spaces(text, position)) < len(text):
-        end = _end_of_bare(text, position)
+    while bare := _BARE.search(text, position):
+        position, end = bare.span()
         head = _OPTION.match(text, position, end)
         start = head.start(2) if head else position
         quoted = start < len(text) and text[start] in _CLOSERS
         if quoted:
             end = _closing(text, start) + 1
-        said = _unescape(text[start + 1 : end - 1]) if quoted else text[start:end]
+        said = _ESCAPED.sub(r"\1", text[start + 1 : end - 1]) if quoted else text[start:end]
         words.append(Word(head[1].casefold() if head else "", said, quoted))
         position = end
     return words
-
-
-def _past_spaces(text: str, position: int) -> int:
-    while position < len(text) and text[position].isspace():
-        position += 1
-    return position
-
-
-def _end_of_bare(text: str, position: int) -> int:
-    while position < len(text) and not text[position].isspace():
-        position += 1
-    return position
 
 
 def _closing(text: str, start: int) -> int:
@@ -106,10 +96,6 @@ def _closing(text: str, start: int) -> int:
         f"The quotation mark before “{headline(text[start + 1 :], 30)}” is not closed; close it "
         "and put a space after it."
     )
-
-
-def _unescape(text: str) -> str:
-    return re.sub(r"\\([{}])".format("".join(_QUOTES)), r"\1", text)
 
 
 # --- arguments ---------------------------------------------------------------------------

@@ -27,7 +27,7 @@ async def replace_models(setup: Setup, changes: Sequence[Replacement], models: M
     return setup.model_copy(update={"prices": setup.prices | found})
 
 
-def tell_replaced(setup: Setup) -> Post:
+def replaced_post(setup: Setup) -> Post:
     """Return the notice for the thread, which names no model before the reveal."""
     return Post(key=f"replaced/{len(setup.replaced)}", message=Notice(text=REPLACED))
 

@@ -33,7 +33,7 @@ from engine.jury.plan import attendance
 from engine.line.estimate import estimate
 from engine.line.intake import Defaults, Order, check_prices, complete, freeze
 from engine.line.mirror import add_up, check_mirrored, exchange
-from engine.line.replacing import replace_models, tell_replaced
+from engine.line.replacing import replace_models, replaced_post
 from engine.messages import Announcement, Estimate
 from engine.ports import Clock, Dispatcher, Inbound, Models
 from engine.prompts.library import Prompts
@@ -177,7 +177,7 @@ class Service:
         if ended:
             setup = await replace_models(debate.setup, changes, self.models)
             check_prices(setup.prices, caps)
-            posts = [tell_replaced(setup)] if changes else []
+            posts = [replaced_post(setup)] if changes else []
             now = self.clock.now()
             debate = await self.store.debates.requeue(debate.id, caps, now, setup, posts)
         if debate.status.live:
