@@ -68,6 +68,7 @@ def defaults_of(settings: Settings) -> Defaults:
         models=settings.models,
         jurors=settings.jurors,
         own_judges=settings.default_judges,
+        seats=settings.default_seats,
         sides={side: model for side, model in sides.items() if model is not None},
         sampling=settings.sampling.roles(),
         limits=settings.limits(),

@@ -162,15 +162,24 @@ def _spoken(speaker: Speaker, lead: str, points: list[Point]) -> str:
     """Return a speech for a seat's duty: ask, answer, sum up or close."""
     scene, script = speaker.scene, speaker.script
     if scene.duty == "ask":
-        questions = [speaker.line((text,)) for text in script.phrases["questions"][:3]]
+        asked = _turned(script.phrases["questions"], scene)[:3]
+        questions = [speaker.line((text,)) for text in asked]
         return "\n".join(f"{i}. {question}" for i, question in enumerate(questions, 1))
     if scene.duty == "answer":
-        return "\n\n".join([*(speaker.line((t,)) for t in script.phrases["answers"])])
+        answers = _turned(script.phrases["answers"], scene)
+        return "\n\n".join(speaker.line((text,)) for text in answers)
     if scene.duty == "summary":
         return f"{speaker.phrase('summary')}\n\n{speaker.phrase('reason')}"
     if scene.closing:
         return f"{speaker.line(script.synthesis)}\n\n{speaker.line(script.decision)}"
     return _numbered(lead, points, speaker)
+
+
+def _turned(texts: tuple[str, ...], scene: Scene) -> tuple[str, ...]:
+    """Return texts beginning with another one in each exchange."""
+    digits = re.sub(r"\D", "", scene.round)[:2]
+    start = (int(digits or 1) - 1) % len(texts)
+    return texts[start:] + texts[:start]
 
 
 def _body(speaker: Speaker) -> tuple[str, list[Point]]:

@@ -149,6 +149,17 @@ def _prices(value: Any) -> dict[str, Price]:
     return prices
 
 
+def _seats(value: Any) -> dict[str, Model]:
+    if isinstance(value, dict):
+        pairs = [(str(seat), model) for seat, model in value.items()]
+    else:
+        split = [item.partition("=") for item in str(value).split(",") if item.strip()]
+        if not all(equals and seat.strip() for seat, equals, _ in split):
+            raise ValueError("must be a list such as A2=online/x,B4=local/y")
+        pairs = [(seat, model) for seat, _, model in split]
+    return {seat.strip().upper(): _model(model) for seat, model in pairs}
+
+
 Folded = BeforeValidator(_fold)
 Cap = BeforeValidator(_cap)
 Address = Annotated[str, AfterValidator(_address)]
@@ -159,6 +170,7 @@ DatabaseUrl = Annotated[SecretStr, AfterValidator(_database)]
 OneModel = Annotated[Model, BeforeValidator(_model)]
 Roster = Annotated[tuple[Model, ...], BeforeValidator(_roster)]
 Prices = Annotated[dict[str, Price], BeforeValidator(_prices)]
+Seats = Annotated[dict[str, Model], BeforeValidator(_seats)]
 Usd = Annotated[Annotated[float, Field(ge=0, allow_inf_nan=False)] | None, Cap]
 Count = Annotated[Annotated[int, Field(ge=0)] | None, Cap]
 Port = Annotated[int, Field(ge=0, le=65535)]

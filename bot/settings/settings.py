@@ -43,6 +43,7 @@ from bot.settings.sections import (
     PrivacySettings,
     Roster,
     SamplingSettings,
+    Seats,
     SlackSettings,
 )
 from bot.settings.sources import (
@@ -105,6 +106,7 @@ class Settings(BaseSettings):
     default_a: OneModel | None = None
     default_b: OneModel | None = None
     default_judges: Roster = ()
+    default_seats: Seats = {}
     default_format: FormatName = "classic"
     default_language: Language = "en"
     default_length: Annotated[Length, Folded] = Length.NORMAL
@@ -348,6 +350,7 @@ def _named_models(settings: Settings) -> Iterator[tuple[str, Model]]:
         ("default_a", (settings.default_a,)),
         ("default_b", (settings.default_b,)),
         ("default_judges", settings.default_judges),
+        ("default_seats", settings.default_seats.values()),
         ("prices", map(Model.parse, settings.prices)),
     ):
         yield from ((name, model) for model in models if model)

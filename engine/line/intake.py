@@ -73,13 +73,15 @@ class Defaults(Options):
     """An installation's or a community's defaults for debates.
 
     `models` can debate and `jurors` judge; `sides` are fixed instead of drawn. `own_judges` judge
-    where a format has judges of its own; none: a juror does. Without a `rubric`
-    jurors score by the format's own. `topics` are those to offer and to draw from.
+    where a format has judges of its own (none: a juror does), and `seats` are models of single
+    seats. Without a `rubric` jurors score by the format's own. `topics` are those to offer and to
+    draw from.
     """
 
     models: tuple[Model, ...]
     jurors: tuple[Model, ...]
     own_judges: tuple[Model, ...] = ()
+    seats: Mapping[str, Model] = {}
     topics: tuple[Topic, ...] = Field(default_factory=built_in_topics)
     sides: Mapping[str, Model] = {}
     sampling: Mapping[str, Sampling]
@@ -121,7 +123,8 @@ def complete(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Form
         )
     roles = script.roles(own)
     sides, drawn = _seat_contenders(roles, order.models, defaults, seed)
-    seats = {seat: model for seat, model in order.models.items() if seat in roles.seats}
+    models = {**defaults.seats, **order.models}
+    seats = {seat: model for seat, model in models.items() if seat in roles.seats}
     settled = {
         "topic": _check_topic(options.topic or ""),
         "conditions": _clean("conditions", options.conditions or ""),

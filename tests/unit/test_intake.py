@@ -182,6 +182,14 @@ def test_as_many_judges_sit_as_are_named_and_otherwise_the_operators() -> None:
     assert ask(order(format="team", judges=MODELS[:1]), several).judges == MODELS[:1]
 
 
+def test_single_seats_may_have_models_of_their_own_by_setting() -> None:
+    seated = defaults(seats={"A2": MODELS[2], "B4": MODELS[0]}, limits={"team": {}})
+    assert ask(order(format="team"), seated).seats == {"A2": MODELS[2], "B4": MODELS[0]}
+    own = ask(order(format="team", models={"A2": MODELS[1]}), seated)
+    assert own.seats == {"A2": MODELS[1], "B4": MODELS[0]}
+    assert ask(order(format="classic"), seated).seats == {}
+
+
 @given(st.text(min_size=1, max_size=200))
 def test_a_topic_of_any_characters_is_kept_as_clean_text(topic: str) -> None:
     try:

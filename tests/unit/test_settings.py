@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from pydantic import ValidationError
 
 from bot.settings.settings import Settings, load_settings
 from engine.debate import Model, PanelMode, Price, Sampling, Scores, TurnOrder
@@ -51,6 +52,16 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
 
 
 # --- defaults --------------------------------------------------------------------------
+
+
+def test_seats_are_read_as_a_list_of_pairs() -> None:
+    seats = Settings(default_seats="A2=rehearsal/oak, b4=rehearsal/elm").default_seats
+    assert {seat: model.ref for seat, model in seats.items()} == {
+        "A2": "rehearsal/oak",
+        "B4": "rehearsal/elm",
+    }
+    with pytest.raises(ValidationError, match="must be a list such as A2=online/x"):
+        Settings(default_seats="rehearsal/oak")
 
 
 def test_without_any_setting_everything_runs_on_rehearsal_models(place: Place) -> None:

@@ -83,6 +83,7 @@ class Judge:
         self._given: list[Score] = []
         self._summaries: dict[str, str] = {}
         self._choices: list[str] = []
+        self._said: set[tuple[str, str]] = set()
         self._stages: Counter[str] = Counter()
 
     def score(self, turn: Turn, stage: str, duty: str) -> None:
@@ -104,8 +105,19 @@ class Judge:
     ) -> None:
         """Remember a captain's choice for after the vote, and what the chosen seat had noted."""
         told = {"captain": "chose", "precedence": "had to send", "fallback": "fell back to"}[how]
-        noted = f" {chosen} had noted: “{' '.join(note.split())}”" if note else ""
-        self._choices.append(f"- {where}: {side} {told} {chosen}. {direction}".rstrip() + noted)
+        parts = [f"- {where}: {side} {told} {chosen}."]
+        note = " ".join(note.split())
+        if direction and self._is_new(side, direction):
+            parts.append(direction)
+        if note and self._is_new(chosen, note):
+            parts.append(f"{chosen} had noted: “{note}”")
+        self._choices.append(" ".join(parts))
+
+    def _is_new(self, who: str, text: str) -> bool:
+        """Tell whether a text was not shown before: nobody wants to read it twice."""
+        known = (who, text) in self._said and self._floor.version > 1
+        self._said.add((who, text))
+        return not known
 
     async def conclude(self) -> None:
         """Count up, have the whole reviewed, and keep everything for after the vote."""
