@@ -7,9 +7,9 @@ from pathlib import Path
 
 from bot.reading import read_store
 from bot.settings.settings import load_store_settings
+from engine.dataset.page import read_page
+from engine.dataset.page_rendering import write_html, write_markdown
 from engine.errors import UsageError
-from engine.report.page import read_page
-from engine.report.rendering import write_html, write_markdown
 
 WRITTEN = "Wrote {paths}."
 SO_FAR = "{sealed} The page has the debate so far."

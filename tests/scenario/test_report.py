@@ -6,10 +6,10 @@ from html.parser import HTMLParser
 
 import pytest
 
+from engine.dataset.page import Page, lay_out, read_page, tell_ballot
+from engine.dataset.page_rendering import inline, quoted, to_html, write_html, write_markdown
 from engine.debate import Status, Turn
 from engine.judging import Ballot
-from engine.report.page import Page, lay_out, read_page, tell_ballot
-from engine.report.rendering import inline, quoted, to_html, write_html, write_markdown
 from tests.doubles.archive import make_ballot, make_debate, make_invalid_ballot, make_turn
 from tests.scenario.conftest import DEFAULTS, SUMMARY, Running
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, StrictUndefined, Template
 
-from engine.report.page import Page
+from engine.dataset.page import Page
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

@@ -1,1 +1,0 @@
-"""A whole debate as a page to read, print or publish."""
