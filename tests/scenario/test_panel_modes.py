@@ -90,7 +90,7 @@ async def test_the_card_says_who_will_read_and_so_many_do(
     debate = await line.ended(started.debate.id)
     assert len(stage.jurors_asked) == calls
     expected = {PanelMode.ADAPTIVE: 4, PanelMode.STRICT: 8}.get(mode, calls)
-    assert started.estimate.calls == 8 + expected
+    assert started.estimate.calls == 8 + expected + 1  # eight turns, the ballots, the summary
     announced = meant(line, Announcement)
     assert said in plain(announced, "x·1/1")
     record = await line.record(debate.id)
