@@ -95,5 +95,5 @@ async def test_people_choose_among_all_agents(chat: Chat) -> None:
         await chat.react("ben", ballot.id, "4")
         await voting(app)
         reveal = await close(chat)
-        assert "4 1" in reveal
-        assert "People chose 4" in reveal.replace("*", "")
+        assert "Economist 1" in reveal
+        assert "People chose Economist" in reveal.replace("*", "")
