@@ -89,7 +89,10 @@ def veil_growing(text: str, names: Iterable[str]) -> str:
 
 
 def read_growing(text: str, schema: AnswerSchema) -> str:
-    """Return the texts of an unfinished JSON object: a line for each under a key of the schema."""
+    """Return the texts of an unfinished JSON object: a line for each under a key of the schema.
+
+    A choice from a list is a code of the format, no text for people, and is left out.
+    """
     try:
         value = _OBJECT.validate_json(
             text[max(0, text.find("{")) :], experimental_allow_partial="trailing-strings"
@@ -113,7 +116,8 @@ def _texts(value: JsonValue, asked: frozenset[str]) -> Iterator[str]:
 
 def _keys(schema: Any) -> Iterator[str]:
     if isinstance(schema, dict):
-        yield from schema.get("properties", ())
+        fields = schema.get("properties", {})
+        yield from (name for name, field in fields.items() if "enum" not in field)
     for part in schema.values() if isinstance(schema, dict) else schema:
         if isinstance(part, dict | list):
             yield from _keys(part)

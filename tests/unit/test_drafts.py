@@ -52,11 +52,15 @@ SCHEMA = AnswerSchema(
     {
         "type": "object",
         "properties": {
-            "arguments": {"type": "array", "items": {"properties": {"claim": {}, "grounds": {}}}}
+            "arguments": {"type": "array", "items": {"properties": {"claim": {}, "grounds": {}}}},
+            "decision": {"type": "string", "enum": ["maintains", "gives_up"]},
         },
     },
 )
-ANSWER = '{"note": "mine", "arguments": [{"claim": "Tea lasts.", "grounds": "It \\"does\\"."}]}'
+ANSWER = (
+    '{"note": "mine", "arguments": [{"claim": "Tea lasts.", "grounds": "It \\"does\\"."}],'
+    ' "decision": "maintains"}'
+)
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ BROKEN = {
         "repeats the topic of line 1",
     ),
     ("a.toml", '[[topics]]\ntext="Tea"\n[[topics]]\ntext=7'): (3, "text is not a text"),
-    ("a.toml", 'topics = "Tea"'): (1, "must be a table [[topics]]"),
+    ("a.toml", 'topics = "Tea"'): (1, "only tables [[topics]] may be here"),
     ("a.yaml", "- Tea\n- text: Tabs\n  for: [a, b]\n"): (2, "for is not a text"),
     ("a.yaml", "- Tea\n- 'Tabs\n"): (3, "not valid YAML"),
     ("a.yaml", "- Tea\n- text: Tabs\n  language: Klingonisch\n"): (2, "language"),
