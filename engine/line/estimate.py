@@ -160,10 +160,10 @@ class Share:
 
 
 class Outline(NamedTuple):
-    """A script's demand on each participant, and the tokens of all public turns."""
+    """A script's demand on each participant, and the tokens of what the panel reads."""
 
     shares: Mapping[str, Share]
-    spoken: int
+    judged: int
 
 
 @dataclass(slots=True)
@@ -173,7 +173,6 @@ class DryDesk:
     setup: Setup
     shares: dict[str, Share] = field(default_factory=dict)
     calls: int = 0
-    spoken: int = 0
 
     async def room(self) -> None:
         """Never wait."""
@@ -203,9 +202,7 @@ class DryDesk:
         return Reply(text=text, finish="stop", model=model.ref)
 
     async def publish(self, turn: Turn, compose: Callable[[], Post]) -> None:
-        """Count the turn as read by jurors; nothing is posted."""
-        manner = manner_of(self.setup.request.model_of(turn.seat))
-        self.spoken += manner.tokens(manner.size(turn.text))
+        """Post nothing."""
 
     async def keep(self, note: Note) -> None:
         """Keep nothing."""
@@ -247,7 +244,7 @@ async def estimate(
         share = outline.shares.get(name, Share())
         read = share.tokens_in(setup.request, manner_of(model))
         bill.add(model, share.calls, read, share.tokens_out, share.most_out)
-    reading = outline.spoken + JURY_PROMPT_TOKENS
+    reading = outline.judged + JURY_PROMPT_TOKENS
     seats = attendance(setup.panel)
     jurors, most = setup.panel.readers[: seats.most], setup.sampling["juror"].max_tokens
     readings = 2 if setup.panel.audit else seats.readings
@@ -287,11 +284,21 @@ async def _outline(setup: Setup, script: Format, prompts: Prompts) -> Outline:
     known = _outlines.get(key)
     if known is None:
         desk = DryDesk(dry)
-        await script.run(Floor(dry, prompts, desk, script.turns(dry.request)))
+        floor = Floor(dry, prompts, desk, script.turns(dry.request))
+        await script.run(floor)
+        judged = script.judged(floor.turns, floor.version)
         if len(_outlines) >= MOST_OUTLINES:
             _outlines.clear()
-        known = _outlines[key] = Outline(desk.shares, desk.spoken)
+        known = _outlines[key] = Outline(
+            desk.shares, sum(_tokens_of(turn, dry.request) for turn in judged)
+        )
     return known
+
+
+def _tokens_of(turn: Turn, request: Request) -> int:
+    """Return the expected tokens of a turn as its speaker writes."""
+    manner = manner_of(request.model_of(turn.seat))
+    return manner.tokens(manner.size(turn.text))
 
 
 def _cast(request: Request) -> dict[str, Model]:
