@@ -11,7 +11,7 @@ import orjson
 from adapters.models.answers import CAPPED, read_answer
 from adapters.models.attempts import RetryPolicy, persist
 from adapters.models.backends import Backend
-from adapters.models.connection import Connection, Response
+from adapters.models.connection import ConnectionPool, HttpResponse
 from adapters.models.events import Completion
 from adapters.models.faults import broken_fault, complaint, status_fault
 from adapters.models.habits import Habits, request_body, streams
@@ -37,7 +37,7 @@ class HttpModels:
     ) -> None:
         self.backends = dict(backends)
         self.policy = policy
-        self.connection = Connection(sum(b.max_concurrency for b in backends.values()) + 8)
+        self.connection = ConnectionPool(sum(b.max_concurrency for b in backends.values()) + 8)
         self.prices = PriceBook(prices, self.connection)
         self._gates: dict[str, Gate] = {}
         self._habits: dict[str, Habits] = {}
@@ -127,7 +127,7 @@ class Exchange:
 
     async def _stream(
         self, habits: Habits, hear: Callable[[str, str], None]
-    ) -> Response | CallFault:
+    ) -> HttpResponse | CallFault:
         """Make a streamed try, and return it as a whole response."""
         completion = Completion(self._call.model.name, hear)
         response = await self._models.connection.stream(
@@ -146,7 +146,7 @@ class Exchange:
             body["usage"] = {"include": True}
         return orjson.dumps(body)
 
-    def _judge(self, response: Response | CallFault, habits: Habits) -> Outcome:
+    def _judge(self, response: HttpResponse | CallFault, habits: Habits) -> Outcome:
         if isinstance(response, CallFault):
             return response
         secret = self._backend.secret

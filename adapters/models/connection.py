@@ -1,7 +1,7 @@
 """HTTP to backends; the only place.
 
 ```
-Connection            made on first use
+ConnectionPool        made on first use
 ├── aiohttp session   the pool for every request
 └── SDK clients       one a backend (with_options): headers and key
 ```
@@ -48,7 +48,7 @@ MOST_BYTES = 16_000_000  # of a response that is not a stream
 _EVENTS = "text/event-stream"
 
 
-class Response(NamedTuple):
+class HttpResponse(NamedTuple):
     """A response: status, a refusal's headers (lower case) and the whole body."""
 
     status: int
@@ -79,7 +79,7 @@ class Endpoint(NamedTuple):
         )
 
 
-class Connection:
+class ConnectionPool:
     """The shared pool of at most `pool` connections."""
 
     def __init__(self, pool: int) -> None:
@@ -101,10 +101,10 @@ class Connection:
                     self._loading = asyncio.create_task(self._load_sdk(), name="SDK")
         return self._session
 
-    async def post(self, backend: Backend, path: str, content: bytes) -> Response | CallFault:
+    async def post(self, backend: Backend, path: str, content: bytes) -> HttpResponse | CallFault:
         """Send a JSON body within the backend's deadline; every failure is a value."""
 
-        async def ask(endpoint: Endpoint) -> Response | CallFault:
+        async def ask(endpoint: Endpoint) -> HttpResponse | CallFault:
             async with endpoint.ask(path, content) as raw:
                 return await _whole(raw)
 
@@ -112,23 +112,23 @@ class Connection:
 
     async def stream(
         self, backend: Backend, path: str, content: bytes, take: Callable[[bytes], bool]
-    ) -> Response | CallFault:
+    ) -> HttpResponse | CallFault:
         """Post a JSON body, and pass an event stream to `take` as it arrives.
 
         It is read until `take` returns False or it ends, and has no content then; any other
         response is returned whole, without `take`. A stream that breaks off is a Fault.
         """
 
-        async def ask(endpoint: Endpoint) -> Response | CallFault:
+        async def ask(endpoint: Endpoint) -> HttpResponse | CallFault:
             async with endpoint.ask(path, content) as raw:
                 return await _taken(raw, take)
 
         return await self._exchange(backend, backend.timeout_s, ask)
 
-    async def get(self, backend: Backend, path: str, timeout_s: float) -> Response | CallFault:
+    async def get(self, backend: Backend, path: str, timeout_s: float) -> HttpResponse | CallFault:
         """Get a page within `timeout_s`; every failure is a value."""
 
-        async def ask(endpoint: Endpoint) -> Response | CallFault:
+        async def ask(endpoint: Endpoint) -> HttpResponse | CallFault:
             async with endpoint.ask(path) as raw:
                 return await _whole(raw)
 
@@ -152,8 +152,8 @@ class Connection:
         self,
         backend: Backend,
         deadline_s: float,
-        ask: Callable[[Endpoint], Awaitable[Response | CallFault]],
-    ) -> Response | CallFault:
+        ask: Callable[[Endpoint], Awaitable[HttpResponse | CallFault]],
+    ) -> HttpResponse | CallFault:
         endpoint = await self._endpoint(backend)
         if isinstance(endpoint, CallFault):
             return endpoint
@@ -183,23 +183,23 @@ class Connection:
         self._endpoints.clear()
 
 
-async def _whole(raw: ClientResponse) -> Response | CallFault:
+async def _whole(raw: ClientResponse) -> HttpResponse | CallFault:
     pieces, size = [], 0
     async for piece in raw.content.iter_any():
         pieces.append(piece)
         size += len(piece)
         if size > MOST_BYTES:
             return endless_fault(MOST_BYTES)
-    return Response(raw.status, _headers(raw), b"".join(pieces))
+    return HttpResponse(raw.status, _headers(raw), b"".join(pieces))
 
 
-async def _taken(raw: ClientResponse, take: Callable[[bytes], bool]) -> Response | CallFault:
+async def _taken(raw: ClientResponse, take: Callable[[bytes], bool]) -> HttpResponse | CallFault:
     if not raw.headers.get("content-type", "").startswith(_EVENTS):
         return await _whole(raw)
     async for piece in raw.content.iter_any():
         if not take(piece):
             break
-    return Response(raw.status, _headers(raw), b"")
+    return HttpResponse(raw.status, _headers(raw), b"")
 
 
 def _headers(raw: ClientResponse) -> dict[str, str]:

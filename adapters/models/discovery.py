@@ -7,7 +7,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, NamedTuple
 
 from adapters.models.backends import PRESETS, Backend
-from adapters.models.connection import Connection
+from adapters.models.connection import ConnectionPool
 from adapters.models.faults import status_fault
 from adapters.models.outcomes import CallFault
 from adapters.models.prices import model_entries
@@ -60,7 +60,7 @@ def is_listed(name: str, listed: Collection[str]) -> bool:
 
 async def probe(backend: Backend, timeout_s: float = PROBE_S) -> list[str]:
     """Return a backend's models. Raises ModelError that says what to do."""
-    connection = Connection(1)
+    connection = ConnectionPool(1)
     try:
         found = await connection.get(backend, "/models", timeout_s)
     finally:

@@ -14,7 +14,7 @@ import orjson
 
 from adapters.models.backends import Backend
 from adapters.models.bundled import STEP, bundled_price
-from adapters.models.connection import Connection, Response
+from adapters.models.connection import ConnectionPool, HttpResponse
 from adapters.models.decoding import decode
 from engine.debate import Model, Origin, Price
 
@@ -25,7 +25,7 @@ FORGET_FAILURE_S = 60.0
 class PriceBook:
     """Prices of every backend; a backend's list is fetched once, after failures again later."""
 
-    def __init__(self, table: Mapping[str, Price], connection: Connection) -> None:
+    def __init__(self, table: Mapping[str, Price], connection: ConnectionPool) -> None:
         set_here = {"origin": Origin.SETTINGS}
         self._table = {
             name.strip().lower(): price.model_copy(update=set_here) for name, price in table.items()
@@ -66,7 +66,7 @@ class PriceBook:
             if monotonic() - self._failed_at.get(backend.name, -1e9) < FORGET_FAILURE_S:
                 return {}
             response = await self._connection.get(backend, "/models", FETCH_S)
-            if not isinstance(response, Response) or response.status != 200:
+            if not isinstance(response, HttpResponse) or response.status != 200:
                 self._failed_at[backend.name] = monotonic()
                 return {}
             return self._lists.setdefault(backend.name, read_prices(response.content))

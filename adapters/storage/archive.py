@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from adapters.storage.connection import Connection
+from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from adapters.storage.debates import SELECT, to_debate
 from adapters.storage.findings import read_findings
@@ -21,11 +21,11 @@ from adapters.storage.vote_log import read_log
 from engine.debate import Debate, Turn
 from engine.judging import REVEALED, Question, Verdict, VoteEvent
 from engine.ports import Reply
-from engine.store import Answer, CallRecord, DebateRecord, ExportFilter
+from engine.store import CallRecord, DebateRecord, ExportFilter, StandingAnswer
 from engine.votes.labels import revised_votes, turn_labels
 from engine.votes.tally import count
 
-ANSWER = itemgetter(*Answer._fields)
+ANSWER = itemgetter(*StandingAnswer._fields)
 BY_QUESTION = attrgetter("question", "person")
 # The parts of a filter that SQL can check; only the votes themselves say which were gold.
 ENDED = "status IN ('closed', 'partial', 'cancelled', 'failed')"
@@ -87,7 +87,7 @@ class ArchiveTable:
             return int(connection.value(SIZE.format(_conditions(where)), **_values(where)))
 
 
-def _records(connection: Connection, where: ExportFilter) -> Iterator[DebateRecord]:
+def _records(connection: SqlConnection, where: ExportFilter) -> Iterator[DebateRecord]:
     query, values, last = CHUNK.format(_conditions(where)), _values(where), ""
     hidden = hidden_people(connection)
     while chunk := connection.rows(query, last=last, **values):
@@ -112,7 +112,7 @@ def _meets_quorum(record: DebateRecord) -> bool:
 
 
 def _complete(
-    connection: Connection, chunk: Sequence[Debate], hidden: frozenset[int]
+    connection: SqlConnection, chunk: Sequence[Debate], hidden: frozenset[int]
 ) -> Iterator[DebateRecord]:
     ids = [debate.id for debate in chunk]
 
@@ -144,23 +144,25 @@ def _complete(
         )
 
 
-def _to_answers(rows: Sequence[Any]) -> list[Answer]:
+def _to_answers(rows: Sequence[Any]) -> list[StandingAnswer]:
     """Return the votes and stances that stood at the close."""
     # As one text: parsing a million of them one by one takes longer.
     bodies = orjson.loads(f"[{','.join([row.body for row in rows])}]")
     return sorted(map(_to_answer, bodies), key=BY_QUESTION)
 
 
-def _to_answer(body: dict[str, Any]) -> Answer:
+def _to_answer(body: dict[str, Any]) -> StandingAnswer:
     try:
-        return Answer._make(ANSWER(body))
+        return StandingAnswer._make(ANSWER(body))
     except KeyError:  # stored by a release that lacked some fields
-        return Answer(**body)
+        return StandingAnswer(**body)
 
 
-def _to_revised(events: Iterable[VoteEvent], debate: Debate, unread: bool) -> Iterator[Answer]:
+def _to_revised(
+    events: Iterable[VoteEvent], debate: Debate, unread: bool
+) -> Iterator[StandingAnswer]:
     for vote in revised_votes(debate, events, "unread" if unread else "complete"):
-        yield Answer(**vote.model_dump(mode="json"))
+        yield StandingAnswer(**vote.model_dump(mode="json"))
 
 
 def _to_call(row: Any) -> CallRecord:

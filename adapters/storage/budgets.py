@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from adapters.storage.connection import Connection
+from adapters.storage.connection import SqlConnection
 from engine.debate import Debate
 from engine.errors import BudgetError
 from engine.store import Caps, NewDebate
@@ -40,7 +40,7 @@ WHERE scope = :scope AND day = :day
 SETTLE = "UPDATE debates SET reserved_usd = 0, settled_usd = :total WHERE id = :debate"
 
 
-def reserve(connection: Connection, new: NewDebate, starter: int | None, caps: Caps) -> None:
+def reserve(connection: SqlConnection, new: NewDebate, starter: int | None, caps: Caps) -> None:
     """Reserve what a debate may cost, or raise BudgetError naming the cap that is reached."""
     day = _day(new.created_at)
     _reserve_place(connection, new.platform, new.community, caps)
@@ -55,7 +55,7 @@ def reserve(connection: Connection, new: NewDebate, starter: int | None, caps: C
     _reserve_money(connection, scope, day, new.setup.reserved_usd, caps.community_daily_usd)
 
 
-def reserve_rest(connection: Connection, debate: Debate, caps: Caps, now: datetime) -> None:
+def reserve_rest(connection: SqlConnection, debate: Debate, caps: Caps, now: datetime) -> None:
     """Reserve what a requeued debate may still cost. Raises BudgetError.
 
     It resumes under today's cap, which may have been raised for this purpose.
@@ -68,7 +68,7 @@ def reserve_rest(connection: Connection, debate: Debate, caps: Caps, now: dateti
     connection.run(RESERVE_REST, debate=debate.id, usd=rest, day=day)
 
 
-def settle(connection: Connection, debate_id: str) -> None:
+def settle(connection: SqlConnection, debate_id: str) -> None:
     """Replace a debate's reservation by what it spent; unknown costs count at their maximum."""
     row = connection.first(HELD, debate=debate_id)
     total = spent(connection, debate_id)
@@ -82,7 +82,7 @@ def settle(connection: Connection, debate_id: str) -> None:
     connection.run(SETTLE, debate=debate_id, total=total)
 
 
-def spent(connection: Connection, debate_id: str) -> float:
+def spent(connection: SqlConnection, debate_id: str) -> float:
     """Return the cost of a debate's tries in USD; unknown costs count at their maximum."""
     return float(connection.value(SPENT, debate=debate_id))
 
@@ -96,7 +96,7 @@ def _day(moment: datetime) -> str:
     return moment.date().isoformat()
 
 
-def _reserve_place(connection: Connection, platform: str, community: str, caps: Caps) -> None:
+def _reserve_place(connection: SqlConnection, platform: str, community: str, caps: Caps) -> None:
     if caps.max_live_per_community is None:
         return
     live = connection.value(LIVE, platform=platform, community=community)
@@ -108,7 +108,7 @@ def _reserve_place(connection: Connection, platform: str, community: str, caps: 
 
 
 def _reserve_money(
-    connection: Connection, scope: str, day: str, usd: float, cap: float | None
+    connection: SqlConnection, scope: str, day: str, usd: float, cap: float | None
 ) -> None:
     if not _count_in(connection, RESERVE_MONEY, scope=scope, day=day, cap=cap, usd=usd):
         raise BudgetError(
@@ -117,7 +117,7 @@ def _reserve_money(
         )
 
 
-def _count_in(connection: Connection, sql: str, *, scope: str, day: str, **values: Any) -> int:
+def _count_in(connection: SqlConnection, sql: str, *, scope: str, day: str, **values: Any) -> int:
     """Change a day's row; 0 if its cap forbids it."""
     connection.run(ENSURE, scope=scope, day=day)
     return connection.run(sql, scope=scope, day=day, **values)

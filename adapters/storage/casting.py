@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
 
-from adapters.storage.connection import Connection
+from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from adapters.storage.people import BEGAN, Known, ensure_person, find_key
 from adapters.storage.targets import Found, find_question
@@ -41,7 +41,7 @@ class Batch:
             self.casts.append(cast)
             return len(self.casts) - 1
 
-    def store(self, connection: Connection) -> list[Outcome]:
+    def store(self, connection: SqlConnection) -> list[Outcome]:
         """Store them all, in the order of receipt."""
         with self._lock:  # the writer has a thread of its own
             self._sealed = True
@@ -85,7 +85,7 @@ class Casting:
         return await self._database.write(lambda connection: _revise(connection, revision))
 
 
-def cast_all(connection: Connection, casts: Sequence[Cast]) -> list[Outcome]:
+def cast_all(connection: SqlConnection, casts: Sequence[Cast]) -> list[Outcome]:
     """Append events to the logs of their messages' questions; return what became of each.
 
     Several at once share their look-ups, and are written in one statement.
@@ -117,7 +117,7 @@ def cast_all(connection: Connection, casts: Sequence[Cast]) -> list[Outcome]:
 class _KnownEvents:
     """The platform's ids of events that are stored already, or about to be."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: SqlConnection) -> None:
         self._connection = connection
         self._seen: set[tuple[str, str]] = set()
 
@@ -130,7 +130,7 @@ class _KnownEvents:
 
 
 def _people_of(
-    connection: Connection, casts: Sequence[Cast]
+    connection: SqlConnection, casts: Sequence[Cast]
 ) -> dict[tuple[str, str], Known | None]:
     """Return who casts, by platform and user, making those who are new; None: forgotten."""
     key = find_key(connection)
@@ -155,7 +155,7 @@ def _row(cast: Cast, found: Found, person: int) -> dict[str, Any]:
     }
 
 
-def _press(connection: Connection, press: Press) -> Pressed:
+def _press(connection: SqlConnection, press: Press) -> Pressed:
     """Choose by button, or withdraw; a repetition changes nothing."""
     found = find_question(connection, press.platform, press.place, press.message)
     if found is None or found.ballot is BallotKind.OPEN:
@@ -177,7 +177,7 @@ def _press(connection: Connection, press: Press) -> Pressed:
     return Pressed(outcome="stored", option=None if withdrawn else option)
 
 
-def _revise(connection: Connection, revision: Revision) -> Pressed:
+def _revise(connection: SqlConnection, revision: Revision) -> Pressed:
     """Answer after the reveal, or take that back; the same answer again changes nothing."""
     began = connection.value(BEGAN, debate=revision.debate)
     person = ensure_person(connection, revision.platform, revision.user, find_key(connection))
@@ -193,5 +193,5 @@ def _revise(connection: Connection, revision: Revision) -> Pressed:
     return Pressed(outcome="stored", option=revision.option)
 
 
-def _log(connection: Connection, own: dict[str, Any]) -> list[VoteEvent]:
+def _log(connection: SqlConnection, own: dict[str, Any]) -> list[VoteEvent]:
     return list(read_log(connection.rows(OWN_EVENTS, **own)))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from adapters.storage.budgets import community_scope
-from adapters.storage.connection import Connection
+from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from adapters.storage.purge import finish_purge, purge_some
 from engine.store import Holdings, Left
@@ -74,7 +74,7 @@ class CommunityTable:
         make: Callable[[CommunitySettings], CommunitySettings],
         now: datetime,
     ) -> CommunitySettings:
-        def store(connection: Connection) -> CommunitySettings:
+        def store(connection: SqlConnection) -> CommunitySettings:
             stored = connection.value(SETTINGS, platform=platform, community=community)
             changed = make(_read(stored))
             join(connection, platform, community, now)
@@ -88,7 +88,7 @@ class CommunityTable:
         await self._database.write(lambda connection: join(connection, platform, community, now))
 
     async def left(self, platform: str, community: str, now: datetime) -> None:
-        def store(connection: Connection) -> None:
+        def store(connection: SqlConnection) -> None:
             join(
                 connection, platform, community, now
             )  # it may have joined while Rostrum was offline
@@ -120,6 +120,6 @@ def _read(stored: str | None) -> CommunitySettings:
     return CommunitySettings.model_validate_json(stored or "{}")
 
 
-def join(connection: Connection, platform: str, community: str, now: datetime) -> None:
+def join(connection: SqlConnection, platform: str, community: str, now: datetime) -> None:
     """Create a community's row, or revive the row of one that had left."""
     connection.run(JOIN, platform=platform, community=community, now=now)

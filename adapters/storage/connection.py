@@ -38,7 +38,7 @@ SETTINGS: dict[str, Any] = {
 }
 
 
-class Connection:
+class SqlConnection:
     """Runs statements on a driver's connection."""
 
     def __init__(self, driver: sqlite3.Connection) -> None:
@@ -95,11 +95,11 @@ class Connection:
         return self.driver.execute(*spell_out(sql, values))
 
 
-def connect(path: Path, pragmas: Iterable[str] = READER, *, frozen: bool = False) -> Connection:
+def connect(path: Path, pragmas: Iterable[str] = READER, *, frozen: bool = False) -> SqlConnection:
     """Open a file; see `address`."""
     driver = sqlite3.connect(address(path, frozen=frozen), **SETTINGS)
     set_pragmas(driver, pragmas)
-    return Connection(driver)
+    return SqlConnection(driver)
 
 
 def address(path: Path, *, frozen: bool = False) -> str:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import structlog
 
-from adapters.storage.connection import BUSY_MS, WRITER, Connection, connect
+from adapters.storage.connection import BUSY_MS, WRITER, SqlConnection, connect
 from adapters.storage.file import (
     create_file,
     is_frozen,
@@ -57,7 +57,7 @@ class Peek(NamedTuple):
 class Write:
     """A write that waits for its commit."""
 
-    operation: Callable[[Connection], Any]
+    operation: Callable[[SqlConnection], Any]
     done: asyncio.Future[Any]
     result: Any = None
     error: Exception | None = None
@@ -88,7 +88,7 @@ class Database:
         self._frozen = not writable and is_frozen(self.path)
         self._readers = Readers(self.path, frozen=self._frozen)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="writer")
-        self._connection: Connection | None = None
+        self._connection: SqlConnection | None = None
         self._queue: list[Write] = []
         self._flushing: asyncio.Task[None] | None = None
         self._closed = False
@@ -98,7 +98,7 @@ class Database:
         """Whether this process holds the file's lock, so that older leases are void."""
         return self._lock is not None
 
-    async def write(self, operation: Callable[[Connection], T]) -> T:
+    async def write(self, operation: Callable[[SqlConnection], T]) -> T:
         """Run a write in the next group and return its result once that is committed.
 
         A write that raises is rolled back alone, so an operation may run twice; it must change
@@ -106,7 +106,7 @@ class Database:
         """
         return await self.enqueue(operation)
 
-    def enqueue(self, operation: Callable[[Connection], T]) -> asyncio.Future[T]:
+    def enqueue(self, operation: Callable[[SqlConnection], T]) -> asyncio.Future[T]:
         """Queue a write behind those already waiting; see `write`."""
         self._check_open()
         done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
@@ -152,7 +152,7 @@ class Database:
         return await self.enqueue(lambda connection: connection.rows(sql, **values))
 
     @contextmanager
-    def snapshot(self) -> Iterator[Connection]:
+    def snapshot(self) -> Iterator[SqlConnection]:
         """Open one consistent view, for a worker thread."""
         try:
             with closing(connect(self.path, frozen=self._frozen)) as view, view.transaction():
@@ -222,7 +222,7 @@ class Database:
         if self._closed:
             raise StoreError(f"The database {self.path} was closed; start Rostrum again.")
 
-    def _writing(self) -> Connection:
+    def _writing(self) -> SqlConnection:
         if self._connection is None:
             self._connection = connect(self.path, WRITER, frozen=self._frozen)
         return self._connection

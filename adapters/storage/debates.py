@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from adapters.storage import budgets
-from adapters.storage.connection import Connection
+from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from adapters.storage.installation import FIND, make_secret
 from adapters.storage.leases import guard
@@ -163,7 +163,7 @@ class DebateTable:
         return await self._database.column(UNFINISHED)
 
     async def advance(self, lease: Lease, debate_id: str, status: Status, reason: str = "") -> None:
-        def store(connection: Connection) -> None:
+        def store(connection: SqlConnection) -> None:
             guard(connection, lease)
             move(connection, debate_id, status, reason)
 
@@ -179,7 +179,7 @@ class DebateTable:
     ) -> Debate:
         """As the port says; a debate that is queued or running stays as it is."""
 
-        def store(connection: Connection) -> Debate:
+        def store(connection: SqlConnection) -> Debate:
             debate = _get(connection, debate_id)
             if debate.status.live:
                 return debate
@@ -231,7 +231,7 @@ class DebateTable:
         return await self._database.write(lambda connection: make_secret(connection, name))
 
 
-def _create(connection: Connection, new: NewDebate, caps: Caps, posts: Sequence[Post]) -> Debate:
+def _create(connection: SqlConnection, new: NewDebate, caps: Caps, posts: Sequence[Post]) -> Debate:
     starter = new.user and ensure_starter(connection, new.platform, new.user, new.created_at)
     budgets.reserve(connection, new, starter or None, caps)
     known = {name: getattr(new, name) for name in NEW_FIELDS}
@@ -253,7 +253,7 @@ def _create(connection: Connection, new: NewDebate, caps: Caps, posts: Sequence[
     return Debate(setup=new.setup, mirror=new.setup.mirror_of, **known)
 
 
-def _get(connection: Connection, debate_id: str) -> Debate:
+def _get(connection: SqlConnection, debate_id: str) -> Debate:
     query, values = _named(debate_id)
     return _found(connection.first(query, **values), debate_id)
 
@@ -270,7 +270,7 @@ def _found(row: Any, debate_id: str) -> Debate:
     return to_debate(row)
 
 
-def move(connection: Connection, debate_id: str, status: Status, reason: str = "") -> None:
+def move(connection: SqlConnection, debate_id: str, status: Status, reason: str = "") -> None:
     """Change the status in one statement that also checks the old one; an end settles."""
     moved = {"status": status, "before": BEFORE[status], "reason": reason}
     if not connection.run(MOVE, debate=debate_id, **moved):

@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from adapters.storage.connection import Connection
+from adapters.storage.connection import SqlConnection
 from adapters.storage.outbox import insert_held, insert_posts
 from engine.findings import UNANSWERED, Adjustment, Artifact, Score
 from engine.judging import Verdict
@@ -41,7 +41,7 @@ SELECT * FROM verdicts WHERE debate IN :debates AND judge <> 'panel' ORDER BY ju
 Grouped = Callable[[str], dict[str, list[Any]]]
 
 
-def insert_note(connection: Connection, debate_id: str, note: Note) -> None:
+def insert_note(connection: SqlConnection, debate_id: str, note: Note) -> None:
     """Store a note's parts and queue its posts; parts that are already stored stay as they are."""
     for artifact in note.artifacts:
         row = artifact.model_dump() | {"body": orjson.dumps(artifact.body).decode()}
@@ -56,7 +56,7 @@ def insert_note(connection: Connection, debate_id: str, note: Note) -> None:
     insert_held(connection, debate_id, note.held)
 
 
-def insert_verdict(connection: Connection, debate_id: str, judge: str, verdict: Verdict) -> None:
+def insert_verdict(connection: SqlConnection, debate_id: str, judge: str, verdict: Verdict) -> None:
     """Store a judge's verdict once; a format's own judge is named after its format."""
     connection.run(INSERT_VERDICT, debate=debate_id, judge=judge, body=verdict.model_dump_json())
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 
-from adapters.storage.connection import Connection
+from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 
 FIND = "SELECT value FROM installation WHERE name = :name"
@@ -18,20 +18,20 @@ SCRATCH, ROOM = "scratch", "0" * 100_000
 UNWIPED = "unwiped"
 
 
-def find_secret(connection: Connection, name: str) -> bytes | None:
+def find_secret(connection: SqlConnection, name: str) -> bytes | None:
     """Return the installation's random 32 bytes of that name, None before they are made."""
     known = connection.value(FIND, name=name)
     return None if known is None else bytes.fromhex(known)
 
 
-def make_secret(connection: Connection, name: str) -> bytes:
+def make_secret(connection: SqlConnection, name: str) -> bytes:
     """Return the installation's random 32 bytes of that name, made on first use."""
     drawn = secrets.token_bytes(32)
     connection.run(ADD, name=name, value=drawn.hex())
     return find_secret(connection, name) or drawn
 
 
-def mark_unwiped(connection: Connection) -> None:
+def mark_unwiped(connection: SqlConnection) -> None:
     """Record that the write-ahead log still holds something that was deleted."""
     connection.run(PUT, name=UNWIPED, value=secrets.token_hex(8))
 

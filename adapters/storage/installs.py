@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from adapters.storage.communities import join
-from adapters.storage.connection import Connection
+from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from adapters.storage.installation import mark_unwiped
 from adapters.storage.vault import Vault
@@ -50,7 +50,7 @@ class InstallTable:
         given = install.model_dump(exclude={"token"})
         token = self._vault.seal(install.token.get_secret_value())
 
-        def store(connection: Connection) -> None:
+        def store(connection: SqlConnection) -> None:
             connection.run(KEEP, token=token, **given)
             join(connection, install.platform, install.community, install.installed_at)
 
@@ -64,14 +64,14 @@ class InstallTable:
         return self._opened(await self._database.rows(OF_PLATFORM, platform=platform))
 
     async def drop(self, platform: str, community: str) -> bool:
-        def remove(connection: Connection) -> bool:
+        def remove(connection: SqlConnection) -> bool:
             mark_unwiped(connection)
             return connection.run(DROP, platform=platform, community=community) > 0
 
         return await self._database.write(remove)
 
     async def reseal(self) -> None:
-        def renew(connection: Connection) -> None:
+        def renew(connection: SqlConnection) -> None:
             for row in connection.rows(EVERY):
                 token = None if self._vault.is_newest(row.token) else self._vault.open(row.token)
                 if token is not None:
@@ -82,7 +82,7 @@ class InstallTable:
         await self._database.write(renew)
 
     async def begin(self, state: str, now: datetime, until: datetime) -> None:
-        def store(connection: Connection) -> None:
+        def store(connection: SqlConnection) -> None:
             connection.run(EXPIRE, now=now)
             connection.run(BEGIN, digest=_digest(state), until=until)
 

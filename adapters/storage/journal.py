@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 from pydantic import TypeAdapter
 
-from adapters.storage.connection import Connection
+from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from adapters.storage.debates import move
 from adapters.storage.findings import PANEL, insert_note, insert_verdict, to_unanswered
@@ -159,7 +159,7 @@ class JournalTable:
     def began(self, lease: Lease, start: AttemptStart, call: Call) -> asyncio.Future[None]:
         now = utc_now()
 
-        def store(connection: Connection) -> None:
+        def store(connection: SqlConnection) -> None:
             if start.number > 1:
                 connection.run(LOSE_CALLS, debate=start.debate, step=start.step)
             row = _begun(start, call)
@@ -172,7 +172,7 @@ class JournalTable:
     def ended(
         self, lease: Lease, start: AttemptStart, attempt: Attempt, reply: Reply | None
     ) -> asyncio.Future[None]:
-        def store(connection: Connection) -> None:
+        def store(connection: SqlConnection) -> None:
             run_guarded(
                 connection,
                 lease,
@@ -195,7 +195,7 @@ class JournalTable:
     def record_turn(
         self, lease: Lease, debate_id: str, turn: Turn, post: Post
     ) -> asyncio.Future[None]:
-        def store(connection: Connection) -> None:
+        def store(connection: SqlConnection) -> None:
             row = {"debate": debate_id, "step": turn.step, "number": turn.number}
             run_guarded(connection, lease, INSERT_TURN, body=turn.model_dump_json(), **row)
             insert_posts(connection, debate_id, [post])
@@ -203,7 +203,7 @@ class JournalTable:
         return self._database.enqueue(store)
 
     async def note(self, lease: Lease, debate_id: str, note: Note) -> None:
-        def store(connection: Connection) -> None:
+        def store(connection: SqlConnection) -> None:
             guard(connection, lease)
             insert_note(connection, debate_id, note)
 
@@ -217,7 +217,7 @@ class JournalTable:
         ballots_by_step: Mapping[str, Ballot],
         invitation: Sequence[Post] = (),
     ) -> None:
-        def store(connection: Connection) -> None:
+        def store(connection: SqlConnection) -> None:
             guard(connection, lease)
             answered = set(connection.column(ANSWERED, debate=debate_id))
             for step, ballot in ballots_by_step.items():
@@ -233,7 +233,7 @@ class JournalTable:
         await self._database.write(store)
 
     async def open_judging(self, lease: Lease, debate_id: str, judges: Sequence[Model]) -> Judging:
-        def open_or_find(connection: Connection) -> Judging:
+        def open_or_find(connection: SqlConnection) -> Judging:
             guard(connection, lease)
             known = [to_judging(row) for row in connection.rows(JUDGINGS, debates=[debate_id])]
             wanted = [judge.ref for judge in judges]
@@ -251,7 +251,7 @@ class JournalTable:
     async def close_judging(self, lease: Lease, debate_id: str, number: int, found: Note) -> None:
         body = found.model_dump_json()
 
-        def close(connection: Connection) -> None:
+        def close(connection: SqlConnection) -> None:
             guard(connection, lease)
             connection.run(CLOSE_JUDGING, debate=debate_id, number=number, body=body)
 
@@ -326,7 +326,7 @@ def _begun(start: AttemptStart, call: Call) -> dict[str, Any]:
     }
 
 
-def _past(connection: Connection, limit: int, rehearsal: bool) -> list[PastDebate]:
+def _past(connection: SqlConnection, limit: int, rehearsal: bool) -> list[PastDebate]:
     closed = connection.rows(PAST, limit=limit, rehearsal=rehearsal)
     chosen = [row.id for row in closed]
     readings: defaultdict[str, list[Ballot]] = defaultdict(list)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from adapters.storage.connection import Connection
+from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from engine.errors import LeaseLostError
 from engine.ports import utc_now
@@ -24,7 +24,7 @@ RENEW = "UPDATE leases SET until = :until WHERE holder = :holder RETURNING name,
 RELEASE = "UPDATE leases SET until = :until, holder = '' WHERE name = :name AND epoch = :epoch"
 
 
-def guard(connection: Connection, lease: Lease) -> None:
+def guard(connection: SqlConnection, lease: Lease) -> None:
     """Raise LeaseLostError unless a lease is the newest of its name."""
     if connection.value(EPOCH, name=lease.name) != lease.epoch:
         raise LeaseLostError(
@@ -32,7 +32,7 @@ def guard(connection: Connection, lease: Lease) -> None:
         )
 
 
-def run_guarded(connection: Connection, lease: Lease, sql: str, **values: Any) -> int:
+def run_guarded(connection: SqlConnection, lease: Lease, sql: str, **values: Any) -> int:
     """Run a change and return how many rows it changed. Raises LeaseLostError.
 
     Its condition must check `leases` for the newest epoch: `name = :lease AND epoch = :epoch`.

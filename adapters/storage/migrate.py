@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import Any
 
 from adapters.storage import schema
-from adapters.storage.connection import WRITER, Connection, connect
+from adapters.storage.connection import WRITER, SqlConnection, connect
 from adapters.storage.database import FAULTS, REVISION, TABLES, VERSIONS, Database
 from engine.errors import StoreError
 
@@ -37,7 +37,7 @@ def newest() -> str:
     return known[-1]
 
 
-def revision(connection: Connection) -> str | None:
+def revision(connection: SqlConnection) -> str | None:
     """Return a database's revision; None if it is empty."""
     if connection.value(f"{TABLES} AND name = :name", name=VERSIONS) is None:
         return None

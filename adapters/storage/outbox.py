@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from adapters.storage.connection import Connection
+from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from adapters.storage.leases import guard, run_guarded
 from adapters.storage.targets import accept_thumbs
@@ -131,7 +131,7 @@ UPDATE debates SET thread = :thread, opened_at = coalesce(opened_at, :now) WHERE
 
 
 def insert_posts(
-    connection: Connection,
+    connection: SqlConnection,
     debate_id: str,
     posts: Sequence[Post],
     state: DeliveryState = DeliveryState.PENDING,
@@ -149,7 +149,7 @@ def insert_posts(
         )
 
 
-def _insert_instead(connection: Connection, intent: Intent, post: Post) -> None:
+def _insert_instead(connection: SqlConnection, intent: Intent, post: Post) -> None:
     """Queue a message's replacement, before everything that follows it."""
     connection.run(
         INSERT_INSTEAD,
@@ -163,24 +163,24 @@ def _insert_instead(connection: Connection, intent: Intent, post: Post) -> None:
     _count_gaps(connection, intent.debate)
 
 
-def _count_gaps(connection: Connection, debate_id: str) -> None:
+def _count_gaps(connection: SqlConnection, debate_id: str) -> None:
     """Store how many messages are, or may be, missing in a debate's thread."""
     gaps = len(connection.rows(GAPS, debate=debate_id))
     connection.run(COUNT_GAPS, debate=debate_id, gaps=gaps)
 
 
-def insert_held(connection: Connection, debate_id: str, posts: Sequence[Post]) -> None:
+def insert_held(connection: SqlConnection, debate_id: str, posts: Sequence[Post]) -> None:
     """Hold messages back until the reveal, once per key."""
     insert_posts(connection, debate_id, posts, DeliveryState.HELD)
 
 
-def release(connection: Connection, debate_id: str) -> None:
+def release(connection: SqlConnection, debate_id: str) -> None:
     """Queue held messages in order, behind everything else."""
     for intent in connection.column(HELD, debate=debate_id):
         connection.run(RELEASE, debate=debate_id, id=intent)
 
 
-def reopen(connection: Connection, debate_id: str) -> None:
+def reopen(connection: SqlConnection, debate_id: str) -> None:
     """Queue again what was given up when the thread was lost."""
     connection.run(REOPEN, debate=debate_id)
     _count_gaps(connection, debate_id)
@@ -221,7 +221,7 @@ def _thumbs_on(intent: Intent, ref: str) -> Target:
     )
 
 
-def _next(connection: Connection, debate_id: str) -> Intent | None:
+def _next(connection: SqlConnection, debate_id: str) -> Intent | None:
     row = connection.first(NEXT, debate=debate_id)
     return row and _to_intent(row)
 
@@ -233,7 +233,7 @@ class OutboxTable:
         self._database = database
 
     async def publish(self, lease: Lease, debate_id: str, posts: Sequence[Post]) -> None:
-        def store(connection: Connection) -> None:
+        def store(connection: SqlConnection) -> None:
             guard(connection, lease)
             insert_posts(connection, debate_id, posts)
 
@@ -281,7 +281,7 @@ class OutboxTable:
     ) -> Intent | None:
         refs = orjson.dumps(intent.refs).decode()
 
-        def store(connection: Connection) -> Intent | None:
+        def store(connection: SqlConnection) -> Intent | None:
             run_guarded(
                 connection, lease, SETTLE, id=intent.id, refs=refs, state=state, error=error
             )
@@ -307,7 +307,7 @@ class OutboxTable:
     ) -> None:
         values = {"thread": thread, "now": now or utc_now()}
 
-        def store(connection: Connection) -> None:
+        def store(connection: SqlConnection) -> None:
             guard(connection, lease)
             connection.run(SET_THREAD, debate=debate_id, **values)
 
@@ -321,7 +321,7 @@ class OutboxTable:
         )
 
     async def retry(self, lease: Lease, debate_id: str) -> None:
-        def store(connection: Connection) -> None:
+        def store(connection: SqlConnection) -> None:
             guard(connection, lease)
             connection.run(REOPEN_REVEAL, debate=debate_id)
             _count_gaps(connection, debate_id)
@@ -329,7 +329,7 @@ class OutboxTable:
         await self._database.write(store)
 
     async def abandon(self, lease: Lease, debate_id: str, reason: str) -> None:
-        def store(connection: Connection) -> None:
+        def store(connection: SqlConnection) -> None:
             guard(connection, lease)
             connection.run(ABANDON, debate=debate_id, error=reason)
             if connection.run(LOSE, debate=debate_id, reason=reason):

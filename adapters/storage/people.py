@@ -14,7 +14,7 @@ from datetime import datetime
 from itertools import product
 from typing import NamedTuple
 
-from adapters.storage.connection import Connection
+from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from adapters.storage.installation import find_secret, make_secret, mark_unwiped, wipe
 from engine.errors import NotAllowedError
@@ -75,13 +75,13 @@ class Known(NamedTuple):
         return self.since is None or self.since <= began
 
 
-def find_key(connection: Connection) -> bytes | None:
+def find_key(connection: SqlConnection) -> bytes | None:
     """Return the key of tombstones, None if no one was ever forgotten."""
     return find_secret(connection, KEY)
 
 
 def ensure_person(
-    connection: Connection, platform: str, user: str, key: bytes | None
+    connection: SqlConnection, platform: str, user: str, key: bytes | None
 ) -> Known | None:
     """Return a platform's user, adding a new one; None for a forgotten one."""
     known = _find(connection, platform, user)
@@ -92,7 +92,7 @@ def ensure_person(
     return Known(connection.value(ADD, platform=platform, user=user))
 
 
-def ensure_starter(connection: Connection, platform: str, user: str, now: datetime) -> int:
+def ensure_starter(connection: SqlConnection, platform: str, user: str, now: datetime) -> int:
     """Return the surrogate id of a debate's starter. Raises NotAllowedError if forgotten."""
     person = ensure_person(connection, platform, user, find_key(connection))
     if person is None:
@@ -108,14 +108,14 @@ def ensure_starter(connection: Connection, platform: str, user: str, now: dateti
     return person.id
 
 
-def barred(connection: Connection, debate_id: str, persons: Iterable[int]) -> set[int]:
+def barred(connection: SqlConnection, debate_id: str, persons: Iterable[int]) -> set[int]:
     """Return the people whose events must not be added to a debate's log."""
     began = connection.value(BEGAN, debate=debate_id)
     found = (connection.value(BARRED, person=one, began=began) for one in persons)
     return {person for person in found if person is not None}
 
 
-def hidden_people(connection: Connection) -> frozenset[int]:
+def hidden_people(connection: SqlConnection) -> frozenset[int]:
     """Return the people hidden from exports: opted out or forgotten."""
     return frozenset(connection.column(HIDDEN))
 
@@ -142,7 +142,7 @@ class PeopleTable:
         return int(await self._database.value(MENTIONS, **forms))
 
     async def forget(self, platform: str, user: str) -> None:
-        def store(connection: Connection) -> None:
+        def store(connection: SqlConnection) -> None:
             digest = _digest(make_secret(connection, KEY), platform, user)
             connection.run(BURY, digest=digest)
             person = _find(connection, platform, user)
@@ -154,14 +154,14 @@ class PeopleTable:
         await self._database.write(store)
 
     async def opt_out(self, platform: str, user: str) -> None:
-        def store(connection: Connection) -> None:
+        def store(connection: SqlConnection) -> None:
             ensure_person(connection, platform, user, find_key(connection))
             connection.run(OPT, platform=platform, user=user, out=True)
 
         await self._database.write(store)
 
     async def opt_in(self, platform: str, user: str, now: datetime) -> None:
-        def store(connection: Connection) -> None:
+        def store(connection: SqlConnection) -> None:
             _let_return(connection, platform, user, now)
             connection.run(OPT, platform=platform, user=user, out=False)
 
@@ -174,14 +174,14 @@ class PeopleTable:
         return await wipe(self._database)
 
 
-def _cut_off(connection: Connection, person: int) -> None:
+def _cut_off(connection: SqlConnection, person: int) -> None:
     """Delete everything that links a surrogate id to its person."""
     connection.run(CUT_USAGE, scope=f"person:{person}")
     connection.run(CUT_OFF, person=person)
     connection.run(CUT_EVENTS, person=person)
 
 
-def _let_return(connection: Connection, platform: str, user: str, now: datetime) -> bool:
+def _let_return(connection: SqlConnection, platform: str, user: str, now: datetime) -> bool:
     """Delete a tombstone and add the person again; False if there is none."""
     key = find_key(connection)
     if key is None or not connection.run(UNBURY, digest=_digest(key, platform, user)):
@@ -190,7 +190,7 @@ def _let_return(connection: Connection, platform: str, user: str, now: datetime)
     return True
 
 
-def _erase_mentions(connection: Connection, user: str) -> None:
+def _erase_mentions(connection: SqlConnection, user: str) -> None:
     """Erase a user's id from the debates whose topic or conditions mention them."""
     forms = {"plain": f"@{user}", "nick": f"@!{user}"}
     ids = connection.column(MENTIONING, **forms)
@@ -214,18 +214,18 @@ def _digest(key: bytes, platform: str, user: str) -> str:
     return hmac.digest(key, f"{platform}/{user}".encode(), "sha256").hex()
 
 
-def _find(connection: Connection, platform: str, user: str) -> Known | None:
+def _find(connection: SqlConnection, platform: str, user: str) -> Known | None:
     row = connection.first(FIND, platform=platform, user=user)
     return row and Known(row.id, row.since)
 
 
-def _is_forgotten(connection: Connection, key: bytes | None, platform: str, user: str) -> bool:
+def _is_forgotten(connection: SqlConnection, key: bytes | None, platform: str, user: str) -> bool:
     if key is None:
         return False
     return connection.value(IS_FORGOTTEN, digest=_digest(key, platform, user)) is not None
 
 
-def _traces(connection: Connection, platform: str, user: str) -> Traces:
+def _traces(connection: SqlConnection, platform: str, user: str) -> Traces:
     row = connection.first(FIND, platform=platform, user=user)
     if row is None:
         return Traces(forgotten=_is_forgotten(connection, find_key(connection), platform, user))

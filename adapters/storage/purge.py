@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from adapters.storage.budgets import community_scope
-from adapters.storage.connection import Connection
+from adapters.storage.connection import SqlConnection
 from adapters.storage.installation import mark_unwiped
 from engine.store import Left
 from engine.votes.questions import KINDS
@@ -34,7 +34,7 @@ SELECT id FROM people WHERE NOT opted_out AND since IS NULL AND id NOT IN (
 DELETE_PERSON = "DELETE FROM people WHERE id = :person"
 
 
-def purge_some(connection: Connection, left: Left) -> int:
+def purge_some(connection: SqlConnection, left: Left) -> int:
     """Delete a few of a community's ended debates; return how many."""
     # Only here: SQLAlchemy, which describes the tables, takes a third of a second to import.
     from adapters.storage.tables import OF_DEBATES
@@ -47,7 +47,7 @@ def purge_some(connection: Connection, left: Left) -> int:
     return connection.run(DELETE_DEBATES, debates=ids)
 
 
-def finish_purge(connection: Connection, left: Left) -> None:
+def finish_purge(connection: SqlConnection, left: Left) -> None:
     """Delete the rest of a community without debates, and people without any record."""
     if connection.value(ANY_LEFT, **left._asdict()) is None:
         connection.run(DELETE_USAGE, scope=community_scope(*left))

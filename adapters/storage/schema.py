@@ -13,7 +13,7 @@ from contextlib import closing
 from importlib.resources import files
 from pathlib import Path
 
-from adapters.storage.connection import Connection
+from adapters.storage.connection import SqlConnection
 
 SCRIPT = "schema.sql"
 HEAD = "-- Every table of revision {}, as the migrations make them. Renew it by: make schema\n"
@@ -29,7 +29,7 @@ def script() -> list[str]:
     return [statement for statement in text.partition("\n")[2].split(END) if statement]
 
 
-def create(connection: Connection, revision: str) -> bool:
+def create(connection: SqlConnection, revision: str) -> bool:
     """Make the tables in an empty database; False if the script is of another revision."""
     statements = script()
     if STAMP.format(revision) not in statements:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from adapters.storage.connection import Connection
+from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from engine.debate import BallotKind
 from engine.judging import REVEALED, Question
@@ -79,7 +79,9 @@ class Found(NamedTuple):
     read_at: datetime | None
 
 
-def find_question(connection: Connection, platform: str, place: str, message: str) -> Found | None:
+def find_question(
+    connection: SqlConnection, platform: str, place: str, message: str
+) -> Found | None:
     """Return the question that a message asks."""
     row = connection.first(FIND_QUESTION, platform=platform, place=place, message=message)
     if row is None:
@@ -91,14 +93,14 @@ def find_question(connection: Connection, platform: str, place: str, message: st
     return Found(row.debate, question, row.step, ballot, closed, began, row.read_at)
 
 
-def accept_thumbs(connection: Connection, turn: Asked, targets: Iterable[Target]) -> None:
+def accept_thumbs(connection: SqlConnection, turn: Asked, targets: Iterable[Target]) -> None:
     """Take thumbs on the messages of a turn from now on."""
     connection.run(ACCEPT, message=None, **turn._asdict())
     for target in targets:
         _add(connection, target)
 
 
-def accept(connection: Connection, asked: Asked, message: str) -> None:
+def accept(connection: SqlConnection, asked: Asked, message: str) -> None:
     """Take a question's answers on a message, also on one that was lost with its thread."""
     row = connection.first(DEBATE, debate=asked.debate)
     request = orjson.loads(row.setup)["request"]
@@ -109,7 +111,7 @@ def accept(connection: Connection, asked: Asked, message: str) -> None:
     connection.run(LISTEN, debate=asked.debate, **where)
 
 
-def _add(connection: Connection, target: Target) -> None:
+def _add(connection: SqlConnection, target: Target) -> None:
     plain = {name: getattr(target, name) for name in PLAIN}
     connection.run(ADD, options=" ".join(target.options), **plain)
 

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from adapters.storage.connection import Connection
+from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from adapters.storage.leases import guard
 from adapters.storage.people import barred, ensure_person, find_key
@@ -77,12 +77,12 @@ UNSAID = {
 EVENT_FIELDS = tuple(set(VoteEvent.model_fields) - {"votes_seen_before", "mirror_revealed"})
 
 
-def append(connection: Connection, **row: Any) -> Outcome:
+def append(connection: SqlConnection, **row: Any) -> Outcome:
     """Append an event; one whose platform's id is known already changes nothing."""
     return "stored" if connection.run(INSERT_EVENT, **UNSAID | row) else "duplicate"
 
 
-def append_all(connection: Connection, rows: Iterable[dict[str, Any]]) -> None:
+def append_all(connection: SqlConnection, rows: Iterable[dict[str, Any]]) -> None:
     """Append events at once."""
     connection.run_each(INSERT_EVENT, (UNSAID | row for row in rows))
 
@@ -102,7 +102,7 @@ def read_log(
 
 
 def find_log(
-    connection: Connection, debate_id: str, question: Question | None = None, step: str = ""
+    connection: SqlConnection, debate_id: str, question: Question | None = None, step: str = ""
 ) -> tuple[VoteEvent, ...]:
     """Return the log of a question or turn; without a question, those of all but thumbs."""
     asked = ASKED if question is None else (question,)
@@ -142,7 +142,7 @@ class VoteLog:
         Forgotten people are left out.
         """
 
-        def ensure(connection: Connection) -> dict[str, int]:
+        def ensure(connection: SqlConnection) -> dict[str, int]:
             key = find_key(connection)
             found = {user: ensure_person(connection, platform, user, key) for user in users}
             return {user: person.id for user, person in found.items() if person is not None}
@@ -164,7 +164,7 @@ class VoteLog:
         Nothing is appended of somebody who was forgotten, nor taken back.
         """
 
-        def store(connection: Connection) -> int:
+        def store(connection: SqlConnection) -> int:
             guard(connection, lease)
             events = find(find_log(connection, target.debate, target.question, target.step))
             out = barred(connection, target.debate, {event.person for event in events})
@@ -194,7 +194,7 @@ class VoteLog:
         """Note what a moderator did; a message that was deleted takes no more answers."""
         where = {"platform": target.platform, "place": target.place, "message": target.message}
 
-        def store(connection: Connection) -> None:
+        def store(connection: SqlConnection) -> None:
             if intervention.act != "deleted" or connection.run(
                 FREEZE, now=intervention.at, **where
             ):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from adapters.storage.casting import Casting
-from adapters.storage.connection import Connection
+from adapters.storage.connection import SqlConnection
 from adapters.storage.findings import insert_verdict
 from adapters.storage.leases import guard
 from adapters.storage.outbox import insert_posts, release
@@ -117,7 +117,7 @@ class VoteTable(Casting, VoteLog, Targets):
         """Take answers on a posted message from now on; a question's first message stays."""
         asked = Asked(debate_id, question, step)
 
-        def store(connection: Connection) -> None:
+        def store(connection: SqlConnection) -> None:
             guard(connection, lease)
             if connection.run(ACCEPT, message=message, **asked._asdict()):
                 accept(connection, asked, message)
@@ -138,7 +138,7 @@ class VoteTable(Casting, VoteLog, Targets):
         asked = Asked(debate_id, question, step)
         values = {"message": message, "now": now, "closes_at": closes_at}
 
-        def store(connection: Connection) -> None:
+        def store(connection: SqlConnection) -> None:
             guard(connection, lease)
             if connection.run(OPEN, **asked._asdict(), **values):
                 accept(connection, asked, message)
@@ -163,7 +163,7 @@ class VoteTable(Casting, VoteLog, Targets):
     async def extend(self, lease: Lease, debate_id: str, closes_at: datetime, post: Post) -> None:
         """Let a vote close later, once; an open vote on its mirror does not close before it."""
 
-        def store(connection: Connection) -> None:
+        def store(connection: SqlConnection) -> None:
             guard(connection, lease)
             if connection.run(EXTEND, debate=debate_id, closes_at=closes_at):
                 insert_posts(connection, debate_id, [post])
@@ -184,7 +184,7 @@ class VoteTable(Casting, VoteLog, Targets):
         """Close a question, once: store what `conclude` makes of its log; at once."""
         asked = Asked(debate_id, question, step)
 
-        def store(connection: Connection) -> None:
+        def store(connection: SqlConnection) -> None:
             guard(connection, lease)
             if question is not Question.VOTE:
                 if connection.run(SHUT, now=now, **asked._asdict()):
@@ -213,7 +213,7 @@ class VoteTable(Casting, VoteLog, Targets):
         return await self._database.column(HELD_IN, platform=platform, **within)
 
 
-def _store(connection: Connection, asked: Asked, closing: Closing) -> None:
+def _store(connection: SqlConnection, asked: Asked, closing: Closing) -> None:
     debate_id, _, step = asked
     for vote in closing.votes:
         stood = {"person": vote.person, "question": vote.question, "body": vote.model_dump_json()}

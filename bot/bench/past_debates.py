@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from adapters.storage.connection import Connection
+from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from adapters.storage.findings import PANEL
 from adapters.storage.journal import FROM_CALL
@@ -55,7 +55,7 @@ async def fill(database: Database, scale: Scale) -> None:
 
 
 async def _write(database: Database, rows: Rows) -> None:
-    def store(connection: Connection) -> None:
+    def store(connection: SqlConnection) -> None:
         for table, made in rows:
             for row in made:
                 columns, values = (", ".join(map(form.format, row)) for form in ('"{}"', ":{}"))

@@ -11,7 +11,7 @@ from engine.blinding.mentions import scrub
 from engine.dataset.voters import Pseudonyms
 from engine.debate import ENDED, Debate, Turn
 from engine.judging import Persuasion, Question, Summary, Tally
-from engine.store import Answer, DebateRecord
+from engine.store import DebateRecord, StandingAnswer
 from engine.topics import split_of, topic_id
 from engine.votes.labels import persuasion
 from engine.votes.tally import agreement, count
@@ -40,7 +40,7 @@ class Entry:
     stances: Mapping[str, str]
     split: str
     speeches: tuple[ExportedTurn, ...]
-    votes: tuple[Answer, ...]
+    votes: tuple[StandingAnswer, ...]
     tally: Tally | None
     agree: bool | None
     persuasion: Persuasion | None = None
@@ -97,7 +97,7 @@ def newest_moment(debate: Debate) -> datetime:
     return debate.revealed_at or debate.created_at
 
 
-def _count(record: DebateRecord, votes: tuple[Answer, ...]) -> Tally | None:
+def _count(record: DebateRecord, votes: tuple[StandingAnswer, ...]) -> Tally | None:
     if record.debate.revealed_at is None:
         return None
     request = record.debate.request

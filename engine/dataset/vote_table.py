@@ -21,7 +21,7 @@ from engine.dataset.columns import (
 )
 from engine.dataset.entry import Entry
 from engine.judging import Question
-from engine.store import Answer
+from engine.store import StandingAnswer
 
 PHASES: dict[str, str] = {
     Question.VOTE: "before_reveal",
@@ -31,7 +31,7 @@ PHASES: dict[str, str] = {
 }
 
 
-_Answered: TypeAlias = tuple[str, str, Answer]  # voter, phase, answer
+_Answered: TypeAlias = tuple[str, str, StandingAnswer]  # voter, phase, answer
 
 
 def _answered(entry: Entry) -> list[_Answered]:
@@ -46,7 +46,7 @@ def _answered(entry: Entry) -> list[_Answered]:
     return answered
 
 
-def _reason(answer: Answer) -> str | None:
+def _reason(answer: StandingAnswer) -> str | None:
     """Return why a vote is not gold; derives it for votes stored by older versions."""
     if answer.gold or answer.reason:
         return answer.reason or None

@@ -139,7 +139,7 @@ def write_export(
     return manifest
 
 
-class _Written(NamedTuple):
+class _WrittenLines(NamedTuple):
     """The results of writing the lines."""
 
     cutoff: datetime | None
@@ -150,7 +150,7 @@ class _Written(NamedTuple):
 
 def _write_lines(
     archive: Archive, staging: Staging, asked: Wanted, keys: Keys, report: Report
-) -> _Written:
+) -> _WrittenLines:
     """Write every table as JSON lines; pseudonyms are forgotten afterwards."""
     cutoff = archive.newest(asked.where)
     voters = Pseudonyms(keys.master, asked.where, cutoff, asked.tables)
@@ -161,7 +161,7 @@ def _write_lines(
         table: {split: number for split, number in by_split.items() if number}
         for table, by_split in writing.rows.items()
     }
-    return _Written(cutoff, _describe(asked, voters), rows, writing.figures)
+    return _WrittenLines(cutoff, _describe(asked, voters), rows, writing.figures)
 
 
 @dataclass(slots=True)

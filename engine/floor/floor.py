@@ -22,7 +22,7 @@ from engine.debate import Model, Request, Scores, Setup, Turn, Violation, side_o
 from engine.errors import ModelError, StoppedError
 from engine.findings import UNANSWERED, Adjustment, Artifact, Score
 from engine.floor.limits import TurnLimits, long_reply, replaced, violations
-from engine.floor.shapes import Answer, Shape, better, read_shape, unanswered
+from engine.floor.shapes import Shape, ShapedAnswer, better, read_shape, unanswered
 from engine.floor.steps import Caller
 from engine.judging import Verdict
 from engine.messages import Notice, TurnPost
@@ -165,7 +165,7 @@ class Floor:
         role: str = "debater",
         opposing: str | None = None,
         **facts: Any,
-    ) -> Answer[S]:
+    ) -> ShapedAnswer[S]:
         """Let a seat give a structured turn; `show` makes its Markdown.
 
         An answer with faults is sent back once with a list of them. Remaining faults are recorded
@@ -237,7 +237,7 @@ class Floor:
         role: str = "judge",
         side: str = "",
         **facts: Any,
-    ) -> Answer[S]:
+    ) -> ShapedAnswer[S]:
         """Ask a judge or a captain; the prompt is only these two templates.
 
         The answer of a model that cannot be asked has a problem instead of a value or score. It
@@ -382,7 +382,7 @@ class Floor:
         role: str,
         shape: Shape[S],
         cue: Mapping[str, str],
-    ) -> Answer[S]:
+    ) -> ShapedAnswer[S]:
         """Ask for a structured answer, and once more with a list of its faults."""
         sampling = self._setup.sampling[role]
         first = await self._desk.call(step, model, history, sampling, schema=shape.schema, cue=cue)

@@ -60,7 +60,7 @@ class Shape(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer(Generic[T]):
+class ShapedAnswer(Generic[T]):
     """An answer as read; `value` is None if it cannot be read at all.
 
     `replaced` counts the characters that cannot be stored. With several judges the value is the
@@ -110,23 +110,23 @@ class Answer(Generic[T]):
         return "; ".join(fault.what for fault in self.faults)
 
 
-def unanswered(problem: str) -> Answer[T]:
+def unanswered(problem: str) -> ShapedAnswer[T]:
     """Return an answer that stands for none."""
-    return Answer(None, (Fault(kind="unanswered", what=problem),), "")
+    return ShapedAnswer(None, (Fault(kind="unanswered", what=problem),), "")
 
 
-def read_shape(reply: Reply, shape: Shape[T]) -> Answer[T]:
+def read_shape(reply: Reply, shape: Shape[T]) -> ShapedAnswer[T]:
     """Read a reply as a shape; never raises for a model's text."""
     if reply.cut_from:
         most = len(reply.text)
         said = f"the answer has {reply.cut_from} characters, and {most} are read at most"
         fault = Fault(kind=LONG_REPLY, what=said, measured=reply.cut_from, limit=most)
-        return Answer(None, (fault,), reply.text, reply.model)
+        return ShapedAnswer(None, (fault,), reply.text, reply.model)
     try:
         parsed = read_object(reply.text, reply.finish)
         value = shape.model.model_validate(parsed.value)
     except UnreadableError as error:
-        return Answer(
+        return ShapedAnswer(
             None,
             (Fault(kind=UNREADABLE, what=str(error)),),
             reply.text,
@@ -134,12 +134,12 @@ def read_shape(reply: Reply, shape: Shape[T]) -> Answer[T]:
             reply.replaced,
         )
     except ValidationError as error:
-        return Answer(None, _misfits(error), reply.text, reply.model, reply.replaced)
+        return ShapedAnswer(None, _misfits(error), reply.text, reply.model, reply.replaced)
     replaced_here = reply.replaced + parsed.replaced
-    return Answer(value, shape.check(value), reply.text, reply.model, replaced_here)
+    return ShapedAnswer(value, shape.check(value), reply.text, reply.model, replaced_here)
 
 
-def kept(answer: Answer[T], name: str, kind: str) -> Artifact:
+def kept(answer: ShapedAnswer[T], name: str, kind: str) -> Artifact:
     """Return a judge's answer as an artifact: its value, or raw text and problem."""
     if answer.valid and answer.value is not None:
         return Artifact.of(name, kind, answer.value.model_dump(mode="json"))
@@ -147,7 +147,7 @@ def kept(answer: Answer[T], name: str, kind: str) -> Artifact:
     return Artifact.of(name, kind, raw, valid=False)
 
 
-def better(first: Answer[T], second: Answer[T]) -> Answer[T]:
+def better(first: ShapedAnswer[T], second: ShapedAnswer[T]) -> ShapedAnswer[T]:
     """Return the better answer: a readable one, then the one with fewer faults."""
     if second.value is None or first.value is None:
         return second if second.value is not None or first.value is None else first

@@ -56,7 +56,7 @@ def find_format(name: str) -> Format:
 def length_of(setup: Setup) -> int:
     """Return how many turns a stored debate surely has.
 
-    0 where a clock decides, and where the script that it began with is gone.
+    0 where a clock decides, and where the script that it began with no longer exists.
     """
     script = _script_of(setup.request.format, setup.format_version)
     return 0 if script is None else script.length(setup.request)

@@ -14,7 +14,7 @@ from engine.findings import DECISION, Artifact
 from engine.floor.floor import Floor
 from engine.floor.limits import TurnLimits
 from engine.floor.schema import TEXT, choice, named
-from engine.floor.shapes import Answer, Fault, Shape
+from engine.floor.shapes import Fault, Shape, ShapedAnswer
 from engine.formats.format import Format, Labels, Lengths, Sized
 
 DECISIONS = ("maintains", "qualifies", "gives_up")
@@ -71,11 +71,11 @@ class Classic(Format):
         return ("opening", "rebuttal", *more, "assumptions", "closing")
 
     def turns(self, request: Request) -> int:
-        """Return how many turns a debate has."""
+        """Return the number of turns."""
         return 2 * len(self.rounds(request))
 
     def waves(self, request: Request) -> int:
-        """Return how many calls of the script have to wait for one another."""
+        """Return the number of calls in sequence."""
         together = request.turn_order is TurnOrder.SIMULTANEOUS
         return len(self.rounds(request)) * (1 if together else 2)
 
@@ -151,15 +151,15 @@ def shape_of(floor: Floor, limits: TurnLimits) -> Shape[Conclusion]:
 
 
 def show(labels: Mapping[str, str], said: Conclusion) -> str:
-    """Return a last turn as people read it: the synthesis, then the decision and why."""
+    """Return a last turn for the thread: the synthesis, then the decision and why."""
     decision = labels.get(said.read)
     return "\n\n".join(
         (said.synthesis, "---", *([f"**{decision}**"] if decision else []), said.why)
     )
 
 
-def decided(step: str, answer: Answer[Conclusion]) -> Artifact:
-    """Return what the record keeps of a side's decision; one that cannot be read is unknown."""
+def decided(step: str, answer: ShapedAnswer[Conclusion]) -> Artifact:
+    """Return the record of a side's decision; an unreadable one is unknown."""
     said = answer.value
     decision = UNKNOWN if said is None else said.read
     body = {"decision": decision, "why": "" if said is None else said.why}

@@ -1,4 +1,4 @@
-"""What every format says of itself: who takes part, in which rounds, and the script."""
+"""What every format declares: who takes part, in which rounds, and the script."""
 
 from __future__ import annotations
 
@@ -93,11 +93,11 @@ class Format(ABC):
     """A format: who contends, how many turns there are, and the script.
 
     `contenders` are those of a debate without options; `turn_order` is the only one that the
-    format knows, None where people may choose; `default_rounds` stands for a number of rounds
-    that nobody asked for, and `takes_rounds` says that people may ask for one; `stance` says that
+    format knows, None where people may choose; `default_rounds` applies where no one asked for a
+    number of rounds, and `takes_rounds` says that people may ask for one; `stance` says that
     people are asked for theirs in any case; `clocked` that a clock decides how many turns there
     are; `files` that it posts files; `summarised` that a juror writes a summary for the reveal;
-    `question` that its topic is a question, on which nobody takes a side.
+    `question` that its topic is a question, on which no one takes a side.
     `finishes` are earlier versions that the script still holds as they were: it asks
     `floor.version` where they differ from its own. `rubric` is what jurors score by unless the
     operator has chosen another. `limits` are the format's limits with their
@@ -138,15 +138,15 @@ class Format(ABC):
 
     @abstractmethod
     def turns(self, request: Request) -> int:
-        """Return how many turns a debate has: at most, or usually."""
+        """Return the number of turns: at most, or usually."""
 
     def length(self, request: Request) -> int:
-        """Return how many turns a debate surely has; 0 where a clock decides."""
+        """Return the least number of turns; 0 where a clock decides."""
         return 0 if self.clocked else self.turns(request)
 
     @abstractmethod
     def waves(self, request: Request) -> int:
-        """Return how many calls of the script wait for one another, before the panel's reading.
+        """Return the number of calls in sequence, before the panel's reading.
 
         What its own judge is asked after the last turn counts as far as it outlasts that reading.
         """
@@ -156,7 +156,7 @@ class Format(ABC):
         """Hold the debate; `floor.adjourn` after the last turn lets the panel begin."""
 
     def call(self, request: Request, prompts: Prompts, drawn: Mapping[str, str]) -> dict[str, str]:
-        """Return what people call contenders that have more than a letter.
+        """Return the names of contenders that have more than a letter.
 
         `drawn` are neutral names, for those without one of their own.
         """

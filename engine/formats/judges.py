@@ -1,6 +1,6 @@
 """A format's own judges: each answers independently, and the median of their answers stands.
 
-With one judge everything is as if that judge were asked alone.
+With one judge, its answer stands.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pydantic import BaseModel
 
 from engine.findings import Artifact, Score
 from engine.floor.floor import Floor
-from engine.floor.shapes import Answer, Shape
+from engine.floor.shapes import Shape, ShapedAnswer
 from engine.formats.median import median_answer
 from engine.judging import TIE
 
@@ -38,8 +38,8 @@ async def ask_judges(
     template: str,
     shape: Shape[S],
     facts: Mapping[str, Any],
-) -> Answer[S]:
-    """Ask all judges of the format the same thing at the same time; return the median answer.
+) -> ShapedAnswer[S]:
+    """Ask all judges of the format the same question at once; return the median answer.
 
     Its `opinions` are what each judge answered, None for one that could not be read; what each
     said is kept. Without a single answer that can be read, the first judge's is returned.
@@ -67,7 +67,7 @@ async def ask_judges(
     given = [opinion for opinion in opinions if opinion is not None]
     if not given:
         return replace(answers[0], opinions=opinions)
-    return Answer(_stand(shape, given), (), "", opinions=opinions)
+    return ShapedAnswer(_stand(shape, given), (), "", opinions=opinions)
 
 
 def _stand(shape: Shape[S], given: list[S]) -> S:
@@ -76,7 +76,7 @@ def _stand(shape: Shape[S], given: list[S]) -> S:
     return shape.model.model_validate_json(orjson.dumps(middle))
 
 
-def _keep_opinion(step: str, number: int, answer: Answer[S]) -> Artifact:
+def _keep_opinion(step: str, number: int, answer: ShapedAnswer[S]) -> Artifact:
     value = answer.value.model_dump(mode="json") if answer.valid and answer.value else None
     body = {"judge": number, "step": step, "answer": value}
     if value is None:
@@ -86,7 +86,7 @@ def _keep_opinion(step: str, number: int, answer: Answer[S]) -> Artifact:
 
 
 def tell_judges(by_judge: Sequence[str | None], scores: Iterable[Score], subject: str) -> str:
-    """Say how far several judges agree: whom each has ahead, and the mean spread of `scores`.
+    """Say how far several judges agree: each one's winner, and the mean spread of `scores`.
 
     Empty for a single judge. `subject` is what a score is of, such as “a speech”.
     """

@@ -89,7 +89,7 @@ def _merge_list(answers: Sequence[Sequence[Any]], nearest: Sequence[Any]) -> lis
 
 
 def _alike(one: Any, other: Any) -> bool:
-    """Tell whether two judges' entries are the same: equal but for texts, and those overlap."""
+    """Return whether two judges' entries are the same: equal but for texts, and those overlap."""
     if not isinstance(one, dict):
         return bool(one == other)
     return one.keys() == other.keys() and all(

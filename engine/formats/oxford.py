@@ -41,11 +41,11 @@ class Oxford(Format):
         return tuple(ROUNDS)
 
     def turns(self, request: Request) -> int:
-        """Return how many turns a debate has."""
+        """Return the number of turns."""
         return 6
 
     def waves(self, request: Request) -> int:
-        """Return how many calls wait for one another: all."""
+        """Return the number of calls in sequence: all."""
         return 6
 
     async def run(self, floor: Floor) -> None:
@@ -66,7 +66,7 @@ class Oxford(Format):
     def decide(self, request: Request, stances: Sequence[Vote], panel: Verdict) -> Decision | None:
         """Return the side with the larger gain in its share, of those who answered twice.
 
-        Below the quorum, and where nobody answered twice, the panel decides.
+        Below the quorum, and where no one answered twice, the panel decides.
         """
         before, after = (
             {

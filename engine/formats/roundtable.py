@@ -1,6 +1,6 @@
-"""`roundtable`: everybody drafts an answer, reads the others, and revises.
+"""`roundtable`: everyone drafts an answer, reads the others, and revises.
 
-It answers a question and is no duel: people and jurors are asked which final answer is best.
+It answers a question; no one duels: people and jurors are asked which final answer is best.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from engine.text import clean, headline, split_draft
 NAME = "roundtable"
 FIRST, FINAL = "draft", "final answer"
 WHOLE_DEBATE_READ = 1  # the version whose panel read every draft
-NAME_CHARS, TITLE_CHARS = 32, 24  # of what people call an agent; of a description that is a name
+NAME_CHARS, TITLE_CHARS = 32, 24  # of an agent's name; of a description that is a name
 _MARKUP = re.compile(r"[*_`~|<>\[\]@#\\]")
 
 
@@ -50,7 +50,7 @@ class RoundtableOptions(Value):
 
 
 class RoundtableLimits(Value):
-    """Words of a draft, and the overlap of every pair of drafts from which nobody revises."""
+    """Words of a draft, and the overlap of every pair of drafts from which no one revises."""
 
     words: int = 350
     overlap: float = Field(0.8, gt=0, le=1)
@@ -132,7 +132,7 @@ class Roundtable(Format):
         return (FIRST, *(f"revision-{number}" for number in range(1, request.rounds + 1)))
 
     def turns(self, request: Request) -> int:
-        """Return how many drafts there are unless agreement ends it early."""
+        """Return the number of drafts, unless agreement ends it early."""
         return len(request.sides) * len(self.rounds(request))
 
     def waves(self, request: Request) -> int:
@@ -208,7 +208,7 @@ def _personas(floor: Floor) -> dict[str, str]:
 
 
 def _called(floor: Floor, agent: str) -> str:
-    """Return what people call an agent."""
+    """Return the agent's name in the thread."""
     return floor.called.get(agent, f"agent {agent}")
 
 
@@ -225,13 +225,13 @@ async def _say_saved(floor: Floor, planned: int, overlap: float) -> None:
     saved = planned - len(floor.turns)
     await floor.tell(
         "roundtable/agreed",
-        f"Every two drafts share at least {overlap:.0%} of their words, so nobody revises "
+        f"Every two drafts share at least {overlap:.0%} of their words, so no one revises "
         f"further: {saved} calls saved.",
     )
 
 
 async def _converge(floor: Floor, drafts: Mapping[str, str]) -> None:
-    """Name the final draft that is most like the others; computed, asked of nobody."""
+    """Name the final draft that is most like the others; computed, without a judge."""
     overlaps = mean_overlaps(drafts)
     shares = ", ".join(f"{_called(floor, agent)} {share:.2f}" for agent, share in overlaps.items())
     note = f"The final draft that shares most of its words with the others wins: {shares}."
@@ -265,7 +265,7 @@ async def _judge(floor: Floor, drafts: Mapping[str, str]) -> None:
 
 
 async def _pick(floor: Floor, number: int, drafts: Mapping[str, str]) -> tuple[str | None, str]:
-    """Return the agent that a judge picked, or a tie, and what to say of it; None for neither."""
+    """Return the agent that a judge picked, or a tie, and why; None for neither."""
     agents = tuple(drafts)
     turned = agents[number % len(agents) :] + agents[: number % len(agents)]
     shown = {floor.names[agent]: drafts[agent] for agent in turned}
@@ -291,7 +291,7 @@ async def _pick(floor: Floor, number: int, drafts: Mapping[str, str]) -> tuple[s
 
 
 def _renamed(floor: Floor, reasons: str) -> str:
-    """Return a judge's reasons with the names that people know for those that it read."""
+    """Return a judge's reasons with the names that people know instead of the neutral ones."""
     for agent, name in floor.names.items():
         reasons = reasons.replace(name, _called(floor, agent))
     return reasons

@@ -106,7 +106,7 @@ def own_criteria(rubric: Rubric) -> tuple[Criterion, ...]:
 # --- from a file -------------------------------------------------------------------------
 
 
-class _Written(Value):
+class _FileCriterion(Value):
     """A criterion as a file has it."""
 
     name: str
@@ -138,10 +138,10 @@ def read_rubric(text: str, name: str) -> Rubric:
     return Rubric(name=name, criteria=_weigh([_read(*entry) for entry in enumerate(entries, 1)]))
 
 
-def _read(number: int, entry: Any) -> _Written:
+def _read(number: int, entry: Any) -> _FileCriterion:
     where = f"whose criterion {number}"
     try:
-        read = _Written.model_validate(entry)
+        read = _FileCriterion.model_validate(entry)
     except ValidationError as error:
         mistake = error.errors(include_url=False, include_input=False)[0]
         key = str(mistake["loc"][0]) if mistake["loc"] else "a table"
@@ -153,7 +153,7 @@ def _read(number: int, entry: Any) -> _Written:
     return read
 
 
-def _weigh(written: Sequence[_Written]) -> tuple[Criterion, ...]:
+def _weigh(written: Sequence[_FileCriterion]) -> tuple[Criterion, ...]:
     names = [one.name for one in written]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice:

@@ -5,11 +5,11 @@ in the same transaction, and raises LeaseLostError otherwise. Every method may r
 """
 
 from engine.store.archive import (
-    Answer,
     Archive,
     CallRecord,
     DebateRecord,
     ExportFilter,
+    StandingAnswer,
     count_rehearsals,
 )
 from engine.store.communities import Communities, Holdings, Left
@@ -35,7 +35,6 @@ from engine.store.votes import (
 
 __all__ = [
     "Act",
-    "Answer",
     "Archive",
     "Asked",
     "AttemptStart",
@@ -67,6 +66,7 @@ __all__ = [
     "Press",
     "Pressed",
     "Revision",
+    "StandingAnswer",
     "Step",
     "Stop",
     "Store",

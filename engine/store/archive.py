@@ -53,7 +53,7 @@ class CallRecord:
     model: str = ""
 
 
-class Answer(NamedTuple):
+class StandingAnswer(NamedTuple):
     """A standing vote or stance as it is stored: a Vote whose question and times are texts.
 
     An export reads a million of them; building a Vote for each would take most of its time.
@@ -96,7 +96,7 @@ class DebateRecord:
     turns: tuple[Turn, ...]
     ballots: tuple[Ballot, ...]
     verdict: Verdict | None
-    answers: tuple[Answer, ...]
+    answers: tuple[StandingAnswer, ...]
     calls: tuple[CallRecord, ...]
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
     artifacts: tuple[Artifact, ...] = ()
@@ -117,7 +117,7 @@ class DebateRecord:
         stood = (*self.asked(Question.STANCE_BEFORE), *self.asked(Question.STANCE_AFTER))
         return tuple(answer.to_vote() for answer in stood)
 
-    def asked(self, question: Question) -> tuple[Answer, ...]:
+    def asked(self, question: Question) -> tuple[StandingAnswer, ...]:
         """Return the answers to a question."""
         return tuple(answer for answer in self.answers if answer.question == question)
 

@@ -26,7 +26,7 @@ from engine.votes.closing import NO_VERDICT, Judged, closing_of, extension_of
 from engine.votes.hands import is_undecided
 from engine.votes.outcome import NONE, tally_of
 from engine.votes.questions import KINDS
-from engine.votes.reading import Reader, Reading
+from engine.votes.reading import Reader, Recovered
 
 MOST_READINGS = 3  # of one question at its close, until one finds what is known
 log = structlog.get_logger(__name__)
@@ -117,7 +117,7 @@ class Closer:
         """Recover missed events and clear the waiting state."""
         asked, unread = held.asked, await self._read_to_the_end(held, early)
         debate = await self.store.debates.get(asked.debate)
-        if asked.question is Question.VOTE:  # whose reveal tells the first stances too
+        if asked.question is Question.VOTE:  # its reveal shows the first stances too
             before = await self.store.votes.targets(debate.id, Question.STANCE_BEFORE)
             unread |= {target.question for target in before if target.unread}
         waits = debate.reason and (
@@ -145,7 +145,7 @@ class Closer:
             await self._hear_out(held.debate, held.closes_at, _together(held.asked))
         return read.unread
 
-    async def _read(self, held: Held) -> Reading:
+    async def _read(self, held: Held) -> Recovered:
         questions = _together(held.asked)
         return await self.reader.recover(
             held.debate, held.lease, *questions, closes_at=held.closes_at
@@ -161,7 +161,7 @@ class Closer:
                 raise NotToldYetError("The platform may still report which choice came last.")
 
     async def _extend(self, held: Held) -> bool:
-        """Extend a vote below its quorum, once; tell whether it was extended."""
+        """Extend a vote below its quorum, once; return whether it was extended."""
         debate = held.debate
         if held.asked.question is not Question.VOTE or not _may_extend(debate):
             return False
@@ -183,7 +183,7 @@ class Closer:
             log.info("vote closed", debate=asked.debate, early=early, unread=sorted(unread))
 
     async def _conclusion(self, held: Held, early: bool) -> Conclude:
-        """Return what the question makes of its log: the reveal, if it is the vote."""
+        """Return the question's closing from its log: the reveal, if it is the vote."""
         debate, unread = held.debate, held.unread
         if held.asked.question is not Question.VOTE:
             return lambda _: Closing(unread=unread)

@@ -33,7 +33,7 @@ from engine.votes.reading import Reader
 from engine.votes.removal import Removals, Shown
 
 MOST_REMEMBERED = 10_000
-MISSED = "missed"  # rung for the vote window: read again what people hold
+MISSED = "missed"  # wakes the vote window to read reactions again
 THREAD_DELETED = "The thread of this debate was deleted."
 COMMUNITY_LOST = (
     "Rostrum was removed from the place of this debate; invite it again to hold debates there."
@@ -143,7 +143,7 @@ class Hearing:
         return Heard(outcome=found.outcome, option=found.option, name=name)
 
     async def _name_of(self, pressed: ButtonPressed, option: str) -> str:
-        """Return the name of the agent that an option stands for; empty for any other option."""
+        """Return the name of an option's agent; empty for any other option."""
         target = await self._find(pressed.place, pressed.message) if option.isdigit() else None
         if target is None:
             return ""

@@ -17,8 +17,7 @@ WAITS_TO_CLOSE = (
     "Rostrum retries automatically."
 )
 WAITS_TO_BEGIN = (
-    "Waiting for {platform}: the first stances could not be read. They are read again by "
-    "themselves."
+    "Waiting for {platform}: the first stances could not be read. Rostrum retries automatically."
 )
 
 
@@ -62,7 +61,7 @@ KINDS = {
 
 
 def stance_name(option: str) -> str:
-    """Return the stance that a thumb stands for; for several, as in `down+up`, each of them."""
+    """Return the stance of a thumb; of several, as in `down+up`, each one's."""
     return "+".join(STANCE_NAMES[thumb] for thumb in option.split("+"))
 
 

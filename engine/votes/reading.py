@@ -22,7 +22,7 @@ from engine.judging import Question, VoteEvent
 from engine.ports import Clock, Reactions, Venue
 from engine.store import Intervention, Lease, Store, Target
 from engine.store.votes import NewEvent, Silences, unseeded_of
-from engine.votes.recovery import Order, reconcile
+from engine.votes.recovery import EventOrder, reconcile
 from engine.votes.removal import Removals, Shown
 
 MOST_TRIES = 5
@@ -32,7 +32,7 @@ LOG = attrgetter("question", "step")
 log = structlog.get_logger(__name__)
 
 
-class Reading(NamedTuple):
+class Recovered(NamedTuple):
     """The result of readings: the number of new events, and the permanently unread questions."""
 
     found: int = 0
@@ -79,7 +79,7 @@ class Reader:
         """Record that a connection was `lost`, or resumed and delivers the missed events."""
         (self._silent.add if lost else self._silent.discard)(connection)
 
-    def _order(self, silences: Silences, cast: Sequence[VoteEvent]) -> Order:
+    def _order(self, silences: Silences, cast: Sequence[VoteEvent]) -> EventOrder:
         """Return the order between what a reading finds now and the received events.
 
         A new find was missed in a silence since the last reading, so it is older than events
@@ -89,8 +89,8 @@ class Reader:
         """
         if silences.first_ended is None:
             timed = any(event.given_at is not None for event in cast)
-            return Order(heard_from=silences.read_at if timed else None)
-        return Order(silences.first_ended, None if self._silent else silences.last_ended)
+            return EventOrder(heard_from=silences.read_at if timed else None)
+        return EventOrder(silences.first_ended, None if self._silent else silences.last_ended)
 
     async def recover(
         self,
@@ -98,7 +98,7 @@ class Reader:
         lease: Lease,
         *questions: Question,
         closes_at: datetime | None = None,
-    ) -> Reading:
+    ) -> Recovered:
         """Reconcile the logs of these questions, which close together, with the platform.
 
         What is found in one that was to close before this process started is late. Raises
@@ -107,7 +107,7 @@ class Reader:
         await self.listen()
         targets = await self.store.votes.targets(debate.id, *questions)
         if debate.gone:
-            return Reading(unread=_unread(targets))
+            return Recovered(unread=_unread(targets))
         found, unread, away = 0, frozenset[Question](), None
         late = closes_at is not None and closes_at < self.since
         try:
@@ -122,19 +122,19 @@ class Reader:
         except VenueGoneError as error:
             log.warning("thread is gone", debate=debate.id, why=str(error))
             await self.store.outbox.abandon(lease, debate.id, str(error))
-            return Reading(unread=_unread(targets))
+            return Recovered(unread=_unread(targets))
         if away is not None:
             raise away
-        return Reading(found, unread)
+        return Recovered(found, unread)
 
     async def _recover(
         self, debate: Debate, lease: Lease, asking: Sequence[Target], *, late: bool
-    ) -> Reading:
+    ) -> Recovered:
         target = asking[0]
         if target.ballot is BallotKind.PRIVATE:
-            return Reading()
+            return Recovered()
         if all(each.closed for each in asking):
-            return Reading(unread=_unread(asking))
+            return Recovered(unread=_unread(asking))
         began = self.clock.now()
         reactions = _together(target.options, [await self._read(each) for each in asking])
         # Everything seen was given by now; no earlier time can be claimed.
@@ -165,7 +165,7 @@ class Reader:
             log.info("votes recovered", debate=debate.id, question=about, events=found, late=late)
         if target.ballot is BallotKind.SECRET:
             self._hide(target, reactions)
-        return Reading(found, frozenset() if reactions.complete else _unread(asking))
+        return Recovered(found, frozenset() if reactions.complete else _unread(asking))
 
     def _hide(self, target: Target, reactions: Reactions) -> None:
         for option in target.options:

@@ -21,7 +21,7 @@ Holding = tuple[int, str]
 """A person and an option."""
 
 
-class Order(NamedTuple):
+class EventOrder(NamedTuple):
     """Since when received events may be newer than a reading's finds, and since when they are.
 
     None: none may be, or none is known to be.
@@ -31,7 +31,7 @@ class Order(NamedTuple):
     newer_since: datetime | None = None
 
 
-UNHEARD = Order()  # a reading's finds are newer than every received event
+UNHEARD = EventOrder()  # a reading's finds are newer than every received event
 
 
 def reconcile(
@@ -44,7 +44,7 @@ def reconcile(
     cleared: Mapping[str, datetime] | None = None,
     seeded: bool = True,
     unseeded: frozenset[str] = frozenset(),
-    order: Order = UNHEARD,
+    order: EventOrder = UNHEARD,
 ) -> tuple[NewEvent, ...]:
     """Return the events that reconcile the log with a reading, withdrawals first.
 

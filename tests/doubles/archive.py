@@ -13,7 +13,7 @@ from engine.errors import StoreError
 from engine.findings import Adjustment, Artifact, Score
 from engine.judging import Ballot, TurnLabel, Verdict, Vote
 from engine.ports import Reply
-from engine.store import Answer, CallRecord, DebateRecord, ExportFilter, Judging, Note
+from engine.store import CallRecord, DebateRecord, ExportFilter, Judging, Note, StandingAnswer
 from tests.sample import turn, vote
 
 NOON = datetime(2026, 3, 1, 12, 0, 30, tzinfo=UTC)
@@ -68,9 +68,9 @@ def _is_decided(record: DebateRecord, where: ExportFilter) -> bool:
     return not where.quorum_met or (closed and gold >= record.debate.request.quorum)
 
 
-def answers_of(*votes: Vote) -> tuple[Answer, ...]:
+def answers_of(*votes: Vote) -> tuple[StandingAnswer, ...]:
     """Return votes and stances as the store keeps them."""
-    return tuple(Answer(**vote.model_dump(mode="json")) for vote in votes)
+    return tuple(StandingAnswer(**vote.model_dump(mode="json")) for vote in votes)
 
 
 def make_label(

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from adapters.storage.connection import Connection
+from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from adapters.storage.migrate import migrate, upgrade
 from adapters.storage.store import SqlStore
@@ -70,14 +70,14 @@ def turn(side: str, number: int) -> dict[str, Any]:
     }
 
 
-def insert(connection: Connection, name: str, **row: Any) -> None:
+def insert(connection: SqlConnection, name: str, **row: Any) -> None:
     """Store a row; what is no number or text is stored as JSON."""
     plain = {k: json.dumps(v) if isinstance(v, dict | list) else v for k, v in row.items()}
     columns, places = ", ".join(f'"{key}"' for key in plain), ", ".join(f":{key}" for key in plain)
     connection.run(f"INSERT INTO {name} ({columns}) VALUES ({places})", **plain)  # noqa: S608
 
 
-def fill(connection: Connection) -> None:
+def fill(connection: SqlConnection) -> None:
     """Fill the first release's tables with a debate that is closed and one that is voted on."""
     insert(connection, "templates", digest="digest", texts={})
     for person in range(1, 6):
@@ -98,7 +98,7 @@ def _key(body: dict[str, Any]) -> dict[str, Any]:
     return {"person": body["person"], "question": body["question"]}
 
 
-def add_debate(connection: Connection, debate: str, number: int, **ended: Any) -> None:
+def add_debate(connection: SqlConnection, debate: str, number: int, **ended: Any) -> None:
     """Store a debate whose second turn the thread refused."""
     plain = {
         **{"id": debate, "number": number, "platform": "chat", "community": "club"},

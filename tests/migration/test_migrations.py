@@ -20,7 +20,7 @@ from sqlalchemy import create_engine
 
 import migrations
 from adapters.storage import schema
-from adapters.storage.connection import Connection
+from adapters.storage.connection import SqlConnection
 from adapters.storage.database import REVISION, Database
 from adapters.storage.migrate import migrate, newest, require_newest, revision, revisions, upgrade
 from adapters.storage.store import SqlStore
@@ -150,7 +150,7 @@ async def test_a_database_that_was_never_migrated_says_what_to_run(empty: Databa
         await store.debates.recent()
 
 
-def _insert_old(connection: Connection, new: NewDebate) -> None:
+def _insert_old(connection: SqlConnection, new: NewDebate) -> None:
     """Store a debate as the first tables had it."""
     plain = {
         **{name: getattr(new, name) for name in ("id", "number", "platform", "community", "place")},

@@ -15,7 +15,7 @@ from engine.debate import BallotKind, Debate
 from engine.judging import Question
 from engine.line.intake import Defaults
 from engine.ports import ButtonPressed
-from engine.store import Answer, Asked, ExportFilter, Target
+from engine.store import Asked, ExportFilter, StandingAnswer, Target
 from tests.doubles.fixed_clock import FixedClock
 from tests.doubles.hall import DEFAULTS, Hall, Session, record_of
 
@@ -51,7 +51,7 @@ async def asked_again(
             await asyncio.sleep(0.005)
 
 
-async def answers(session: Session, debate: Debate) -> list[Answer]:
+async def answers(session: Session, debate: Debate) -> list[StandingAnswer]:
     record = await record_of(session.store, debate.id)
     return list(record.asked(Question.AGAIN))
 

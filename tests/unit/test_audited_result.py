@@ -73,7 +73,7 @@ async def test_what_is_stored_adds_up_to_what_is_shown() -> None:
     [
         (ahead_on_points("none", "A"), "A is ahead."),
         (Judge(), "That is level."),
-        (Judge({f"judge/absolute/{n}": "no json" for n in (2, 4)}), "nobody is ahead."),
+        (Judge({f"judge/absolute/{n}": "no json" for n in (2, 4)}), "no one is ahead."),
     ],
 )
 async def test_the_scorecard_says_who_is_ahead(judge: Judge, told: str) -> None:

@@ -17,7 +17,7 @@ from engine.dataset.voters import Pseudonyms
 from engine.debate import BallotKind, Model, Scores, Status, TurnOrder, Usage
 from engine.findings import Adjustment, Artifact, Score
 from engine.judging import Question, Summary, Vote
-from engine.store import Answer, CallRecord, DebateRecord, ExportFilter
+from engine.store import CallRecord, DebateRecord, ExportFilter, StandingAnswer
 from tests.doubles.archive import (
     ASPEN,
     BIRCH,
@@ -332,7 +332,7 @@ class TestVotes:
         assert one[0]["voter"] == other[0]["voter"]
 
     def test_the_answers_that_are_read_fast_are_votes(self) -> None:
-        assert Answer._fields == tuple(Vote.model_fields)
+        assert StandingAnswer._fields == tuple(Vote.model_fields)
         vote = make_vote(3, "A+tie", ambiguous=True, last_at=NOON + timedelta(microseconds=5))
         assert answers_of(vote)[0].to_vote() == vote
 

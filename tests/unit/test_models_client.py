@@ -469,9 +469,9 @@ def test_the_first_call_does_not_wait_for_the_sdk(authorities: dict[str, str]) -
     code = (
         "import asyncio, sys\n"
         "from adapters.models.backends import Backend\n"
-        "from adapters.models.connection import Connection\n"
+        "from adapters.models.connection import ConnectionPool\n"
         "async def main():\n"
-        "    connection = Connection(1)\n"
+        "    connection = ConnectionPool(1)\n"
         "    backend = Backend.of('x', base_url='http://127.0.0.1:9/v1')\n"
         "    await connection.post(backend, '/chat/completions', b'{}')\n"
         "    print([m for m in ('openai', 'httpx2') if m in sys.modules])\n"

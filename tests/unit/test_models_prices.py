@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from adapters.models import prices
 from adapters.models.backends import PRESETS, Backend
 from adapters.models.bundled import bundled_price
-from adapters.models.connection import Connection
+from adapters.models.connection import ConnectionPool
 from adapters.models.prices import PriceBook
 from engine.debate import Model, Origin, Price, Tier
 from engine.ports import Attempt
@@ -35,7 +35,7 @@ def backend(base_url: str = OPENAI, preset: str | None = "openai") -> Backend:
 async def price_of(
     name: str, given: Backend, table: dict[str, Price] | None = None
 ) -> Price | None:
-    connection = Connection(4)
+    connection = ConnectionPool(4)
     try:
         return await PriceBook(table or {}, connection).price(Model.parse(f"online/{name}"), given)
     finally:
@@ -206,7 +206,7 @@ async def test_a_models_bundled_price_is_looked_up_once(monkeypatch: pytest.Monk
         return bundled_price(base_url, name)
 
     monkeypatch.setattr(prices, "bundled_price", look_up)
-    book = PriceBook({}, Connection(4))
+    book = PriceBook({}, ConnectionPool(4))
     for name in ("gpt-5-mini", "unheard-of", "gpt-5-mini", "unheard-of"):
         found = await book.price(Model.parse(f"online/{name}"), backend())
         assert (found is None) == (name == "unheard-of")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.storage.connection import Connection
+from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from adapters.storage.migrate import require_newest
 from adapters.storage.store import SqlStore
@@ -33,20 +33,20 @@ async def notes(tmp_path: Path) -> AsyncIterator[Database]:
 INSERT = "INSERT INTO notes VALUES (:id, 'x')"
 
 
-def _make_table(connection: Connection) -> None:
+def _make_table(connection: SqlConnection) -> None:
     connection.run("CREATE TABLE notes (id INTEGER PRIMARY KEY, body TEXT NOT NULL)")
 
 
-def insert(connection: Connection, number: int, body: str = "x") -> int:
+def insert(connection: SqlConnection, number: int, body: str = "x") -> int:
     connection.run("INSERT INTO notes VALUES (:id, :body)", id=number, body=body)
     return number
 
 
-def numbers(connection: Connection) -> list[int]:
+def numbers(connection: SqlConnection) -> list[int]:
     return connection.column(NUMBERS)
 
 
-def pragma(connection: Connection, name: str) -> object:
+def pragma(connection: SqlConnection, name: str) -> object:
     return connection.value(f"PRAGMA {name}")
 
 
@@ -82,7 +82,7 @@ async def test_writes_happen_in_the_order_they_were_asked_for(notes: Database) -
 
 async def test_a_write_that_fails_is_undone_alone(notes: Database) -> None:
     async def write(number: int) -> int:
-        def operation(connection: Connection) -> int:
+        def operation(connection: SqlConnection) -> int:
             insert(connection, number)
             if number % 10 == 3:
                 raise NotFoundError(f"number {number}")
@@ -105,10 +105,10 @@ async def test_a_write_that_fails_is_undone_alone(notes: Database) -> None:
 async def test_an_error_of_an_operation_reaches_its_caller_as_it_is(
     notes: Database, error: Exception
 ) -> None:
-    def fail(connection: Connection) -> None:
+    def fail(connection: SqlConnection) -> None:
         raise error
 
-    async def view(operation: Callable[[Connection], None]) -> None:
+    async def view(operation: Callable[[SqlConnection], None]) -> None:
         with notes.snapshot() as connection:
             operation(connection)
 
@@ -214,7 +214,7 @@ async def test_rows_are_named_by_their_own_statement(notes: Database) -> None:
 async def test_reads_do_not_wait_for_a_write(notes: Database) -> None:
     go = threading.Event()
 
-    def wait(connection: Connection) -> bool:
+    def wait(connection: SqlConnection) -> bool:
         insert(connection, 1)
         return go.wait(60)
 

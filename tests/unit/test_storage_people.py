@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adapters.storage.connection import Connection
+from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from adapters.storage.tables import metadata
@@ -23,7 +23,7 @@ from tests.sample import (
 CANARIES = ("canary-starter-4417", "canary-voter-9902")
 
 
-def _tables_that_hold(connection: Connection, canary: str) -> set[str]:
+def _tables_that_hold(connection: SqlConnection, canary: str) -> set[str]:
     return {
         table.name
         for table in metadata.sorted_tables

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from engine.judging import How, VoteEvent
 from engine.ports import Reactions
 from engine.votes.hands import is_undecided
-from engine.votes.recovery import UNHEARD, Order, reconcile
+from engine.votes.recovery import UNHEARD, EventOrder, reconcile
 from engine.votes.tally import standing_votes
 
 OPTIONS = ("A", "B", "tie")
@@ -47,7 +47,7 @@ class World:
         added: bool,
         how: How,
         given_at: int | None = None,
-        order: Order = UNHEARD,
+        order: EventOrder = UNHEARD,
         person: int = PERSON,
     ) -> None:
         read = self.now if how is How.RECOVERED else self.last_read
@@ -104,9 +104,9 @@ class World:
         missed = [gap for gap in self.gaps if self.last_read is None or gap > self.last_read]
         order = UNHEARD
         if missed:
-            order = Order(at(missed[0]), at(missed[-1]))
+            order = EventOrder(at(missed[0]), at(missed[-1]))
         elif self.timed and self.last_read is not None:
-            order = Order(at(self.last_read))
+            order = EventOrder(at(self.last_read))
         found = reconcile(
             self.log,
             read,
@@ -120,7 +120,7 @@ class World:
                 event.option,
                 event.added,
                 event.how,
-                order=Order(event.heard_from, event.newer_since),
+                order=EventOrder(event.heard_from, event.newer_since),
             )
         self.last_read, self.missed = self.now, set()
 

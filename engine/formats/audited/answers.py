@@ -29,7 +29,7 @@ RANGES: dict[str, float] = {
 }
 PRESSURE_MOST = 3
 OUTCOMES = ("previous", "latest", "draw")
-# What each name means, as the judge is told and as people read it.
+# The meaning of each name, in the judge's prompt and in the thread.
 PATTERNS = {
     "coherence_collapse": "the central claim of the scorecard's leader shifted under pressure, so "
     "that no one thesis lasted",
@@ -47,20 +47,20 @@ CONVERGENCES = {
 }
 
 
-class Said(BaseModel):
+class StrictPart(BaseModel):
     """A part of an answer; unexpected keys are dropped."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
 
 
-class Suspect(Said):
+class Suspect(StrictPart):
     """A claim of the turn itself that is specific but hollow, or wrong."""
 
     claim: str
     kind: str
 
 
-class Exposed(Said):
+class Exposed(StrictPart):
     """A claim of an earlier turn that this turn shows to be suspect."""
 
     turn: int
@@ -68,7 +68,7 @@ class Exposed(Said):
     kind: str
 
 
-class Premise(Said):
+class Premise(StrictPart):
     """A premise that the speaker relied on in an earlier turn, and now drops or contradicts."""
 
     turn: int
@@ -76,14 +76,14 @@ class Premise(Said):
     kind: str
 
 
-class Appeal(Said):
-    """Whether a turn answers what its side was docked for, and why."""
+class Appeal(StrictPart):
+    """Whether a turn answers what cost its side points, and why."""
 
     answered: bool
     why: str = ""
 
 
-class Absolute(Said):
+class Absolute(StrictPart):
     """A turn's scores by component, what it adds to the register, and what it answers there."""
 
     scores: dict[str, float]
@@ -93,28 +93,28 @@ class Absolute(Said):
     appeals: dict[str, Appeal] = {}
 
 
-class Pairwise(Said):
-    """Who was better in each dimension, and the pressure on whoever lost."""
+class Pairwise(StrictPart):
+    """Who was better in each dimension, and the pressure on the loser."""
 
     outcomes: dict[str, str]
     pressures: dict[str, int | float]
 
 
-class Narrative(Said):
+class Narrative(StrictPart):
     """The debate reconstructed as one arc, and who held in it."""
 
     narrative: str
     winner: str
 
 
-class Conflict(Said):
+class Conflict(StrictPart):
     """Why narrative and scorecard disagree."""
 
     explanation: str
     pattern: str
 
 
-class Convergence(Said):
+class Convergence(StrictPart):
     """Whether the sides ended where they began."""
 
     outcome: str
@@ -142,8 +142,8 @@ def absolute_shape(turn: int, appeals: Iterable[int] = ()) -> Shape[Absolute]:
         properties["appeals"] = by_key(places, record({"answered": FLAG, "why": TEXT}))
 
     def check(given: Absolute) -> tuple[Fault, ...]:
-        told = [*_misscored(given, places), *_misplaced(given, turn, own)]
-        return tuple(map(_fault, told))
+        wrong = [*_misscored(given, places), *_misplaced(given, turn, own)]
+        return tuple(map(_fault, wrong))
 
     return Shape(Absolute, named("Absolute", properties), check)
 

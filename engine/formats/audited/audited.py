@@ -20,13 +20,13 @@ NAME = "audited"
 
 
 ADAPT = (
-    "The debaters adapt: whoever loses an exchange argues a little differently in the next turn. "
+    "The debaters adapt: the loser of an exchange argues a little differently in the next turn. "
     "How they changed is shown at the end."
 )
 
 
 def _for_both(value: object) -> object:
-    """Read what is given once, for both sides, or for A and then B, joined by a comma."""
+    """Read one value for both sides, or A's and B's, separated by a comma."""
     parts = value.split(",") if isinstance(value, str) else value
     parts = list(parts) if isinstance(parts, list | tuple) else [parts]
     return parts * 2 if len(parts) == 1 else parts
@@ -53,7 +53,7 @@ class AuditedLimits(Value):
 
 
 class Audited(Format):
-    """A and B in turn; after each turn the judge layer scores it and presses whoever lost."""
+    """A and B in turn; after each turn the judge layer scores it and presses the loser."""
 
     name = NAME
     version = 2
@@ -81,11 +81,11 @@ class Audited(Format):
         return tuple(f"exchange-{number}" for number in range(1, (self.turns(request) + 3) // 2))
 
     def turns(self, request: Request) -> int:
-        """Return how many turns a debate has."""
+        """Return the number of turns."""
         return AuditedOptions.model_validate(request.options).turns
 
     def waves(self, request: Request) -> int:
-        """Return how many calls wait for one another: a turn, its scores; then two more.
+        """Return the number of calls in sequence: a turn, its scores; then two more.
 
         The last of them is asked beside the panel.
         """

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from engine.findings import Artifact, Score
 from engine.floor.floor import Floor
-from engine.floor.shapes import Answer, Shape, kept
+from engine.floor.shapes import Shape, ShapedAnswer, kept
 from engine.formats.audited.answers import (
     Absolute,
     Pairwise,
@@ -18,7 +18,7 @@ from engine.formats.audited.answers import (
     pairwise_shape,
 )
 from engine.formats.audited.bands import Outcome
-from engine.formats.audited.ledger import Entry, Heard, Ledger
+from engine.formats.audited.ledger import Ledger, RegisterEntry, TurnJudgment
 from engine.formats.audited.scoring import (
     BROKEN,
     SCALES,
@@ -40,7 +40,7 @@ NAME = "audited"
 
 async def ask_judge(
     floor: Floor, kind: str, shape: Shape[S], *, turn: int | None = None, **facts: Any
-) -> Answer[S]:
+) -> ShapedAnswer[S]:
     """Ask the layer's judges for one kind of answer, on a turn or on the debate as a whole."""
     step = f"judge/{kind}"
     if turn is not None:
@@ -56,7 +56,7 @@ async def ask_judge(
 
 
 class Audit:
-    """What the judge layer knows so far; all of it follows from journaled steps."""
+    """The judge layer's state; all of it follows from journaled steps."""
 
     def __init__(
         self, floor: Floor, archetypes: Mapping[str, str], elasticity: Mapping[str, float]
@@ -65,7 +65,7 @@ class Audit:
         self._floor = floor
         self._data = data
         self._elasticity = elasticity
-        self._heard: list[Heard] = []
+        self._heard: list[TurnJudgment] = []
         self.given: list[Score] = []
         self.opinions: dict[int, tuple[float | None, ...]] = {}
         self.ledger = Ledger(floor.turns, [], floor.version)
@@ -75,14 +75,14 @@ class Audit:
         self._told = {side: dict(traits) for side, traits in self.begun.items()}
 
     def describe(self, side: str) -> str:
-        """Return a side's archetype and the traits that it began with, for its first message."""
+        """Return a side's archetype and initial traits, for its first message."""
         told = ", ".join(
             f"{trait.replace('_', ' ')} {value:g}" for trait, value in self.begun[side].items()
         )
         return f"{self.archetypes[side]} ({told}; each of 10)"
 
     async def direct(self, side: str, number: int) -> Mapping[str, str]:
-        """Return what a side's next message tells it alone, and keep that.
+        """Return the private part of a side's next message, and keep it.
 
         `directive` says how it has changed, `doubts` which of its claims were docked and may be
         answered now; both may be empty.
@@ -104,7 +104,7 @@ class Audit:
     async def score(self, number: int, side: str) -> None:
         """Score a turn on its own and against the one before, at the same time."""
         floor = self._floor
-        pairwise: Answer[Pairwise] | None = None
+        pairwise: ShapedAnswer[Pairwise] | None = None
         if number == 1:
             absolute = await self._ask_absolute(number)
         else:
@@ -113,7 +113,7 @@ class Audit:
             )
         given = absolute.value if absolute.valid else None
         outcomes = _outcomes(pairwise)
-        self._heard.append(Heard(given, outcomes))
+        self._heard.append(TurnJudgment(given, outcomes))
         self.ledger = Ledger(floor.turns, self._heard, floor.version)
         self.opinions[number] = tuple(
             None if one is None else _given("total", one) for one in absolute.opinions
@@ -130,7 +130,7 @@ class Audit:
 
     # --- one turn -----------------------------------------------------------------------
 
-    async def _ask_absolute(self, number: int) -> Answer[Absolute]:
+    async def _ask_absolute(self, number: int) -> ShapedAnswer[Absolute]:
         return await ask_judge(
             self._floor,
             "absolute",
@@ -141,7 +141,7 @@ class Audit:
             appeals={place: _told(entry) for place, entry in self.ledger.appeals(number).items()},
         )
 
-    async def _ask_pairwise(self, number: int) -> Answer[Pairwise]:
+    async def _ask_pairwise(self, number: int) -> ShapedAnswer[Pairwise]:
         both = self._floor.numbered(number - 1, number)
         return await ask_judge(
             self._floor, "pairwise", pairwise_shape(), turn=number, transcript=both
@@ -152,9 +152,9 @@ class Audit:
         number: int,
         side: str,
         outcomes: Mapping[str, Outcome],
-        pairwise: Answer[Pairwise] | None,
+        pairwise: ShapedAnswer[Pairwise] | None,
     ) -> list[Artifact]:
-        """Let the side that lost a comparison feel it: its traits move."""
+        """Move the traits of the side that lost a comparison."""
         lost = loser_of(outcomes)
         if lost is None or pairwise is None or pairwise.value is None:
             return []
@@ -168,8 +168,8 @@ class Audit:
         body |= {"before": before, "after": self.traits[loser]}
         return [Artifact.of(f"drift/{number}", "drift", body)]
 
-    def _scores(self, number: int, side: str, answer: Answer[Absolute]) -> Iterator[Score]:
-        """Yield a turn's scores as they were given."""
+    def _scores(self, number: int, side: str, answer: ShapedAnswer[Absolute]) -> Iterator[Score]:
+        """Yield a turn's scores as given."""
         if number not in self.ledger.points:
             return
         points, step = self.ledger.points[number], self._floor.turns[number - 1].step
@@ -184,7 +184,7 @@ class Audit:
             )
 
     def _line(self, number: int) -> list[Post]:
-        """Return the turn's score line, for those who read along."""
+        """Return the turn's score line for the thread."""
         if not self._floor.live:
             return []
         stands = self.ledger.standing().get(number)
@@ -211,7 +211,7 @@ def _given(name: str, said: Absolute) -> float:
     return points.total if name == "total" else points.values[name]
 
 
-def tell_entry(entry: Entry) -> str:
+def tell_entry(entry: RegisterEntry) -> str:
     """Return a line of the register as people read it."""
     told = f"- Turn {entry.turn}, {entry.side}: {spaced(entry.kind)}, “{entry.text}”"
     if entry.exposed_by != entry.turn:
@@ -232,11 +232,11 @@ def spaced(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _told(entry: Entry) -> str:
+def _told(entry: RegisterEntry) -> str:
     return f"turn {entry.turn}, {entry.kind}: {entry.text}"
 
 
-def _outcomes(pairwise: Answer[Pairwise] | None) -> dict[str, Outcome]:
+def _outcomes(pairwise: ShapedAnswer[Pairwise] | None) -> dict[str, Outcome]:
     if pairwise is None or pairwise.value is None or not pairwise.valid:
         return {}
     outcomes: dict[str, Outcome] = {}
@@ -252,7 +252,7 @@ def _outcomes(pairwise: Answer[Pairwise] | None) -> dict[str, Outcome]:
 
 
 def _answers(
-    number: int, absolute: Answer[Absolute], pairwise: Answer[Pairwise] | None
+    number: int, absolute: ShapedAnswer[Absolute], pairwise: ShapedAnswer[Pairwise] | None
 ) -> Iterator[Artifact]:
     yield kept(absolute, f"absolute/{number}", "absolute")
     if pairwise is not None:

@@ -1,7 +1,7 @@
-"""What one judge's answers on the turns come to: scores, the register, adjustments; pure.
+"""The result of one judge's answers on the turns: scores, register, adjustments; pure.
 
-A ledger depends on the turns and on the answers alone, and is kept from the first turn on: what a
-turn adds to it never changes what earlier ones added. Where scores stand is found at the end.
+A ledger depends only on the turns and the answers. It grows turn by turn: a turn never changes
+what earlier ones added. Final scores are computed at the end.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from engine.formats.overlap import is_quoted
 PENALTIES = SUSPECT | BROKEN
 
 
-class Heard(NamedTuple):
-    """What a judge said of a turn, and of it beside the one before; empty where unreadable."""
+class TurnJudgment(NamedTuple):
+    """A judge's answers on a turn and on it beside the one before; empty where unreadable."""
 
     absolute: Absolute | None
     outcomes: Mapping[str, Outcome]
 
 
-class Entry(Value):
+class RegisterEntry(Value):
     """One line of the register: a suspect claim or a premise, whose, and where it came out.
 
     `turn` is the number of the turn that it stands in, `exposed_by` that of the turn that
@@ -52,12 +52,12 @@ class Entry(Value):
 
 
 class Ledger:
-    """Scores as they were given, the register, and what was added to scores since, by turn."""
+    """Scores as given, the register, and later adjustments, by turn."""
 
-    def __init__(self, turns: Sequence[Turn], heard: Sequence[Heard], version: int) -> None:
+    def __init__(self, turns: Sequence[Turn], heard: Sequence[TurnJudgment], version: int) -> None:
         self._turns, self._heard, self._version = turns, heard, version
         self.points: dict[int, Points] = {}
-        self.register: list[Entry] = []
+        self.register: list[RegisterEntry] = []
         self.changes: dict[int, list[Adjustment]] = {}
         for number, said in enumerate(heard, 1):
             if said.absolute is not None:
@@ -68,7 +68,7 @@ class Ledger:
                 changed += self._enter(number, said.absolute)
             self.changes[number] = changed
 
-    def appeals(self, number: int) -> dict[int, Entry]:
+    def appeals(self, number: int) -> dict[int, RegisterEntry]:
         """Return the entries that a turn may answer, by their places in the register.
 
         They docked its side since its last turn, or by it.
@@ -101,7 +101,7 @@ class Ledger:
         return stand
 
     def calibrate(self) -> Iterator[Adjustment]:
-        """Yield what brings all scores into their bands, in the end."""
+        """Yield the adjustments that move all scores into their bands."""
         for number, stands in self.standing().items():
             turn, before = self._turns[number - 1], self._after_docking(number)
             for dimension, score in stands.items():
@@ -138,19 +138,19 @@ class Ledger:
                 name, reason = f"register/{number}/{place}", f"{entry.kind}: {entry.text}"
                 yield self._dock(entry, name, entry.penalty, reason, by=number)
 
-    def _found(self, number: int, given: Absolute) -> list[Entry]:
+    def _found(self, number: int, given: Absolute) -> list[RegisterEntry]:
         return [
             *(self._entry(number, number, item.kind, item.claim) for item in given.suspect),
             *(self._entry(number, item.turn, item.kind, item.claim) for item in given.exposed),
             *(self._entry(number, item.turn, item.kind, item.premise) for item in given.premises),
         ]
 
-    def _entry(self, number: int, turn: int, kind: str, text: str) -> Entry:
+    def _entry(self, number: int, turn: int, kind: str, text: str) -> RegisterEntry:
         said = self._turns[turn - 1]
         first = self._version == 1
         found = first or is_quoted(text, said.text)
         penalty = SUSPECT.get(kind, 0.0) if first else PENALTIES[kind]
-        return Entry(
+        return RegisterEntry(
             turn=turn,
             side=said.side,
             kind=kind,
@@ -160,14 +160,14 @@ class Ledger:
             found=found,
         )
 
-    def _is_same(self, entry: Entry, other: Entry) -> bool:
-        """Say whether two entries are of one claim, be it quoted more or less fully."""
+    def _is_same(self, entry: RegisterEntry, other: RegisterEntry) -> bool:
+        """Return whether two entries are of one claim, even if quoted at different length."""
         if entry.turn != other.turn or self._version == 1:
             return (entry.turn, entry.text) == (other.turn, other.text)
         return is_quoted(entry.text, other.text) or is_quoted(other.text, entry.text)
 
     def _hear_appeals(self, number: int, given: Absolute) -> Iterator[Adjustment]:
-        """Give back what a docking took, where its side's next turn has answered it."""
+        """Return docked points where the side's next turn has answered the entry."""
         for place, entry in self.appeals(number).items():
             appeal = given.appeals[str(place)]
             self.register[place - 1] = entry.model_copy(
@@ -177,7 +177,9 @@ class Ledger:
                 name = f"appeal/{number}/{place}"
                 yield self._dock(entry, name, -entry.penalty, f"answered: {appeal.why}", by=number)
 
-    def _dock(self, entry: Entry, name: str, amount: float, reason: str, *, by: int) -> Adjustment:
+    def _dock(
+        self, entry: RegisterEntry, name: str, amount: float, reason: str, *, by: int
+    ) -> Adjustment:
         return Adjustment(
             name=name,
             subject=self._turns[entry.turn - 1].step,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from engine.findings import Artifact
 from engine.floor.floor import Floor
-from engine.floor.shapes import Answer, kept
+from engine.floor.shapes import ShapedAnswer, kept
 from engine.formats.audited.answers import (
     CONVERGENCES,
     PATTERNS,
@@ -35,7 +35,7 @@ WEAKNESSES = (
 
 
 async def conclude(floor: Floor, audit: Audit) -> None:
-    """Have the whole debate judged as one arc, and keep what comes of it for after the vote."""
+    """Have the whole debate judged as one arc; keep the result for after the vote."""
     card = _scorecard(floor, audit)
     narrative, convergence = await floor.both(_narrate(floor), _converge(floor))
     told = narrative.value.winner if narrative.valid and narrative.value else None
@@ -115,11 +115,11 @@ def total_turns(audit: Audit) -> dict[int, float]:
     return {number: sum(stands.values()) for number, stands in audit.ledger.standing().items()}
 
 
-async def _narrate(floor: Floor) -> Answer[Narrative]:
+async def _narrate(floor: Floor) -> ShapedAnswer[Narrative]:
     return await ask_judge(floor, "narrative", narrative_shape(), transcript=floor.numbered())
 
 
-async def _converge(floor: Floor) -> Answer[Convergence] | None:
+async def _converge(floor: Floor) -> ShapedAnswer[Convergence] | None:
     """Compare the first two turns with the last two, in a debate that is long enough."""
     turns = len(floor.turns)
     if turns < LONG:
@@ -136,8 +136,8 @@ async def _converge(floor: Floor) -> Answer[Convergence] | None:
 
 
 async def _resolve(
-    floor: Floor, audit: Audit, scored: str, narrative: Answer[Narrative]
-) -> Answer[Conflict]:
+    floor: Floor, audit: Audit, scored: str, narrative: ShapedAnswer[Narrative]
+) -> ShapedAnswer[Conflict]:
     totals = total_turns(audit)
     return await ask_judge(
         floor,
@@ -189,7 +189,7 @@ def _ahead(winner: str | None) -> str:
     """Say who is ahead on the scorecard."""
     match winner:
         case None:
-            return "One side has no score, so nobody is ahead"
+            return "One side has no score, so no one is ahead"
         case "tie":
             return "That is level"
         case side:
@@ -221,9 +221,9 @@ def _register(audit: Audit) -> Report:
 
 
 def _story(
-    narrative: Answer[Narrative],
-    conflict: Answer[Conflict] | None,
-    convergence: Answer[Convergence] | None,
+    narrative: ShapedAnswer[Narrative],
+    conflict: ShapedAnswer[Conflict] | None,
+    convergence: ShapedAnswer[Convergence] | None,
 ) -> Report:
     return Report(
         title="Narrative verdict",
@@ -233,12 +233,12 @@ def _story(
 
 
 def _chapters(
-    narrative: Answer[Narrative],
-    conflict: Answer[Conflict] | None,
-    convergence: Answer[Convergence] | None,
+    narrative: ShapedAnswer[Narrative],
+    conflict: ShapedAnswer[Conflict] | None,
+    convergence: ShapedAnswer[Convergence] | None,
 ) -> Iterator[str]:
     if narrative.value is None or not narrative.valid:
-        yield "The judge told no story that could be read."
+        yield "The judge's narrative could not be read."
     else:
         yield narrative.value.narrative
         winner = narrative.value.winner

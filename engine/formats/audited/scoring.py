@@ -39,11 +39,11 @@ class Points(Value):
         return sum(self.values[name] for name in SCALES)
 
     def said(self, name: str) -> float:
-        """Return what the judge said of a criterion."""
+        """Return the judge's own score of a criterion."""
         return self.originals.get(name, self.values[name])
 
     def moved(self, dimension: str, value: float) -> Points:
-        """Return the points with a dimension moved; what the judge said first is kept."""
+        """Return the points with a dimension moved; the judge's own score is kept."""
         said = {dimension: self.values[dimension]} | self.originals
         return Points(values=self.values | {dimension: value}, originals=said)
 

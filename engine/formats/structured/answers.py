@@ -14,14 +14,14 @@ from engine.formats.structured.leaning import Leaning
 from engine.formats.structured.trace import STANDINGS, Argument
 from engine.jury.rubric import HIGHEST, LOWEST, find_rubric
 
-# What each type of response means, as debaters are told.
+# The meaning of each type of response, in the debaters' prompts.
 RESPONSES = {
     "refute": "it has a factual or logical error: name it",
     "challenge": "its evidence is lacking, or the conditions that it needs are not met: say which",
     "concede": "it holds",
     "partial": "its core holds, but its degree or scope does not: say how far it goes",
 }
-# The question that tells whether an argument has a fallacy, as the judge is asked.
+# The judge's question for each fallacy.
 FALLACIES = {
     "straw_man": "Does it attack something that the other side did not say?",
     "appeal_to_authority": "Does a name stand in place of a reason?",
@@ -58,13 +58,13 @@ class StructuredLimits(Value):
         return self.text_words if self.text_words < UNLIMITED else 0
 
 
-class Said(BaseModel):
+class LoosePart(BaseModel):
     """A part of an answer; unexpected keys are dropped."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class Statement(Said):
+class Statement(LoosePart):
     """One argument as it is stated."""
 
     claim: str = ""
@@ -72,13 +72,13 @@ class Statement(Said):
     evidence: str = ""
 
 
-class Opening(Said):
+class Opening(LoosePart):
     """A side's opening."""
 
     arguments: tuple[Statement, ...]
 
 
-class CrossResponse(Said):
+class CrossResponse(LoosePart):
     """A response to one argument."""
 
     type: str = ""
@@ -101,10 +101,10 @@ def _once(value: Any) -> Any:
 Unique = Annotated[tuple[str, ...], BeforeValidator(_once)]
 
 
-class Closing(Said):
+class ClosingStatement(LoosePart):
     """A side's answers to the questions about its arguments, and its closing.
 
-    `change` is what became of its position, and `because` why; version 1 asked only whether it
+    `change` is what it did with its position, and `because` why; version 1 asked only whether it
     `moved`.
     """
 
@@ -118,7 +118,7 @@ class Closing(Said):
     moved: bool | None = None
 
 
-class Sheet(BaseModel):
+class ArgumentSheet(BaseModel):
     """A judge's sheet of one argument; its criteria are the rubric's."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
@@ -133,17 +133,17 @@ class Sheet(BaseModel):
         return given if isinstance(given, int | float) else None
 
 
-class NewArgument(Said):
+class NewArgument(LoosePart):
     """An argument that no opening held, brought in the response to argument `response`."""
 
     response: str
     what: str
 
 
-class Judgment(Said):
+class Judgment(LoosePart):
     """The judge's sheets by argument, and what it makes of the whole."""
 
-    arguments: dict[str, Sheet]
+    arguments: dict[str, ArgumentSheet]
     new_arguments: tuple[NewArgument, ...] = ()
     key_insight: str = ""
     unresolved: Unique = ()
@@ -225,7 +225,7 @@ def closing_shape(
     limits: StructuredLimits,
     count: Callable[[str], int],
     version: int,
-) -> Shape[Closing]:
+) -> Shape[ClosingStatement]:
     """Return the form of a closing; `asked` are the own arguments that were asked about."""
     first = version == 1
     least = 0 if first else limits.closing_least
@@ -242,7 +242,7 @@ def closing_shape(
         },
     )
 
-    def check(closing: Closing) -> tuple[Fault, ...]:
+    def check(closing: ClosingStatement) -> tuple[Fault, ...]:
         faults = [
             _fault("missing_answer", f"the question about {name} is not answered")
             for name in asked
@@ -265,15 +265,15 @@ def closing_shape(
             faults.append(_fault("too_many_words", what, words, limits.closing_words))
         return tuple(faults)
 
-    return Shape(Closing, schema, check)
+    return Shape(ClosingStatement, schema, check)
 
 
-def _unmoved(closing: Closing) -> list[Fault]:
+def _unmoved(closing: ClosingStatement) -> list[Fault]:
     missing = closing.moved is None
     return [_fault("missing_moved", "whether your position moved is missing")] if missing else []
 
 
-def _unchanged(closing: Closing) -> list[Fault]:
+def _unchanged(closing: ClosingStatement) -> list[Fault]:
     faults = []
     if closing.change not in CHANGES:
         faults.append(_fault("missing_change", f"change is none of {', '.join(CHANGES)}"))
@@ -327,7 +327,7 @@ def judgment_shape(ids: tuple[str, ...], rubric: str, version: int) -> Shape[Jud
     return Shape(Judgment, schema, check)
 
 
-def _misjudged(name: str, sheet: Sheet, criteria: Sequence[str]) -> list[Fault]:
+def _misjudged(name: str, sheet: ArgumentSheet, criteria: Sequence[str]) -> list[Fault]:
     faults = [
         _fault("wrong_score", f"{criterion} of {name} is no whole number from 1 to 10")
         for criterion in criteria
@@ -382,7 +382,7 @@ def show_cross(cross: Cross, labels: Mapping[str, str]) -> str:
     return "\n\n".join(shown)
 
 
-def show_closing(closing: Closing, labels: Mapping[str, str]) -> str:
+def show_closing(closing: ClosingStatement, labels: Mapping[str, str]) -> str:
     """Return the answers and the closing as Markdown."""
     parts = [f"**{name}** {answer.strip()}" for name, answer in closing.answers.items()]
     parts.append(closing.position.strip())

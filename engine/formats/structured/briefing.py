@@ -1,4 +1,4 @@
-"""What comes of a `structured` debate: scores, trace table, the judge's verdict, the briefing."""
+"""The result of a `structured` debate: scores, trace table, the judge's verdict, the briefing."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from pydantic import Field
 from engine.debate import Request, Value
 from engine.findings import Artifact, Score
 from engine.floor.floor import Floor
-from engine.floor.shapes import Answer
+from engine.floor.shapes import ShapedAnswer
 from engine.formats.judges import tell_judges
-from engine.formats.structured.answers import CHANGES, Closing, Judgment
+from engine.formats.structured.answers import CHANGES, ClosingStatement, Judgment
 from engine.formats.structured.trace import (
     LEVEL,
     Argument,
@@ -33,13 +33,13 @@ from engine.store import Post
 
 Arguments = Mapping[str, Sequence[Argument]]
 Responses = Mapping[str, Mapping[str, Response]]
-Closings = Mapping[str, Closing]
+Closings = Mapping[str, ClosingStatement]
 AID = "Scores are aids to a decision, and no verdict on the truth."
 UNJUDGED = "The judge gave no answer that could be read, so nothing is scored."
 
 
 class Change(Value):
-    """What a side says the debate made of its position, and why."""
+    """How a side says its position changed, and why."""
 
     change: str
     because: str
@@ -63,8 +63,8 @@ class Briefing(Value):
     changes: dict[str, Change] = Field(default_factory=dict)
 
 
-class Judged(NamedTuple):
-    """What one judge's answer comes to: the briefing, its scores, its verdict."""
+class Assessment(NamedTuple):
+    """The result of one judge's answer: the briefing, its scores, its verdict."""
 
     briefing: Briefing
     scores: tuple[Score, ...]
@@ -76,10 +76,10 @@ def assess(
     arguments: Arguments,
     responses: Responses,
     closings: Closings,
-    answer: Answer[Judgment],
+    answer: ShapedAnswer[Judgment],
     rubric: str,
-) -> Judged:
-    """Return what a judge's answer comes to; it depends on the answer and on the turns alone."""
+) -> Assessment:
+    """Assess a judge's answer; depends only on the answer and the turns."""
     judgment = answer.value if answer.valid else None
     traces = tuple(trace_arguments(arguments, responses, closings, judgment, rubric))
     totals = total_sides(traces, rubric) if judgment else {}
@@ -104,11 +104,11 @@ def assess(
             if closing.change in CHANGES
         },
     )
-    return Judged(briefing, scores, verdict)
+    return Assessment(briefing, scores, verdict)
 
 
-async def conclude(floor: Floor, judged: Judged, answer: Answer[Judgment]) -> None:
-    """Keep all that the judge found, and its briefing for after the vote."""
+async def conclude(floor: Floor, judged: Assessment, answer: ShapedAnswer[Judgment]) -> None:
+    """Keep the judge's findings, and its briefing for after the vote."""
     raw = {"raw": answer.raw, "problem": answer.problem}
     briefing = judged.briefing
     await floor.keep(
@@ -129,7 +129,7 @@ def trace_arguments(
     judgment: Judgment | None,
     rubric: str,
 ) -> Iterator[Trace]:
-    """Yield what became of each argument, in order."""
+    """Yield each argument's trace, in order."""
     criteria = [criterion.name for criterion in find_rubric(rubric).criteria]
     brought = {new.response: new.what for new in judgment.new_arguments} if judgment else {}
     for side, stated in arguments.items():
@@ -167,7 +167,7 @@ def total_sides(traces: Sequence[Trace], rubric: str) -> dict[str, float]:
     }
 
 
-def _verdict(totals: Mapping[str, float], answer: Answer[Judgment], rubric: str) -> Verdict:
+def _verdict(totals: Mapping[str, float], answer: ShapedAnswer[Judgment], rubric: str) -> Verdict:
     opinions = answer.opinions or (answer.value if answer.valid else None,)
     winners = tuple(given and _leader(_total(given, rubric)) for given in opinions)
     valid = sum(winner is not None for winner in winners)
@@ -204,7 +204,7 @@ def _total(judgment: Judgment, rubric: str) -> dict[str, float]:
 def _scores(
     traces: Sequence[Trace],
     totals: Mapping[str, float],
-    answer: Answer[Judgment],
+    answer: ShapedAnswer[Judgment],
     rubric: str,
 ) -> Iterator[Score]:
     def score(subject: str, side: str, criterion: str, value: float) -> Score:

@@ -8,13 +8,13 @@ from typing import Literal
 from engine.debate import Request, TurnOrder, Value
 from engine.floor.floor import Floor
 from engine.floor.limits import TurnLimits
-from engine.floor.shapes import Answer
+from engine.floor.shapes import ShapedAnswer
 from engine.formats.format import Format, Labels, Lengths, Roles, Sized
 from engine.formats.judges import ask_judges
 from engine.formats.structured.answers import (
     FALLACIES,
     RESPONSES,
-    Closing,
+    ClosingStatement,
     Cross,
     Judgment,
     Opening,
@@ -34,7 +34,7 @@ from engine.jury.rubric import find_rubric
 from engine.text import headline
 
 NAME = "structured"
-CLAIM_CHARS = 200  # of a free text that stands for an argument
+CLAIM_CHARS = 200  # of a free text that counts as an argument
 
 
 class StructuredOptions(Value):
@@ -75,7 +75,7 @@ class Structured(Format):
         return ("opening", "cross-examination", "closing")
 
     def turns(self, request: Request) -> int:
-        """Return how many turns a debate has."""
+        """Return the number of turns."""
         return 6
 
     def waves(self, request: Request) -> int:
@@ -105,7 +105,8 @@ class Structured(Format):
             )
         )
         closings = {
-            side: closing.value or Closing() for side, closing in zip("AB", closed, strict=True)
+            side: closing.value or ClosingStatement()
+            for side, closing in zip("AB", closed, strict=True)
         }
 
         floor.adjourn()
@@ -120,7 +121,7 @@ def _other(side: str) -> str:
 
 async def _open(
     floor: Floor, side: str, limits: StructuredLimits, labels: Mapping[str, str]
-) -> Answer[Opening]:
+) -> ShapedAnswer[Opening]:
     return await floor.state(
         side,
         "opening",
@@ -139,7 +140,7 @@ async def _cross(
     opposing: Sequence[Argument],
     limits: StructuredLimits,
     labels: Mapping[str, str],
-) -> Answer[Cross]:
+) -> ShapedAnswer[Cross]:
     most = 2 if floor.version == 1 else limits.questions
     return await floor.state(
         side,
@@ -164,7 +165,7 @@ async def _close(
     free: str,
     limits: StructuredLimits,
     labels: Mapping[str, str],
-) -> Answer[Closing]:
+) -> ShapedAnswer[ClosingStatement]:
     own = tuple(argument.id for argument in arguments[side])
     opposing = tuple(argument.id for argument in arguments[_other(side)])
     asked = tuple(name for name, response in responses.items() if response.questions)
@@ -188,22 +189,22 @@ async def _close(
 
 
 def _numbered(side: str, opening: Opening) -> tuple[Argument, ...]:
-    """Number a side's arguments: by us, so that no number can be wrong."""
+    """Number a side's arguments here, so that no number can be wrong."""
     return tuple(
         Argument(id=f"{side}-{number}", **statement.model_dump())
         for number, statement in enumerate(opening.arguments, 1)
     )
 
 
-def _arguments(side: str, opening: Answer[Opening]) -> tuple[Argument, ...]:
-    """Return a side's arguments; what was written freely instead stands for a single one."""
+def _arguments(side: str, opening: ShapedAnswer[Opening]) -> tuple[Argument, ...]:
+    """Return a side's arguments; a free text counts as a single one."""
     numbered = _numbered(side, opening.value) if opening.value else ()
     claim = headline(opening.raw, CLAIM_CHARS)
     return numbered or (Argument(id=f"{side}-1", claim=claim),)
 
 
-def _responses(cross: Answer[Cross], arguments: Sequence[Argument]) -> dict[str, Response]:
-    """Return what was said to each argument that there is, and leave out what is no type."""
+def _responses(cross: ShapedAnswer[Cross], arguments: Sequence[Argument]) -> dict[str, Response]:
+    """Return the responses to existing arguments; an unknown type becomes empty."""
     given = cross.value.responses if cross.value else {}
     return {
         argument.id: Response(
@@ -216,7 +217,7 @@ def _responses(cross: Answer[Cross], arguments: Sequence[Argument]) -> dict[str,
     }
 
 
-async def _judge(floor: Floor, arguments: Arguments) -> Answer[Judgment]:
+async def _judge(floor: Floor, arguments: Arguments) -> ShapedAnswer[Judgment]:
     """Have every argument scored, as it stands after the whole debate."""
     ids = tuple(argument.id for side in "AB" for argument in arguments[side])
     criteria = find_rubric(_rubric(floor)).criteria

@@ -16,7 +16,7 @@ from engine.debate import Value
 Consensus = Literal["agreed", "claimed", "retracted", "disputed"]
 Standing = Literal["UPHELD", "PARTIALLY_UPHELD", "REFUTED", "UNCERTAIN"]
 STANDINGS: tuple[Standing, ...] = ("UPHELD", "PARTIALLY_UPHELD", "REFUTED", "UNCERTAIN")
-SHOWN = {  # a standing as people read it, in a word that leaves room for the rest of its line
+SHOWN = {  # a standing in the thread, in one word to leave room on the line
     "UPHELD": "✅ upheld",
     "PARTIALLY_UPHELD": "🟡 partly",
     "REFUTED": "❌ refuted",
@@ -89,7 +89,7 @@ class Trace(Value):
 
 
 def consensus_of(response: str, *, confirmed: bool, withdrawn: bool) -> Consensus:
-    """Say what both sides make of an argument in the end, given the type of the response to it.
+    """Say how both sides see an argument in the end, given the type of the response.
 
     `confirmed` says that the other side's closing concedes it, `withdrawn` that its own side
     gave it up.
@@ -102,7 +102,7 @@ def consensus_of(response: str, *, confirmed: bool, withdrawn: bool) -> Consensu
 
 
 def read_gap(totals: Mapping[str, float]) -> str:
-    """Say how much a gap of totals means: under 1 point level, over 3 significant."""
+    """Rate a gap of totals: under 1 point level, over 3 significant."""
     gap = abs(totals["A"] - totals["B"])
     if gap < LEVEL:
         return "level"

@@ -1,4 +1,4 @@
-"""The benches of a `team` debate: what each seat may read, how it speaks, whom captains send."""
+"""The benches of a `team` debate: what each seat may read, how it speaks, how captains choose."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from engine.findings import Artifact
 from engine.floor.floor import Floor
 from engine.floor.limits import TurnLimits
 from engine.floor.schema import TEXT, choice, named
-from engine.floor.shapes import Answer, Fault, Shape
+from engine.floor.shapes import Fault, Shape, ShapedAnswer
 from engine.formats.team.channels import PUBLIC, Channels, notes_channel, team_channel
 from engine.formats.team.clock import FirstClock, FreeClock
 from engine.formats.team.judge import Judge
 from engine.formats.team.manual import CLOSERS, NAME, POSITIONS, SEATS, Manual, Personality
 from engine.text import clean
 
-RECENT = 6  # public speeches that a captain goes by
+RECENT = 6  # public speeches that a captain reads
 RECENT_NOTES = 6  # notes of its team that a seat reads
 
 
@@ -55,7 +55,7 @@ class TeamLimits(Value):
     penalty_attacker_answered: float = 2
 
     def minutes(self, minutes: float) -> int:
-        """Return how many words fit into so many minutes."""
+        """Return how many words fit into `minutes`."""
         return max(1, round(minutes * self.words_a_minute))
 
 
@@ -77,24 +77,24 @@ class Message(BaseModel):
 
 
 class Wish(NamedTuple):
-    """What came of asking a team who speaks: its captain's answer, and the seats' notes."""
+    """A team's choice of its speaker: the captain's answer and the seats' notes."""
 
-    answer: Answer[Choice]
+    answer: ShapedAnswer[Choice]
     notes: Mapping[str, str]
 
     @property
     def speaker(self) -> str | None:
-        """Whom the captain chose; None where the answer cannot be used."""
+        """The captain's choice; None if the answer is unusable."""
         return self.answer.value.speaker if self.answer.valid and self.answer.value else None
 
     @property
     def direction(self) -> str:
-        """In which direction the captain sends the speaker."""
+        """The captain's direction to the speaker."""
         return self.answer.value.direction if self.answer.valid and self.answer.value else ""
 
 
 class Bench:
-    """Both teams at work; whatever they know is in the channels."""
+    """Both teams at work; all they know is in the channels."""
 
     def __init__(
         self,
@@ -130,7 +130,7 @@ class Bench:
             await self._floor.tell(f"stage/{stage.replace(' ', '-')}", f"Stage: {stage}")
 
     def end(self, stage: str) -> None:
-        """Have the judge sum a stage up, unless it is two brief speeches."""
+        """Have the judge summarise a stage, unless it is two brief speeches."""
         if not self._brief or stage not in ("opening", "closing"):
             self._judge.sum_up(stage)
 
@@ -161,7 +161,7 @@ class Bench:
         cut_after: int | None = None,
         heard: str | None = None,
     ) -> Turn:
-        """Let a seat speak for so many words, from what it can read.
+        """Let a seat speak within a word limit, from what it can read.
 
         `heard` is the public record where that must not hold what others say at the same time.
         """
@@ -251,7 +251,7 @@ class Bench:
         return self.speak(seat, round_name, "free", most, cut_after=cut_after, heard=heard)
 
     async def report_unused(self, left: Mapping[str, int]) -> None:
-        """Say how much time each team has left when the free debate ends."""
+        """Post each team's remaining time when the free debate ends."""
         if self._brief:
             return
         rate = self._limits.words_a_minute
@@ -352,7 +352,7 @@ class Bench:
         return self._floor.first_words(said, most)
 
     async def _settle(self, side: str, round_name: str, wish: Wish, chosen: str) -> None:
-        """Tell the team who speaks, and keep the captain's choice and what became of it."""
+        """Announce the speaker to the team; keep the captain's choice and its outcome."""
         direction = wish.direction if chosen == wish.speaker else ""
         text = f"{chosen} speaks next. {direction}".rstrip()
         self._channels.write(team_channel(side), "captain", text)

@@ -58,7 +58,7 @@ def _remarks(totals: Totals, speeches: Sequence[Scored]) -> Iterator[str]:
 
 
 def _breaches(speeches: Sequence[Scored], penalties: Sequence[Adjustment]) -> Iterator[str]:
-    """Yield a line for each speech that broke rules: which, and what it cost whom."""
+    """Yield a line for each speech that broke rules: the rules, the cost and who paid it."""
     for speech in speeches:
         costs = [penalty for penalty in penalties if penalty.by == speech.step]
         # A penalty's reason begins with its rule.

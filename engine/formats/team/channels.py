@@ -21,7 +21,7 @@ def notes_channel(side: str) -> str:
 
 
 def may_read(reader: str, channel: str) -> bool:
-    """Say whether a seat, or the judge, reads a channel."""
+    """Return whether a seat, or the judge, may read a channel."""
     if channel == PUBLIC:
         return True
     if reader == JUDGE:
@@ -30,8 +30,8 @@ def may_read(reader: str, channel: str) -> bool:
     return channel in (team_channel(side), notes_channel(side))
 
 
-class Entry(NamedTuple):
-    """One thing that was said in a channel; `label` says by whom and when."""
+class ChannelEntry(NamedTuple):
+    """One thing that was said in a channel; `label` gives speaker and time."""
 
     channel: str
     label: str
@@ -42,16 +42,16 @@ class Channels:
     """Everything said in every channel, in order."""
 
     def __init__(self) -> None:
-        self._entries: list[Entry] = []
+        self._entries: list[ChannelEntry] = []
 
     def write(self, channel: str, label: str, text: str) -> None:
         """Say something in a channel."""
-        self._entries.append(Entry(channel, label, text))
+        self._entries.append(ChannelEntry(channel, label, text))
 
     def read(self, reader: str, channel: str, *, last: int | None = None) -> str:
-        """Return what was said in a channel, in order, or only the last so many things.
+        """Return a channel's entries in order, or only the `last` ones.
 
-        Empty for whoever may not read it.
+        Empty for a reader without access.
         """
         heard = [e for e in self._entries if e.channel == channel and may_read(reader, channel)]
         recent = heard if last is None else heard[-last:] if last else []

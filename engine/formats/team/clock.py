@@ -1,8 +1,8 @@
 """The clock of the free debate: what each team has left, and the time kept for silent seats; pure.
 
 Every seat is sure of a `share` of its team's time until it has spoken. As teams alternate, a team
-also keeps the time for the turns that the other one needs to let all of its seats speak. Whoever
-speaks may use what is left beyond that; what is said over it is cut.
+also keeps the time for the turns that the other one needs to let all of its seats speak. The
+speaker may use what is left beyond that; a longer speech is cut.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class FreeClock:
     def __init__(
         self, team: int, speech: int, speeches: int = 100, owed: Sequence[str] = SEATS
     ) -> None:
-        """Start with so many words for a team and a speech, and speeches of a team at most.
+        """Start with the words of a `team` and of a `speech`, and a team's most `speeches`.
 
         `owed` are the seats that have to speak.
         """
@@ -35,7 +35,7 @@ class FreeClock:
         self.least = min(math.ceil(speech / 3), self.share)
 
     def runs(self, side: str) -> bool:
-        """Tell whether a team has time for another speech."""
+        """Return whether a team has time for another speech."""
         return self.speeches[side] > 0 and self.left[side] >= self.least
 
     def budget(self, seat: str, *together: str) -> int:
@@ -49,7 +49,7 @@ class FreeClock:
         return self.left[side] - self.share * max(own, other if together else other - 1)
 
     def fits(self, *seats: str) -> bool:
-        """Tell whether these seats may speak now, so that every silent seat still gets its time."""
+        """Return whether these seats may speak now and every silent seat still gets its time."""
         together = seats if len(seats) > 1 else ()
         if not all(self._has_time(seat, *together) for seat in seats):
             return False
@@ -88,7 +88,7 @@ class FreeClock:
         self.silent[side] = [one for one in self.silent[side] if one != seat]
 
     def _has_time(self, seat: str, *together: str) -> bool:
-        """Tell whether a seat has time for a speech: a whole one, while time is kept for others."""
+        """Return whether a seat has time for a speech: a whole one, while others' time is kept."""
         side, budget = side_of(seat), self.budget(seat, *together)
         kept = budget < self.left[side]
         enough = self.speeches[side] > self._silent_after(side, seat)
@@ -110,7 +110,7 @@ class FirstClock(FreeClock):
     def __init__(
         self, team: int, speech: int, speeches: int = 100, owed: Sequence[str] = SEATS
     ) -> None:
-        """Start with so many words for a team and a speech, and speeches of a team at most."""
+        """Start with the words of a `team` and of a `speech`, and a team's most `speeches`."""
         super().__init__(team, speech, speeches, owed)
         self.least = math.ceil(speech / 3)
 
@@ -130,7 +130,7 @@ def sure_speeches(own: int, other: int, most: int, least: int) -> int:
     """Return how many speeches the team whose turn it is can be sure of in the free debate.
 
     All are words: what the team and the other one have left, and what a speech has at most and
-    costs at least. Nobody running over time is assumed; and as the first team without time ends
+    costs at least. No speech is assumed to run over time; and as the first team without time ends
     it, the other's clock counts too.
     """
 

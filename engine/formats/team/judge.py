@@ -15,7 +15,7 @@ from engine.findings import Adjustment, Artifact, Score
 from engine.floor.beside import Beside
 from engine.floor.floor import Floor
 from engine.floor.schema import TEXT, choice, named, record, several, whole
-from engine.floor.shapes import Answer, Fault, Shape, is_whole, kept
+from engine.floor.shapes import Fault, Shape, ShapedAnswer, is_whole, kept
 from engine.formats.judges import ask_judges, tell_judges
 from engine.formats.team.board import draw_board, write_review
 from engine.formats.team.channels import JUDGE, JUDGE_NOTES, PUBLIC, Channels
@@ -42,7 +42,7 @@ LOWEST, HIGHEST = 1, 10
 S = TypeVar("S", bound=BaseModel)
 
 
-class Sheet(BaseModel):
+class SpeechSheet(BaseModel):
     """A judge's scores of a speech, and the violations that it reports."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
@@ -52,7 +52,7 @@ class Sheet(BaseModel):
     note: str = ""
 
 
-class Summary(BaseModel):
+class StageSummary(BaseModel):
     """A judge's summary of a stage."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -95,9 +95,9 @@ class Judge:
         self._last = self._beside.start(self._score(turn, stage, duty, before, previous))
 
     def sum_up(self, stage: str) -> None:
-        """Begin to sum a stage up."""
+        """Begin to summarise a stage."""
         said = self._channels.read(JUDGE, PUBLIC, last=self._stages[stage])
-        self._summaries[stage] = ""  # in the order of the stages, whichever is summed up first
+        self._summaries[stage] = ""  # in the order of the stages, not of their summaries
         self._beside.start(self._sum_up(stage, said))
 
     def note_choice(
@@ -114,7 +114,7 @@ class Judge:
         self._choices.append(" ".join(parts))
 
     def _is_new(self, who: str, text: str) -> bool:
-        """Tell whether a text was not shown before: nobody wants to read it twice."""
+        """Return whether a text was not shown before; no one wants to read it twice."""
         known = (who, text) in self._said and self._floor.version > 1
         self._said.add((who, text))
         return not known
@@ -191,7 +191,7 @@ class Judge:
             adjustments=penalties,
         )
 
-    def _scores(self, speech: Scored, answer: Answer[Sheet]) -> Iterator[Score]:
+    def _scores(self, speech: Scored, answer: ShapedAnswer[SpeechSheet]) -> Iterator[Score]:
         """Yield a speech's scores by criterion, and the whole last, with the judges' spread."""
         if answer.value is None or speech.score is None:
             return
@@ -224,14 +224,14 @@ class Judge:
         ]
 
     async def _sum_up(self, stage: str, said: str) -> None:
-        shape = Shape(Summary, named("Summary", {"summary": TEXT}))
+        shape = Shape(StageSummary, named("Summary", {"summary": TEXT}))
         step = f"summary/{stage.replace(' ', '-')}"
         answer = await self._ask(step, "summary", shape, transcript=said, stage=stage)
         if answer.valid and answer.value:
             self._summaries[stage] = answer.value.summary
         await self._floor.keep(artifacts=[kept(answer, step, "summary")])
 
-    async def _review(self, totals: Totals) -> Answer[Review]:
+    async def _review(self, totals: Totals) -> ShapedAnswer[Review]:
         return await self._ask(
             "review",
             "review",
@@ -241,7 +241,9 @@ class Judge:
             totals=totals,
         )
 
-    async def _ask(self, step: str, template: str, shape: Shape[S], **facts: object) -> Answer[S]:
+    async def _ask(
+        self, step: str, template: str, shape: Shape[S], **facts: object
+    ) -> ShapedAnswer[S]:
         return await ask_judges(
             self._floor,
             f"judge/{step}",
@@ -271,7 +273,7 @@ class Judge:
         )
 
     def _by_judge(self) -> tuple[str | None, ...]:
-        """Return who would win by each judge's scores alone; empty with one judge."""
+        """Return each judge's winner by its scores alone; empty with one judge."""
         judges = len(self._floor.request.judges)
         if judges < 2:
             return ()
@@ -284,7 +286,7 @@ class Judge:
         )
 
 
-def _sheet_shape() -> Shape[Sheet]:
+def _sheet_shape() -> Shape[SpeechSheet]:
     schema = named(
         "Sheet",
         {
@@ -294,7 +296,7 @@ def _sheet_shape() -> Shape[Sheet]:
         },
     )
 
-    def check(given: Sheet) -> tuple[Fault, ...]:
+    def check(given: SpeechSheet) -> tuple[Fault, ...]:
         faults = [
             Fault(kind="wrong_score", what=f"scores.{name} is no whole number from 1 to 10")
             for name in WEIGHTS
@@ -307,10 +309,10 @@ def _sheet_shape() -> Shape[Sheet]:
         ]
         return tuple(faults)
 
-    return Shape(Sheet, schema, check)
+    return Shape(SpeechSheet, schema, check)
 
 
-def _given(name: str, sheet: Sheet) -> float:
+def _given(name: str, sheet: SpeechSheet) -> float:
     return sheet.scores[name]
 
 

@@ -42,7 +42,7 @@ CROSS = "cross-examination"
 
 
 class Scoring(Value):
-    """What each criterion weighs, in shares of one another, and the points that a breach costs."""
+    """The relative weight of each criterion, and the points that a breach costs."""
 
     weights: Mapping[str, float] = WEIGHTS
     penalties: Mapping[str, float] = PENALTIES
@@ -88,7 +88,7 @@ class Scored(Value):
 
 
 def overtime(turn: Turn, scoring: Scoring = USUAL) -> Iterator[Adjustment]:
-    """Yield what a speech over its time costs the speaker and the team."""
+    """Yield the penalties of a speech over its time, for speaker and team."""
     if not any(broken.kind == "overtime" for broken in turn.violations):
         return
     reason = f"overtime: {turn.words} words where {turn.limit} were given"
@@ -108,7 +108,7 @@ def reported(
 
 
 def twice_running(turns: Sequence[Turn], scoring: Scoring = USUAL) -> Iterator[Adjustment]:
-    """Yield what it costs a team to speak twice running in the free debate."""
+    """Yield a team's penalty for speaking twice in a row in the free debate."""
     for before, turn in pairwise(turn for turn in turns if turn.round.startswith("free-")):
         if before.side == turn.side:
             reason = "the same team spoke twice running"

@@ -14,7 +14,7 @@ from engine.formats.team.judge import Judge
 from engine.formats.team.manual import CLOSERS, NAME, SEATS, Manual, read_personalities
 from engine.formats.team.rules import Scoring
 
-EXCHANGES = ("A2", "B2", "A3", "B3")  # who asks, in order
+EXCHANGES = ("A2", "B2", "A3", "B3")  # the seats that ask, in order
 # Of both teams, as many as the default clock usually allows; the short one allows exactly these.
 FREE_SPEECHES = {Length.SHORT: 4, Length.NORMAL: 18, Length.LONG: 26}
 SHORT = {
@@ -44,7 +44,7 @@ class TeamOptions(Value):
     concurrent: bool = False
 
     def writes(self, request: Request) -> bool:
-        """Tell whether seats write notes."""
+        """Return whether seats write notes."""
         return request.length is not Length.SHORT if self.notes is None else self.notes
 
 
