@@ -38,7 +38,10 @@ async def exported(app: App, out: Path) -> tuple[list[dict[str, Any]], list[dict
     return table(out, "preference_same_side"), table(out, "votes")
 
 
-async def test_both_votes_are_labels_and_the_export_pairs_them(chat: Chat, tmp_path: Path) -> None:
+@pytest.mark.parametrize("closed", [0, 1], ids=["first", "second"])
+async def test_both_votes_are_labels_and_the_export_pairs_them(
+    chat: Chat, tmp_path: Path, closed: int
+) -> None:
     async with chat.stage.process() as app:
         await chat.start("olga", mirror=True)
         first, second = await both(app, Status.VOTING)
@@ -46,7 +49,7 @@ async def test_both_votes_are_labels_and_the_export_pairs_them(chat: Chat, tmp_p
             for user, option in zip(("ada", "ben", "cleo"), chosen, strict=True):
                 await chat.react(user, debate.vote_message or "", option)
         await chat.ask("olga", "status", f"mirror, debate `{second.code}`", debate=first.code)
-        said = await chat.ask("olga", "close", debate=second.code)
+        said = await chat.ask("olga", "close", debate=(first, second)[closed].code)
         assert first.code in said
         assert second.code in said
         await both(app, Status.CLOSED)
