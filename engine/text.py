@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -57,7 +57,7 @@ def count_words(text: str, chars_per_word: float = 1.5) -> int:
 
 
 def first_words(text: str, most: int, chars_per_word: float = 1.5) -> str:
-    """Return the beginning of a text that has at most so many words, with an ellipsis if cut."""
+    """Return the beginning of a text, at most `most` words long, with an ellipsis if cut."""
     if count_words(text, chars_per_word) <= most:
         return text
     end = bisect_right(
@@ -177,6 +177,17 @@ _SENTENCE = regex.compile(
 )
 _SPACES = regex.compile(rf"(?:[ \t](?!{_JOINED}))*")
 _EMPTY_LINES = re.compile(r"(?:[ \t]*\n)*")
+
+
+def rename(text: str, names: Mapping[str, str]) -> str:
+    """Return a text with its names replaced, all at once, so that none is replaced twice.
+
+    Names are found within words too, as languages add endings to them.
+    """
+    if not names:
+        return text
+    longest_first = sorted(names, key=len, reverse=True)
+    return re.sub("|".join(map(re.escape, longest_first)), lambda found: names[found[0]], text)
 
 
 def headline(text: str, limit: int) -> str:

@@ -151,7 +151,7 @@ async def run_prompts(words: int) -> None:
 
 
 async def hold(format_name: str, words: int) -> list[Sent]:
-    """Hold a debate whose models write so many words a turn; return the prompts in order."""
+    """Hold a debate whose models write `words` words a turn; return the prompts in order."""
     models = Recorder(open_models({}))
     defaults = defaults_with(
         lambda name: f"rehearsal/{name}?latency=0.01&words={words}#{name}",

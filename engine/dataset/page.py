@@ -13,6 +13,7 @@ from engine.debate import Debate, Status, Turn
 from engine.judging import Ballot
 from engine.messages import Reveal
 from engine.store import Store
+from engine.text import rename
 from engine.votes.result import read_reveal
 from engine.words.cards import broken_rule, words_used
 from engine.words.phrases import option_name
@@ -139,7 +140,4 @@ def tell_ballot(ballot: Ballot, names: dict[str, str]) -> Read:
 
 def _by_side(ballot: Ballot, names: dict[str, str]) -> str:
     """Return a juror's reasons, with what people call the sides for the names that it read."""
-    reasons = ballot.reasons
-    for side, name in ballot.names.items():
-        reasons = reasons.replace(name, option_name(side, names))
-    return reasons
+    return rename(ballot.reasons, {n: option_name(side, names) for side, n in ballot.names.items()})

@@ -114,7 +114,7 @@ class Floor:
         return count_words(text, self._setup.chars_per_word)
 
     def first_words(self, text: str, most: int) -> str:
-        """Return the beginning of a text that has at most so many words."""
+        """Return the beginning of a text, at most `most` words long."""
         return first_words(text, most, self._setup.chars_per_word)
 
     async def speak(

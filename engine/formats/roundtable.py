@@ -26,7 +26,7 @@ from engine.judging import TIE, Verdict
 from engine.messages import Report
 from engine.prompts.library import Prompts
 from engine.store import Post
-from engine.text import clean, headline, split_draft
+from engine.text import clean, headline, rename, split_draft
 
 NAME = "roundtable"
 FIRST, FINAL = "draft", "final answer"
@@ -292,9 +292,7 @@ async def _pick(floor: Floor, number: int, drafts: Mapping[str, str]) -> tuple[s
 
 def _renamed(floor: Floor, reasons: str) -> str:
     """Return a judge's reasons with the names that people know instead of the neutral ones."""
-    for agent, name in floor.names.items():
-        reasons = reasons.replace(name, _called(floor, agent))
-    return reasons
+    return rename(reasons, {name: _called(floor, agent) for agent, name in floor.names.items()})
 
 
 def _best(pick: Pick | None) -> str:

@@ -18,7 +18,7 @@ from engine.jury.panel import Panel
 from engine.jury.plan import rotations
 from engine.ports import ChatMessage
 from engine.prompts.library import Prompts
-from engine.text import clean, headline
+from engine.text import clean, headline, rename
 
 STEP = "summary"
 FEWEST, MOST = 400, 600  # characters
@@ -100,10 +100,7 @@ async def _ask_for(
 
 def _by_side(text: str, names: Mapping[str, str]) -> str:
     """Return a text as one paragraph, with sides in place of neutral names."""
-    text = " ".join(clean(text).split())
-    for side, name in names.items():
-        text = text.replace(name, side)
-    return text
+    return rename(" ".join(clean(text).split()), {name: side for side, name in names.items()})
 
 
 def _distance(text: str) -> int:

@@ -60,7 +60,7 @@ def meant(line: Running, kind: type[M]) -> M:
 
 
 def first_shown(body: Any) -> str:
-    """Prefer whoever is shown first, by as much as the juror's number."""
+    """Prefer the contender that is shown first, by as much as the juror's number."""
     first, second = shown(body)
     return ballot({first: 5 + int(body["model"][1]) % 4 + 1, second: 5}, first)
 

@@ -49,7 +49,7 @@ async def test_a_missing_scope_is_named_before_anything_is_paid(
         asked = await stage.start()
         assert f"lacks the scope {scope}" in asked.text
         assert await app.store.debates.recent() == []
-        slack.rules.scopes = Slack.SCOPES  # installed anew, with the same token
+        slack.rules.scopes = Slack.SCOPES  # installed again, with the same token
         await stage.vote()
     assert models.requests
 

@@ -13,6 +13,7 @@ from engine.text import (
     count_words,
     dollars,
     headline,
+    rename,
     split_closing,
     split_markdown,
 )
@@ -304,3 +305,10 @@ def test_a_long_text_of_anything_takes_a_moment(text: str) -> None:
 )
 def test_small_amounts_have_the_digits_that_they_need(usd: float, said: str) -> None:
     assert dollars(usd) == said
+
+
+def test_names_are_replaced_at_once_and_the_longest_first() -> None:
+    names = {"Ash": "Rowan", "Rowan": "B", "Rowan Oak": "C"}
+    assert rename("Ash beats Rowan, Rowan Oak wins", names) == "Rowan beats B, C wins"
+    assert rename("Ash认为 a.c", {"Ash": "A", "a.c": "."}) == "A认为 ."
+    assert rename("Ash", {}) == "Ash"
