@@ -60,7 +60,7 @@ class TeamSettings(FormatSettings):
 
 
 class StructuredSettings(FormatSettings):
-    """The limits of the format `structured`."""
+    """The limits of the format `structured`, and the weights of its judge's criteria."""
 
     fewest: int = Field(3, ge=1, le=9)
     most: int = Field(5, ge=1, le=9)
@@ -71,12 +71,22 @@ class StructuredSettings(FormatSettings):
     closing_least: Count = 100
     closing_words: Count = 200
     text_words: Count = 1000
+    weight_logic: Weight = 0.30
+    weight_evidence: Weight = 0.30
+    weight_responsiveness: Weight = 0.25
+    weight_honesty: Weight = 0.15
 
 
 class AuditedSettings(FormatSettings):
-    """The limits of the format `audited`."""
+    """The limits of the format `audited`, and what failures of logic cost."""
 
     words: Count = 250
+    penalty_hollow: Points = 1
+    penalty_fabricated: Points = 2
+    penalty_inverted_fact: Points = 2
+    penalty_reversed_causality: Points = 2
+    penalty_dropped: Points = 1
+    penalty_contradicted: Points = 2
 
 
 class OxfordSettings(FormatSettings):

@@ -44,6 +44,14 @@ class Rubric(Value):
         """Return a contender's score on one ballot: the weighted mean of its criteria, 1–10."""
         return sum(one.weight * one.points(scores[one.name]) for one in self.criteria)
 
+    def weighed(self, weights: Mapping[str, float]) -> Rubric:
+        """Return the rubric with other weights by criterion, in shares of one another."""
+        total = math.fsum(weights.values())
+        criteria = (
+            one.model_copy(update={"weight": weights[one.name] / total}) for one in self.criteria
+        )
+        return self.model_copy(update={"criteria": tuple(criteria)})
+
 
 def _rubric(name: str, *criteria: tuple[str, float, str, str]) -> Rubric:
     made = [Criterion(name=n, weight=w, low=low, high=high) for n, w, low, high in criteria]

@@ -262,6 +262,25 @@ async def test_a_suspect_claim_docks_its_own_turn(kind: str, penalty: float) -> 
     assert docked.subject == docked.by == desk.turns[2].step
 
 
+async def test_what_a_failure_costs_is_a_setting_that_a_debate_keeps() -> None:
+    said = [
+        {"claim": "Tea doubles output.", "kind": "hollow"},
+        {"claim": "Tea cures.", "kind": "fabricated"},
+    ]
+    premise = {"turn": 1, "premise": "People drink what is there.", "kind": "dropped"}
+    judge = Judge({"judge/absolute/1": {"scores": SCORES, "suspect": said}})
+    judge["judge/absolute/3"] = {"scores": SCORES, "premises": [premise]}
+    limits = {"penalty_hollow": 2.0, "penalty_fabricated": 0.0, "penalty_dropped": 1.5}
+    desk = await debate(judge, limits=limits)
+    docked = [(a.amount, a.reason.partition(":")[0]) for a in adjustments(desk)]
+    assert docked == [(-2, "hollow"), (-1.5, "dropped")]
+    told = {post.key: post.message.model_dump_json() for post in desk.held}
+    assert "(-2 logic; not answered)" in told["audited/register"]
+    assert "(-1.5 logic)" in told["audited/register"]
+    assert "fabricated, “Tea cures.”" in told["audited/register"]
+    assert "A1 60 (-3.5)" in told["audited/arc"]
+
+
 async def test_a_later_turn_docks_an_earlier_one_and_its_score_stays_as_it_was() -> None:
     exposed = {"turn": 1, "claim": "Smith 2031 says so.", "kind": "fabricated"}
     told = {"scores": SCORES, "suspect": [], "exposed": [exposed]}

@@ -534,6 +534,23 @@ async def test_totals_are_computed_by_us_with_either_preset(rubric: str, total: 
     assert per_argument[0].value == 10
 
 
+async def test_the_weights_of_the_default_rubric_are_settings() -> None:
+    sheets = dict.fromkeys(IDS, SHEET) | {
+        f"A-{n}": SHEET | {"logic": 10, "evidence": 2} for n in (1, 2, 3)
+    }
+    script = Script({"judge": answer("judge", arguments=sheets)})
+    usual = await debate(script)
+    limits = {"weight_evidence": 30.0, "weight_logic": 10.0, "weight_honesty": 0.001}
+    weighed = await debate(script, limits=limits | {"weight_responsiveness": 0.001})
+    said = {s.side: s.value for s in weighed.scores if s.subject == "total"}
+    assert said["A"] == pytest.approx(4.0, abs=0.001)
+    assert said["B"] == pytest.approx(6.0)
+    assert usual.notes[-1].verdicts["structured"].winner == "tie"
+    verdict = weighed.notes[-1].verdicts["structured"]
+    assert (verdict.winner, verdict.rubric) == ("B", "panel")
+    assert weighed.asked["judge"] == usual.asked["judge"]
+
+
 async def test_a_total_is_the_mean_over_a_sides_arguments() -> None:
     sheets = dict.fromkeys(IDS, SHEET)
     sheets["A-1"] = SHEET | {"logic": 9, "evidence": 9, "responsiveness": 9, "honesty": 9}

@@ -47,9 +47,15 @@ class AuditedOptions(Value):
 
 
 class AuditedLimits(Value):
-    """Words of a turn."""
+    """Words of a turn, and the points of logic that each kind of failure costs its turn."""
 
     words: int = 250
+    penalty_hollow: float = 1
+    penalty_fabricated: float = 2
+    penalty_inverted_fact: float = 2
+    penalty_reversed_causality: float = 2
+    penalty_dropped: float = 1
+    penalty_contradicted: float = 2
 
 
 class Audited(Format):

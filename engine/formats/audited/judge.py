@@ -27,6 +27,7 @@ from engine.formats.audited.scoring import (
     direct,
     loser_of,
     move_traits,
+    penalties_of,
     total_points,
 )
 from engine.formats.judges import ask_judges
@@ -68,7 +69,8 @@ class Audit:
         self._heard: list[TurnJudgment] = []
         self.given: list[Score] = []
         self.opinions: dict[int, tuple[float | None, ...]] = {}
-        self.ledger = Ledger(floor.turns, [], floor.version)
+        self._penalties = penalties_of(floor.limits)
+        self.ledger = self._write_ledger()
         self.archetypes = dict(archetypes)
         self.begun = {side: dict(data.archetypes[name]) for side, name in archetypes.items()}
         self.traits = {side: dict(traits) for side, traits in self.begun.items()}
@@ -114,7 +116,7 @@ class Audit:
         given = absolute.value if absolute.valid else None
         outcomes = _outcomes(pairwise)
         self._heard.append(TurnJudgment(given, outcomes))
-        self.ledger = Ledger(floor.turns, self._heard, floor.version)
+        self.ledger = self._write_ledger()
         self.opinions[number] = tuple(
             None if one is None else _given("total", one) for one in absolute.opinions
         )
@@ -129,6 +131,9 @@ class Audit:
         )
 
     # --- one turn -----------------------------------------------------------------------
+
+    def _write_ledger(self) -> Ledger:
+        return Ledger(self._floor.turns, self._heard, self._floor.version, self._penalties)
 
     async def _ask_absolute(self, number: int) -> ShapedAnswer[Absolute]:
         return await ask_judge(

@@ -14,10 +14,8 @@ from engine.debate import Turn, Value
 from engine.findings import Adjustment
 from engine.formats.audited.answers import Absolute
 from engine.formats.audited.bands import PLACES, Outcome, band, find_bands, settle
-from engine.formats.audited.scoring import BROKEN, SCALES, SUSPECT, Points, total_points
+from engine.formats.audited.scoring import SCALES, SUSPECT, Points, total_points
 from engine.formats.overlap import is_quoted
-
-PENALTIES = SUSPECT | BROKEN
 
 
 class TurnJudgment(NamedTuple):
@@ -52,10 +50,20 @@ class RegisterEntry(Value):
 
 
 class Ledger:
-    """Scores as given, the register, and later adjustments, by turn."""
+    """Scores as given, the register, and later adjustments, by turn.
 
-    def __init__(self, turns: Sequence[Turn], heard: Sequence[TurnJudgment], version: int) -> None:
+    `penalties` are what each kind of failure adds to its turn's logic: 0 or less.
+    """
+
+    def __init__(
+        self,
+        turns: Sequence[Turn],
+        heard: Sequence[TurnJudgment],
+        version: int,
+        penalties: Mapping[str, float],
+    ) -> None:
         self._turns, self._heard, self._version = turns, heard, version
+        self._penalties = penalties
         self.points: dict[int, Points] = {}
         self.register: list[RegisterEntry] = []
         self.changes: dict[int, list[Adjustment]] = {}
@@ -149,7 +157,7 @@ class Ledger:
         said = self._turns[turn - 1]
         first = self._version == 1
         found = first or is_quoted(text, said.text)
-        penalty = SUSPECT.get(kind, 0.0) if first else PENALTIES[kind]
+        penalty = 0.0 if first and kind not in SUSPECT else self._penalties[kind]
         return RegisterEntry(
             turn=turn,
             side=said.side,

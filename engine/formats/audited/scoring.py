@@ -22,9 +22,15 @@ COMPONENTS = {
 BESIDE = ("frame_control", "credibility")  # scored 0–10 beside the total, and not added
 WEAK_FRAMING, WEAK_DELIVERY = 3.0, 4.0
 UNCALIBRATED = 2  # turns at the start that are marked as less calibrated
-# Points that a logic failure takes from the turn it stands in.
+# Points that a logic failure takes from the turn it stands in, unless the operator set others.
 SUSPECT = {"hollow": -1.0, "fabricated": -2.0, "inverted_fact": -2.0, "reversed_causality": -2.0}
 BROKEN = {"dropped": -1.0, "contradicted": -2.0}
+PENALTIES: Mapping[str, float] = SUSPECT | BROKEN
+
+
+def penalties_of(limits: Mapping[str, float]) -> dict[str, float]:
+    """Return what each kind of failure costs, by a debate's limits such as `penalty_hollow`."""
+    return {kind: -limits.get(f"penalty_{kind}", -usual) for kind, usual in PENALTIES.items()}
 
 
 class Points(Value):

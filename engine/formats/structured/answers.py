@@ -12,7 +12,7 @@ from engine.floor.schema import FLAG, TEXT, by_key, choice, named, prose, record
 from engine.floor.shapes import Fault, Shape, is_whole
 from engine.formats.structured.leaning import Leaning
 from engine.formats.structured.trace import STANDINGS, Argument
-from engine.jury.rubric import HIGHEST, LOWEST, find_rubric
+from engine.jury.rubric import HIGHEST, LOWEST, Rubric
 
 # The meaning of each type of response, in the debaters' prompts.
 RESPONSES = {
@@ -39,7 +39,8 @@ class StructuredLimits(Value):
     """How many arguments an opening has, how long their parts are at least, and the closing.
 
     `questions` is the most follow-up questions of a response; one is needed. `text_words` is how
-    long each text of an answer may be at most.
+    long each text of an answer may be at most. The weights are those of the rubric `panel`, in
+    shares of one another.
     """
 
     fewest: int = 3
@@ -51,6 +52,10 @@ class StructuredLimits(Value):
     closing_least: int = 100
     closing_words: int = 200
     text_words: int = UNLIMITED
+    weight_logic: float = 0.30
+    weight_evidence: float = 0.30
+    weight_responsiveness: float = 0.25
+    weight_honesty: float = 0.15
 
     @property
     def told_words(self) -> int:
@@ -282,9 +287,9 @@ def _unchanged(closing: ClosingStatement) -> list[Fault]:
     return faults
 
 
-def judgment_shape(ids: tuple[str, ...], rubric: str, version: int) -> Shape[Judgment]:
+def judgment_shape(ids: tuple[str, ...], rubric: Rubric, version: int) -> Shape[Judgment]:
     """Return the form of the judge's answer: a sheet for every argument."""
-    criteria = [criterion.name for criterion in find_rubric(rubric).criteria]
+    criteria = [criterion.name for criterion in rubric.criteria]
     sheet = record(
         dict.fromkeys(criteria, whole(LOWEST, HIGHEST))
         | {

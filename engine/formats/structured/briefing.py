@@ -27,7 +27,7 @@ from engine.formats.structured.trace import (
     table,
 )
 from engine.judging import TIE, Verdict
-from engine.jury.rubric import find_rubric
+from engine.jury.rubric import Rubric
 from engine.messages import File, Report
 from engine.store import Post
 
@@ -77,7 +77,7 @@ def assess(
     responses: Responses,
     closings: Closings,
     answer: ShapedAnswer[Judgment],
-    rubric: str,
+    rubric: Rubric,
 ) -> Assessment:
     """Assess a judge's answer; depends only on the answer and the turns."""
     judgment = answer.value if answer.valid else None
@@ -127,10 +127,10 @@ def trace_arguments(
     responses: Responses,
     closings: Closings,
     judgment: Judgment | None,
-    rubric: str,
+    rubric: Rubric,
 ) -> Iterator[Trace]:
     """Yield each argument's trace, in order."""
-    criteria = [criterion.name for criterion in find_rubric(rubric).criteria]
+    criteria = [criterion.name for criterion in rubric.criteria]
     brought = {new.response: new.what for new in judgment.new_arguments} if judgment else {}
     for side, stated in arguments.items():
         other = "B" if side == "A" else "A"
@@ -158,16 +158,17 @@ def trace_arguments(
             )
 
 
-def total_sides(traces: Sequence[Trace], rubric: str) -> dict[str, float]:
+def total_sides(traces: Sequence[Trace], rubric: Rubric) -> dict[str, float]:
     """Return each side's total: the mean of its arguments' weighted scores, 1–10."""
-    by_name = find_rubric(rubric)
     return {
-        side: fmean(by_name.score(trace.scores) for trace in traces if trace.side == side)
+        side: fmean(rubric.score(trace.scores) for trace in traces if trace.side == side)
         for side in "AB"
     }
 
 
-def _verdict(totals: Mapping[str, float], answer: ShapedAnswer[Judgment], rubric: str) -> Verdict:
+def _verdict(
+    totals: Mapping[str, float], answer: ShapedAnswer[Judgment], rubric: Rubric
+) -> Verdict:
     opinions = answer.opinions or (answer.value if answer.valid else None,)
     winners = tuple(given and _leader(_total(given, rubric)) for given in opinions)
     valid = sum(winner is not None for winner in winners)
@@ -176,7 +177,7 @@ def _verdict(totals: Mapping[str, float], answer: ShapedAnswer[Judgment], rubric
         problem="" if totals else answer.problem,
         valid=valid,
         invalid=len(winners) - valid,
-        rubric=rubric,
+        rubric=rubric.name,
         blind=False,
         by_judge=winners if answer.opinions else (),
     )
@@ -187,12 +188,11 @@ def _leader(totals: Mapping[str, float]) -> str:
     return TIE if level else max(totals, key=lambda side: totals[side])
 
 
-def _total(judgment: Judgment, rubric: str) -> dict[str, float]:
+def _total(judgment: Judgment, rubric: Rubric) -> dict[str, float]:
     """Return each side's total by one judge's scores alone."""
-    by_name = find_rubric(rubric)
-    names = [criterion.name for criterion in by_name.criteria]
+    names = [criterion.name for criterion in rubric.criteria]
     scores = {
-        argument: by_name.score({name: sheet.score(name) or 0 for name in names})
+        argument: rubric.score({name: sheet.score(name) or 0 for name in names})
         for argument, sheet in judgment.arguments.items()
     }
     return {
@@ -205,7 +205,7 @@ def _scores(
     traces: Sequence[Trace],
     totals: Mapping[str, float],
     answer: ShapedAnswer[Judgment],
-    rubric: str,
+    rubric: Rubric,
 ) -> Iterator[Score]:
     def score(subject: str, side: str, criterion: str, value: float) -> Score:
         def read(judgment: Judgment) -> float | None:

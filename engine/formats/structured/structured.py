@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal
+from typing import Final, Literal
 
 from engine.debate import Request, TurnOrder, Value
 from engine.floor.floor import Floor
@@ -30,17 +30,18 @@ from engine.formats.structured.answers import (
 from engine.formats.structured.briefing import Arguments, assess, conclude
 from engine.formats.structured.leaning import Leaning
 from engine.formats.structured.trace import Argument, Response
-from engine.jury.rubric import find_rubric
+from engine.jury.rubric import Rubric, find_rubric
 from engine.text import headline
 
 NAME = "structured"
+DEFAULT_RUBRIC: Final = "panel"
 CLAIM_CHARS = 200  # of a free text that counts as an argument
 
 
 class StructuredOptions(Value):
     """Which rubric the format's own judge scores by."""
 
-    rubric: Literal["panel", "evidence_first"] = "panel"
+    rubric: Literal["panel", "evidence_first"] = DEFAULT_RUBRIC
 
 
 class Structured(Format):
@@ -220,15 +221,15 @@ def _responses(cross: ShapedAnswer[Cross], arguments: Sequence[Argument]) -> dic
 async def _judge(floor: Floor, arguments: Arguments) -> ShapedAnswer[Judgment]:
     """Have every argument scored, as it stands after the whole debate."""
     ids = tuple(argument.id for side in "AB" for argument in arguments[side])
-    criteria = find_rubric(_rubric(floor)).criteria
+    rubric = _rubric(floor)
     return await ask_judges(
         floor,
         "judge",
         system=f"{NAME}/judge",
         template=f"{NAME}/judgment",
-        shape=judgment_shape(ids, _rubric(floor), floor.version),
+        shape=judgment_shape(ids, rubric, floor.version),
         facts={
-            "criteria": criteria,
+            "criteria": rubric.criteria,
             "fallacies": FALLACIES,
             "transcript": floor.transcript(),
             "ids": ids,
@@ -236,5 +237,13 @@ async def _judge(floor: Floor, arguments: Arguments) -> ShapedAnswer[Judgment]:
     )
 
 
-def _rubric(floor: Floor) -> str:
-    return StructuredOptions.model_validate(floor.request.options).rubric
+def _rubric(floor: Floor) -> Rubric:
+    """Return what the judge scores by: the default rubric with the operator's weights."""
+    name = StructuredOptions.model_validate(floor.request.options).rubric
+    rubric = find_rubric(name).model_copy(update={"name": name})
+    if name != DEFAULT_RUBRIC:
+        return rubric
+    limits = StructuredLimits.model_validate(floor.limits)
+    return rubric.weighed(
+        {one.name: getattr(limits, f"weight_{one.name}") for one in rubric.criteria}
+    )
