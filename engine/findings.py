@@ -16,6 +16,8 @@ from engine.debate import Value
 UNANSWERED = "unanswered"
 # The kind of one that says what a side decides at its end; its name ends with the turn's step.
 DECISION = "decision"
+# The kind of one that says what a debate has made of a side's position; named likewise.
+POSITION = "position"
 
 
 class Artifact(Value):

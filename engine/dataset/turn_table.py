@@ -26,7 +26,7 @@ from engine.dataset.columns import (
 )
 from engine.dataset.entry import Entry
 from engine.debate import Model, Turn
-from engine.findings import DECISION, Score
+from engine.findings import DECISION, POSITION, Score
 from engine.ports import Reply
 from engine.store import CallRecord
 
@@ -47,13 +47,16 @@ class _Spoken(NamedTuple):
     scores: list[Score]
     thumbs: Mapping[tuple[bool, bool], int] | None
     decision: Mapping[str, Any] | None
+    position: Mapping[str, Any] | None
 
 
 def _spoken(entry: Entry) -> Iterator[_Spoken]:
     """Yield the turns in the order of speaking."""
     calls = {call.step: call for call in entry.record.calls if call.reply is not None}
     labels = entry.record.labels
-    decisions = {one.name: one.body for one in entry.record.artifacts if one.kind == DECISION}
+    said = {
+        one.name: one.body for one in entry.record.artifacts if one.kind in (DECISION, POSITION)
+    }
     for turn, text in entry.speeches:
         shorter = calls.get(f"{turn.step}/shorten")
         call = shorter or calls.get(turn.step)
@@ -68,7 +71,8 @@ def _spoken(entry: Entry) -> Iterator[_Spoken]:
             thumbs=Counter((one.up, one.blind) for one in labels if one.step == turn.step)
             if labels
             else None,
-            decision=decisions.get(f"{DECISION}/{turn.step}"),
+            decision=said.get(f"{DECISION}/{turn.step}"),
+            position=said.get(f"{POSITION}/{turn.step}"),
         )
 
 
@@ -126,6 +130,16 @@ TURNS = Table(
                    "position, or `unknown`; null for a turn that decides nothing",
                    lambda body: body["decision"], "model"),
             Column("decision_why", TEXT, "the model's reason for it; null likewise",
+                   lambda body: scrub(body["why"]) or None, "model"),
+        ),
+        *part_of(
+            "position",
+            Column("position", TEXT,
+                   "what the debate made of the side's position, as it says in `structured`: "
+                   "`strengthened`, `weakened`, `partly_changed`, `unchanged`, or `unknown`; null "
+                   "for any other turn",
+                   lambda body: body["change"], "model"),
+            Column("position_why", TEXT, "the model's reason for it; null likewise",
                    lambda body: scrub(body["why"]) or None, "model"),
         ),
         Column("model_asked", TEXT, "the requested `backend/model`", "model.ref"),

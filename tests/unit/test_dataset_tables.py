@@ -559,6 +559,17 @@ def test_a_last_turn_has_its_decision_and_other_turns_have_none() -> None:
     assert found[1:] == [("unknown", None), (None, None)]
 
 
+def test_a_closing_has_what_became_of_its_sides_position() -> None:
+    turns = [make_turn(number, "So.", step=f"turn/closing/{number}") for number in (1, 2)]
+    said = {"change": "partly_changed", "why": "Ask <@1> about it."}
+    kept = Artifact(name="position/turn/closing/1", kind="position", body=said)
+    found = rows("turns", replace(make_record(turns=turns), artifacts=(kept,)))
+    assert found[0]["position"] == "partly_changed"
+    assert "<@1>" not in found[0]["position_why"]
+    assert (found[1]["position"], found[1]["position_why"]) == (None, None)
+    assert found[0]["decision"] is None
+
+
 def test_a_summary_says_what_became_of_it_and_who_wrote_it() -> None:
     record = make_record()
     assert record.verdict is not None

@@ -402,9 +402,21 @@ async def test_what_became_of_a_position_is_shown_and_in_the_briefing_with_its_r
     assert "were named." in desk.turns[4].text
     briefing = Briefing.model_validate(desk.artifacts["briefing"].body)
     assert briefing.changes["A"].change == change
+    body = {"change": change, "why": "The doses\nwere named."}
+    assert desk.artifacts["position/turn/closing/A"].body == body
     (post,) = desk.held
     assert isinstance(post.message, Report)
     assert f"- A {change.replace('_', ' ')}: The doses were named." in post.message.text
+
+
+@pytest.mark.parametrize(
+    "said", ["I keep to it.", answer("turn/closing/A", change="stronger", because="Why.")]
+)
+async def test_a_position_that_stays_unreadable_is_unknown_and_never_guessed(said: Any) -> None:
+    desk = await debate(Script({"turn/closing/A": said}))
+    kept = desk.artifacts["position/turn/closing/A"]
+    assert (kept.valid, kept.body["change"]) == (False, "unknown")
+    assert desk.artifacts["position/turn/closing/B"].body["change"] == "unchanged"
 
 
 async def test_a_new_argument_in_cross_examination_is_asked_for_and_marked() -> None:

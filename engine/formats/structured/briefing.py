@@ -10,7 +10,7 @@ import orjson
 from pydantic import Field
 
 from engine.debate import Request, Value
-from engine.findings import Artifact, Score
+from engine.findings import POSITION, Artifact, Score
 from engine.floor.floor import Floor
 from engine.floor.shapes import ShapedAnswer
 from engine.formats.judges import tell_judges
@@ -43,6 +43,19 @@ class Change(Value):
 
     change: str
     because: str
+
+
+UNKNOWN = "unknown"  # a change that could not be read, which is never guessed
+
+
+def keep_position(step: str, closing: ShapedAnswer[ClosingStatement]) -> Artifact:
+    """Return the record of what a side says its position became, and why."""
+    said = closing.value or ClosingStatement()
+    known = said.change in CHANGES
+    body = {"change": said.change if known else UNKNOWN, "why": said.because.strip()}
+    if not known:
+        body |= {"raw": closing.raw, "problem": closing.problem}
+    return Artifact.of(f"{POSITION}/{step}", POSITION, body, valid=known)
 
 
 class Briefing(Value):

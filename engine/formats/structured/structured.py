@@ -27,7 +27,7 @@ from engine.formats.structured.answers import (
     show_cross,
     show_opening,
 )
-from engine.formats.structured.briefing import Arguments, assess, conclude
+from engine.formats.structured.briefing import Arguments, assess, conclude, keep_position
 from engine.formats.structured.leaning import Leaning
 from engine.formats.structured.trace import Argument, Response
 from engine.jury.rubric import Rubric, find_rubric
@@ -105,6 +105,9 @@ class Structured(Format):
                 for side in "AB"
             )
         )
+        if floor.version > 1:
+            steps = (turn.step for turn in floor.turns[-2:])
+            await floor.keep(artifacts=list(map(keep_position, steps, closed)))
         closings = {
             side: closing.value or ClosingStatement()
             for side, closing in zip("AB", closed, strict=True)
