@@ -161,11 +161,23 @@ class Tier(Value):
     usd_out: float = Field(ge=0)
 
 
+# What Anthropic, and OpenAI from GPT-5.6 on, charge to write a token to their cache for minutes, as
+# a share of its price: platform.claude.com/docs/en/build-with-claude/prompt-caching and
+# developers.openai.com/api/docs/guides/prompt-caching.
+CACHE_WRITE = 1.25
+
+
 class Price(Value):
-    """USD per million tokens, read and written; `tiers` are for longer prompts."""
+    """USD per million tokens, read and written; `tiers` are for longer prompts.
+
+    `usd_cached` is the price of tokens read from the provider's cache, `usd_written` of those
+    written to it. None is unknown: such reads save nothing, and writes cost `CACHE_WRITE`.
+    """
 
     usd_in: float = Field(ge=0)
     usd_out: float = Field(ge=0)
+    usd_cached: float | None = Field(None, ge=0)
+    usd_written: float | None = Field(None, ge=0)
     tiers: tuple[Tier, ...] = ()
     origin: Origin = Origin.UNKNOWN
 
@@ -175,24 +187,54 @@ class Price(Value):
         dear = any(tier.usd_in or tier.usd_out for tier in self.tiers)
         return not (self.usd_in or self.usd_out or dear)
 
-    def cost(self, tokens_in: int, tokens_out: int, longest: int | None = None) -> float:
+    def cost(
+        self,
+        tokens_in: int,
+        tokens_out: int,
+        longest: int | None = None,
+        *,
+        cached: int = 0,
+        written: int = 0,
+    ) -> float:
         """Return a call's cost in USD; for several together, `longest` is their longest prompt.
 
-        A tier that applies never makes a call cheaper.
+        Of `tokens_in`, `cached` were read from the provider's cache and `written` to it. A tier
+        that applies never makes a call cheaper.
         """
         prompt = tokens_in if longest is None else longest
         tiers = [tier for tier in self.tiers if prompt > tier.above]
         usd_in = max(self.usd_in, *(tier.usd_in for tier in tiers), 0.0)
         usd_out = max(self.usd_out, *(tier.usd_out for tier in tiers), 0.0)
-        return (tokens_in * usd_in + tokens_out * usd_out) / 1e6
+        cached = min(cached, tokens_in)
+        written = min(written, tokens_in - cached)
+        charged = tokens_in - cached - written + cached * self._read + written * self._write
+        return (charged * usd_in + tokens_out * usd_out) / 1e6
+
+    @property
+    def _read(self) -> float:
+        """The price of a cached token, as a share of a new one's: never more."""
+        if self.usd_cached is None or not self.usd_in:
+            return 1.0
+        return min(1.0, self.usd_cached / self.usd_in)
+
+    @property
+    def _write(self) -> float:
+        """The price of a token written to the cache, as a share of a new one's: never less."""
+        if self.usd_written is None or not self.usd_in:
+            return CACHE_WRITE
+        return max(1.0, self.usd_written / self.usd_in)
 
 
 class Usage(Value):
-    """Tokens of one call as reported by its backend; None if not reported."""
+    """Tokens of one call as reported by its backend; None if not reported.
+
+    Of `tokens_in`, `tokens_cached` were read from the provider's cache and `tokens_written` to it.
+    """
 
     tokens_in: int | None = None
     tokens_out: int | None = None
     tokens_cached: int | None = None
+    tokens_written: int | None = None
     tokens_reasoning: int | None = None
 
 

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any, Literal, Protocol
 
 import orjson
+from pydantic import Field
 
 from engine.debate import Model, Origin, Price, Sampling, Usage, Value
 from engine.messages import Message
@@ -56,10 +57,15 @@ class Dispatcher(Protocol):
 
 
 class ChatMessage(Value):
-    """One chat message, as OpenAI-compatible endpoints take it."""
+    """One chat message, as OpenAI-compatible endpoints take it.
+
+    `kept` are places in `content` up to which later prompts to this model repeat this one, in
+    order: where a provider that asks for marks should cache. They are not stored.
+    """
 
     role: Literal["system", "user", "assistant"]
     content: str
+    kept: tuple[int, ...] = Field((), exclude=True, repr=False)
 
 
 @dataclass(frozen=True)

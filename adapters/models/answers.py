@@ -19,6 +19,8 @@ CAP_ADVICE = (
 )
 MOST_AMOUNT = 1e12  # tokens or USD; far above any call, and within a database's number types
 _Judged = TypeVar("_Judged", CallAnswer, CallFault)
+_CACHED = ("prompt_cache_hit_tokens", "cache_read_input_tokens", "cached_tokens")
+_WRITTEN = ("cache_creation_input_tokens",)
 _REFUSED = "reword the topic or choose another model"
 
 
@@ -107,15 +109,18 @@ def model_of(body: dict[str, Any], asked: str) -> str:
 
 
 def read_usage(body: dict[str, Any]) -> Usage:
-    """Read a call's tokens from the fields that providers use."""
+    """Read a call's tokens from the fields that providers use.
+
+    Of the cache, OpenAI and OpenRouter report in `prompt_tokens_details`; DeepSeek, and LiteLLM for
+    Anthropic, in fields of their own, sometimes beside zeros there.
+    """
     usage = _part(body, "usage")
-    cached = _count(_part(usage, "prompt_tokens_details").get("cached_tokens"))
-    if cached is None:
-        cached = _count(usage.get("prompt_cache_hit_tokens"))
+    details = _part(usage, "prompt_tokens_details")
     return Usage(
         tokens_in=_count(usage.get("prompt_tokens")),
         tokens_out=_count(usage.get("completion_tokens")),
-        tokens_cached=cached,
+        tokens_cached=_most(details.get("cached_tokens"), *map(usage.get, _CACHED)),
+        tokens_written=_most(details.get("cache_write_tokens"), *map(usage.get, _WRITTEN)),
         tokens_reasoning=_count(_part(usage, "completion_tokens_details").get("reasoning_tokens")),
     )
 
@@ -133,6 +138,10 @@ def _part(whole: dict[str, Any], key: str) -> dict[str, Any]:
 
 def _count(value: object) -> int | None:
     return int(value) if _is_amount(value) else None
+
+
+def _most(*values: object) -> int | None:
+    return max((found for value in values if (found := _count(value)) is not None), default=None)
 
 
 def _is_amount(value: object) -> TypeGuard[float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Self
 from urllib.parse import urlsplit
@@ -21,7 +21,8 @@ class Preset:
 
     `local`: it costs nothing. `key`: a key is required. `prices`: `/models` lists prices.
     `sessions`: a `session_id` keeps a prompt cache warm, and `usage` can include the cost.
-    `habits` is what is tried first.
+    `marks`: `cache_control` in a message reaches models that need it to cache. `habits` is what is
+    tried first.
     """
 
     base_url: str
@@ -29,6 +30,7 @@ class Preset:
     key: bool = True
     prices: bool = False
     sessions: bool = False
+    marks: bool = False
     max_concurrency: int = 256
     timeout_s: float = 300.0
     habits: Habits = field(default_factory=Habits)
@@ -40,7 +42,7 @@ _NO_OBJECT = Habits(rungs=(Rung.SCHEMA, Rung.PROMPT))
 
 PRESETS: dict[str, Preset] = {
     "openai": Preset("https://api.openai.com/v1", habits=Habits(cap="max_completion_tokens")),
-    "openrouter": Preset("https://openrouter.ai/api/v1", prices=True, sessions=True),
+    "openrouter": Preset("https://openrouter.ai/api/v1", prices=True, sessions=True, marks=True),
     "anthropic": Preset("https://api.anthropic.com/v1", habits=_PROMPT_ONLY),
     "gemini": Preset("https://generativelanguage.googleapis.com/v1beta/openai"),
     "deepseek": Preset("https://api.deepseek.com/v1", habits=_OBJECT_FIRST),
@@ -59,7 +61,7 @@ PRESETS: dict[str, Preset] = {
     "vllm": Preset("http://127.0.0.1:8000/v1", local=True, key=False, timeout_s=600),
 }
 
-_CUSTOM = Preset("", key=False, prices=True)
+_CUSTOM = Preset("", key=False, prices=True, marks=True)
 
 
 class Backend(Value):
@@ -67,7 +69,8 @@ class Backend(Value):
 
     `max_concurrency` is calls in flight, `requests_per_minute` counts every try, `timeout_s` is
     the time for one try in seconds, of which connecting may take a third, at most 30 s; a
-    `local` backend costs 0.
+    `local` backend costs 0. `cache_marks`: whether prompts say what to cache; None is only where a
+    model needs it.
     """
 
     name: str
@@ -78,6 +81,7 @@ class Backend(Value):
     requests_per_minute: int | None = Field(None, ge=1)
     timeout_s: float = Field(300.0, gt=0)
     local: bool = False
+    cache_marks: bool | None = None
 
     @classmethod
     def of(
@@ -91,6 +95,7 @@ class Backend(Value):
         requests_per_minute: int | None = None,
         timeout_s: float | None = None,
         local: bool | None = None,
+        cache_marks: bool | None = None,
     ) -> Self:
         """Fill in missing values from a preset. Raises SettingsError."""
         name, preset = _checked_name(name), preset.strip().lower() if preset else None
@@ -104,12 +109,24 @@ class Backend(Value):
             requests_per_minute=requests_per_minute,
             timeout_s=habits.timeout_s if timeout_s is None else timeout_s,
             local=habits.local if local is None else local,
+            cache_marks=cache_marks,
         )
 
     @property
     def known(self) -> Preset:
         """The provider's preset; a default one for other endpoints."""
         return PRESETS.get(self.preset or "", _CUSTOM)
+
+    def habits(self, model: str) -> Habits:
+        """Return what is tried first with a model.
+
+        Only Claude models need marks, and only gateways take them: on its OpenAI-compatible
+        endpoint Anthropic has no prompt caching (platform.claude.com/docs/en/api/openai-sdk).
+        """
+        marks = self.cache_marks
+        if marks is None:
+            marks = self.known.marks and not self.local and "claude" in model.lower()
+        return replace(self.known.habits, marks=marks)
 
     @property
     def secret(self) -> str:

@@ -22,7 +22,8 @@ AHEAD = timedelta(hours=48)  # the longest debate; prices may change by day and 
 STEP = timedelta(minutes=30)
 # Units other than tokens, which our prices do not cover.
 _BESIDE = frozenset({"input_mchars", "input_text_messages_kcount", "requests_kcount"})
-_OWN_CACHING = "anthropic"  # writes a cache only on request, and ours do not ask
+_CACHED = "cache_read_mtok"
+_OWN_CACHING = "anthropic"  # its OpenAI-compatible endpoint has no prompt caching
 _VERSION = re.compile(r"(-preview)?([-@](20\d{6}|20\d\d-\d\d-\d\d|\d\d-\d\d|\d{3,4}|latest))?$")
 
 
@@ -90,9 +91,13 @@ def _highest(prices: list[ModelPrice], *, caches: bool) -> Price | None:
     def most(fields: tuple[str, ...], tokens: int) -> float:
         return max(_rate(rate.get(field), tokens) for rate in rates for field in fields)
 
+    # Reads are billed less only if they always are; writes are in `usd_in`.
+    cached = caches and all(rate.get(_CACHED) is not None for rate in rates)
     return Price(
         usd_in=most(read, 0),
         usd_out=most(written, 0),
+        usd_cached=most((_CACHED,), 0) if cached else None,
+        usd_written=most(read, 0) if caches else None,
         tiers=tuple(
             Tier(above=start, usd_in=most(read, start + 1), usd_out=most(written, start + 1))
             for start in starts

@@ -65,7 +65,7 @@ class HttpModels:
 
     def habits(self, model: Model) -> Habits:
         """Return the parameters that a model is known to accept."""
-        return self._habits.get(model.ref, self.backends[model.backend].known.habits)
+        return self._habits.get(model.ref) or self.backends[model.backend].habits(model.name)
 
     def learn(self, model: Model, used: Habits, refusal: str) -> bool:
         """Learn from the refusal of a request made with `used`; False if it teaches nothing."""
@@ -185,5 +185,10 @@ class Exchange:
         price = price or await self._models.price(self._call.model)
         if price is None:
             return outcome
-        cost = price.cost(usage.tokens_in, usage.tokens_out)
+        cost = price.cost(
+            usage.tokens_in,
+            usage.tokens_out,
+            cached=usage.tokens_cached or 0,
+            written=usage.tokens_written or 0,
+        )
         return replace(outcome, cost=cost, origin=price.origin)

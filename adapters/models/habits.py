@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Literal
 
+from adapters.models.marks import mark, plain
 from engine.ports import AnswerSchema, Call
 
 CapField = Literal["max_tokens", "max_completion_tokens"]
@@ -24,7 +25,7 @@ class Rung(StrEnum):
 class Habits:
     """Which parameters a model takes; `rungs` are the JSON rungs still worth trying.
 
-    `counted`: a stream may be asked for its usage.
+    `counted`: a stream may be asked for its usage. `marks`: messages say what to cache.
     """
 
     cap: CapField = "max_tokens"
@@ -33,6 +34,7 @@ class Habits:
     rungs: tuple[Rung, ...] = (Rung.SCHEMA, Rung.OBJECT, Rung.PROMPT)
     streams: bool = True
     counted: bool = True
+    marks: bool = False
 
     def without(self, complaint: str) -> Habits | None:
         """Return the habits after a refusal; None if its text names none of our parameters."""
@@ -44,6 +46,8 @@ class Habits:
             return replace(self, temperature=False)
         if len(self.rungs) > 1 and any(word in text for word in _JSON_WORDS):
             return replace(self, rungs=self.rungs[1:])
+        if self.marks and _MARKING.search(text):
+            return replace(self, marks=False)
         if self.counted and _COUNTING.search(text):
             return replace(self, counted=False)
         if self.streams and _STREAMING.search(text):
@@ -62,6 +66,8 @@ class Habits:
 
 _COUNTING = re.compile(r"stream_options|include_usage")
 _STREAMING = re.compile(r"\bstream(?:ing|ed)?\b")  # not "upstream"
+# A server refuses the mark itself, or a message that is a list of parts instead of a text.
+_MARKING = re.compile(r"cache_control|\bcontent\b|\barray\b|\blist\b")
 _JSON_WORDS = ("response_format", "json_schema", "json_object", "structured output", "json schema")
 
 
@@ -74,7 +80,7 @@ def request_body(call: Call, habits: Habits, cap: int) -> dict[str, Any]:
     """Return a chat completion's request body for this model; `cap` is in tokens."""
     body: dict[str, Any] = {
         "model": call.model.name,
-        "messages": [{"role": m.role, "content": m.content} for m in call.messages],
+        "messages": mark(call.messages) if habits.marks else plain(call.messages),
         habits.cap: cap,
     }
     if habits.temperature:

@@ -97,8 +97,13 @@ def read_prices(content: bytes) -> dict[str, Price | None]:
             if usd_in is None or usd_out is None:
                 prices[entry["id"]] = None
                 continue
-            listed = Price(usd_in=usd_in, usd_out=usd_out, origin=Origin.BACKEND)
-            prices[entry["id"]] = listed
+            prices[entry["id"]] = Price(
+                usd_in=usd_in,
+                usd_out=usd_out,
+                usd_cached=_per_million(pricing, "input_cache_read"),
+                usd_written=_per_million(pricing, "input_cache_write"),
+                origin=Origin.BACKEND,
+            )
     return prices
 
 

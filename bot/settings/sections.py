@@ -128,8 +128,13 @@ def _roster(value: Any) -> Any:
 def _price(value: Any) -> Any:
     if isinstance(value, list) and len(value) == 2:
         return Price(usd_in=value[0], usd_out=value[1])
-    if isinstance(value, dict) and value.keys() == {"in", "out"}:
-        return Price(usd_in=value["in"], usd_out=value["out"])
+    if isinstance(value, dict) and {"in", "out"} <= value.keys() <= {
+        "in",
+        "out",
+        "cached",
+        "written",
+    }:
+        return Price(**{f"usd_{what}": usd for what, usd in value.items()})
     return value
 
 
@@ -189,6 +194,7 @@ class BackendSettings(Section):
     requests_per_minute: int | None = Field(None, ge=1, le=MOST)
     timeout_s: float | None = Field(None, gt=0, le=86_400, allow_inf_nan=False)
     local: bool | None = None
+    cache_marks: bool | None = None
 
 
 class DiscordSettings(Section):

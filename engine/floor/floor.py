@@ -126,19 +126,20 @@ class Floor:
         limits: TurnLimits,
         role: str = "debater",
         opposing: str | None = None,
+        last: bool = False,
         **facts: Any,
     ) -> str:
         """Let a seat speak in a round, and return its text once it is stored and queued.
 
         A text over its limits is sent back once; one that is still over is kept and marked, up
-        to the debate's cap on a reply. `facts` are further variables of the template. Raises
-        what `Desk.call` raises.
+        to the debate's cap on a reply. After its `last` turn a seat is sent nothing more. `facts`
+        are further variables of the template. Raises what `Desk.call` raises.
         """
         await self._desk.room()
         step = f"turn/{round_name}/{seat}"
         variables = self._variables(round_name, limits, opposing, facts)
         history = self._history(seat, variables)
-        history.append(_user(self._prompts.render(template, **variables)))
+        history.append(_user(self._prompts.render(template, **variables), kept=not last))
         cue = _cue("turn", seat, variables)
         reply = await self._answer(step, seat, history, role, cue)
         text = clean(reply.text)
@@ -164,6 +165,7 @@ class Floor:
         limits: TurnLimits,
         role: str = "debater",
         opposing: str | None = None,
+        last: bool = False,
         **facts: Any,
     ) -> ShapedAnswer[S]:
         """Let a seat give a structured turn; `show` makes its Markdown.
@@ -175,7 +177,7 @@ class Floor:
         step = f"turn/{round_name}/{seat}"
         variables = self._variables(round_name, limits, opposing, facts | {"side": side_of(seat)})
         history = self._history(seat, variables)
-        history.append(_user(self._prompts.render(template, **variables)))
+        history.append(_user(self._prompts.render(template, **variables), kept=not last))
         answer = await self._ask(
             step, self.request.model_of(seat), history, role, shape, _cue("turn", seat, variables)
         )
@@ -208,7 +210,7 @@ class Floor:
         facts |= {"seat": seat, "side": side_of(seat)}
         variables = self._variables(round_name, limits, None, facts)
         messages = [
-            ChatMessage(role="system", content=self._prompts.render(system, **variables)),
+            _system(self._prompts.render(system, **variables)),
             _user(self._prompts.render(template, **variables)),
         ]
         cue = _cue("turn", seat, variables)
@@ -245,7 +247,7 @@ class Floor:
         """
         variables = self._variables("", TurnLimits(), None, facts | {"side": side})
         messages = [
-            ChatMessage(role="system", content=self._prompts.render(system, **variables)),
+            _system(self._prompts.render(system, **variables)),
             _user(self._prompts.render(template, **variables)),
         ]
         cue = _cue(role, side, variables)
@@ -469,7 +471,7 @@ class Floor:
         if seat not in self._histories:
             # The same for both sides, for the provider's prompt cache.
             text = self._prompts.render(f"{self.request.format}/system", **variables)
-            self._histories[seat] = [ChatMessage(role="system", content=text)]
+            self._histories[seat] = [_system(text)]
         return self._histories[seat]
 
     def _variables(
@@ -517,5 +519,10 @@ def _cue(kind: str, seat: str, variables: Mapping[str, Any]) -> dict[str, str]:
     return own | said | plain | {"language": variables["language_code"]}
 
 
-def _user(text: str) -> ChatMessage:
-    return ChatMessage(role="user", content=text)
+def _system(text: str) -> ChatMessage:
+    return ChatMessage(role="system", content=text, kept=(len(text),))
+
+
+def _user(text: str, *, kept: bool = False) -> ChatMessage:
+    """Return a message; with `kept`, what follows is appended to it."""
+    return ChatMessage(role="user", content=text, kept=(len(text),) if kept else ())

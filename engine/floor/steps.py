@@ -168,12 +168,12 @@ class Steps:
 
     def start(self, call: Call, number: int, tokens_out: int) -> AttemptStart:
         """Describe a try: its number in the journal, and its maximum cost for that many tokens."""
-        price = call.price
+        price, read = call.price, tokens_in(call)
         return AttemptStart(
             debate=self._debate.id,
             step=call.step,
             number=self._attempts.get(call.step, 0) + number,
-            cost_max=price.cost(tokens_in(call), tokens_out) if price else 0.0,
+            cost_max=price.cost(read, tokens_out, written=_written(call, read)) if price else 0.0,
             cost=0.0 if price and price.free else None,
             origin=price.origin if price else Origin.UNKNOWN,
         )
@@ -200,6 +200,12 @@ class Tries:
             self._tokens_out *= 2
         if self._start is not None:
             self._steps.ended(self._start, attempt, reply)
+
+
+def _written(call: Call, read: int) -> int:
+    """Return how many tokens a provider may charge for writing to its cache."""
+    dear = call.price is not None and call.price.usd_written is not None
+    return read if dear and any(message.kept for message in call.messages) else 0
 
 
 def tokens_in(call: Call) -> int:

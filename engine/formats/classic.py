@@ -102,6 +102,7 @@ class Classic(Format):
             template=f"classic/{seat.lower()}/{kind}",
             limits=limits_of(floor, kind),
             opposing=opposing,
+            last=kind == "closing",
         )
 
     async def _close(self, floor: Floor, seat: str, opposing: str | None) -> str:
@@ -117,6 +118,7 @@ class Classic(Format):
             limits=limits,
             role="closing",
             opposing=opposing,
+            last=True,
         )
         turn = next(turn for turn in reversed(floor.turns) if turn.seat == seat)
         await floor.keep(artifacts=[decided(turn.step, answer)])

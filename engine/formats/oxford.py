@@ -60,6 +60,7 @@ class Oxford(Format):
                     limits=TurnLimits(words=limits.words),
                     role="closing" if round_name == "closing" else "debater",
                     opposing=floor.transcript(),
+                    last=round_name != "opening",
                     side=side,
                 )
 

@@ -172,7 +172,8 @@ class Roundtable(Format):
         limits = RoundtableLimits.model_validate(floor.limits)
         personas = _personas(floor)
         drafts: dict[str, str] = {}
-        for round_name in self.rounds(floor.request):
+        rounds = self.rounds(floor.request)
+        for round_name in rounds:
             if drafts and least_overlap(drafts) >= limits.overlap:
                 await _say_saved(floor, self.turns(floor.request), limits.overlap)
                 break
@@ -184,6 +185,7 @@ class Roundtable(Format):
                         template=f"{NAME}/{round_name.split('-')[0]}",
                         limits=TurnLimits(words=limits.words),
                         opposing=_others(floor, drafts, agent),
+                        last=round_name == rounds[-1],
                         persona=persona,
                     )
                     for agent, persona in personas.items()

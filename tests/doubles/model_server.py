@@ -69,6 +69,8 @@ class Act:
         """Whether this act is for a request with that body."""
         if self.names in ("json_schema", "json_object"):
             return bool(body.get("response_format", {}).get("type") == self.names)
+        if self.names == "cache_control":
+            return any(isinstance(message["content"], list) for message in body["messages"])
         return not self.names or self.names in body
 
 
@@ -165,6 +167,7 @@ class ModelServer:
         self.peers: set[object] = set()
         self.models: list[Body] = [{"id": "plain"}]
         self.stated: list[Body] = []
+        self.cache: MarkedCache | None = None
         self.lists = 0
         self.in_flight = self.most_in_flight = self.answered = 0
         self.gate = asyncio.Event()
@@ -282,7 +285,12 @@ class ModelServer:
             for act in self._always[model]:
                 if act.applies(body):
                     return act
-        return Act()
+        if self.cache is None:
+            return Act()
+        found = self.cache.take(body)
+        if found is None:
+            return status(400, message="messages: at most 4 blocks with cache_control, none empty")
+        return Act(usage_extra=found)
 
     async def _perform(self, request: web.Request, act: Act, body: Body) -> web.StreamResponse:
         if act.reset == "before":
@@ -311,12 +319,54 @@ class ModelServer:
             **act.extra,
         }
         if act.usage and _counts(body):
-            read = sum(len(m["content"]) for m in body["messages"])
+            read = sum(len(text_of(m)) for m in body["messages"])
             counted = {"prompt_tokens": read // 4 + 1, "completion_tokens": len(text) // 4}
             completion["usage"] = {**counted, **act.usage_extra}
             if not act.reset:
                 self.stated.append(completion["usage"])
         return completion
+
+
+def text_of(message: Body) -> str:
+    """Return a message's text, also if it is sent in parts."""
+    content = message["content"]
+    return content if isinstance(content, str) else "".join(part["text"] for part in content)
+
+
+class MarkedCache:
+    """A prompt cache as Anthropic has it behind a gateway, but for its least length.
+
+    It keeps what is marked, up to four places a request, and finds it again where a later request
+    has the same parts up to there, and a mark at most 20 parts on.
+    """
+
+    def __init__(self) -> None:
+        self._kept: set[tuple[str, ...]] = set()
+
+    def take(self, body: Body) -> Body | None:
+        """Return the cache's part of the usage; None for a request that is refused."""
+        parts: list[str] = []
+        marks: list[int] = []
+        for message in body["messages"]:
+            content = message["content"]
+            for part in [{"text": content}] if isinstance(content, str) else content:
+                if not part["text"].strip():
+                    return None
+                parts.append(f"{message['role']}: {part['text']}")
+                if part.get("cache_control") == {"type": "ephemeral"}:
+                    marks.append(len(parts))
+        if len(marks) > 4:
+            return None
+        seen = [
+            end
+            for mark in marks
+            for end in range(max(0, mark - 20), mark + 1)
+            if tuple(parts[:end]) in self._kept
+        ]
+        self._kept |= {tuple(parts[:mark]) for mark in marks}
+        read, last = max(seen, default=0), max(marks, default=0)
+        cached, written = (sum(map(len, some)) // 4 for some in (parts[:read], parts[read:last]))
+        return {"prompt_tokens_details": {"cached_tokens": cached, "cache_write_tokens": written}}
 
 
 def answers_in(body: Body) -> int:

@@ -191,6 +191,15 @@ def test_a_long_prompt_pays_its_tier_and_a_short_one_does_not() -> None:
     assert price.cost(400_000, 2000, longest=100_000) == pytest.approx(0.5 + 0.02)
 
 
+def test_a_bundled_price_of_cached_tokens_is_its_highest_and_only_where_there_is_a_cache() -> None:
+    chat = bundled_price(PRESETS["deepseek"].base_url, "deepseek-chat", WINTER)
+    claude = bundled_price(PRESETS["anthropic"].base_url, "claude-sonnet-4-5", WINTER)
+    assert chat is not None
+    assert chat.usd_cached == 0.07
+    assert claude is not None
+    assert claude.usd_cached is None  # its OpenAI-compatible endpoint caches nothing
+
+
 def test_a_tier_never_makes_a_call_cheaper_and_is_no_free_price() -> None:
     price = Price(usd_in=2, usd_out=2, tiers=(Tier(above=10, usd_in=1, usd_out=3),))
     assert price.cost(1_000_000, 0) == 2

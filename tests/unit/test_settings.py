@@ -190,11 +190,13 @@ def test_one_part_of_a_roles_sampling_leaves_the_other_alone(place: Place) -> No
 def test_prices_take_pairs_and_objects(place: Place) -> None:
     place.env(
         BACKENDS__ONLINE__BASE_URL="https://example.org/v1",
-        PRICES='{"Online/x": {"in": 0.3, "out": 1.2}, "online/y#z": [1, 2]}',
+        PRICES='{"Online/x": {"in": 0.3, "out": 1.2}, "online/y#z": [1, 2], '
+        '"online/v": {"in": 3, "out": 15, "cached": 0.3, "written": 3.75}}',
     )
     assert load_settings().prices == {
         "online/x": Price(usd_in=0.3, usd_out=1.2),
         "online/y": Price(usd_in=1, usd_out=2),
+        "online/v": Price(usd_in=3, usd_out=15, usd_cached=0.3, usd_written=3.75),
     }
 
 

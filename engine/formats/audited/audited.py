@@ -107,16 +107,17 @@ class Audited(Format):
             await floor.tell("audited/adapt", ADAPT)
         last = ""
         for number in range(1, options.turns + 1):
-            side = "A" if number % 2 else "B"
+            side, final = "A" if number % 2 else "B", number > options.turns - 2
             last = await floor.speak(
                 side,
                 f"exchange-{(number + 1) // 2}",
                 template=f"{NAME}/turn",
                 limits=TurnLimits(words=limits.words),
                 opposing=last,
+                last=final,
                 side=side,
                 number=number,
-                final=number > options.turns - 2,
+                final=final,
                 traits=audit.describe(side),
                 **await audit.direct(side, number),
             )

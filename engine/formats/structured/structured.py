@@ -182,6 +182,7 @@ async def _close(
         show=lambda closing: show_closing(closing, labels),
         limits=TurnLimits(),
         role="closing",
+        last=True,
         arguments=arguments[side],
         responses=responses,
         free=free,
