@@ -5,8 +5,10 @@ are billed by the rules of providers: with a model for each role, for the turns 
 model had every role. A token is four bytes of UTF-8. A call reads from the caches of calls that had
 ended when it began.
 
-The floor is what an ideal layout could reach: every line that the model was sent or wrote before
-is billed as cached, wherever it stands in the prompt, without least lengths and steps.
+Beside each share stands its floor, what an ideal layout could reach by that rule's prices: every
+line that the rule has in its cache is billed as cached, wherever it stands in the prompt, without
+least lengths and steps. A side's own words are in the cache only by a rule that keeps replies; a
+juror's transcript, under neutral names and in an order of its own, is in none.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from adapters.models.marks import Place, places
 from adapters.models.router import open_models
 from bot import log
 from bot.bench.line import defaults_with, open_line
@@ -30,16 +33,16 @@ from engine.ports import AttemptLog, Call, ChatMessage, Models, Reply
 TOPIC = "Remote work is more productive than working from an office"
 TOKEN_BYTES = 4
 STANCE_SECONDS = 0.001
-READ = 0.1  # the floor's price of a cached token
+LOOKBACK = 20  # parts before a mark in which Anthropic looks for what it has cached
 
 
 class CacheRule(NamedTuple):
     """How a provider bills a prompt whose beginning it has read before.
 
     `least` is the shortest prefix in tokens, `step` what longer ones grow by. Tokens read from the
-    cache cost `read` of the usual price, tokens written to it `write`. With `whole`, only a whole
-    earlier prompt is found again, or with `replies` one with its reply. `marks`: whether our
-    requests have the marks that the rule asks for.
+    cache cost `read` of the usual price, tokens written to it `write`. With `whole`, an earlier
+    prompt is found again as a whole, or with its reply, or the beginning that two earlier ones
+    share. With `marked`, only what was marked is.
     """
 
     least: int
@@ -47,31 +50,31 @@ class CacheRule(NamedTuple):
     read: float
     write: float = 1.0
     whole: bool = False
-    replies: bool = False
-    marks: bool = True
+    marked: bool = False
 
 
 RULES = {
     # Automatic from 1,024 tokens, in steps of 128: openai.com/index/api-prompt-caching. Cached
     # tokens of GPT-5 cost a tenth (GPT-4.1: a quarter, GPT-4o: half), by OpenAI's price list.
     "openai": CacheRule(least=1024, step=128, read=0.1),
-    # Units end with each prompt and with each reply, and are found as a whole:
-    # api-docs.deepseek.com/guides/kv_cache. Of 64 tokens each, at a tenth: news/news0802.
-    "deepseek": CacheRule(least=64, step=64, read=0.1, whole=True, replies=True),
-    # Implicit from 1,024 tokens (Flash; Pro: 2,048), 75 % off:
+    # Units end with each prompt and with each reply, and where two requests part; each is found as
+    # a whole: api-docs.deepseek.com/guides/kv_cache. Of 64 tokens, at a tenth: news/news0802.
+    "deepseek": CacheRule(least=64, step=64, read=0.1, whole=True),
+    # Implicit from 1,024 tokens (Flash; Pro: more), 75 % off:
     # developers.googleblog.com/en/gemini-2-5-models-now-support-implicit-caching.
     "gemini": CacheRule(least=1024, step=1, read=0.25),
-    # Only up to a `cache_control`, from 1,024 tokens, read at 0.1 and written at 1.25:
-    # docs.anthropic.com/en/docs/build-with-claude/prompt-caching. Our requests have none.
-    "anthropic": CacheRule(least=1024, step=1, read=0.1, write=1.25, whole=True, marks=False),
-    # The same, had every prompt one at its end.
-    "marked": CacheRule(least=1024, step=1, read=0.1, write=1.25, whole=True),
+    # Only up to a `cache_control`, from 1,024 tokens (some models: 512, 2,048 or 4,096), read at
+    # 0.1 and written at 1.25: platform.claude.com/docs/en/build-with-claude/prompt-caching.
+    "anthropic": CacheRule(least=1024, step=1, read=0.1, write=1.25, marked=True),
 }
 
 
 @dataclass(slots=True)
 class Sent:
-    """A prompt that a model was sent, its reply, and between which moments of the debate."""
+    """A prompt that a model was sent, its reply, and between which moments of the debate.
+
+    `cuts` are where its parts end, and `marks` those of them that are marked for the cache.
+    """
 
     model: str
     step: str
@@ -79,11 +82,18 @@ class Sent:
     began: int
     reply: str = ""
     ended: int = sys.maxsize
+    cuts: tuple[int, ...] = ()
+    marks: tuple[int, ...] = ()
 
     @property
     def tokens(self) -> float:
         """The tokens of the prompt."""
         return _tokens(self.text)
+
+    @property
+    def replied(self) -> str:
+        """The prompt with its reply."""
+        return f"{self.text}{_part('assistant', self.reply)}"
 
 
 class Recorder:
@@ -96,7 +106,9 @@ class Recorder:
 
     async def complete(self, call: Call, log: AttemptLog) -> Reply:
         """Ask a model, and note the prompt."""
-        sent = Sent(call.model.ref, call.step, as_text(call.messages), self._next())
+        cuts, marks = cuts_of(call.messages)
+        text = as_text(call.messages)
+        sent = Sent(call.model.ref, call.step, text, self._next(), cuts=cuts, marks=marks)
         self.sent.append(sent)
         reply = await self._models.complete(call, log)
         sent.reply, sent.ended = reply.text, self._next()
@@ -120,12 +132,12 @@ class Recorder:
 
 
 class PromptBill(NamedTuple):
-    """The tokens of a debate's prompts, the share that each rule bills, and the floor."""
+    """The tokens of a debate's prompts, the share that each rule bills, and its floor."""
 
     calls: int
     tokens: int
     billed: dict[str, float]
-    floor: float
+    floors: dict[str, float]
 
 
 async def run_prompts(words: int) -> None:
@@ -176,18 +188,32 @@ def bill(sent: Sequence[Sent], *, one: bool = False) -> PromptBill:
     """Bill prompts by every rule; with `one`, as if one model had every role."""
     tokens = sum(prompt.tokens for prompt in sent)
     before = {id(prompt): list(_before(prompt, sent, one=one)) for prompt in sent}
-    billed = {
-        name: sum(_billed(prompt, before[id(prompt)], rule) for prompt in sent) / tokens
-        for name, rule in RULES.items()
-    }
-    least = sum(_least(prompt, before[id(prompt)]) for prompt in sent) / tokens
-    rounded = {name: round(share, 3) for name, share in billed.items()}
-    return PromptBill(len(sent), round(tokens), rounded, round(least, 3))
+    after = _asked_again(sent, before)
+    billed, floors = dict[str, float](), dict[str, float]()
+    for name, rule in RULES.items():
+        shares = [_billed(prompt, before[id(prompt)], rule) for prompt in sent]
+        least = [_least(p, before[id(p)], after[id(p)], rule) for p in sent]
+        billed[name], floors[name] = (round(sum(one) / tokens, 3) for one in (shares, least))
+    return PromptBill(len(sent), round(tokens), billed, floors)
 
 
 def as_text(messages: Sequence[ChatMessage]) -> str:
     """Return a prompt as one text, as models read it: prefixes of it are prefixes of the prompt."""
     return "".join(_part(message.role, message.content) for message in messages)
+
+
+def cuts_of(messages: Sequence[ChatMessage]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return where a prompt's parts end in its text, and where it is marked."""
+    marked, cuts, marks, begin = frozenset(places(messages)), list[int](), list[int](), 0
+    for index, message in enumerate(messages):
+        for offset in dict.fromkeys((*message.kept, len(message.content))):
+            whole = _part(message.role, message.content[:offset])
+            # The end of a message is part of it, as in `as_text`.
+            cuts.append(begin + len(whole) - (offset < len(message.content)))
+            if Place(index, offset) in marked:
+                marks.append(cuts[-1])
+        begin += len(_part(message.role, message.content))
+    return tuple(cuts), tuple(marks)
 
 
 def _part(role: str, content: str) -> str:
@@ -203,22 +229,37 @@ def _before(prompt: Sent, sent: Sequence[Sent], *, one: bool) -> Iterator[Sent]:
 
 def _billed(prompt: Sent, before: Sequence[Sent], rule: CacheRule) -> float:
     """Return the tokens that a prompt is billed as."""
-    if not rule.marks:
-        return prompt.tokens
-    shared = max((_tokens(text) for text in _shared(prompt.text, before, rule)), default=0.0)
+    shared = max((_tokens(text) for text in _shared(prompt, before, rule)), default=0.0)
     cached = shared // rule.step * rule.step if shared >= rule.least else 0.0
-    written = rule.write if prompt.tokens >= rule.least else 1.0
-    return rule.read * cached + written * (prompt.tokens - cached)
+    end = _tokens(prompt.text[: max(prompt.marks, default=0)])
+    written = max(0.0, end - cached) if rule.marked and end >= rule.least else 0.0
+    return prompt.tokens + (rule.read - 1) * cached + (rule.write - 1) * written
 
 
-def _shared(text: str, before: Sequence[Sent], rule: CacheRule) -> Iterator[str]:
+def _shared(prompt: Sent, before: Sequence[Sent], rule: CacheRule) -> Iterator[str]:
     """Yield the beginnings of a prompt that the rule finds again."""
+    if rule.marked:
+        found = _in_reach(prompt)
+        known = (other.text[:mark] for other in before for mark in other.marks)
+        yield from (text for text in known if len(text) in found and prompt.text.startswith(text))
+        return
+    common = [(_beginning(prompt.text, other.text), other.text) for other in before]
+    if not rule.whole:
+        yield from (text for text, _ in common)
+        return
     for other in before:
-        if not rule.whole:
-            yield _beginning(text, other.text)
-            continue
-        replied = f"{other.text}{_part('assistant', other.reply)}"
-        yield from filter(text.startswith, (other.text, replied) if rule.replies else (other.text,))
+        yield from filter(prompt.text.startswith, (other.text, other.replied))
+    for text, _ in common:
+        end = len(text)
+        if len({other[end : end + 1] for own, other in common if len(own) >= end}) > 1:
+            yield text  # two earlier requests part here
+
+
+def _in_reach(prompt: Sent) -> frozenset[int]:
+    """Return the ends of parts from which a mark of the prompt can be read."""
+    at = {cut: number for number, cut in enumerate(prompt.cuts)}
+    near = (range(at[mark] - LOOKBACK, at[mark] + 1) for mark in prompt.marks)
+    return frozenset(prompt.cuts[n] for reach in near for n in reach if n >= 0)
 
 
 def _beginning(one: str, other: str) -> str:
@@ -227,12 +268,26 @@ def _beginning(one: str, other: str) -> str:
     return one[: next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))]
 
 
-def _least(prompt: Sent, before: Sequence[Sent]) -> float:
-    """Return the tokens that a prompt is billed as if every known line were cached."""
-    known = {line for other in before for line in _lines(f"{other.text}\n{other.reply}")}
+def _least(prompt: Sent, before: Sequence[Sent], again: set[str], rule: CacheRule) -> float:
+    """Return the tokens that a prompt is billed as if every line in the cache were found."""
+    known = {
+        line for other in before for line in _lines(other.replied if rule.whole else other.text)
+    }
     return sum(
-        _tokens(f"{line}\n") * (READ if line in known else 1) for line in _lines(prompt.text)
+        _tokens(f"{line}\n")
+        * (rule.read if line in known else rule.write if line in again else 1.0)
+        for line in _lines(prompt.text)
     )
+
+
+def _asked_again(sent: Sequence[Sent], before: dict[int, list[Sent]]) -> dict[int, set[str]]:
+    """Return, by prompt, the lines that later ones of its model repeat: those worth caching."""
+    again: dict[int, set[str]] = {id(prompt): set() for prompt in sent}
+    for prompt in sent:
+        lines = set(_lines(prompt.text))
+        for other in before[id(prompt)]:
+            again[id(other)] |= lines
+    return again
 
 
 def _lines(text: str) -> list[str]:
@@ -245,12 +300,13 @@ def _tokens(text: str) -> float:
 
 
 def _table(bills: dict[str, PromptBill], which: str) -> str:
-    """Return the bills as lines of text."""
-    lines = [_row(which.replace("_", " "), ("calls", "tokens", *RULES, "floor"))]
+    """Return the bills as lines of text: by each rule the share, and its floor."""
+    lines = [_row(which.replace("_", " "), ("calls", "tokens", *RULES))]
     for name, one in bills.items():
-        lines.append(_row(name, (one.calls, one.tokens, *one.billed.values(), one.floor)))
+        shares = (f"{one.billed[rule]:.3f}/{one.floors[rule]:.3f}" for rule in RULES)
+        lines.append(_row(name, (one.calls, one.tokens, *shares)))
     return "\n".join((*lines, ""))
 
 
 def _row(name: str, values: Sequence[object]) -> str:
-    return f"{name:<12}" + "".join(f"{value:>10}" for value in values)
+    return f"{name:<12}" + "".join(f"{value:>13}" for value in values)
