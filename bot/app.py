@@ -33,6 +33,7 @@ from engine.line.service import Service
 from engine.options import Options
 from engine.ports import Audience, Clock, Dispatcher, Models, Venue
 from engine.prompts.library import Prompts, load_prompts
+from engine.sources import SourceLimits
 from engine.store import Caps, Store
 from engine.votes.window import VoteWindow
 
@@ -76,6 +77,7 @@ def defaults_of(settings: Settings) -> Defaults:
         reply_chars=settings.reply_chars,
         topics=settings.topic_list().topics,
         rubric=settings.panel.rubric,
+        sources=SourceLimits(**dict(settings.sources)),
         caps=Caps(**dict(settings.budget)),
     )
 

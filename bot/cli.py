@@ -31,6 +31,9 @@ FOR = typer.Option("--for", help="What A argues, if not for the topic; with --ag
 AGAINST = typer.Option("--against", help="What B argues, if not against the topic.")
 LENGTH = typer.Option(help="short, normal or long; short is read in five minutes.")
 OPTION = typer.Option(help="Option of the format, e.g. agents=5 or turns=6; repeatable.")
+SOURCES = typer.Option(
+    help="Text or Markdown file that every side reads, or a folder of them; repeatable."
+)
 FORMATS = typer.Option("--debate-format", help="Only these debate formats, e.g. classic,team.")
 LANGUAGES = typer.Option("--language", help="Only these languages, e.g. en,tr.")
 REHEARSAL = typer.Option(
@@ -118,6 +121,7 @@ def debate(
     out: Annotated[Optional[Path], typer.Option(help="Export to this folder afterwards.")] = None,  # noqa: UP045
     include_rehearsal: Annotated[bool, REHEARSAL] = False,
     option: Annotated[Names, OPTION] = None,
+    sources: Annotated[Names, SOURCES] = None,
     seat: Annotated[Names, SEAT] = None,
     judges: Annotated[Text, typer.Option(help="The format's own judges, comma-separated.")] = None,
     resume: Annotated[Text, typer.Option(help="Resume this debate.")] = None,

@@ -20,6 +20,7 @@ from engine.formats.format import read_own
 from engine.line.intake import Order
 from engine.line.service import Started
 from engine.options import STANCES, Options, read_options
+from engine.sources import SourceFile, SourceLimits, check_files
 from engine.votes.questions import vote_options
 
 RESUME_OPTIONS = frozenset(
@@ -74,6 +75,8 @@ async def run_debate(given: Mapping[str, Any]) -> None:
         raise UsageError("--stances cannot be given for a debate and its mirror at once.")
     order = order.model_copy(update={"stance": moves is not None or None})
     settings = load_settings()
+    files = read_files(given["sources"] or (), SourceLimits(**dict(settings.sources)))
+    order = order.model_copy(update={"sources": files})
     if votes is not None:
         contenders = contenders_of(order, settings.default_format)
         parse_votes(votes, vote_options(contenders))
@@ -91,6 +94,34 @@ async def run_debate(given: Mapping[str, Any]) -> None:
         wanted = Chosen(include_rehearsal=given["include_rehearsal"]).wanted()
         counts = await export_into(settings, out, wanted)
         print(texts.EXPORTED.format(out=out, counts=counts))
+
+
+def read_files(given: Iterable[str], limits: SourceLimits) -> tuple[SourceFile, ...]:
+    """Read the files of sources, and those of folders in the order of their names.
+
+    Hidden files of a folder are left out. Raises UsageError, before anything too long is read.
+    """
+    paths = [path for item in given for path in _files_of(Path(item).expanduser())]
+    try:
+        check_files([(path.name, path.stat().st_size) for path in paths], limits)
+        return tuple(SourceFile(name=path.name, content=path.read_bytes()) for path in paths)
+    except OSError as error:
+        raise UsageError(f"--sources reads a file that cannot be read: {error}.") from None
+
+
+def _files_of(path: Path) -> list[Path]:
+    if path.is_file():
+        return [path]
+    if not path.is_dir():
+        raise UsageError(f"--sources is {path}, which is neither a file nor a folder.")
+    inside = sorted(one for one in path.iterdir() if not one.name.startswith("."))
+    if odd := next((one for one in inside if not one.is_file()), None):
+        raise UsageError(
+            f"--sources is {path}, which holds {odd.name}: give files, or a folder of files."
+        )
+    if not inside:
+        raise UsageError(f"--sources is {path}, a folder without files.")
+    return inside
 
 
 def read_changes(given: Iterable[str]) -> tuple[Replacement, ...]:

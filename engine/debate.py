@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
+from operator import not_
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
@@ -246,11 +247,32 @@ class Violation(Value):
     limit: float
 
 
+class Source(Value):
+    """A text that every side reads before the debate; `title` is one line, without markup."""
+
+    title: str
+    text: str
+
+
+class Quotation(Value):
+    """Words that a turn quotes as from a source, and where code found them (engine/sources.py).
+
+    `source` is the number that the turn named, from 1. `found_in` is the source that has the words,
+    None if none has; `share` is how much of them stands there, or in the named source, 0–1.
+    """
+
+    text: str
+    source: int
+    found_in: int | None
+    share: float
+
+
 class Turn(Value):
     """One public utterance of a seat.
 
     `number` counts from 1 through the debate; `place` from 1 within the round, in the order
-    of speaking; `words` is the product's one word count (see engine/text.py).
+    of speaking; `words` is the product's one word count (see engine/text.py). `quotations` are
+    those marked as from a source.
     """
 
     step: str
@@ -264,6 +286,7 @@ class Turn(Value):
     limit: int
     model: str
     violations: tuple[Violation, ...] = ()
+    quotations: tuple[Quotation, ...] = Field((), exclude_if=not_)
 
 
 class JurorHistory(Value):
@@ -340,7 +363,8 @@ class Request(Value):
 
     `sides` maps a contender to its model; `drawn` names the contenders whose model was drawn
     at random; `seats` gives single seats (`A1`) a model of their own; `judges` are the format's
-    own. The rest are the options of engine/options.py, and their limits.
+    own; `sources` are put before every side. The rest are the options of engine/options.py, and
+    their limits.
     """
 
     topic: str
@@ -368,6 +392,7 @@ class Request(Value):
     stance_a: str = ""
     stance_b: str = ""
     length: Length = Length.NORMAL
+    sources: tuple[Source, ...] = Field((), exclude_if=not_)
 
     @property
     def stances(self) -> dict[str, str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from base64 import b64decode
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from operator import not_
 from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field, TypeAdapter
@@ -67,7 +68,7 @@ class Announcement(Value):
     Of the `jurors` at least and at most as many as `readers` says will read, `readings` times each;
     None where that was not said. `single` says that one juror alone gives the verdict.
     `progress` is None when it is first posted, and updated as the debate continues. `names` are
-    those of agents who answer a question; two sides have none.
+    those of agents who answer a question; two sides have none. `sources` are names with titles.
     """
 
     kind: Literal["announcement"] = "announcement"
@@ -90,12 +91,14 @@ class Announcement(Value):
     stances: Mapping[str, str] = {}
     length: Length = Length.NORMAL
     names: Mapping[str, str] = {}
+    sources: tuple[str, ...] = Field((), exclude_if=not_)
 
 
 class TurnPost(Value):
     """One turn; `number` of `total` turns (0: unknown), `limit` in words (0: none).
 
     `seconds` is the time used and `seconds_limit` the time allowed, in formats with a clock.
+    `quotations` says what code found of those marked as from a source; empty without any.
     """
 
     kind: Literal["turn"] = "turn"
@@ -111,6 +114,7 @@ class TurnPost(Value):
     seconds: int | None = None
     seconds_limit: int | None = None
     name: str = ""
+    quotations: str = Field("", exclude_if=not_)
 
 
 class VoteInvite(Value):

@@ -20,10 +20,11 @@ from adapters.models.jurors import fill_in, find_form
 from adapters.models.options import RehearsalOptions
 from adapters.models.outcomes import CallAnswer, CallFault, Outcome
 from adapters.models.scenes import Scene, chance, quote_turns
-from adapters.models.speeches import Point, Speaker, compose
+from adapters.models.speeches import Point, Speaker, cite, compose
 from engine.debate import Model, Origin, Price, Usage
 from engine.floor.loop_pace import Pace
 from engine.ports import AnswerSchema, AttemptLog, Call, Reply
+from engine.text import count_words
 
 # The fields of a structured turn with a limit.
 OVER, OVER_TIMES = ("position", "synthesis", "why"), 12
@@ -99,7 +100,11 @@ class RehearsedCall:
             return GARBAGE
         scene = Scene.of(self._call)
         if self._call.schema is None:
-            return compose(scene, self._options)
+            text = compose(scene, self._options)
+            cited = cite(self._call.messages[0].content, scene)
+            longer = f"{text}\n\n{cited}" if cited else text
+            fits = scene.words is None or count_words(longer) <= scene.words
+            return longer if fits else text
         return structured_answer(self._call, self._call.schema, scene, self._options)
 
     def _answer(self, text: str) -> CallAnswer:

@@ -20,6 +20,7 @@ SHORT_WORDS = 120
 DECISIONS = ("maintains",)  # as what its texts can be read
 _OVER_WORDS = 900
 _SLOT = re.compile(r"\{(topic|quote|first|second|one|two|stance)\}")
+_SOURCE = re.compile(r"<source>\n(Source \d+): [^\n]*\n(.*?)\n</source>", re.DOTALL)
 _STOP = re.compile(r"(?<=[^0-9\s][.!?])\s+|(?<=[。！？])")
 
 
@@ -156,6 +157,17 @@ def compose(scene: Scene, options: RehearsalOptions) -> str:
     if scene.round.startswith("revision"):
         return f"{text}\n\n---\n\n{speaker.phrase('changed')}"
     return text
+
+
+def cite(prompt: str, scene: Scene) -> str:
+    """Return a first turn's quotation from one of the sources in a prompt; empty for none."""
+    given = _SOURCE.findall(prompt)
+    if scene.kind != "turn" or not scene.round.startswith(("opening", "draft")) or not given:
+        return ""
+    name, text = given[(ord(scene.side) - ord("A")) % len(given)]
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    sentence = _STOP.split(lines[0])[0] if lines else ""
+    return f"“{shorten(sentence)}” [{name}]" if sentence else ""
 
 
 def _spoken(speaker: Speaker, lead: str, points: list[Point]) -> str:

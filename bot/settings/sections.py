@@ -297,6 +297,15 @@ class SamplingSettings(Section):
         return {role: Sampling(**dict(sampling)) for role, sampling in self}
 
 
+class SourcesSettings(Section):
+    """How many sources a debate takes, and how long they may be."""
+
+    files: Annotated[int, Field(ge=0, le=50)] = 8
+    bytes: Annotated[int, Field(ge=1, le=10_000_000)] = 200_000
+    characters: Annotated[int, Field(ge=1, le=MOST)] = 20_000
+    total: Annotated[int, Field(ge=1, le=MOST)] = 40_000
+
+
 class PanelSettings(Section):
     """How the jury reads."""
 

@@ -45,6 +45,7 @@ from bot.settings.sections import (
     SamplingSettings,
     Seats,
     SlackSettings,
+    SourcesSettings,
 )
 from bot.settings.sources import (
     PREFIX,
@@ -124,6 +125,7 @@ class Settings(BaseSettings):
     oxford: OxfordSettings = OxfordSettings()
     sampling: SamplingSettings = SamplingSettings()
     panel: PanelSettings = PanelSettings()
+    sources: SourcesSettings = SourcesSettings()
     chars_per_word: float = Field(1.5, gt=0, allow_inf_nan=False)
     reply_chars: int = Field(40_000, ge=1_000, le=1_000_000)
     templates_dir: Path | None = None

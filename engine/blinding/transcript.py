@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
 from engine.blinding.blinding import blind
 from engine.blinding.identity import find_self_named
 from engine.debate import Model, Turn
+from engine.sources import tell_quotation
 
 _PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
 
@@ -32,6 +33,19 @@ class Round(NamedTuple):
     speeches: tuple[BlindTurn, ...]
 
 
+class Looked(NamedTuple):
+    """A quotation that was looked up in the sources: who gave it, in which round, what was found.
+
+    `text` is blinded; `source` is the number that the speaker named.
+    """
+
+    name: str
+    round: str
+    text: str
+    source: int
+    found: str
+
+
 class Transcript(NamedTuple):
     """Everything of a debate that a juror reads."""
 
@@ -39,6 +53,8 @@ class Transcript(NamedTuple):
     conditions: str
     rounds: tuple[Round, ...]
     stances: tuple[tuple[str, str], ...] = ()  # neutral name, and what it argues
+    sources: tuple[str, ...] = ()
+    quotations: tuple[Looked, ...] = ()
 
     def arrange(self, order: Sequence[str]) -> Transcript:
         """Return it with the speeches of each round in one order of their speakers' names."""
@@ -51,6 +67,7 @@ class Transcript(NamedTuple):
                 Round(title, tuple(sorted(speeches, key=rank))) for title, speeches in self.rounds
             ),
             stances=tuple(sorted(self.stances, key=lambda stance: order.index(stance[0]))),
+            quotations=tuple(sorted(self.quotations, key=lambda one: order.index(one.name))),
         )
 
 
@@ -78,8 +95,10 @@ class Scribe:
         conditions: str,
         cast: Identities,
         stances: Mapping[str, str] | None = None,
+        sources: Sequence[str] = (),
     ) -> None:
         self._topic, self._conditions, self._cast = topic, conditions, cast
+        self._sources = tuple(sources)
         self._stances = dict(stances or {})
         models = (*cast.models.values(), *cast.gone)
         # A turn may record its model with the backend, whose name can be any everyday word.
@@ -132,7 +151,7 @@ class Scribe:
 
         ordered = sorted(turns, key=lambda turn: turn.number)
         rounds = (
-            Round(self._show(title.replace("_", " ").replace("-", " ")), tuple(map(speak, group)))
+            Round(self._title(title), tuple(map(speak, group)))
             for title, group in groupby(ordered, key=lambda turn: turn.round)
         )
         topic, conditions = _quote(self._show(self._topic)), _quote(self._show(self._conditions))
@@ -140,7 +159,19 @@ class Scribe:
             (self._cast.names[side], _quote(self._show(said)))
             for side, said in self._stances.items()
         )
-        return Transcript(topic, conditions, tuple(rounds), stances)
+        sources = tuple(map(self._show, self._sources))
+        looked = tuple(self._looked_up(ordered)) if sources else ()
+        return Transcript(topic, conditions, tuple(rounds), stances, sources, looked)
+
+    def _looked_up(self, turns: Sequence[Turn]) -> Iterator[Looked]:
+        for turn in turns:
+            for one in turn.quotations:
+                text = " ".join(self._show(one.text).split())
+                name, found = self._cast.names[turn.side], tell_quotation(one)
+                yield Looked(name, self._title(turn.round), text, one.source, found)
+
+    def _title(self, round_name: str) -> str:
+        return self._show(round_name.replace("_", " ").replace("-", " "))
 
 
 def hear_all(turns: Sequence[tuple[Scribe, Turn]]) -> None:

@@ -12,6 +12,7 @@ from engine.blinding.veil import names_of
 from engine.debate import Debate, Status, Turn
 from engine.judging import Ballot
 from engine.messages import Reveal
+from engine.sources import named, sum_up
 from engine.store import Store
 from engine.text import rename
 from engine.votes.result import read_reveal
@@ -32,6 +33,7 @@ class Spoken(NamedTuple):
     text: str
     used: str
     broken: tuple[str, ...] = ()
+    quotations: str = ""
 
 
 class Marks(NamedTuple):
@@ -56,7 +58,8 @@ class Read(NamedTuple):
 class Page(NamedTuple):
     """Everything that a page shows, in its order.
 
-    `topic`, `conditions`, `stances` and the turns' texts are data of people and models; `result`
+    `topic`, `conditions`, `stances`, `sources` (names with titles, and their texts) and the turns'
+    texts are data of people and models; `result`
     is Markdown, empty until the reveal, and then `sealed` says why.
     """
 
@@ -67,6 +70,7 @@ class Page(NamedTuple):
     format: str
     held: datetime
     stances: tuple[tuple[str, str], ...]
+    sources: tuple[tuple[str, str], ...]
     turns: tuple[Spoken, ...]
     result: tuple[str, ...]
     ballots: tuple[Read, ...]
@@ -101,6 +105,10 @@ def lay_out(
             (option_name(side, names), scrub_mentions(stance))
             for side, stance in request.stances.items()
         ),
+        sources=tuple(
+            (scrub_mentions(name), scrub_mentions(source.text))
+            for name, source in zip(named(request.sources), request.sources, strict=True)
+        ),
         turns=tuple(_spoken(debate, turns)),
         result=tuple(map(scrub_mentions, reveal_lines(reveal))) if reveal else (),
         ballots=tuple(tell_ballot(ballot, names) for ballot in ballots) if reveal else (),
@@ -119,6 +127,7 @@ def _spoken(debate: Debate, turns: Sequence[Turn]) -> Iterator[Spoken]:
             text=scrub_mentions(scrub(turn.text, hidden | {turn.model})),
             used=words_used(turn.words, turn.limit),
             broken=tuple(map(broken_rule, turn.violations)),
+            quotations=sum_up(turn.quotations),
         )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from engine.dataset.arena import ARENA_HUMAN, ARENA_JURY
 from engine.dataset.columns import Table
 from engine.dataset.debate_table import DEBATES
+from engine.dataset.evidence import QUOTATIONS, SOURCES
 from engine.dataset.findings import ADJUSTMENTS, ARTIFACTS, JUDGINGS, JUDGMENTS, SCORES
 from engine.dataset.preferences import PREFERENCE, SAME_SIDE, UNPAIRED
 from engine.dataset.turn_table import TURNS
@@ -30,6 +31,8 @@ TABLES: tuple[Table[Any], ...] = (
     ADJUSTMENTS,
     ARTIFACTS,
     JUDGINGS,
+    SOURCES,
+    QUOTATIONS,
 )
 
 

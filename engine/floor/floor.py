@@ -28,7 +28,8 @@ from engine.judging import Verdict
 from engine.messages import Notice, TurnPost
 from engine.ports import ChatMessage, Reply
 from engine.prompts.languages import language_name
-from engine.prompts.library import Prompts, guard
+from engine.prompts.library import SOURCES, Prompts, guard
+from engine.sources import check_quotations, named, sum_up, tell_quotation
 from engine.store import Note, Post
 from engine.text import clean, count_words, first_words, is_divided
 
@@ -65,6 +66,7 @@ class Floor:
         unanswered: Mapping[str, str] | None = None,
     ) -> None:
         self._setup = setup
+        self._sources = setup.request.sources
         self._unanswered = unanswered or {}
         self._prompts = prompts
         self._desk = desk
@@ -210,7 +212,7 @@ class Floor:
         facts |= {"seat": seat, "side": side_of(seat)}
         variables = self._variables(round_name, limits, None, facts)
         messages = [
-            _system(self._prompts.render(system, **variables)),
+            self._system(system, variables),
             _user(self._prompts.render(template, **variables)),
         ]
         cue = _cue("turn", seat, variables)
@@ -246,10 +248,10 @@ class Floor:
         is stored and a resumed debate does not ask again, as later turns rest on it.
         """
         variables = self._variables("", TurnLimits(), None, facts | {"side": side})
-        messages = [
-            _system(self._prompts.render(system, **variables)),
-            _user(self._prompts.render(template, **variables)),
-        ]
+        asked = self._prompts.render(template, **variables)
+        if role == "judge" and self._sources:
+            asked = f"{await self._findings(asked)}\n\n{asked}"
+        messages = [self._system(system, variables), _user(asked)]
         cue = _cue(role, side, variables)
         problem = self._unanswered.get(step)
         if problem is None:
@@ -435,6 +437,10 @@ class Floor:
         )
 
     async def _publish(self, turn: Turn, words_a_minute: float | None = None) -> Turn:
+        if self._sources:
+            # Beside the loop: near-matches in long sources take time.
+            quoted = await asyncio.to_thread(check_quotations, turn.text, self._sources)
+            turn = turn.model_copy(update={"quotations": quoted})
         before = _before.get()
         if before is not None and not await before:
             raise StoppedError("The turn before this one could not be finished.")
@@ -451,6 +457,8 @@ class Floor:
         )
         # Voters are as blind as jurors; the record keeps the original.
         text = scrub(turn.text, self._names() | {turn.model})
+        if turn.quotations:
+            shown["quotations"] = sum_up(turn.quotations)
         if words_a_minute:
             shown["seconds"] = round(60 * turn.words / words_a_minute)
             shown["seconds_limit"] = round(60 * turn.limit / words_a_minute)
@@ -470,9 +478,33 @@ class Floor:
     def _history(self, seat: str, variables: Mapping[str, Any]) -> list[ChatMessage]:
         if seat not in self._histories:
             # The same for both sides, for the provider's prompt cache.
-            text = self._prompts.render(f"{self.request.format}/system", **variables)
-            self._histories[seat] = [_system(text)]
+            self._histories[seat] = [self._system(f"{self.request.format}/system", variables)]
         return self._histories[seat]
+
+    def _system(self, template: str, variables: Mapping[str, Any]) -> ChatMessage:
+        """Return a system message; that of speakers ends with the debate's sources."""
+        text = self._prompts.render(template, **variables)
+        if self._sources and template == f"{self.request.format}/system":
+            given = {"sources": self._sources, "names": named(self._sources)}
+            text = f"{text}\n\n{self._prompts.render(f'{SOURCES}/system', **given)}"
+        return _system(text)
+
+    async def _findings(self, asked: str) -> str:
+        """Return what code found about the quotations that a judge's prompt contains."""
+        hidden, found = self._names(), []
+        sided = "A" in self.request.sides
+        for turn in self.turns:
+            for one in turn.quotations:
+                text = scrub(one.text, hidden | {turn.model})
+                text = guard(text if sided else await self.blinded(one.text))
+                if text in asked or guard(one.text) in asked:
+                    name = turn.seat if sided else self.names[turn.side]
+                    found.append(
+                        {"name": name, "round": turn.round, "text": text}
+                        | {"source": one.source, "found": tell_quotation(one)}
+                    )
+        titles = [scrub(name, hidden) for name in named(self._sources)]
+        return self._prompts.render(f"{SOURCES}/judge", sources=titles, quotations=found)
 
     def _variables(
         self,

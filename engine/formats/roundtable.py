@@ -21,9 +21,9 @@ from engine.floor.limits import TurnLimits
 from engine.floor.schema import TEXT, choice, named
 from engine.floor.shapes import Fault, Shape
 from engine.formats.format import Format, Lengths, Names, Roles, Sized
-from engine.formats.overlap import least_overlap, mean_overlaps, most_central
 from engine.judging import TIE, Verdict
 from engine.messages import Report
+from engine.overlap import least_overlap, mean_overlaps, most_central
 from engine.prompts.library import Prompts
 from engine.store import Post
 from engine.text import clean, headline, rename, split_draft

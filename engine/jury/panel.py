@@ -7,7 +7,7 @@ see neither one another nor, unless the debate is not blind, a model's name.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -24,7 +24,8 @@ from engine.jury.plan import next_readings
 from engine.jury.rubric import Rubric, find_rubric
 from engine.ports import ChatMessage, Reply
 from engine.prompts.languages import language_name
-from engine.prompts.library import Prompts
+from engine.prompts.library import SOURCES, Prompts
+from engine.sources import named
 
 
 def open_transcript(debate: Debate) -> Scribe:
@@ -32,7 +33,8 @@ def open_transcript(debate: Debate) -> Scribe:
     setup, request = debate.setup, debate.request
     gone = tuple(change.was for change in setup.replaced)
     cast = Identities(setup.names, request.sides | request.seats, setup.panel.blind, gone)
-    return Scribe(request.topic, request.conditions, cast, request.stances)
+    sources = named(request.sources)
+    return Scribe(request.topic, request.conditions, cast, request.stances, sources)
 
 
 async def hold_panel(
@@ -142,12 +144,20 @@ class Panel:
 
     def _write(self, order: tuple[str, ...]) -> tuple[ChatMessage, ...]:
         variables = self.variables(order)
-        shared = self.prompts.render("jury/transcript", **variables)
+        shared = self.show(variables)
         asked = self.prompts.render("jury/ballot", **variables)
         return (
             ChatMessage(role="system", content=self.prompts.render("jury/system", **variables)),
             ChatMessage(role="user", content=f"{shared}\n\n{asked}"),
         )
+
+    def show(self, variables: Mapping[str, Any]) -> str:
+        """Return the debate as jurors read it, with what was found of quotations from sources."""
+        shown = self.prompts.render("jury/transcript", **variables)
+        if not self.transcript.sources:
+            return shown
+        found = self.prompts.render(f"{SOURCES}/judge", **variables)
+        return f"{shown}\n\n{found}"
 
     def _again(
         self, messages: tuple[ChatMessage, ...], reply: Reply, outcome: Outcome

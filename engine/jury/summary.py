@@ -84,9 +84,9 @@ async def _ask_for(
     panel = Panel(debate, transcript, prompts, steps)
     order = rotations(setup.panel, tuple(request.sides))[0]
     variables = panel.variables(order) | {"fewest": FEWEST, "most": MOST}
-    shown, asked, system = (
-        prompts.render(f"jury/{part}", **variables)
-        for part in ("transcript", "summary", "summarist")
+    shown = panel.show(variables)
+    asked, system = (
+        prompts.render(f"jury/{part}", **variables) for part in ("summary", "summarist")
     )
     cue = {"kind": STEP, "topic": request.topic, "language": request.language}
     return _Asking(

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from engine.debate import Model, PanelSetup, Price, Request, Sampling, Setup, Turn
+from engine.debate import Model, PanelSetup, Price, Request, Sampling, Setup, Source, Turn
 from engine.floor.example import example
 from engine.floor.floor import Floor
 from engine.formats import Format
@@ -29,7 +29,9 @@ BRIEF = frozenset({"ask", "answer", "summary"})
 WORDINESS = {"de": 0.92, "tr": 0.77}  # as the built-in speeches have it
 UNSPACED = frozenset({"zh", "ja", "th", "lo", "km", "my"})
 # Placeholders in a dry run; no rendered template contains these marks otherwise.
-TOPIC, CONDITIONS = "{{ topic }}", "{{ conditions }}"
+TOPIC, CONDITIONS, SOURCES = "{{ topic }}", "{{ conditions }}", "{{ sources }}"
+SOURCE_MARKUP = 80  # characters around a source: its tags, its name and its title
+LOOKED_UP_TOKENS = 60  # that a juror reads of what each turn quoted
 STANCE = "a few words of stance"
 NO_PANEL = PanelSetup(roster=())
 MOST_OUTLINES = 200  # kept at once; each takes some kilobytes
@@ -134,13 +136,15 @@ def manner_of(model: Model) -> Manner:
 class Share:
     """One participant's demand in a dry run: number of calls and amount of text.
 
-    `read` is the size of its prompts; the marks for topic and conditions in them are counted.
+    `read` is the size of its prompts; the marks for topic, conditions and sources in them are
+    counted.
     """
 
     calls: int = 0
     read: int = 0
     topics: int = 0
     conditions: int = 0
+    sources: int = 0
     tokens_out: int = 0
     most_out: int = 0
 
@@ -151,12 +155,17 @@ class Share:
         self.read += manner.size(prompt)
         self.topics += prompt.count(TOPIC)
         self.conditions += prompt.count(CONDITIONS)
+        self.sources += prompt.count(SOURCES)
 
     def tokens_in(self, request: Request, manner: Manner) -> int:
-        """Return the total prompt size for a topic and conditions."""
+        """Return the total prompt size for a topic, conditions and sources."""
         topic = manner.size(request.topic) - len(TOPIC)
         conditions = manner.size(request.conditions) - len(CONDITIONS)
-        return manner.tokens(self.read + self.topics * topic + self.conditions * conditions)
+        told = self.topics * topic + self.conditions * conditions
+        if self.sources:
+            sources = sum(manner.size(one.text) + SOURCE_MARKUP for one in request.sources)
+            told += self.sources * (sources - len(SOURCES))
+        return manner.tokens(self.read + told)
 
 
 class Outline(NamedTuple):
@@ -245,6 +254,8 @@ async def estimate(
         read = share.tokens_in(setup.request, manner_of(model))
         bill.add(model, share.calls, read, share.tokens_out, share.most_out)
     reading = outline.judged + JURY_PROMPT_TOKENS
+    if setup.request.sources:
+        reading += LOOKED_UP_TOKENS * script.turns(setup.request)
     seats = attendance(setup.panel)
     jurors, most = setup.panel.readers[: seats.most], setup.sampling["juror"].max_tokens
     readings = 2 if setup.panel.audit else seats.readings
@@ -327,6 +338,7 @@ def _without_topic(setup: Setup) -> Setup:
         "seats": {seat: cast[f"seat{seat}"] for seat in request.seats},
         "judges": tuple(cast[f"judge{number}"] for number in range(len(request.judges))),
         "drawn": (),
+        "sources": (Source(title="", text=SOURCES),) if request.sources else (),
     }
     own = {"prices": {}, "seed": 0, "ordinal": 0, "cap_usd": None, "mirror_of": None}
     names = {side: f"Name{side}" for side in setup.names}

@@ -31,6 +31,7 @@ from engine.jury.rubric import Rubric, find_rubric
 from engine.options import BUILT_IN, STANCES, Options, check_limits
 from engine.prompts.languages import check_language
 from engine.prompts.library import Prompts
+from engine.sources import SourceFile, SourceLimits, read_sources
 from engine.store import Caps
 from engine.text import clean, is_visible
 from engine.topics import LONGEST_STANCE, RANDOM, Topic, built_in_topics, find_topic, fold_topic
@@ -55,7 +56,7 @@ class Order(Options):
     """A person's request and its place; omitted values are defaults, or drawn at random.
 
     `ground` is what the platform allows in `place`. `models` are keyed by contender or seat
-    (`A1`); `judges` are the format's own.
+    (`A1`); `judges` are the format's own; `sources` are files that every side reads.
     """
 
     platform: str
@@ -66,6 +67,7 @@ class Order(Options):
     models: Mapping[str, Model] = {}
     jurors: tuple[Model, ...] = ()
     judges: tuple[Model, ...] = ()
+    sources: tuple[SourceFile, ...] = ()
     seed: int | None = None
 
 
@@ -89,6 +91,7 @@ class Defaults(Options):
     chars_per_word: float = 1.5
     reply_chars: int | None = None
     rubric: Rubric | None = None
+    sources: SourceLimits = SourceLimits()
     caps: Caps = Caps()
 
     @property
@@ -135,6 +138,7 @@ def complete(order: Order, defaults: Defaults, seed: int) -> tuple[Request, Form
         "seats": seats,
         "judges": _seat_judges(roles, order, defaults, (*sides.values(), *seats.values())),
         "options": own,
+        "sources": read_sources(order.sources, defaults.sources),
         "rounds": options.rounds or sized.rounds or script.default_rounds,
         "turn_order": script.turn_order or options.turn_order,
         "stance": script.stance or (options.stance and not script.question),

@@ -36,7 +36,8 @@ from engine.line.mirror import add_up, check_mirrored, exchange
 from engine.line.replacing import replace_models, replaced_post
 from engine.messages import Announcement, Estimate
 from engine.ports import Clock, Dispatcher, Inbound, Models
-from engine.prompts.library import Prompts
+from engine.prompts.library import SOURCES, Prompts
+from engine.sources import named
 from engine.store import Caps, NewDebate, Post, Store
 from engine.store.pairs import awaits
 from engine.text import dollars
@@ -126,7 +127,8 @@ class Service:
         mirror_of: str | None = None,
     ) -> Plan:
         """Freeze, price and estimate a debate. Raises BudgetError if it is too expensive."""
-        prompts = self.prompts.only(script.name, "jury")
+        told = (SOURCES,) if request.sources else ()
+        prompts = self.prompts.only(script.name, "jury", *told)
         number = await self.store.debates.next_number()
         frozen = partial(
             freeze, request, script, order, defaults, prompts, seed=seed, number=number
@@ -311,6 +313,7 @@ def _announce(new: NewDebate, expected: Estimate) -> Post:
         stances=request.stances,
         length=request.length,
         names=new.setup.called,
+        sources=named(request.sources),
     )
     return Post(key="announcement", message=message)
 

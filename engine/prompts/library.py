@@ -36,6 +36,7 @@ JUDGED = frozenset(
     {"topic", "conditions", "stances", "rounds", "names", "criteria", "language", "tie_word"}
     | {"answers"}
 )
+SOURCES = "sources"  # the folder of what is said about sources, where a debate has some
 SENT_BACK = frozenset({"jury/retry", "jury/summary_again"})
 # A template is a small program; its expressions can fail.
 MISTAKES = (TemplateError, TypeError, ValueError, ArithmeticError, LookupError)
@@ -45,7 +46,7 @@ MISTAKES = (TemplateError, TypeError, ValueError, ArithmeticError, LookupError)
 ENVIRONMENT = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)  # noqa: S701
 
 
-_CLOSING = re.compile(r"<(\s*/\s*opponent\s*)>", re.IGNORECASE)
+_CLOSING = re.compile(r"<(\s*/\s*(?:opponent|source)\s*)>", re.IGNORECASE)
 
 
 def guard(text: str) -> str:

@@ -74,6 +74,8 @@ def markdown_of(card: Card, marks: Mapping[str, str]) -> str:
         # A turn may leave a code fence open, which would swallow the warnings.
         warned = "".join(f"\n\n{WARNING.format(said=said)}" for said in card.warnings)
         text += closing_fence(text) + warned
+    elif text and card.lines:
+        text += closing_fence(text)
     asked = _asked(card.ballot, marks) if card.ballot else ()
     topic = [heading(card.topic)] if card.topic else []
     return "\n".join((*topic, *([text] if text else ()), *card.lines, *asked))

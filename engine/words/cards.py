@@ -36,6 +36,7 @@ from engine.words.scores import board_lines, sparkline
 DEBATE = "Debate {code}"
 TOPIC_LENGTH = 200  # characters, of the debate that a reveal is of
 CONDITIONS = "**Conditions:** {conditions}"
+SOURCES = "**Sources that everyone reads:** {sources}"
 SETTING = "Format {format} · language {language} · rounds: {rounds}"
 LENGTHS: Mapping[Length, str] = {
     Length.SHORT: ", short: read in about five minutes",
@@ -194,6 +195,8 @@ def _announcement(debate: Announcement) -> Card:
 def _terms(debate: Announcement) -> Iterator[str]:
     if debate.conditions:
         yield CONDITIONS.format(conditions=debate.conditions)
+    if debate.sources:
+        yield SOURCES.format(sources=" · ".join(debate.sources))
     yield ""
     if debate.stances:
         yield from (ARGUES.format(side=s, stance=said) for s, said in debate.stances.items())
@@ -264,7 +267,9 @@ def _state(progress: Progress) -> str:
 
 def _turn(turn: TurnPost) -> Card:
     broken = tuple(VIOLATION.format(rule=broken_rule(one)) for one in turn.violations)
-    return Card(turn_title(turn), turn.side, text=turn.text, warnings=broken, footer=_used(turn))
+    checked = ("", turn.quotations) if turn.quotations else ()
+    title, used = turn_title(turn), _used(turn)
+    return Card(title, turn.side, text=turn.text, warnings=broken, lines=checked, footer=used)
 
 
 def turn_title(turn: TurnPost) -> str:

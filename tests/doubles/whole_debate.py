@@ -76,9 +76,15 @@ class Whole:
         return [orjson.loads(line) for file in files for line in file.read_bytes().splitlines()]
 
 
-async def hold_whole(url: str, out: Path, defaults: Defaults = DEFAULTS, **asked: Any) -> Whole:
+async def hold_whole(
+    url: str,
+    out: Path,
+    defaults: Defaults = DEFAULTS,
+    asking: HeardModels | None = None,
+    **asked: Any,
+) -> Whole:
     """Hold a debate on a migrated database, close its vote, and export it."""
-    venue, models = AttentiveVenue(limits=LIMITS), HeardModels()
+    venue, models = AttentiveVenue(limits=LIMITS), asking or HeardModels()
     async with Hall(url, venue).open(models) as session:
         where = {"platform": "memory", "community": "club", "place": LOBBY, "seed": 7}
         started = await session.service.start(Order(**where | asked), defaults)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,9 +29,9 @@ FOR_AND_AGAINST = re.compile(r"in favour of the motion|against the motion|argues
 PAINTED = re.compile(r"What (\w+) argues:\n> (.+)")
 
 
-async def hold(url: str, out: Path, format: str, **asked: object) -> Whole:
+async def hold(url: str, out: Path, format: str, **asked: Any) -> Whole:
     defaults = DEFAULTS.model_copy(update={"limits": LIMITS})
-    stances = {"topic": TOPIC, "stance_a": TABS, "stance_b": SPACES}
+    stances: dict[str, Any] = {"topic": TOPIC, "stance_a": TABS, "stance_b": SPACES}
     options = OPTIONS.get(format, {})
     return await hold_whole(url, out, defaults, format=format, options=options, **stances | asked)
 

@@ -14,7 +14,16 @@ from engine.dataset.columns import DEBATE, SPLIT, Column, Table
 from engine.dataset.entry import Entry, make_entry
 from engine.dataset.tables import TABLES
 from engine.dataset.voters import Pseudonyms
-from engine.debate import BallotKind, Model, Scores, Status, TurnOrder, Usage
+from engine.debate import (
+    BallotKind,
+    Model,
+    Quotation,
+    Scores,
+    Source,
+    Status,
+    TurnOrder,
+    Usage,
+)
 from engine.findings import Adjustment, Artifact, Score
 from engine.judging import Question, Summary, Vote
 from engine.store import CallRecord, DebateRecord, ExportFilter, StandingAnswer
@@ -57,9 +66,15 @@ def as_read(made: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def full_entry() -> Entry:
-    """A debate that has rows in every table: thumbs on a turn, and a mirror."""
+    """A debate that has rows in every table: thumbs on a turn, a quoted source, and a mirror."""
     models = {"A": BIRCH, "B": MAPLE}
-    first = make_record(make_debate(1, topic="Tea is good."), labels=[make_label("turn/opening/A")])
+    source = Source(title="Tea", text="Tea wakes <@7>.")
+    quoted = Quotation(text="Tea wakes", source=1, found_in=1, share=1.0)
+    first = make_record(
+        make_debate(1, topic="Tea is good.", sources=(source,)),
+        turns=[make_turn(1, quotations=(quoted,)), make_turn(2)],
+        labels=[make_label("turn/opening/A")],
+    )
     mirror = make_record(make_debate(2, topic="tea is good", sides=models), votes=[make_vote(1)])
     return replace(entry(first), mirror=entry(mirror))
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.formats.overlap import (
+from engine.overlap import (
     is_quoted,
     least_overlap,
     mean_overlaps,

@@ -15,7 +15,7 @@ from engine.findings import Adjustment
 from engine.formats.audited.answers import Absolute
 from engine.formats.audited.bands import PLACES, Outcome, band, find_bands, settle
 from engine.formats.audited.scoring import SCALES, SUSPECT, Points, total_points
-from engine.formats.overlap import is_quoted
+from engine.overlap import is_quoted
 
 
 class TurnJudgment(NamedTuple):

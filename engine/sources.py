@@ -1,0 +1,216 @@
+"""Sources that all sides read, and the check of what a turn quotes from them.
+
+A quotation is marked by the source's name behind it: “exact words” [Source 2]. Whether a source has
+those words is decided by near-match (engine/overlap.py), not by a model.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import PurePath
+from typing import NamedTuple
+
+from engine.debate import Quotation, Source, Value
+from engine.errors import UsageError
+from engine.overlap import NEAR, quoted_share
+from engine.text import clean, headline, is_visible
+
+SUFFIXES = (".txt", ".text", ".md", ".markdown")
+NAME = "Source {number}"
+TITLE_CHARS = 80
+LONGEST_QUOTATION = 2_000  # characters between two quotation marks
+MOST_QUOTATIONS = 20  # of a turn that are checked
+FOUND = "{n} found"
+ELSEWHERE = "{n} in another source than named"
+MISSING = "{n} not in {source}"
+CHECKED = "Quotations: {found}"
+IN_NAMED, IN_OTHER, IN_NONE = "found", "elsewhere", "missing"
+
+
+class SourceLimits(Value):
+    """How many files a debate takes, and how long each and all together may be."""
+
+    files: int = 8
+    bytes: int = 200_000
+    characters: int = 20_000
+    total: int = 40_000
+
+
+class SourceFile(Value):
+    """A file as it was given: its name and its bytes."""
+
+    name: str
+    content: bytes
+
+
+# --- from files to sources ---------------------------------------------------------------
+
+
+def check_files(sizes: Sequence[tuple[str, int]], limits: SourceLimits) -> None:
+    """Check names and sizes in bytes, before anything is read. Raises UsageError."""
+    if len(sizes) > limits.files:
+        raise UsageError(
+            f"A debate takes at most {limits.files} sources, and these are {len(sizes)}; leave "
+            "some out."
+        )
+    for name, size in sizes:
+        if PurePath(name).suffix.lower() not in SUFFIXES:
+            raise UsageError(
+                f"{_called(name)} is not a source that debaters can read; give plain text or "
+                f"Markdown, as a file that ends in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}."
+            )
+        if size > limits.bytes:
+            raise UsageError(
+                f"{_called(name)} has {size:,} bytes; a source may have at most "
+                f"{limits.bytes:,}. Shorten it."
+            )
+
+
+def read_sources(files: Sequence[SourceFile], limits: SourceLimits) -> tuple[Source, ...]:
+    """Read files as the sources of a debate, in their order. Raises UsageError."""
+    check_files([(file.name, len(file.content)) for file in files], limits)
+    sources = tuple(_read(file, limits.characters) for file in files)
+    total = sum(len(source.text) for source in sources)
+    if total > limits.total:
+        raise UsageError(
+            f"The sources have {total:,} characters together; at most {limits.total:,} are "
+            "allowed. Leave some out, or shorten them."
+        )
+    return sources
+
+
+def _read(file: SourceFile, most: int) -> Source:
+    try:
+        text = file.content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise UsageError(
+            f"{_called(file.name)} is not text in UTF-8; save it in that encoding."
+        ) from None
+    if "\0" in text:
+        raise UsageError(f"{_called(file.name)} is not text; give plain text or Markdown.")
+    text = clean(text).strip()
+    if not is_visible(text):
+        raise UsageError(f"{_called(file.name)} is empty; leave it out, or write something in it.")
+    if len(text) > most:
+        raise UsageError(
+            f"{_called(file.name)} has {len(text):,} characters; a source may have at most "
+            f"{most:,}. Shorten it, or divide it."
+        )
+    return Source(title=_title(file.name), text=text)
+
+
+def _title(name: str) -> str:
+    """Return a file's name as a title: one line, without folder, ending and markup."""
+    stem = PurePath(clean(name).replace("\\", "/")).stem
+    plain = re.sub(r"[<>\[\]*_`~|@#!\\\"“”„«»()]+", " ", stem)
+    title = headline(" ".join(plain.split()), TITLE_CHARS)
+    return title if is_visible(title) else "untitled"
+
+
+def _called(name: str) -> str:
+    return f"“{_title(name)}{PurePath(clean(name)).suffix[:12]}”"
+
+
+def name_of(number: int) -> str:
+    """Return the name of a source by its number, from 1."""
+    return NAME.format(number=number)
+
+
+def named(sources: Sequence[Source]) -> tuple[str, ...]:
+    """Return every source's name with its title."""
+    return tuple(f"{name_of(at)}: {source.title}" for at, source in enumerate(sources, 1))
+
+
+# --- quotations --------------------------------------------------------------------------
+
+# The name as prompts have it, and what writers of the built-in languages make of it.
+_MARK = re.compile(
+    r"[\[【(（]\s*(?:sources?|quelle|fuente|kaynak|来源|來源|资料|資料)\s*[#:]?\s*(\d{1,3})"
+    r"[^\[\]【】()（）\n]{0,80}[\]】)）]",
+    re.IGNORECASE,
+)
+_OPENERS = {
+    "”": "“„”",
+    "“": "„",
+    "»": "«»",
+    "«": "»",
+    '"': '"',
+    "＂": "＂",
+    "」": "「",
+    "』": "『",
+    "›": "‹",
+    "’": "‘‚",
+    "'": "'",
+}
+_BETWEEN = " \t\n*_.,;:!?。，；：！？…—–-"
+
+
+class _Marked(NamedTuple):
+    text: str
+    source: int
+
+
+def _marked(text: str) -> list[_Marked]:
+    """Return what a text quotes as from a source; a mark without a quotation before it is none."""
+    found, since = [], 0
+    for mark in _MARK.finditer(text):
+        before = text[max(since, mark.start() - LONGEST_QUOTATION) : mark.start()].rstrip(_BETWEEN)
+        openers = _OPENERS.get(before[-1:], "")
+        start = max((before[:-1].rfind(one) for one in openers), default=-1)
+        quoted = before[start + 1 : -1].strip()
+        if start >= 0 and any(one.isalnum() for one in quoted):
+            found.append(_Marked(quoted, int(mark[1])))
+        since = mark.end()
+    return found[:MOST_QUOTATIONS]
+
+
+def check_quotations(text: str, sources: Sequence[Source]) -> tuple[Quotation, ...]:
+    """Return what a text quotes as from a source, each with where it was found.
+
+    Takes up to a second for long sources.
+    """
+    return tuple(_check(quoted, sources) for quoted in _marked(text))
+
+
+def _check(quoted: _Marked, sources: Sequence[Source]) -> Quotation:
+    shares = {quoted.source: 0.0}
+    order = sorted(range(1, len(sources) + 1), key=lambda number: number != quoted.source)
+    for number in order:
+        shares[number] = quoted_share(quoted.text, sources[number - 1].text)
+        if shares[number] >= NEAR:
+            return Quotation(
+                text=quoted.text, source=quoted.source, found_in=number, share=shares[number]
+            )
+    share = shares[quoted.source]
+    return Quotation(text=quoted.text, source=quoted.source, found_in=None, share=share)
+
+
+def outcome_of(quotation: Quotation) -> str:
+    """Return `found` in the named source, `elsewhere` in another one, or `missing`."""
+    if quotation.found_in is None:
+        return IN_NONE
+    return IN_NAMED if quotation.found_in == quotation.source else IN_OTHER
+
+
+def sum_up(quotations: Sequence[Quotation]) -> str:
+    """Return a line on a turn's quotations, such as “Quotations: 2 found, 1 not in Source 2”."""
+    outcomes = Counter(map(outcome_of, quotations))
+    missing = Counter(one.source for one in quotations if outcome_of(one) == IN_NONE)
+    parts = [
+        *([FOUND.format(n=outcomes[IN_NAMED])] if outcomes[IN_NAMED] else []),
+        *([ELSEWHERE.format(n=outcomes[IN_OTHER])] if outcomes[IN_OTHER] else []),
+        *(MISSING.format(n=n, source=name_of(number)) for number, n in sorted(missing.items())),
+    ]
+    return CHECKED.format(found=", ".join(parts)) if parts else ""
+
+
+def tell_quotation(quotation: Quotation) -> str:
+    """Say where a quotation was found."""
+    match outcome_of(quotation):
+        case "found":
+            return f"found in {name_of(quotation.source)}"
+        case "elsewhere":
+            return f"not in {name_of(quotation.source)}, but in {name_of(quotation.found_in or 0)}"
+    return f"not found in {name_of(quotation.source)} or any other source"
