@@ -69,7 +69,8 @@ class Verdict(Value):
     contender (two sides) or of the leader over the second (more). `order_alone` says that the
     panel is a tie because its lead could come from the order of showing alone. Where a format has
     several judges of its own, `by_judge` is the winner by each of them alone, in their order.
-    `summary` is there where the format asks a juror for one.
+    `summary` is there where the format asks a juror for one. `totals` are each contender's score by
+    the format's own judges, on the format's scale, and `totals_by_judge` those by each one alone.
     """
 
     winner: str | None
@@ -86,6 +87,8 @@ class Verdict(Value):
     blind: bool = True
     by_judge: tuple[str | None, ...] = ()
     summary: Summary | None = None
+    totals: Mapping[str, float] = {}
+    totals_by_judge: tuple[Mapping[str, float] | None, ...] = ()
 
     @property
     def single(self) -> bool:

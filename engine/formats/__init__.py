@@ -38,7 +38,7 @@ FORMATS: Mapping[str, Format] = Formats(
         "classic": "classic:Classic",
         "team": "team.team:Team",
         "structured": "structured.structured:Structured",
-        "roundtable": "roundtable:Roundtable",
+        "roundtable": "roundtable.roundtable:Roundtable",
         "audited": "audited.audited:Audited",
         "oxford": "oxford:Oxford",
     }

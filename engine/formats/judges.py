@@ -6,7 +6,7 @@ With one judge, its answer stands.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
 from typing import Any, TypeVar
@@ -22,7 +22,7 @@ from engine.judging import TIE
 
 S = TypeVar("S", bound=BaseModel)
 OPINION = "opinion"
-
+NO_NAMES: Mapping[str, str] = {}
 
 WINNERS = ("{n} has {side} ahead", "{n} have {side} ahead")
 LEVEL = ("{n} calls it level", "{n} call it level")
@@ -38,11 +38,13 @@ async def ask_judges(
     template: str,
     shape: Shape[S],
     facts: Mapping[str, Any],
+    own: Callable[[int], Mapping[str, Any]] = lambda judge: {},
 ) -> ShapedAnswer[S]:
     """Ask all judges of the format the same question at once; return the median answer.
 
     Its `opinions` are what each judge answered, None for one that could not be read; what each
-    said is kept. Without a single answer that can be read, the first judge's is returned.
+    said is kept. Without a single answer that can be read, the first judge's is returned. `own` are
+    facts that differ by judge, counted from 0, such as the order of what it reads.
     """
     judges = floor.request.judges
     answers = await floor.together(
@@ -54,6 +56,7 @@ async def ask_judges(
                 template=template,
                 shape=shape,
                 **facts,
+                **own(number - 1),
             )
             for number, judge in enumerate(judges, 1)
         )
@@ -85,15 +88,21 @@ def _keep_opinion(step: str, number: int, answer: ShapedAnswer[S]) -> Artifact:
     return Artifact.of(name, OPINION, body, valid=value is not None)
 
 
-def tell_judges(by_judge: Sequence[str | None], scores: Iterable[Score], subject: str) -> str:
+def tell_judges(
+    by_judge: Sequence[str | None],
+    scores: Iterable[Score],
+    subject: str,
+    names: Mapping[str, str] = NO_NAMES,
+) -> str:
     """Say how far several judges agree: each one's winner, and the mean spread of `scores`.
 
-    Empty for a single judge. `subject` is what a score is of, such as “a speech”.
+    Empty for a single judge. `subject` is what a score is of, such as “a speech”; `names` are of
+    contenders that have more than a letter.
     """
     if not by_judge:
         return ""
     counts = Counter(by_judge).most_common()
-    told = ", ".join(_tell_winner(winner, n) for winner, n in counts)
+    told = ", ".join(_tell_winner(winner and names.get(winner, winner), n) for winner, n in counts)
     spreads = [score.spread for score in scores if score.spread is not None]
     apart = f" {APART.format(subject=subject, spread=fmean(spreads))}" if spreads else ""
     return f"{len(by_judge)} judges, the median counts: {told}.{apart}"

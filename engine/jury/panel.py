@@ -89,6 +89,11 @@ class Panel:
         panel = self.debate.setup.panel
         return find_rubric(panel.rubric, panel.criteria)
 
+    @property
+    def of_answers(self) -> bool:
+        """Whether jurors read answers to a question, not a debate between two sides."""
+        return "A" not in self.debate.request.sides
+
     def prepare(self, orders: Iterable[tuple[str, ...]]) -> None:
         """Make the prompt for every juror of an order, once, and so that prompt caches share it.
 
@@ -162,7 +167,7 @@ class Panel:
     def _again(
         self, messages: tuple[ChatMessage, ...], reply: Reply, outcome: Outcome
     ) -> tuple[ChatMessage, ...]:
-        ask = self.prompts.render("jury/retry", problem=outcome.problem)
+        ask = self.prompts.render("jury/retry", problem=outcome.problem, answers=self.of_answers)
         return (
             *messages,
             ChatMessage(role="assistant", content=reply.text),
@@ -178,5 +183,5 @@ class Panel:
             "criteria": self.rubric.criteria,
             "language": language_name(request.language),
             "tie_word": tie_word(request.language),
-            "answers": "A" not in request.sides,  # to a question, not a debate between two sides
+            "answers": self.of_answers,
         }

@@ -66,6 +66,8 @@ RECONCILED = {
     "answer that shares most words with the others, and the jury judged which answer is best.",
     "best_draft": "The table's own judges picked **{own}** and the jury **{panel}**: the first "
     "named one best answer, and the jury added up marks for each criterion.",
+    "answers": "The table's own judges chose **{own}** and the jury **{panel}**: both marked the "
+    "same final answers, but they are different readers, and their marks are weighed differently.",
 }
 CONTRADICTORY = "contradicts its own scores"
 RECUSED = "; not counted, as it is related to a debater"

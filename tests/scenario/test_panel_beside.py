@@ -47,7 +47,7 @@ def slowly(model: Model) -> Model:
     ("format", "last_word"),
     [
         ("structured", "judge"),
-        ("roundtable", "judge/1"),
+        ("roundtable", "judge"),
         ("audited", "judge/narrative"),
         ("team", "judge/review"),
     ],

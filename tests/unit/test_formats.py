@@ -23,7 +23,7 @@ from engine.formats import FORMATS, find_format
 from engine.formats.audited.audited import AuditedLimits
 from engine.formats.classic import ClassicLimits
 from engine.formats.oxford import OxfordLimits
-from engine.formats.roundtable import RoundtableLimits
+from engine.formats.roundtable.roundtable import RoundtableLimits
 from engine.formats.structured.answers import StructuredLimits
 from engine.formats.team.bench import TeamLimits
 from engine.prompts.library import load_prompts

@@ -323,5 +323,5 @@ def test_the_ballot_comes_last_and_asks_for_json_by_neutral_name() -> None:
     assert ask.index('"Plover": {') < ask.index('"Heron": {')
     assert "beraberlik" in ask
     assert "the verdict names nobody" in prompts.render(
-        "jury/retry", problem="the verdict names nobody"
+        "jury/retry", problem="the verdict names nobody", answers=False
     )

@@ -8,7 +8,7 @@ import pytest
 
 from engine.errors import SettingsError
 from engine.floor.limits import TurnLimits
-from engine.formats.roundtable import Personas
+from engine.formats.roundtable.roundtable import Personas
 from engine.prompts.library import JUDGED, SPOKEN, Prompts, load_prompts
 from tests.doubles.desk import ScriptedDesk, floor_on, setup_of
 
@@ -48,7 +48,7 @@ def test_a_file_that_is_no_template_is_left_alone(tmp_path: Path) -> None:
         ("classic/a/opening", "{{ topic", r"classic/a/opening\.jinja cannot be read.*Correct it"),
         ("classic/a/opening", "{% if %}", r"classic/a/opening\.jinja cannot be read"),
         ("classic/b/closing", "{{ topc }}", r"uses topc, which .*it may use .*topic"),
-        ("jury/retry", "{{ names }}", r"jury/retry\.jinja uses names.*it may use problem"),
+        ("jury/retry", "{{ names }}", r"jury/retry\.jinja uses names.*it may use answers, problem"),
         ("jury/system", "{{ opposing }}", r"jury/system\.jinja uses opposing"),
     ],
 )

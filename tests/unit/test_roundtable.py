@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import orjson
 import pytest
 
@@ -10,10 +12,10 @@ from adapters.discord.payload import Payload as DiscordPayload
 from adapters.slack import render as slack
 from adapters.slack.payload import Payload as SlackPayload
 from engine.blinding.transcript import BlindTurn, Round
-from engine.debate import BallotKind, Model, Scores, Turn, TurnOrder
+from engine.debate import BallotKind, Model, Scores, Setup, Turn, TurnOrder
 from engine.errors import ModelError, UsageError
 from engine.formats import find_format
-from engine.formats.roundtable import NAME_CHARS
+from engine.formats.roundtable.roundtable import NAME_CHARS
 from engine.judging import Tally, Verdict
 from engine.jury.rubric import find_rubric
 from engine.messages import JurorLine, Notice, Report, Reveal, TurnPost, VoteInvite
@@ -195,27 +197,38 @@ async def test_without_judges_the_draft_most_like_the_others_wins_after_the_vote
     assert not [step for step in desk.asked if step.startswith("judge")]
 
 
-def picking(agent: str) -> RehearsedDesk:
-    """Return a desk whose judges all pick an agent, and say so in words that are a canary."""
-    setup = setup_for("roundtable", options={"judges": 3})
-    name = setup.names[agent]
+CRITERIA = [criterion.name for criterion in find_rubric("answers").criteria]
+STEPS = ("judge", "judge/judge-2", "judge/judge-3", "judge/judge-4", "judge/judge-5")
 
-    def twist(step: str) -> str | None:
-        if not step.startswith("judge/"):
+
+def marked(setup: Setup, marks: Mapping[str, int], reasons: str = "CANARY of a judge") -> str:
+    """Return a judge's answer that gives each agent one mark throughout."""
+    given = {setup.names[agent]: dict.fromkeys(CRITERIA, mark) for agent, mark in marks.items()}
+    return orjson.dumps({"reasons": reasons, "marks": given}).decode()
+
+
+def judged(setup: Setup, *judges: Mapping[str, int] | str | ModelError) -> RehearsedDesk:
+    """Return a desk whose judges give these marks, or say this."""
+    said = dict(zip(STEPS, judges, strict=False))
+
+    def twist(step: str) -> str | ModelError | None:
+        if not step.startswith("judge"):
             return draft_of(step)
-        return orjson.dumps({"reasons": "CANARY of a judge", "best": name}).decode()
+        answer = said[step.removesuffix("/again")]
+        return marked(setup, answer) if isinstance(answer, Mapping) else answer
 
     return RehearsedDesk(twist=twist)
 
 
-async def test_judges_pick_blind_each_from_another_draft_on() -> None:
+async def test_judges_mark_blind_each_from_another_draft_on() -> None:
     setup = setup_for("roundtable", options={"judges": 3})
-    desk = await hold(setup, picking("3"))
+    desk = await hold(setup, judged(setup, *[{"1": 4, "2": 5, "3": 8}] * 3))
     verdict = desk.notes[-1].verdicts["roundtable"]
-    assert (verdict.winner, verdict.valid, verdict.rubric) == ("3", 3, "best_draft")
+    assert (verdict.winner, verdict.valid, verdict.rubric) == ("3", 3, "answers")
+    assert verdict.blind
     leading = []
-    for number in (1, 2, 3):
-        prompt = desk.said_to(f"judge/{number}")
+    for step in STEPS[:3]:
+        prompt = desk.said_to(step)
         assert "Agent 1" not in prompt
         assert not any(model.name in prompt for model in setup.request.sides.values())
         at = {agent: prompt.index(setup.names[agent]) for agent in "123"}
@@ -223,22 +236,57 @@ async def test_judges_pick_blind_each_from_another_draft_on() -> None:
     assert leading == ["1", "2", "3"]
 
 
+async def test_a_judge_is_asked_for_marks_by_the_rubric_of_answers() -> None:
+    setup = setup_for("roundtable", options={"judges": 1})
+    desk = await hold(setup, judged(setup, {"1": 4, "2": 5, "3": 8}))
+    prompt = desk.said_to("judge")
+    for criterion in find_rubric("answers").criteria:
+        assert f"- {criterion.name}: 1 = {criterion.low}, 10 = {criterion.high}" in prompt
+    for word in ("debate", "side", "contender", "verdict", "draft"):
+        assert word not in prompt.lower().replace("draft revision", "").replace("draft draft", "")
+
+
+async def test_of_several_judges_the_median_stands_and_the_spread_is_stored_and_shown() -> None:
+    setup = setup_for("roundtable", options={"judges": 3})
+    given = ({"1": 9, "2": 6, "3": 2}, {"1": 3, "2": 7, "3": 2}, {"1": 4, "2": 6, "3": 9})
+    desk = await hold(setup, judged(setup, *given))
+    verdict = desk.notes[-1].verdicts["roundtable"]
+    assert (verdict.winner, verdict.by_judge) == ("2", ("1", "2", "3"))
+    assert verdict.totals == {"1": pytest.approx(4), "2": pytest.approx(6), "3": pytest.approx(2)}
+    alone = verdict.totals_by_judge[1] or {}
+    assert dict(alone) == {agent: pytest.approx(mark) for agent, mark in given[1].items()}
+    totals = {s.side: s.spread for s in desk.scores if s.subject == "total"}
+    assert totals == {"1": pytest.approx(6), "2": pytest.approx(1), "3": pytest.approx(7)}
+    last = {turn.side: turn.step for turn in desk.turns}
+    (mark,) = [s for s in desk.scores if (s.subject, s.criterion) == (last["1"], "correctness")]
+    assert (mark.value, mark.spread) == (4, 6)
+    (post,) = desk.held
+    assert isinstance(post.message, Report)
+    assert "Marks of 10: Sceptic 6.00, Practitioner 4.00, Historian 2.00." in post.message.text
+    assert "3 judges, the median counts: 1 has Practitioner ahead, " in post.message.text
+    assert "of an answer are 4.7 points apart on average" in post.message.text
+    assert "Judge 3 has Historian ahead: CANARY of a judge" in post.message.text
+    assert len([a for a in desk.artifacts.values() if a.kind == "opinion"]) == 3
+
+
 async def test_a_draft_that_names_a_model_does_not_name_it_to_the_judges() -> None:
     setup = setup_for("roundtable", options={"judges": 1})
     names = [model.name for model in setup.request.sides.values()]
     told = f"As {names[0]} I say it, and {names[1].upper()} has seen it."
     desk = await hold(setup, RehearsedDesk(twist=lambda s: told if s.startswith("turn/") else None))
-    prompt = desk.said_to("judge/1").casefold()
+    prompt = desk.said_to("judge").casefold()
     assert "has seen it." in prompt
     assert not [name for name in names if name in prompt]
 
 
 async def test_a_judges_words_wait_for_the_vote_unless_scores_are_live() -> None:
-    sealed = await hold(setup_for("roundtable", options={"judges": 3}), picking("2"))
+    marks = [{"1": 4, "2": 8, "3": 5}] * 3
+    setup = setup_for("roundtable", options={"judges": 3})
+    sealed = await hold(setup, judged(setup, *marks))
     assert "CANARY" not in sealed.shown
     assert "CANARY" in sealed.held[0].model_dump_json()
     live_setup = setup_for("roundtable", options={"judges": 3}, scores=Scores.LIVE)
-    live = await hold(live_setup, picking("2"))
+    live = await hold(live_setup, judged(live_setup, *marks))
     assert "CANARY" in live.shown
     assert live.held == []
 
@@ -246,25 +294,18 @@ async def test_a_judges_words_wait_for_the_vote_unless_scores_are_live() -> None
 async def test_readers_are_told_agents_and_not_the_names_that_judges_read() -> None:
     setup = setup_for("roundtable", options={"judges": 1})
     told = f"{setup.names['2']} is clearer than {setup.names['1']}."
-    answer = orjson.dumps({"reasons": told, "best": setup.names["2"]}).decode()
-    desk = RehearsedDesk(twist=lambda step: answer if "judge" in step else draft_of(step))
-    await hold(setup, desk)
+    desk = await hold(setup, judged(setup, marked(setup, {"1": 4, "2": 8, "3": 5}, told)))
     (post,) = desk.held
     assert isinstance(post.message, Report)
-    assert "Judge 1 picks Sceptic: Sceptic is clearer than Practitioner." in post.message.text
+    assert "Judge 1 has Sceptic ahead: Sceptic is clearer than Practitioner." in post.message.text
 
 
-@pytest.mark.parametrize("best", [("1", "2"), ("tie", "tie")])
-async def test_judges_who_are_divided_call_it_a_tie(best: tuple[str, str]) -> None:
+@pytest.mark.parametrize(
+    "marks", [({"1": 8, "2": 4, "3": 2}, {"1": 4, "2": 8, "3": 2}), ({"1": 7, "2": 7, "3": 7},) * 2]
+)
+async def test_answers_with_the_same_total_are_a_tie(marks: tuple[Mapping[str, int], ...]) -> None:
     setup = setup_for("roundtable", options={"judges": 2})
-
-    def twist(step: str) -> str | None:
-        if not step.startswith("judge/"):
-            return draft_of(step)
-        picked = best[int(step.split("/")[1]) - 1]
-        return orjson.dumps({"reasons": "x", "best": setup.names.get(picked, picked)}).decode()
-
-    desk = await hold(setup, RehearsedDesk(twist=twist))
+    desk = await hold(setup, judged(setup, *marks))
     verdict = desk.notes[-1].verdicts["roundtable"]
     assert (verdict.winner, verdict.valid, verdict.invalid) == ("tie", 2, 0)
     assert desk.artifacts["result"].body["final"] is None
@@ -273,30 +314,42 @@ async def test_judges_who_are_divided_call_it_a_tie(best: tuple[str, str]) -> No
 async def test_more_judges_than_agents_begin_again_with_the_first_draft() -> None:
     setup = setup_for("roundtable", options={"agents": 2, "judges": 5})
     desk = await hold(setup, RehearsedDesk(twist=lambda s: None if "judge" in s else draft_of(s)))
-    prompts = [desk.said_to(f"judge/{number}") for number in range(1, 6)]
+    prompts = [desk.said_to(step) for step in STEPS]
     turned = [prompt.index(setup.names["1"]) < prompt.index(setup.names["2"]) for prompt in prompts]
     assert turned == [True, False, True, False, True]
 
 
-@pytest.mark.parametrize("answer", ["no json", '{"reasons": "x", "best": "Nobody"}', "{}"])
-async def test_a_judge_that_cannot_be_read_picks_nobody(answer: str) -> None:
-    desk = RehearsedDesk(twist=lambda step: answer if "judge" in step else draft_of(step))
-    await hold(setup_for("roundtable", options={"judges": 1}), desk)
+@pytest.mark.parametrize("wrong", ["no json", '{"reasons": "x", "marks": {"Nobody": {}}}', "{}"])
+async def test_a_judge_that_cannot_be_read_gives_no_mark(wrong: str) -> None:
+    setup = setup_for("roundtable", options={"judges": 1})
+    desk = await hold(setup, judged(setup, wrong))
     verdict = desk.notes[-1].verdicts["roundtable"]
     assert (verdict.winner, verdict.valid, verdict.invalid) == (None, 0, 1)
-    kept = desk.artifacts["judge/1"]
-    assert (kept.valid, kept.body["raw"]) == (False, answer)
-    assert "judge/1/again" in desk.asked
+    assert (verdict.totals, desk.scores) == ({}, [])
+    kept = desk.artifacts["judge"]
+    assert (kept.valid, kept.body["raw"]) == (False, wrong)
+    assert "judge/again" in desk.asked
+
+
+@pytest.mark.parametrize("mark", [0, 11, 7.5, True, "8"])
+async def test_a_mark_off_its_scale_is_sent_back(mark: object) -> None:
+    setup = setup_for("roundtable", options={"judges": 1})
+    good = orjson.loads(marked(setup, {"1": 4, "2": 8, "3": 5}))
+    good["marks"][setup.names["2"]]["correctness"] = mark
+    await hold(setup, desk := judged(setup, orjson.dumps(good).decode()))
+    assert "judge/again" in desk.asked
+    assert desk.notes[-1].verdicts["roundtable"].winner is None
 
 
 async def test_a_judge_that_is_down_leaves_the_debate_whole() -> None:
-    desk = RehearsedDesk(
-        twist=lambda step: ModelError("down") if "judge/1" in step else draft_of(step)
-    )
-    await hold(setup_for("roundtable", options={"judges": 2}), desk)
+    setup = setup_for("roundtable", options={"judges": 2})
+    desk = await hold(setup, judged(setup, ModelError("down"), {"1": 4, "2": 8, "3": 5}))
     verdict = desk.notes[-1].verdicts["roundtable"]
-    assert (verdict.valid, verdict.invalid) == (1, 1)
-    assert desk.artifacts["judge/1"].body["problem"] == "down"
+    assert (verdict.winner, verdict.valid, verdict.invalid) == ("2", 1, 1)
+    assert desk.artifacts["opinion/judge/1"].body["problem"] == "down"
+    (post,) = desk.held
+    assert isinstance(post.message, Report)
+    assert "Judge 1 gave no answer that could be read." in post.message.text
 
 
 async def test_a_draft_over_its_words_is_sent_back_once_and_then_kept_and_marked() -> None:
@@ -413,7 +466,8 @@ def test_jurors_mark_answers_and_no_debating() -> None:
             Round("final answer", (BlindTurn("Heron", "written at the same time", "> A."),)),
         ),
     }
-    parts = ("system", "transcript", "ballot")
+    told |= {"problem": "the answer holds no JSON object"}
+    parts = ("system", "transcript", "ballot", "retry")
     sent = "\n".join(prompts.render(f"jury/{part}", answers=True, **told) for part in parts)
     assert "# The answers to judge\n\nThe question:\n> Why tea?" in sent
     assert "agent whose answer is best" in sent
@@ -476,7 +530,7 @@ def test_the_reveal_reads_with_names() -> None:
     assert "- `near/j1`: Practitioner (read from Sceptic on)" in said
 
 
-@pytest.mark.parametrize("rubric", ["convergence", "best_draft"])
+@pytest.mark.parametrize("rubric", ["convergence", "best_draft", "answers"])
 def test_the_tables_result_and_the_panels_are_reconciled_where_they_differ(rubric: str) -> None:
     said = reveal_with(own("3", rubric), "1")
     (line,) = [line for line in said.splitlines() if "**Historian** and the jury" in line]

@@ -73,13 +73,16 @@ def _scorecard(floor: Floor, audit: Audit) -> Verdict:
         return Verdict(
             winner=None, problem=problem, valid=scored, invalid=unread, rubric=NAME, blind=False
         )
+    alone = tuple(_by_judges(floor, audit))
     return Verdict(
         winner=_leader(a, b),
         valid=scored,
         invalid=unread,
         rubric=NAME,
         blind=False,
-        by_judge=tuple(_by_judges(floor, audit)),
+        by_judge=tuple(given and _leader(given["A"], given["B"]) for given in alone),
+        totals={"A": a, "B": b},
+        totals_by_judge=alone,
     )
 
 
@@ -87,8 +90,8 @@ def _leader(a: float, b: float) -> str:
     return TIE if abs(a - b) < LEVEL else "A" if a > b else "B"
 
 
-def _by_judges(floor: Floor, audit: Audit) -> Iterator[str | None]:
-    """Yield the winner by the turns' scores of each judge alone; nothing with one judge."""
+def _by_judges(floor: Floor, audit: Audit) -> Iterator[dict[str, float] | None]:
+    """Yield each side's mean by the turns' scores of each judge alone; nothing with one judge."""
     judges = len(floor.request.judges)
     for judge in range(judges) if judges > 1 else ():
         given = [(turn.side, audit.opinions[turn.number][judge]) for turn in floor.turns]
@@ -96,7 +99,7 @@ def _by_judges(floor: Floor, audit: Audit) -> Iterator[str | None]:
             mean_total([total for of, total in given if of == side and total is not None])
             for side in "AB"
         )
-        yield None if a is None or b is None else _leader(a, b)
+        yield None if a is None or b is None else {"A": a, "B": b}
 
 
 def side_means(floor: Floor, audit: Audit) -> dict[str, float | None]:

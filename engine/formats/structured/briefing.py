@@ -183,7 +183,8 @@ def _verdict(
     totals: Mapping[str, float], answer: ShapedAnswer[Judgment], rubric: Rubric
 ) -> Verdict:
     opinions = answer.opinions or (answer.value if answer.valid else None,)
-    winners = tuple(given and _leader(_total(given, rubric)) for given in opinions)
+    alone = tuple(given and _total(given, rubric) for given in opinions)
+    winners = tuple(given and _leader(given) for given in alone)
     valid = sum(winner is not None for winner in winners)
     return Verdict(
         winner=_leader(totals) if totals else None,
@@ -193,6 +194,8 @@ def _verdict(
         rubric=rubric.name,
         blind=False,
         by_judge=winners if answer.opinions else (),
+        totals=totals,
+        totals_by_judge=alone if answer.opinions else (),
     )
 
 

@@ -262,6 +262,7 @@ class Judge:
 
     def _verdict(self, totals: Totals) -> Verdict:
         scored = self._scored
+        alone = self._by_judge() if scored else ()
         return Verdict(
             winner=totals.winner if scored else None,
             problem="" if scored else "no speech was scored",
@@ -269,17 +270,19 @@ class Judge:
             invalid=len(self._speeches) - scored,
             rubric=NAME,
             blind=False,
-            by_judge=self._by_judge() if scored else (),
+            by_judge=tuple(given and given.winner for given in alone),
+            totals=totals.teams if scored else {},
+            totals_by_judge=tuple(given and given.teams for given in alone),
         )
 
-    def _by_judge(self) -> tuple[str | None, ...]:
-        """Return each judge's winner by its scores alone; empty with one judge."""
+    def _by_judge(self) -> tuple[Totals | None, ...]:
+        """Return the count by each judge's scores alone; empty with one judge."""
         judges = len(self._floor.request.judges)
         if judges < 2:
             return ()
         alone = ([speech.by(judge) for speech in self._speeches] for judge in range(judges))
         return tuple(
-            count_up(said, self._penalties, SEATS).winner
+            count_up(said, self._penalties, SEATS)
             if any(speech.score is not None for speech in said)
             else None
             for said in alone

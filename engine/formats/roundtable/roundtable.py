@@ -6,7 +6,6 @@ It answers a question; no one duels: people and jurors are asked which final ans
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -15,22 +14,19 @@ from pydantic import Field
 from engine.blinding.identity import scrub
 from engine.debate import Request, Turn, TurnOrder, Value
 from engine.errors import UsageError
-from engine.findings import Artifact
 from engine.floor.floor import Floor
 from engine.floor.limits import TurnLimits
-from engine.floor.schema import TEXT, choice, named
-from engine.floor.shapes import Fault, Shape
 from engine.formats.format import Format, Lengths, Names, Roles, Sized
-from engine.judging import TIE, Verdict
-from engine.messages import Report
-from engine.overlap import least_overlap, mean_overlaps, most_central
+from engine.formats.roundtable.marks import mark_answers
+from engine.formats.roundtable.picks import pick_drafts
+from engine.formats.roundtable.result import NAME, converge
+from engine.overlap import least_overlap
 from engine.prompts.library import Prompts
-from engine.store import Post
-from engine.text import clean, headline, rename, split_draft
+from engine.text import clean, headline, split_draft
 
-NAME = "roundtable"
 FIRST, FINAL = "draft", "final answer"
 WHOLE_DEBATE_READ = 1  # the version whose panel read every draft
+LAST_TO_PICK = 2  # the last version whose judges picked an answer without marks
 NAME_CHARS, TITLE_CHARS = 32, 24  # of an agent's name; of a description that is a name
 _MARKUP = re.compile(r"[*_`~|<>\[\]@#\\]")
 
@@ -90,19 +86,12 @@ class Persona(NamedTuple):
     text: str
 
 
-class Pick(Value):
-    """A judge's answer: the neutral name of the best final draft, or a tie."""
-
-    reasons: str = ""
-    best: str
-
-
 class Roundtable(Format):
     """Drafts at the same time, then as many rounds of revision, stopped early by agreement."""
 
     name = NAME
-    version = 2
-    finishes = (1,)
+    version = 3
+    finishes = (1, 2)
     question = True
     rubric = "answers"
     contenders = ("1", "2", "3")
@@ -196,7 +185,7 @@ class Roundtable(Format):
                 for agent, text in zip(personas, texts, strict=True)
             }
         floor.adjourn()
-        await (_judge(floor, drafts) if floor.request.judges else _converge(floor, drafts))
+        await _judge(floor, personas, drafts)
 
 
 def final_of(round_name: str, text: str) -> str:
@@ -207,11 +196,6 @@ def final_of(round_name: str, text: str) -> str:
 def _personas(floor: Floor) -> dict[str, str]:
     dealt = floor.prompts.data(f"{NAME}/personas", Personas).deal(floor.request)
     return {agent: persona.text for agent, persona in dealt.items()}
-
-
-def _called(floor: Floor, agent: str) -> str:
-    """Return the agent's name in the thread."""
-    return floor.called.get(agent, f"agent {agent}")
 
 
 def _others(floor: Floor, drafts: Mapping[str, str], agent: str) -> str:
@@ -232,111 +216,12 @@ async def _say_saved(floor: Floor, planned: int, overlap: float) -> None:
     )
 
 
-async def _converge(floor: Floor, drafts: Mapping[str, str]) -> None:
-    """Name the final draft that is most like the others; computed, without a judge."""
-    overlaps = mean_overlaps(drafts)
-    shares = ", ".join(f"{_called(floor, agent)} {share:.2f}" for agent, share in overlaps.items())
-    note = f"The final draft that shares most of its words with the others wins: {shares}."
-    winner = most_central(drafts)
-    verdict = Verdict(winner=winner, valid=0, invalid=0, rubric="convergence", blind=True)
-    await _conclude(floor, drafts, verdict, note, {"overlaps": overlaps})
-
-
-async def _judge(floor: Floor, drafts: Mapping[str, str]) -> None:
-    """Ask every judge for the best final draft; each reads them blind, from another one on."""
-    blinded = dict(
-        zip(drafts, [await floor.blinded(text) for text in drafts.values()], strict=True)
-    )
-    picks = await floor.all_at_once(
-        *(_pick(floor, number, blinded) for number in range(len(floor.request.judges)))
-    )
-    counted = Counter(best for best, _ in picks if best)
-    most = max(counted.values(), default=0)
-    ahead = [best for best, votes in counted.items() if votes == most]
-    winner = TIE if len(ahead) > 1 else next(iter(ahead), None)
-    verdict = Verdict(
-        winner=winner,
-        problem="" if winner else "no judge gave an answer that could be read",
-        valid=counted.total(),
-        invalid=len(picks) - counted.total(),
-        rubric="best_draft",
-        blind=True,
-    )
-    note = "\n\n".join(f"Judge {number} {text}" for number, (_, text) in enumerate(picks, 1))
-    await _conclude(floor, drafts, verdict, note, {"picks": counted})
-
-
-async def _pick(floor: Floor, number: int, drafts: Mapping[str, str]) -> tuple[str | None, str]:
-    """Return the agent that a judge picked, or a tie, and why; None for neither."""
-    agents = tuple(drafts)
-    turned = agents[number % len(agents) :] + agents[: number % len(agents)]
-    shown = {floor.names[agent]: drafts[agent] for agent in turned}
-    answer = await floor.consult(
-        f"judge/{number + 1}",
-        floor.request.judges[number],
-        system=f"{NAME}/judge",
-        template=f"{NAME}/pick",
-        shape=_shape_of(tuple(shown)),
-        drafts=shown,
-    )
-    best = next((agent for agent in agents if floor.names[agent] == _best(answer.value)), None)
-    if _best(answer.value) == TIE:
-        best = TIE
-    body = {"best": best, "reasons": answer.value.reasons if answer.value else ""}
-    body |= {"raw": answer.raw, "problem": answer.problem}
-    artifact = Artifact(name=f"judge/{number + 1}", kind="pick", body=body, valid=best is not None)
-    await floor.keep(artifacts=[artifact])
-    if answer.value is None or best is None:
-        return None, "gave no answer that could be read."
-    picked = "calls it a tie" if best == TIE else f"picks {_called(floor, best)}"
-    return best, f"{picked}: {_renamed(floor, answer.value.reasons)}"
-
-
-def _renamed(floor: Floor, reasons: str) -> str:
-    """Return a judge's reasons with the names that people know instead of the neutral ones."""
-    return rename(reasons, {name: _called(floor, agent) for agent, name in floor.names.items()})
-
-
-def _best(pick: Pick | None) -> str:
-    return pick.best.strip() if pick else ""
-
-
-def _shape_of(names: tuple[str, ...]) -> Shape[Pick]:
-    def check(pick: Pick) -> tuple[Fault, ...]:
-        if _best(pick) in (*names, TIE):
-            return ()
-        known = ", ".join((*names, TIE))
-        return (Fault(kind="unknown_draft", what=f"best is none of {known}"),)
-
-    return Shape(Pick, named("Pick", {"reasons": TEXT, "best": choice(*names, TIE)}), check)
-
-
-async def _conclude(
-    floor: Floor,
-    drafts: Mapping[str, str],
-    verdict: Verdict,
-    note: str,
-    detail: Mapping[str, object],
-) -> None:
-    """Keep the result, and show it with the reveal."""
-    final = drafts.get(verdict.winner or "")
-    label = {None: "No draft was picked", TIE: "The judges call it a tie"}.get(
-        verdict.winner, _winner_title(floor, verdict.winner or "")
-    )
-    text = f"{note}\n\n{final}" if final else note
-    side = verdict.winner if verdict.winner in drafts else None
-    report = Report(title=label, text=text, side=side or "judge")
-    body = {"winner": verdict.winner, "note": note, "final": final, **detail}
-    body["personas"] = _personas(floor)
-    if floor.called:
-        body["names"] = dict(floor.called)
-    await floor.keep(
-        Post(key="roundtable/result", message=report),
-        artifacts=[Artifact.of("result", NAME, body)],
-        verdict=verdict,
-    )
-
-
-def _winner_title(floor: Floor, agent: str) -> str:
-    name = floor.called.get(agent)
-    return f"{name} has the winning answer" if name else f"Agent {agent} has the winning draft"
+async def _judge(floor: Floor, personas: Mapping[str, str], drafts: Mapping[str, str]) -> None:
+    """Find the best final answer: by the judges, or without any by what the answers share."""
+    if not floor.request.judges:
+        await converge(floor, personas, drafts)
+    elif floor.version <= LAST_TO_PICK:
+        await pick_drafts(floor, personas, drafts)
+    else:
+        steps = {turn.side: turn.step for turn in floor.turns}
+        await mark_answers(floor, personas, drafts, steps)

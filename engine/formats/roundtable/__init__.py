@@ -1,0 +1,1 @@
+"""`roundtable`: everyone drafts an answer, reads the others, and revises."""

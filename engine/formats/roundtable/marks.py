@@ -1,0 +1,213 @@
+"""How judges find the best final answer of a `roundtable`: each marks all of them, blind.
+
+The median of each mark stands. An answer's total is the weighted mean of its marks, 1–10, and the
+highest total wins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+
+from pydantic import BaseModel, ConfigDict
+
+from engine.findings import Artifact, Score
+from engine.floor.floor import Floor
+from engine.floor.schema import TEXT, by_key, named, record, whole
+from engine.floor.shapes import Fault, Shape, ShapedAnswer, is_whole
+from engine.formats.judges import ask_judges, tell_judges
+from engine.formats.roundtable.result import NAME, called, conclude, renamed
+from engine.judging import TIE, Verdict
+from engine.jury.rubric import ANSWERS, HIGHEST, LOWEST, Rubric
+
+RUBRIC: Rubric = ANSWERS
+UNREADABLE = "Judge {number} gave no answer that could be read."
+AHEAD = "Judge {number} has {name} ahead: {reasons}"
+LEVEL = "Judge {number} calls it a tie: {reasons}"
+MARKS = "Marks of 10: {marks}."
+PROBLEM = "no judge gave an answer that could be read"
+
+
+class Marks(BaseModel):
+    """A judge's reasons, and its marks by neutral name and criterion."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
+
+    reasons: str = ""
+    marks: dict[str, dict[str, int | float]]
+
+
+class Reader:
+    """Reads judges' marks, which are by neutral name, as marks of agents."""
+
+    def __init__(self, names: Mapping[str, str], agents: Sequence[str]) -> None:
+        self._names, self.agents = names, tuple(agents)
+
+    def mark(self, given: Marks, agent: str, criterion: str) -> float:
+        """Return a judge's mark of an agent's answer."""
+        return given.marks[self._names[agent]][criterion]
+
+    def total(self, given: Marks, agent: str) -> float:
+        """Return an answer's weighted mean by one judge's marks."""
+        return RUBRIC.score(given.marks[self._names[agent]])
+
+    def totals(self, given: Marks) -> dict[str, float]:
+        """Return every answer's weighted mean by one judge's marks."""
+        return {agent: self.total(given, agent) for agent in self.agents}
+
+
+async def mark_answers(
+    floor: Floor,
+    personas: Mapping[str, str],
+    drafts: Mapping[str, str],
+    steps: Mapping[str, str],
+) -> None:
+    """Have every judge mark the final answers; `steps` are the turns that they were given in."""
+    answer = await _ask(floor, drafts)
+    reader = Reader(floor.names, tuple(drafts))
+    verdict = _verdict(reader, answer)
+    scores = list(_scores(reader, answer, steps))
+    note = "\n\n".join(_tell(floor, reader, answer, verdict, scores))
+    await conclude(
+        floor,
+        personas,
+        drafts,
+        verdict,
+        note,
+        {"totals": verdict.totals},
+        artifacts=[_keep(reader, answer)],
+        scores=scores,
+    )
+
+
+async def _ask(floor: Floor, drafts: Mapping[str, str]) -> ShapedAnswer[Marks]:
+    """Ask all judges; each reads the answers blind, from another one on."""
+    texts = [await floor.blinded(text) for text in drafts.values()]
+    shown = {floor.names[agent]: text for agent, text in zip(drafts, texts, strict=True)}
+
+    def turn(judge: int) -> dict[str, Mapping[str, str]]:
+        items = list(shown.items())
+        first = judge % len(items)
+        return {"drafts": dict(items[first:] + items[:first])}
+
+    return await ask_judges(
+        floor,
+        "judge",
+        system=f"{NAME}/judge",
+        template=f"{NAME}/marks",
+        shape=_shape_of(tuple(shown)),
+        facts={"criteria": RUBRIC.criteria},
+        own=turn,
+    )
+
+
+def _shape_of(names: tuple[str, ...]) -> Shape[Marks]:
+    criteria = [criterion.name for criterion in RUBRIC.criteria]
+    sheet = record(dict.fromkeys(criteria, whole(LOWEST, HIGHEST)))
+
+    def check(given: Marks) -> tuple[Fault, ...]:
+        wrong = [
+            f"{criterion} of {name} is no whole number from {LOWEST} to {HIGHEST}"
+            for name in names
+            for criterion in criteria
+            if not is_whole(given.marks.get(name, {}).get(criterion), LOWEST, HIGHEST)
+        ]
+        wrong += [f"there is no agent “{name[:40]}”" for name in given.marks if name not in names]
+        return tuple(Fault(kind="wrong_mark", what=what) for what in wrong)
+
+    schema = named("Marks", {"reasons": TEXT, "marks": by_key(names, sheet)})
+    return Shape(Marks, schema, check)
+
+
+def _opinions(answer: ShapedAnswer[Marks]) -> tuple[Marks | None, ...]:
+    """Return what each judge answered, None for one that cannot be read."""
+    return answer.opinions or (answer.value if answer.valid else None,)
+
+
+def _verdict(reader: Reader, answer: ShapedAnswer[Marks]) -> Verdict:
+    opinions = _opinions(answer)
+    totals = [None if given is None else reader.totals(given) for given in opinions]
+    stands = reader.totals(answer.value) if answer.valid and answer.value else {}
+    several = bool(answer.opinions)
+    valid = sum(given is not None for given in totals)
+    return Verdict(
+        winner=_leader(stands) if stands else None,
+        problem="" if stands else PROBLEM,
+        valid=valid,
+        invalid=len(totals) - valid,
+        rubric=RUBRIC.name,
+        blind=True,
+        by_judge=tuple(given and _leader(given) for given in totals) if several else (),
+        totals=stands,
+        totals_by_judge=tuple(totals) if several else (),
+    )
+
+
+def _leader(totals: Mapping[str, float]) -> str:
+    highest = max(totals.values())
+    ahead = [agent for agent, total in totals.items() if abs(total - highest) < 1e-9]
+    return ahead[0] if len(ahead) == 1 else TIE
+
+
+def _scores(
+    reader: Reader, answer: ShapedAnswer[Marks], steps: Mapping[str, str]
+) -> Iterator[Score]:
+    """Yield the marks of each answer, and its total last, with the judges' spread."""
+    if not answer.valid or answer.value is None:
+        return
+    value = answer.value
+    for agent in reader.agents:
+        for criterion in (one.name for one in RUBRIC.criteria):
+            yield Score(
+                subject=steps[agent],
+                side=agent,
+                criterion=criterion,
+                value=reader.mark(value, agent, criterion),
+                spread=answer.spread(partial(reader.mark, agent=agent, criterion=criterion)),
+            )
+        yield Score(
+            subject="total",
+            side=agent,
+            criterion="total",
+            value=reader.total(value, agent),
+            spread=answer.spread(partial(reader.total, agent=agent)),
+        )
+
+
+def _keep(reader: Reader, answer: ShapedAnswer[Marks]) -> Artifact:
+    """Return the marks that stand, by agent; of an unreadable answer its text and problem."""
+    if not answer.valid or answer.value is None:
+        raw = {"raw": answer.raw, "problem": answer.problem}
+        return Artifact.of("judge", "marks", raw, valid=False)
+    value = answer.value
+    marks = {
+        agent: {one.name: reader.mark(value, agent, one.name) for one in RUBRIC.criteria}
+        for agent in reader.agents
+    }
+    return Artifact.of("judge", "marks", {"marks": marks, "reasons": value.reasons})
+
+
+def _tell(
+    floor: Floor,
+    reader: Reader,
+    answer: ShapedAnswer[Marks],
+    verdict: Verdict,
+    scores: Sequence[Score],
+) -> Iterator[str]:
+    """Yield the marks, how far judges are apart, and each judge's reasons."""
+    if verdict.totals:
+        ranked = sorted(verdict.totals.items(), key=lambda item: -item[1])
+        marks = ", ".join(f"{called(floor, agent)} {total:.2f}" for agent, total in ranked)
+        yield MARKS.format(marks=marks)
+    names = {agent: called(floor, agent) for agent in reader.agents}
+    totals = [score for score in scores if score.subject == "total"]
+    if told := tell_judges(verdict.by_judge, totals, "an answer", names):
+        yield told
+    for number, given in enumerate(_opinions(answer), 1):
+        if given is None:
+            yield UNREADABLE.format(number=number)
+            continue
+        leader = _leader(reader.totals(given))
+        template = LEVEL if leader == TIE else AHEAD
+        reasons = renamed(floor, given.reasons)
+        yield template.format(number=number, name=names.get(leader, ""), reasons=reasons)

@@ -1,0 +1,71 @@
+"""The result of a `roundtable` debate: its winner and why, for after the vote."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from engine.findings import Artifact, Score
+from engine.floor.floor import Floor
+from engine.judging import TIE, Verdict
+from engine.messages import Report
+from engine.overlap import mean_overlaps, most_central
+from engine.store import Post
+from engine.text import rename
+
+NAME = "roundtable"
+
+
+async def converge(floor: Floor, personas: Mapping[str, str], drafts: Mapping[str, str]) -> None:
+    """Name the final draft that is most like the others; computed, without a judge."""
+    overlaps = mean_overlaps(drafts)
+    shares = ", ".join(f"{called(floor, agent)} {share:.2f}" for agent, share in overlaps.items())
+    note = f"The final draft that shares most of its words with the others wins: {shares}."
+    winner = most_central(drafts)
+    verdict = Verdict(winner=winner, valid=0, invalid=0, rubric="convergence", blind=True)
+    await conclude(floor, personas, drafts, verdict, note, {"overlaps": overlaps})
+
+
+async def conclude(
+    floor: Floor,
+    personas: Mapping[str, str],
+    drafts: Mapping[str, str],
+    verdict: Verdict,
+    note: str,
+    detail: Mapping[str, object],
+    *,
+    artifacts: Sequence[Artifact] = (),
+    scores: Sequence[Score] = (),
+) -> None:
+    """Keep the result, and show it with the reveal."""
+    final = drafts.get(verdict.winner or "")
+    label = {None: "No draft was picked", TIE: "The judges call it a tie"}.get(
+        verdict.winner, _winner_title(floor, verdict.winner or "")
+    )
+    text = f"{note}\n\n{final}" if final else note
+    side = verdict.winner if verdict.winner in drafts else None
+    report = Report(title=label, text=text, side=side or "judge")
+    body = {"winner": verdict.winner, "note": note, "final": final, **detail}
+    body["personas"] = dict(personas)
+    if floor.called:
+        body["names"] = dict(floor.called)
+    await floor.keep(
+        Post(key="roundtable/result", message=report),
+        artifacts=[*artifacts, Artifact.of("result", NAME, body)],
+        scores=scores,
+        verdict=verdict,
+    )
+
+
+def called(floor: Floor, agent: str) -> str:
+    """Return the agent's name in the thread."""
+    return floor.called.get(agent, f"agent {agent}")
+
+
+def renamed(floor: Floor, reasons: str) -> str:
+    """Return a judge's reasons with the names that people know instead of the neutral ones."""
+    return rename(reasons, {name: called(floor, agent) for agent, name in floor.names.items()})
+
+
+def _winner_title(floor: Floor, agent: str) -> str:
+    name = floor.called.get(agent)
+    return f"{name} has the winning answer" if name else f"Agent {agent} has the winning draft"
