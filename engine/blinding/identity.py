@@ -58,6 +58,11 @@ def clean(text: str) -> str:
     return text
 
 
+def fold(text: str) -> str:
+    """Return a text in which letters are equal if a pattern that ignores case takes them so."""
+    return text.replace("İ", "i").casefold()
+
+
 def scrub(text: str, hidden: Iterable[str] = ()) -> str:
     """Replace models' names in a text by `[name]`, for voters.
 
@@ -71,8 +76,9 @@ def scrub(text: str, hidden: Iterable[str] = ()) -> str:
 
 def replace_names(text: str, hidden: frozenset[str]) -> str:
     """Replace the names in `hidden`, and any that a speaker uses of itself, by `[name]`."""
-    if pattern := _participants(hidden):
-        text = pattern.sub(HIDDEN, text)
+    names = _participants(hidden)
+    if names.occur(text):
+        text = names.pattern.sub(HIDDEN, text)
     if _find_own_names(text):
         for self_naming in _self_naming():
             text = self_naming.pattern.sub(rf"\g<before>{HIDDEN}", text)
@@ -181,14 +187,26 @@ def _self_naming() -> tuple[SelfNaming, ...]:
     )
 
 
+class Participants(NamedTuple):
+    """The names of the debaters and of their makers; each begins with one of `beginnings`."""
+
+    pattern: regex.Pattern[str]
+    beginnings: tuple[str, ...]
+
+    def occur(self, text: str) -> bool:
+        """Return quickly whether a text may hold a name; most turns do not."""
+        folded = fold(text)
+        return any(beginning in folded for beginning in self.beginnings)
+
+
 @lru_cache(maxsize=512)
-def _participants(hidden: frozenset[str]) -> regex.Pattern[str] | None:
-    """Return a pattern for the names of the debaters and of their makers, aliases included."""
+def _participants(hidden: frozenset[str]) -> Participants:
+    """Return what finds the names of the debaters and of their makers, aliases included."""
     spellings = sorted({one for name in hidden for one in _spellings(name)}, key=len, reverse=True)
-    if not spellings:
-        return None
     names = "|".join(spellings)
-    return regex.compile(rf"{_START}(?:{names})(?:s{_END})?(?i:{_tail()}){_END}", regex.IGNORECASE)
+    pattern = rf"{_START}(?:{names})(?:s{_END})?(?i:{_tail()}){_END}"
+    beginnings = {fold(one.split(_GAP, 1)[0].replace("\\", "")) for one in spellings}
+    return Participants(regex.compile(pattern, regex.IGNORECASE), tuple(beginnings))
 
 
 @lru_cache(maxsize=512)

@@ -7,11 +7,14 @@ A" and the article "A" are left alone.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import lru_cache, partial
 from typing import NamedTuple
 
 import regex
+
+from engine.blinding.identity import fold
 
 # The two sides' letters in the scripts that speakers write them in.
 _LETTERS = {"A": "AＡАأ甲", "B": "BＢБВب乙"}
@@ -96,13 +99,16 @@ _CON = rf"""
   | الجانب\s+المعارض | الفريق\s+المعارض
 """
 
-# Every match of `_PRO` and `_CON` contains one of these.
-_STANCE_WORDS = r"""
-    (?:pro|con|affirmative|negative|proposition|opposition|the\s+(?:for|against)|a\s+favor
-      |[ck]ontra|lato\s+contro|(?:côté|camp)\s+(?:pour|contre))\b
-  | (?:lehte|olumlu|aleyhte|olumsuz)\s | сторон
-  | 正方 | 反方 | 肯定側 | 否定側 | 賛成側 | 反対側 | 찬성 | 반대 | المؤيد | المعارض
-"""
+# Every match of `_PRO` and `_CON` contains one of these, in a folded text. One flat alternative a
+# word, and Python's own module: it looks at the first letter of each, which is three times faster.
+_STANCE_WORDS = re.compile(
+    r"""pro\b | con\b | contra\b | kontra\b | affirmative\b | negative\b | proposition\b
+    | opposition\b | the\s+for\b | the\s+against\b | a\s+favor\b | lato\s+contro\b
+    | côté\s+pour\b | côté\s+contre\b | camp\s+pour\b | camp\s+contre\b
+    | lehte\s | olumlu\s | aleyhte\s | olumsuz\s | сторон
+    | 正方 | 反方 | 肯定側 | 否定側 | 賛成側 | 反対側 | 찬성 | 반대 | المؤيد | المعارض""",
+    re.VERBOSE,
+)
 
 # What a rule captures: `s` the side's letter or number, `n` a number that stays, `o` and `c`
 # decoration to keep before and after, `e` an ending to keep behind an apostrophe.
@@ -246,11 +252,6 @@ def _pairs() -> regex.Pattern[str]:
 
 
 @lru_cache(maxsize=1)
-def _stance_word() -> regex.Pattern[str]:
-    return regex.compile(rf"(?<!\p{{Latin}})(?:{_STANCE_WORDS})", _FREE)
-
-
-@lru_cache(maxsize=1)
 def _stances() -> tuple[Rule, ...]:
     form = "{name}"
     return (
@@ -277,7 +278,7 @@ def rewrite(text: str, names: Mapping[str, str]) -> str:
     if _lone_letter().search(text):
         text = _apply(text, (*_numbered_things(), *_labelled(), *_bare()), names)
         text = _pairs().sub(partial(_write_pair, names), text)
-    if _stance_word().search(text):
+    if _STANCE_WORDS.search(fold(text)):
         text = _apply(text, _stances(), names)
     return text
 
