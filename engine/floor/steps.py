@@ -8,7 +8,7 @@ import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from string import ascii_letters
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import orjson
 
@@ -24,6 +24,13 @@ LINGER_SECONDS = 0.02
 SENT_SECONDS = 0.01  # a journaled try has been sent by then
 BYTES_PER_TOKEN = 2.5  # of letters and spaces; anything else may take a token a byte
 _LETTERS = (ascii_letters + " ").encode()
+
+
+class Later(NamedTuple):
+    """A write that waits for its debate's next call; `stored` is called once it is on disk."""
+
+    write: Callable[[], Awaitable[object]]
+    stored: Callable[[], object] | None
 
 
 class Caller(Protocol):
@@ -66,8 +73,8 @@ class Steps:
         self._models = models
         self._keeper = keeper
         self._pace = pace
-        self._waiting: list[Callable[[], Awaitable[object]]] = []
-        self._started: list[Awaitable[object]] = []
+        self._waiting: list[Later] = []
+        self._started: list[asyncio.Future[object]] = []
         self._linger: asyncio.TimerHandle | None = None
         self.spent = journaled.spent
         self.when_sent: Callable[[], object] | None = None
@@ -140,13 +147,15 @@ class Steps:
             self.spent += attempt.cost - start.cost_max
         self.later(partial(self._store.journal.ended, self._lease, start, attempt, reply))
 
-    def later(self, write: Callable[[], Awaitable[object]]) -> None:
-        """Queue a write that must be on disk before the next call is sent.
+    def later(
+        self, write: Callable[[], Awaitable[object]], stored: Callable[[], object] | None = None
+    ) -> None:
+        """Queue a write that must be on disk before the next call is sent; `stored` hears of it.
 
         Writes are stored in the order of queueing, and in one commit: a call waits for one flush
         of the disk instead of three. If no call follows soon, they are stored anyway.
         """
-        self._waiting.append(write)
+        self._waiting.append(Later(write, stored))
         if self._linger is None:
             loop = asyncio.get_running_loop()
             self._linger = loop.call_later(LINGER_SECONDS, self._start_writes)
@@ -155,16 +164,25 @@ class Steps:
         """Wait until every queued write is on disk; raises the first error among them."""
         self._start_writes()
         started, self._started = self._started, []
-        for result in await asyncio.gather(*started, return_exceptions=True):
-            if isinstance(result, BaseException):
-                raise result
+        errors = []
+        for write in started:  # in turn: they end together, and wake this task once
+            try:
+                await write
+            except Exception as error:  # noqa: BLE001 - raised below
+                errors.append(error)
+        if errors:
+            raise errors[0]
 
     def _start_writes(self) -> None:
         if self._linger is not None:
             self._linger.cancel()
             self._linger = None
-        self._started += [asyncio.ensure_future(write()) for write in self._waiting]
-        self._waiting.clear()
+        waiting, self._waiting = self._waiting, []
+        for write, stored in waiting:
+            started = asyncio.ensure_future(write())
+            if stored is not None:
+                started.add_done_callback(partial(_report, stored))
+            self._started.append(started)
 
     def start(self, call: Call, number: int, tokens_out: int) -> AttemptStart:
         """Describe a try: its number in the journal, and its maximum cost for that many tokens."""
@@ -177,6 +195,11 @@ class Steps:
             cost=0.0 if price and price.free else None,
             origin=price.origin if price else Origin.UNKNOWN,
         )
+
+
+def _report(stored: Callable[[], object], write: asyncio.Future[object]) -> None:
+    if not write.cancelled() and write.exception() is None:
+        stored()
 
 
 class Tries:

@@ -265,7 +265,10 @@ class LiveDesk:
         """Keep a turn and queue its post, together; jurors' text of it is made beside a call."""
         self.recording += 1
         self.runner.write_down(self.scribe, turn)
-        self.steps.later(partial(self._record, turn, compose))
+        record = self.runner.store.journal.record_turn
+        self.steps.later(
+            partial(record, self.lease, self.debate.id, turn, compose()), self._recorded
+        )
 
     async def keep(self, note: Note) -> None:
         """Store a format's findings."""
@@ -276,8 +279,7 @@ class LiveDesk:
         if note.posts:
             self.runner.bell.ring(f"outbox/{self.debate.platform}", self.debate.id)
 
-    async def _record(self, turn: Turn, compose: Callable[[], Post]) -> None:
-        await self.runner.store.journal.record_turn(self.lease, self.debate.id, turn, compose())
+    def _recorded(self) -> None:
         self.recording -= 1
         self.undelivered += 1  # until it is counted again, with what was delivered since
         self.runner.bell.ring(f"outbox/{self.debate.platform}", self.debate.id)
