@@ -279,12 +279,13 @@ def report(
 def judge(
     debate_id: Annotated[str, DEBATE],
     judges: Annotated[str, typer.Option(help="Who judges, as backend/model, comma-separated.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Score a debate that has ended once more, by other judges of its format."""
     from bot.exits import run
     from bot.judging import run_judge
 
-    run(lambda: run_judge(debate_id, judges))
+    run(lambda: run_judge(debate_id, judges, as_json=as_json))
 
 
 @app.command()

@@ -3,25 +3,99 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
+import orjson
+from rich.table import Column, Table
 from ulid import ULID
 
 from bot.app import defaults_of, open_configured_models
+from bot.console import TableConsole
 from bot.reading import read_store
 from bot.settings.settings import load_settings
 from engine.debate import Debate, Model
+from engine.findings import Score
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
 from engine.formats.judges import tell_judges
 from engine.judging import TIE, Verdict
 from engine.line.judging import judge_again
-from engine.store import DebateRecord, ExportFilter, Judging, Store
+from engine.store import DebateRecord, ExportFilter, Judging, Note, Store
+from engine.words.phrases import plural
 
-NONE = "no verdict"
+SCHEMA_VERSION = 1
+NARROWEST = 60  # columns
+NONE, LEVEL = "no verdict", "level"
+ALONE, MEDIAN, SPREAD, HELD = "judge", "median", "spread", "while it was held"
+HEAD = "Debate {code} ({format}), judging {number} by {judges}"
+MEDIAN_OF = "The median is taken score by score, and then added up."
+CHANGED = "The result changed: {before} while it was held, {now} now."
+SAME = "The result is the same as while it was held: {now}."
+MOVED = (
+    "{n} of {scores} score differs from the one that was given then, by {by:.1f} points.",
+    "{n} of {scores} scores differ from those that were given then, by {by:.1f} points on average.",
+)
+MOST_MOVED = "Most: {subject} {criterion}, {before:g} → {now:g}."
+SUBJECT = "a turn, argument or answer"
+BESIDE = "It stands beside the first one; exports have it in the table judgings."
 
 
-async def run_judge(code: str, judges: str) -> None:
+class Move(NamedTuple):
+    """A score that both judgings gave, and differently."""
+
+    score: Score
+    before: float
+
+    @property
+    def by(self) -> float:
+        """How far it moved."""
+        return abs(self.score.value - self.before)
+
+
+class Compared(NamedTuple):
+    """A later judging beside the one while the debate was held."""
+
+    debate: Debate
+    judging: Judging
+    held: Verdict | None
+    first: Mapping[tuple[str, str, str], float]
+
+    @property
+    def found(self) -> Note:
+        """Everything that the later judges found."""
+        return self.judging.found or Note()
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The later verdict."""
+        return next(iter(self.found.verdicts.values()), None)
+
+    @property
+    def spread(self) -> dict[str, float]:
+        """How far the judges' totals of each contender are apart; empty for one judge."""
+        by_judge = self.verdict.totals_by_judge if self.verdict else ()
+        alone = [given for given in by_judge if given]
+        if len(alone) < 2:
+            return {}
+        columns = {side: [given[side] for given in alone] for side in alone[0]}
+        return {side: max(given) - min(given) for side, given in columns.items()}
+
+    @property
+    def both(self) -> list[Move]:
+        """Every score that both judgings gave; totals are in the table."""
+        keyed = ((score, self.first.get(key_of(score))) for score in self.found.scores)
+        return [
+            Move(s, before) for s, before in keyed if before is not None and s.subject != "total"
+        ]
+
+    @property
+    def moved(self) -> list[Move]:
+        """The scores that differ, the greatest moves first."""
+        return sorted((move for move in self.both if move.by), key=lambda move: -move.by)
+
+
+async def run_judge(code: str, judges: str, *, as_json: bool = False) -> None:
     """Score a debate by the judges of a comma-separated list, and print the result.
 
     The same judges are paid once: asked again, they only show what they found.
@@ -40,7 +114,11 @@ async def run_judge(code: str, judges: str) -> None:
             renewing.cancel()
             await models.aclose()
         record = await asyncio.to_thread(_read, store, debate)
-    print("\n".join(_lines(debate, record, judging)))
+    compared = compare(record, judging)
+    if as_json:
+        print(orjson.dumps(to_json(compared), option=orjson.OPT_INDENT_2).decode())
+    else:
+        _print(compared)
 
 
 def _read(store: Store, debate: Debate) -> DebateRecord:
@@ -48,24 +126,116 @@ def _read(store: Store, debate: Debate) -> DebateRecord:
         return next(records)
 
 
-def _lines(debate: Debate, record: DebateRecord, judging: Judging) -> Iterator[str]:
+def compare(record: DebateRecord, judging: Judging) -> Compared:
+    """Put a later judging beside the first one."""
+    held = record.verdicts.get(record.debate.request.format)
+    first = {key_of(score): score.value for score in record.scores}
+    return Compared(record.debate, judging, held, first)
+
+
+def key_of(score: Score) -> tuple[str, str, str]:
+    """Return what a score is of."""
+    return score.subject, score.side, score.criterion
+
+
+# --- as text -----------------------------------------------------------------------------
+
+
+def _print(compared: Compared) -> None:
+    judging = compared.judging
     judges = ", ".join(judge.ref for judge in judging.judges)
-    yield f"Debate {debate.code}, judging {judging.number} by {judges}"
-    found = judging.found
-    verdict = next(iter(found.verdicts.values()), None) if found else None
-    yield f"Verdict: {_winner(verdict)}"
-    first = record.verdicts.get(debate.request.format)
-    yield f"While it was held: {_winner(first)}"
-    if verdict is not None and found is not None:
-        if told := tell_judges(verdict.by_judge, found.scores, "a speech or argument"):
-            yield told
-        for score in found.scores:
-            if score.subject == "total":
-                yield f"{score.criterion} {score.side}: {score.value:.2f}"
-    yield "It stands beside the first one; exports have it in the table judgings."
+    debate = compared.debate
+    print(
+        HEAD.format(
+            code=debate.code, format=debate.request.format, number=judging.number, judges=judges
+        )
+    )
+    TableConsole(NARROWEST).print(_table(compared), markup=False)
+    print("\n".join(_lines(compared)))
 
 
-def _winner(verdict: Verdict | None) -> str:
-    if verdict is None or verdict.winner is None:
+def _table(compared: Compared) -> Table:
+    """Return each judge's totals, then their median and spread, then those of the first judging."""
+    sides = list(compared.debate.request.sides)
+    called = compared.debate.setup.called
+    titles = [called.get(side, side) for side in sides]
+    table = Table("", *(Column(title, justify="right") for title in titles), "ahead", box=None)
+    verdict, spread = compared.verdict, compared.spread
+    rows: list[tuple[str, Mapping[str, float], str]] = []
+    if verdict is not None:
+        alone = zip(verdict.by_judge, verdict.totals_by_judge, strict=False)
+        for judge, (winner, totals) in zip(compared.judging.judges, alone, strict=False):
+            rows.append((judge.ref, totals or {}, _ahead(compared, winner)))
+        name = MEDIAN if verdict.by_judge else compared.judging.judges[0].ref
+        rows.append((name, verdict.totals, _ahead(compared, verdict.winner)))
+    if spread:
+        rows.append((SPREAD, spread, ""))
+    held = compared.held
+    rows.append((HELD, held.totals if held else {}, _ahead(compared, _winner(held))))
+    for name, totals, ahead in rows:
+        cells = (f"{totals[side]:.2f}" if side in totals else "–" for side in sides)
+        table.add_row(name, *cells, ahead)
+    return table
+
+
+def _ahead(compared: Compared, winner: str | None) -> str:
+    if winner is None:
         return NONE
-    return "level" if verdict.winner == TIE else verdict.winner
+    return LEVEL if winner == TIE else compared.debate.setup.called.get(winner, winner)
+
+
+def _winner(verdict: Verdict | None) -> str | None:
+    return verdict.winner if verdict else None
+
+
+def _lines(compared: Compared) -> Iterator[str]:
+    verdict, held = compared.verdict, compared.held
+    now = _ahead(compared, _winner(verdict))
+    before = _ahead(compared, _winner(held))
+    if verdict is not None and verdict.by_judge:
+        called = compared.debate.setup.called
+        yield tell_judges(verdict.by_judge, compared.found.scores, SUBJECT, called)
+        yield MEDIAN_OF
+    yield SAME.format(now=now) if now == before else CHANGED.format(before=before, now=now)
+    if moved := compared.moved:
+        by = sum(move.by for move in moved) / len(moved)
+        yield plural(MOVED, len(moved), scores=len(compared.both), by=by)
+        score = moved[0].score
+        yield MOST_MOVED.format(
+            subject=score.subject,
+            criterion=score.criterion,
+            before=moved[0].before,
+            now=score.value,
+        )
+    yield BESIDE
+
+
+# --- as JSON -----------------------------------------------------------------------------
+
+
+def to_json(compared: Compared) -> dict[str, Any]:
+    """Return everything that is printed, and every score, as plain values."""
+    verdict, held = compared.verdict, compared.held
+    judges = compared.judging.judges
+    alone = zip(verdict.by_judge, verdict.totals_by_judge, strict=False) if verdict else ()
+    by_judge = list(alone) or [(verdict.winner, verdict.totals)] if verdict else []
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "debate": compared.debate.id,
+        "format": compared.debate.request.format,
+        "number": compared.judging.number,
+        "judges": [
+            {"judge": judge.ref, "winner": winner, "totals": totals and dict(totals)}
+            for judge, (winner, totals) in zip(judges, by_judge, strict=False)
+        ],
+        "winner": _winner(verdict),
+        "totals": dict(verdict.totals) if verdict else {},
+        "spread": compared.spread,
+        "held": {"winner": _winner(held), "totals": dict(held.totals) if held else {}},
+        "changed": _winner(verdict) != _winner(held),
+        "scores": [
+            score.model_dump(include={"subject", "side", "criterion", "value", "spread"})
+            | {"held": compared.first.get(key_of(score))}
+            for score in compared.found.scores
+        ],
+    }

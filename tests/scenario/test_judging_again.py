@@ -139,21 +139,76 @@ async def test_what_cannot_be_judged_is_refused(line: Running, stage: Stage) -> 
         await judge(line, CountedModels(), closed, n=0)
 
 
+@pytest.fixture
+def settings(stage: Stage, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Have commands use the stage's database, and no settings of this machine."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ROSTRUM_DATABASE_URL", stage.url)
+
+
+@pytest.mark.usefixtures("settings")
 async def test_the_command_prints_both_verdicts(
-    stage: Stage,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
+    stage: Stage, capsys: pytest.CaptureFixture[str]
 ) -> None:
     async with stage.process() as line:
         debate = await hold(line, "structured")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("ROSTRUM_DATABASE_URL", stage.url)
     await run_judge(debate.code, "rehearsal/ash,rehearsal/yew")
     told = capsys.readouterr().out
-    assert f"Debate {debate.code}, judging 1 by rehearsal/ash, rehearsal/yew" in told
-    assert "While it was held: " in told
+    assert f"Debate {debate.code} (structured), judging 1 by rehearsal/ash, rehearsal/yew" in told
+    assert "while it was held" in told
     assert "2 judges, the median counts: " in told
     await run_judge(debate.code, "rehearsal/ash,rehearsal/yew")
     assert capsys.readouterr().out == told
     await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("format", ["team", "structured", "audited", "roundtable"])
+@pytest.mark.usefixtures("settings")
+async def test_each_judge_the_median_the_spread_and_what_changed_are_printed(
+    stage: Stage, capsys: pytest.CaptureFixture[str], format: str
+) -> None:
+    options = {"judges": 1} if format == "roundtable" else {}
+    async with stage.process() as line:
+        debate = await hold(line, format, options=options)
+    await run_judge(debate.code, "rehearsal/ash,rehearsal/yew", as_json=True)
+    found = orjson.loads(capsys.readouterr().out)
+    assert [judge["judge"] for judge in found["judges"]] == ["rehearsal/ash", "rehearsal/yew"]
+    sides = list(debate.request.sides)
+    ash, yew = (judge["totals"] for judge in found["judges"])
+    for side in sides:
+        assert found["spread"][side] == pytest.approx(abs(ash[side] - yew[side]))
+        assert found["held"]["totals"][side] > 0
+    assert found["changed"] == (found["winner"] != found["held"]["winner"])
+    pairs = [(score["value"], score["held"]) for score in found["scores"]]
+    assert all(before is not None for _, before in pairs)
+    await run_judge(debate.code, "rehearsal/ash,rehearsal/yew")
+    told = capsys.readouterr().out
+    rows = {line.split("  ")[0].strip(): line for line in told.splitlines()}
+    for name, totals in (
+        ("rehearsal/ash", ash),
+        ("rehearsal/yew", yew),
+        ("median", found["totals"]),
+        ("spread", found["spread"]),
+        ("while it was held", found["held"]["totals"]),
+    ):
+        assert all(f"{totals[side]:.2f}" in rows[name] for side in sides), rows
+    differ = sum(now != before for now, before in pairs)
+    assert ("differ" in told) == (differ > 0)
+    assert "The result changed: " in told if found["changed"] else "The result is the same" in told
+
+
+@pytest.mark.usefixtures("settings")
+async def test_one_judge_has_a_row_and_no_spread(
+    stage: Stage, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with stage.process() as line:
+        debate = await hold(line, "structured")
+    await run_judge(debate.code, "rehearsal/yew")
+    told = capsys.readouterr().out
+    assert told.count("rehearsal/yew") == 2
+    assert "median" not in told
+    assert "spread" not in told
+    await run_judge(debate.code, "rehearsal/yew", as_json=True)
+    found = orjson.loads(capsys.readouterr().out)
+    assert (len(found["judges"]), found["spread"]) == (1, {})
+    assert found["judges"][0]["totals"] == found["totals"]
