@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
+import secrets
 import shutil
 import signal
 from collections.abc import AsyncIterator
@@ -36,6 +38,13 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Let recorded outputs be recorded again: `make record`."""
     parser.addoption("--record", action="store_true", help="record outputs that tests hold")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    """Seed the debates of each test alike: by chance, some panels have more jurors."""
+    drawn = itertools.count(1)
+    secrets.randbits = lambda k: next(drawn)
 
 
 @pytest.fixture(autouse=True)

@@ -51,7 +51,7 @@ class Rig:
 
     def hanging(self) -> Model:
         """Name a model that takes far too long."""
-        return self.model("latency=60", acts.hang(60))
+        return self.model("latency=60", acts.hang())
 
     async def asked(self, log: RecordedAttempts) -> None:
         """Wait until a try is out."""

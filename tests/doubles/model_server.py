@@ -22,7 +22,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import orjson
 from aiohttp import web
@@ -32,6 +32,7 @@ Respond = Callable[[Body], str]
 Absence = Literal["refusing", "deaf"]  # connections are refused, or nobody answers them
 
 ANY = "*"
+HANGS = 3600.0
 EVENT_STREAM = "text/event-stream"
 
 
@@ -43,7 +44,8 @@ class Act:
     parts of it; `names` limits a refusal to requests that carry such a parameter; `wait` is
     seconds on top of the server's latency; `leaves` is how the server is away from the moment
     of this answer on, for `away` seconds if not for good. `pause` is seconds between the parts
-    of a stream; a `plain` answer is in one piece even when a stream is asked for.
+    of a stream; a `plain` answer is in one piece even when a stream is asked for. `closes` ends the
+    connection with the answer.
     """
 
     status: int = 200
@@ -64,6 +66,7 @@ class Act:
     away: float = 0.0
     pause: float = 0.0
     plain: bool = False
+    closes: bool = False
 
     def applies(self, body: Body) -> bool:
         """Whether this act is for a request with that body."""
@@ -132,14 +135,18 @@ def reset(when: str = "middle") -> Act:
     return Act(reset=when)
 
 
-def hang(seconds: float = 3600.0) -> Act:
+def hang() -> Act:
     """Take far too long."""
-    return Act(wait=seconds)
+    return Act(wait=HANGS)
 
 
 def big(size: int = 1_000_000) -> Act:
     """Answer with that many characters."""
     return Act(text="word " * (size // 5))
+
+
+SERVERS: dict[str, ModelServer] = {}
+"""Those that are open, by their address."""
 
 
 def _pleasant(body: Body) -> str:
@@ -151,7 +158,10 @@ class ModelServer:
 
     `said` tells a model's steps apart: by default, by the answers that a request has in it.
     While `gate` is clear no completion is answered; `answered` counts those that were.
+    `deadlines` are of requests by their body, and pass when one hangs: see `deadlines_by_event`.
     """
+
+    waits_to_be_missed: ClassVar[bool] = False  # before its time away begins
 
     def __init__(
         self,
@@ -172,6 +182,7 @@ class ModelServer:
         self.in_flight = self.most_in_flight = self.answered = 0
         self.gate = asyncio.Event()
         self.gate.set()
+        self.deadlines: dict[bytes, asyncio.Timeout] = {}
         self.port = 0
         self._scripts: dict[tuple[str, int | None], deque[Act]] = defaultdict(deque)
         self._always: dict[str, list[Act]] = defaultdict(list)
@@ -179,7 +190,13 @@ class ModelServer:
         self._site: web.TCPSite | None = None
         self._revival: asyncio.Task[None] | None = None
         self._down = False
+        self._away_s = 0.0
         self._deaf: list[socket.socket] = []
+
+    @property
+    def deaf(self) -> bool:
+        """Whether it accepts no connection, and refuses none."""
+        return bool(self._deaf)
 
     @property
     def base_url(self) -> str:
@@ -209,6 +226,13 @@ class ModelServer:
             self._site = None
         if how == "deaf":
             self._deaf = _deaf_sockets(self.port)
+        self._away_s = seconds
+        if not self.waits_to_be_missed:
+            self.miss()
+
+    def miss(self) -> None:
+        """Come back, if it is away for a time: the time runs from now on."""
+        seconds, self._away_s = self._away_s, 0.0
         if seconds:
             self._revival = asyncio.create_task(self._revive(seconds))
 
@@ -228,6 +252,7 @@ class ModelServer:
         self._runner = web.AppRunner(app, shutdown_timeout=0.05, access_log=None)
         await self._runner.setup()
         await self._listen()
+        SERVERS[self.base_url] = self
         return self
 
     async def __aexit__(
@@ -236,6 +261,7 @@ class ModelServer:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        del SERVERS[self.base_url]
         if self._revival is not None:
             self._revival.cancel()
             await asyncio.gather(self._revival, return_exceptions=True)
@@ -261,7 +287,8 @@ class ModelServer:
     async def _complete(self, request: web.Request) -> web.StreamResponse:
         if self._down:
             return _abort(request)
-        body: Body = orjson.loads(await request.read())
+        content = await request.read()
+        body: Body = orjson.loads(content)
         self.requests.append(body)
         self.headers.append(dict(request.headers))
         if request.transport is not None:
@@ -270,6 +297,8 @@ class ModelServer:
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         try:
             act = self._act(body)
+            if act.wait == HANGS and content in self.deadlines:
+                self.deadlines[content].reschedule(asyncio.get_running_loop().time())
             await asyncio.sleep(self.latency + act.wait)
             await self.gate.wait()
             self.answered += 1
@@ -305,6 +334,7 @@ class ModelServer:
         if act.leaves:
             # Before the answer, so that whoever has it finds nobody any more.
             await self.leave(act.leaves, act.away)
+        if act.leaves or act.closes:
             response.force_close()
         return response
 

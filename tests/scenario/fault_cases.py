@@ -17,9 +17,9 @@ from typing import Literal, NamedTuple
 from adapters.models.attempts import RetryPolicy
 from tests.doubles import model_server as acts
 from tests.doubles.model_server import Absence, Act
-from tests.scenario.fault_stage import TURNS, UNREADABLE, FaultStage, Held, House, Step
+from tests.scenario.fault_stage import TIMEOUT_S, TURNS, UNREADABLE, FaultStage, Held, House, Step
 
-SCALE = 1 / 20  # of the waits, and of the time that a server is away
+SCALE = 1 / 40  # of the waits, and of the time that a server is away
 CURT = RetryPolicy(tries=2, first_wait=0.01)
 USUAL = RetryPolicy()
 PATIENT = RetryPolicy(
@@ -41,7 +41,6 @@ class Fault(NamedTuple):
     advice: str = LATER
     tries: int = 2
     cost: Literal["nothing", "something", "unknown"] = "nothing"
-    timeout_s: float = 30.0
 
     @property
     def leaves(self) -> Absence | None:
@@ -51,9 +50,7 @@ class Fault(NamedTuple):
 
 AWAY: dict[str, Fault] = {
     "connect refused": Fault(Act(leaves="refusing"), "could not be reached at http://", REACH),
-    "connect time-out": Fault(
-        Act(leaves="deaf"), "could not be reached at http://", REACH, timeout_s=1.5
-    ),
+    "connect time-out": Fault(Act(leaves="deaf"), "could not be reached at http://", REACH),
 }
 FINAL = {
     "401": Fault(acts.status(401), "refused the key (401)", "check its key", 1),
@@ -86,13 +83,12 @@ PASSING = {
     "wrong content type": Fault(acts.page(), "something that is not JSON", cost="unknown"),
 }
 SLOW = {
-    "429, Retry-After 1 s": Fault(acts.status(429, retry_after=1), "for now (429)"),
+    "429, Retry-After 0.1 s": Fault(acts.status(429, retry_after=0.1), "for now (429)"),
     "read time-out": Fault(
         acts.hang(),
-        "did not answer within 1.5 s",
+        f"did not answer within {TIMEOUT_S:g} s",
         "raise the backend's TIMEOUT_S",
         cost="unknown",
-        timeout_s=1.5,
     ),
 }
 ODD = {
@@ -122,9 +118,7 @@ class Matrix(NamedTuple):
 
 def house_of(place: int, name: str) -> House:
     """Return a house for a case; its backend is named by a number."""
-    fault = LASTING.get(name.partition(", for ")[0])
-    timeout_s = fault.timeout_s if fault else 30.0
-    return House(f"b{place}", timeout_s=timeout_s, jurors=1 if name in ASKED_AGAIN else 6)
+    return House(f"b{place}", jurors=1 if name in ASKED_AGAIN else 6)
 
 
 # --- once at every step ------------------------------------------------------------------
@@ -161,8 +155,8 @@ def prepare_jurors(name: str, house: House) -> None:
         return
     elif name in ASKED_AGAIN:
         unreadable = ASKED_AGAIN[name]
-        # The connection of a summary that was answered would be a way round the absence.
-        house.disturb(house.summary, Act(wait=2 * AWAY_S))
+        # The connection of an answered summary would be a way round the absence.
+        house.disturb(house.summary, Act(closes=True))
     elif name in ONCE:
         for step in (first, again, house.juror(1), house.juror(2), house.summary):
             house.disturb(step, ONCE[name].act)

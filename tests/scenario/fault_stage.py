@@ -30,6 +30,7 @@ from tests.scenario.conftest import DEFAULTS, NO_CAPS, PRICE, Running, judging, 
 UNREADABLE = "I like both of them."
 VOTED_ON = DEFAULTS.model_copy(update={"vote_minutes": 600.0})
 QUIET = VenueLimits(typing_seconds=60, send_seconds=0.1)
+TIMEOUT_S = 30.0
 ROSTER = tuple(f"j{number}" for number in range(1, 7))
 
 
@@ -133,7 +134,6 @@ class House:
 
     name: str
     server: ModelServer = field(default_factory=lambda: ModelServer(speak, said=said_by))
-    timeout_s: float = 30.0
     jurors: int = len(ROSTER)
     debate_id: str = ""
     roster: tuple[Model, ...] = ()
@@ -201,9 +201,7 @@ class FaultStage:
     async def process(self) -> AsyncIterator[Running]:
         """Run a process until the body ends; it stops in order."""
         backends = {
-            house.name: Backend.of(
-                house.name, base_url=house.server.base_url, timeout_s=house.timeout_s
-            )
+            house.name: Backend.of(house.name, base_url=house.server.base_url, timeout_s=TIMEOUT_S)
             for house in self.houses
         }
         prices = dict.fromkeys(("ana", "ben", *ROSTER), PRICE)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from engine.debate import Status
+from tests.doubles.deadlines import deadlines_by_event
 from tests.scenario.conftest import PRICE
 from tests.scenario.fault_cases import (
     AWAY,
@@ -33,7 +34,7 @@ def matrix(migrated_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Mat
     paths = [folder / f"{number}.db" for number in range(4)]
     for path in paths:
         shutil.copy(migrated_file, path)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), deadlines_by_event():
         # The history that holds an answer of 1 MB is sent in one piece, on purpose.
         warnings.filterwarnings("ignore", "Sending a large body", ResourceWarning)
         return asyncio.run(hold_all(paths))

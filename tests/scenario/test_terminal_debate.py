@@ -11,6 +11,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import termios
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -23,7 +24,7 @@ import pytest
 from tests.doubles.command import run_to_end
 
 TOPIC = "Tea is better than coffee"
-SLOW = ("--a", "rehearsal/maple?latency=0.5", "--b", "rehearsal/willow?latency=0.5")
+SLOW = ("--a", "rehearsal/maple?latency=0.2", "--b", "rehearsal/willow?latency=0.2")
 QUICK = ("--a", "rehearsal/maple", "--b", "rehearsal/willow")
 TURN = re.compile(r"(?m)^\[?([AB]) · [a-z]+ · turn (\d) of 8")
 
@@ -77,7 +78,6 @@ def own_terminal() -> None:
     """Make the standard input the controlling terminal, so that Ctrl-C reaches the process."""
     os.setsid()
     import fcntl
-    import termios
 
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
@@ -112,7 +112,14 @@ class Screen:
     def until_vote(self) -> None:
         """Read until keys are votes; what was pressed before is thrown away."""
         self.until("close the vote")
-        time.sleep(0.3)
+        self.until_keys()
+
+    def until_keys(self, seconds: float = 30) -> None:
+        """Wait until the process reads each key, which it does right after it has said which."""
+        limit = time.monotonic() + seconds
+        while termios.tcgetattr(self.keyboard)[3] & termios.ICANON:
+            assert time.monotonic() < limit, f"no key is read after: {self.shown[-2000:]}"
+            time.sleep(0.005)
 
     def rest(self) -> None:
         """Read until the process has closed its terminal."""
@@ -212,14 +219,14 @@ def test_given_stances_decide_the_format_that_goes_by_them(desk: Desk) -> None:
 def test_people_at_the_keyboard_say_where_they_stand_before_and_after(desk: Desk) -> None:
     with seated(desk, *OXFORD) as seat:
         seat.screen.until("Enter = continue")
-        time.sleep(0.3)
+        seat.screen.until_keys()
         seat.screen.press("--?+-")
         seat.screen.until("guest-5 is against it")
         seat.screen.until_vote()
         seat.screen.press("AB\n")
         seat.screen.shown = ""
         seat.screen.until("Enter = continue")
-        time.sleep(0.3)
+        seat.screen.until_keys()
         seat.screen.press("++++-\n")
         seat.screen.rest()
         assert seat.process.wait(20) == 0

@@ -178,7 +178,7 @@ async def test_a_connection_that_nobody_answers_is_no_answer_that_was_late(
 
 
 async def test_a_deadline_covers_the_whole_try(server: ModelServer) -> None:
-    server.always(acts.hang(30))
+    server.always(acts.hang())
     log = RecordedAttempts()
     with pytest.raises(ModelError, match=r"did not answer within 0.1 s.*TIMEOUT_S"):
         await ask(server, log, timeout_s=0.1)

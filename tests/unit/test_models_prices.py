@@ -48,7 +48,7 @@ async def price_of(
 @pytest.mark.parametrize("price", [FREE, None], ids=["free", "unknown"])
 async def test_a_free_models_interrupted_call_costs_nothing(price: Price | None) -> None:
     async with ModelServer() as server:
-        server.always(acts.hang(30))
+        server.always(acts.hang())
         log = RecordedAttempts()
         async with opened(server) as models:
             asked = asyncio.create_task(models.complete(call_of(price=price), log))

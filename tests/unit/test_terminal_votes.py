@@ -20,6 +20,7 @@ from adapters.terminal.votes import (
     vote_by_keys,
 )
 from engine.errors import UsageError
+from tests.doubles.waiting import until
 
 OPTIONS = ("A", "B", "tie", "weak")
 
@@ -115,6 +116,11 @@ def terminal() -> Iterator[tuple[int, int]]:
     os.close(screen)
 
 
+async def until_keys_are_read(screen: int) -> None:
+    """Wait until a terminal passes each key on; what was pressed before is thrown away."""
+    await until(lambda: not termios.tcgetattr(screen)[3] & termios.ICANON)
+
+
 async def test_keys_vote_until_enter_and_the_terminal_is_restored(
     terminal: tuple[int, int],
 ) -> None:
@@ -127,11 +133,12 @@ async def test_keys_vote_until_enter_and_the_terminal_is_restored(
         cast.append(hand)
 
     voting = asyncio.create_task(vote_by_keys(screen, OPTIONS, remember))
+    await until_keys_are_read(screen)
     for pressed in (b"a", b"\x1b[A\x1bOB", "ğ".encode()[:1], "ğ".encode()[1:], b"bu", b"\n"):
         await asyncio.sleep(0.01)
         ticks += 1
         os.write(keys, pressed)
-    await asyncio.wait_for(voting, 5)
+    await asyncio.wait_for(voting, 30)
     assert cast == [Hand("guest-1", "A"), Hand("guest-2", "B"), Hand("guest-2", "B", False)]
     assert ticks == 6
     assert termios.tcgetattr(screen) == usual
@@ -146,15 +153,16 @@ async def test_the_terminal_is_restored_after_an_error_and_a_cancel(
     async def fail(hand: Hand) -> None:
         raise UsageError(f"no {hand.option}")
 
-    os.write(keys, b"a")
+    os.write(keys, b"b")
+    assert os.read(keys, 1) == b"b"  # its echo: the key waits in the terminal, to be thrown away
     voting = asyncio.create_task(vote_by_keys(screen, OPTIONS, fail))
-    await asyncio.sleep(0.02)
+    await until_keys_are_read(screen)
     os.write(keys, b"a")
     with pytest.raises(UsageError, match="no A"):
-        await asyncio.wait_for(voting, 5)
+        await asyncio.wait_for(voting, 30)
     assert termios.tcgetattr(screen) == usual
     waiting = asyncio.create_task(vote_by_keys(screen, OPTIONS, fail))
-    await asyncio.sleep(0.02)
+    await until_keys_are_read(screen)
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting

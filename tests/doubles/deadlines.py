@@ -1,0 +1,50 @@
+"""Deadlines of model calls that pass because a server hangs, and not while a machine is busy."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import aiohttp
+import pytest
+
+from adapters.models.connection import Endpoint
+from tests.doubles.model_server import SERVERS, ModelServer
+
+CONNECT_SECONDS = 0.05  # to a server that accepts no connection; it never would
+
+_newest: ContextVar[asyncio.Timeout] = ContextVar("newest")
+
+
+@contextmanager
+def deadlines_by_event() -> Iterator[None]:
+    """Let the deadline of a request pass when its `ModelServer` hangs, however long it is.
+
+    A server that is away comes back so many seconds after the first request that missed it. Where
+    nobody accepts connections, the wait for one is short.
+    """
+    timeout, ask = asyncio.timeout, Endpoint.ask
+
+    def remember(seconds: float | None) -> asyncio.Timeout:
+        made = timeout(seconds)
+        _newest.set(made)
+        return made
+
+    def watch(endpoint: Endpoint, path: str, content: bytes | None = None) -> Any:
+        server = SERVERS[endpoint.base_url]
+        if content is not None:
+            server.deadlines[content] = _newest.get()
+        server.miss()
+        if server.deaf:
+            quick = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS)
+            endpoint = endpoint._replace(timeout=quick)
+        return ask(endpoint, path, content)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(asyncio, "timeout", remember)
+        patched.setattr(Endpoint, "ask", watch)
+        patched.setattr(ModelServer, "waits_to_be_missed", True)
+        yield
