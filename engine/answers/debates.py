@@ -17,6 +17,7 @@ TOPIC_LENGTH = 200  # characters, in an answer about one debate
 LINE_LENGTH = 100  # in a list
 
 STARTED = "Debate `{code}` is queued: **{topic}**"
+PROGRESS = "`{prefix} status {code}` shows its progress."
 MIRRORED = "Debate `{code}` is its mirror: the same debate with sides swapped, in its own thread."
 CHOSEN = "You chose {what}. No one else sees this before the reveal."
 WARNING = "⚠ {warning}"
@@ -122,6 +123,8 @@ class StartedAnswer(Answer):
     def say(self, chat: Wording) -> Iterator[str]:
         """Confirm the debate, with its estimate."""
         yield STARTED.format(code=self.debate.code, topic=headline(self.debate.topic, TOPIC_LENGTH))
+        # A process that ends leaves this answer as it is: it names where the truth stands.
+        yield PROGRESS.format(prefix=chat.prefix, code=self.debate.code)
         if self.mirror:
             yield MIRRORED.format(code=self.mirror.code)
         yield f"{estimated(self.estimate)}."

@@ -20,11 +20,13 @@ REPLACED = "A model became unavailable, so another one has taken its place."
 
 
 async def replace_models(setup: Setup, changes: Sequence[Replacement], models: Models) -> Setup:
-    """Apply replacements in order and price the new models. Raises UsageError."""
+    """Apply replacements in order and price the new models instead. Raises UsageError."""
     for change in changes:
         setup = replace_model(setup, change)
     found = {change.now.ref: await models.price(change.now) for change in changes}
-    return setup.model_copy(update={"prices": setup.prices | found})
+    left = {change.was.ref for change in changes} - _seated(setup).keys()
+    prices = {ref: price for ref, price in (setup.prices | found).items() if ref not in left}
+    return setup.model_copy(update={"prices": prices})
 
 
 def replaced_post(setup: Setup) -> Post:
@@ -38,8 +40,7 @@ def replace_model(setup: Setup, change: Replacement) -> Setup:
     Raises UsageError if the old one has no role, or the new one may not take it.
     """
     request, old = setup.request, change.was.ref
-    seated = {model.ref: model for model in (*request.speakers, *request.judges)}
-    seated |= {juror.ref: juror for juror in setup.panel.roster}
+    seated = _seated(setup)
     if old not in seated:
         raise UsageError(
             f"{old} does not take part in this debate; its models are {', '.join(seated)}."
@@ -54,6 +55,13 @@ def replace_model(setup: Setup, change: Replacement) -> Setup:
     )
     setup = setup.model_copy(update={"request": request, "replaced": (*setup.replaced, change)})
     return _seat_jury(setup, change)
+
+
+def _seated(setup: Setup) -> dict[str, Model]:
+    """Return the speakers, judges and jurors."""
+    request = setup.request
+    models = (*request.speakers, *request.judges, *setup.panel.roster)
+    return {model.ref: model for model in models}
 
 
 def _put(places: Mapping[Key, Model], change: Replacement) -> dict[Key, Model]:

@@ -13,6 +13,7 @@ from discord import AutoShardedClient
 from bot.app import App
 from engine.debate import Status
 from tests.doubles.discord import DiscordServer, Rates, status
+from tests.doubles.discord.refusals import Refusal
 from tests.doubles.discord.state import Message
 from tests.scenario.discord_stage import (
     OPTIONS,
@@ -213,6 +214,25 @@ async def test_an_archived_thread_is_opened_again_for_the_reveal(
         await app.service.close_vote(debate.id)
         assert counted(await stage.said("Reveal")) == NONE | {"A": 1}
         assert author(discord.messages(stage.thread.id)[-2]) == "The vote was closed early"
+
+
+async def test_votes_in_a_thread_that_was_archived_unlocked_are_counted(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    """A post opens it again, the bot's as well as anybody's; meanwhile nobody can react."""
+    async with stage.process():
+        await stage.start()
+        await until(lambda: discord.threads() and len(discord.messages(stage.thread.id)) > 1)
+        discord.archive(stage.thread.id)
+        ballot = await stage.ballot()
+        assert not stage.thread.archived
+        discord.react("ben", ballot.id, A)
+        discord.archive(stage.thread.id)
+        with pytest.raises(Refusal):
+            discord.react("cleo", ballot.id, B)
+        discord.say("dan", "I am for B.", stage.thread.id)
+        discord.react("cleo", ballot.id, B)
+        assert counted(await stage.close()) == NONE | {"A": 1, "B": 1}
 
 
 async def test_a_reading_that_fails_withdraws_nobodys_vote(

@@ -123,3 +123,18 @@ async def test_the_new_models_price_has_to_be_known_under_a_cap(
     capped = NO_CAPS.model_copy(update={"debate_usd": 1.0})
     with pytest.raises(BudgetError, match="price of near/unpriced"):
         await line.service.resume(debate.id, capped, [change("near/ben", "near/unpriced")])
+
+
+async def test_the_price_of_a_model_that_left_is_not_asked_for(line: Running, stage: Stage) -> None:
+    stage.server.always(acts.status(404), model="unpriced")
+    unpriced = {**DEFAULTS.sides, "B": Model.parse("near/unpriced")}
+    started = await line.start(DEFAULTS.model_copy(update={"sides": unpriced}))
+    debate = await line.ended(started.debate.id)
+    assert debate.status is Status.FAILED
+    capped = NO_CAPS.model_copy(update={"debate_usd": 1.0})
+    resumed = await line.service.resume(
+        debate.id, capped, [change("near/unpriced", "near/cem"), change("near/cem", "near/ben")]
+    )
+    assert resumed.setup.prices.keys() == debate.setup.prices.keys() - {"near/unpriced"} | {
+        "near/ben"
+    }

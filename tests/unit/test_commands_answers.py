@@ -71,6 +71,7 @@ def test_a_start_shows_what_it_takes_and_only_what_was_chosen() -> None:
     )
     assert to_markdown(answer).splitlines() == [
         f"Debate `{answer.debate.code}` is queued: **Tea or coffee**",
+        f"`/debate status {answer.debate.code}` shows its progress.",
         "It takes about 13 model calls (at most 30), about 2 minutes, 0.12 USD (at most 0.50).",
         "You chose `near/ana` for A and the jury `near/j1`, `near/j2`. No one else sees "
         "this before the reveal.",
