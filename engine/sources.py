@@ -20,6 +20,7 @@ from engine.text import clean, headline, is_visible
 SUFFIXES = (".txt", ".text", ".md", ".markdown")
 NAME = "Source {number}"
 TITLE_CHARS = 80
+PASTED = "pasted text.txt"
 LONGEST_QUOTATION = 2_000  # characters between two quotation marks
 MOST_QUOTATIONS = 20  # of a turn that are checked
 FOUND = "{n} found"
@@ -43,6 +44,11 @@ class SourceFile(Value):
 
     name: str
     content: bytes
+
+
+def pasted(text: str) -> SourceFile:
+    """Return a text that was pasted into a form, as a file."""
+    return SourceFile(name=PASTED, content=text.encode(errors="ignore"))
 
 
 # --- from files to sources ---------------------------------------------------------------

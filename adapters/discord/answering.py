@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import io
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -18,6 +18,7 @@ import discord
 import structlog
 
 from adapters.discord import texts
+from adapters.discord.attachments import read_attachments
 from adapters.discord.buttons import review_menus
 from adapters.discord.errors import ACKNOWLEDGED, NETWORK
 from adapters.discord.grounds import ground_of
@@ -77,13 +78,20 @@ class FrontDesk:
     followers: Followers = field(default_factory=Followers)
 
     async def carry_out(
-        self, interaction: Interaction, asked: Invocation | Callable[[], Invocation]
+        self,
+        interaction: Interaction,
+        asked: Invocation | Callable[[], Invocation],
+        attached: Sequence[discord.Attachment] = (),
     ) -> None:
-        """Run a command, or parse and run it, and show its answer."""
+        """Run a command, or parse and run it, and show its answer; sources may be attached."""
         acknowledged = await acknowledge(interaction)
 
         async def run() -> AnswerText:
             command = asked() if callable(asked) else asked
+            if attached:
+                files = await read_attachments(attached, self.commands.defaults.sources)
+                given = command.arguments.model_copy(update={"sources": files})
+                command = command._replace(arguments=given)
             _refuse_broadcast(command)
             return said_of(await self.commands.run(person_of(interaction), command))
 

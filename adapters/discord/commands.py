@@ -49,6 +49,7 @@ Rounds = app_commands.Range[int, 1, 9]
 Minutes = app_commands.Range[float, 0.1, 10080.0]
 SETTINGS = tuple(name for name in SETTING_NAMES if name not in NO_SETTINGS)
 VOTES = (*vote_options(("A", "B", *"123456789")), NO_VOTE)
+ATTACHED = ("source", "source_2")
 DEBATE = "The debate's code; leave it out for the one in this channel or thread"
 
 
@@ -90,6 +91,8 @@ class DebateCommands(app_commands.Group):
         mirror="Whether to hold a second debate with the sides swapped",
         panel="How many jurors read, and how often",
         judges="The format's own judges, separated by commas",
+        source="A text or Markdown file that every side reads",
+        source_2="Another one",
         more="More format options and models of single seats: name=value name=value",
     )
     @app_commands.rename(stance_a="for", stance_b="against")
@@ -116,6 +119,8 @@ class DebateCommands(app_commands.Group):
         stance_a: str | None = None,
         stance_b: str | None = None,
         judges: str | None = None,
+        source: discord.Attachment | None = None,
+        source_2: discord.Attachment | None = None,
         more: str | None = None,
     ) -> None:
         """Start a debate, asking for the topic in a form when it is left out."""
@@ -128,7 +133,7 @@ class DebateCommands(app_commands.Group):
         if topic is None:
             await interaction.response.send_modal(TopicForm(self._desk, given))
         else:
-            await self._desk.carry_out(interaction, partial(start_command, given))
+            await self._desk.carry_out(interaction, partial(start_command, given), attached(given))
 
     @app_commands.command(description="Stop a debate (its starter or a manager)")
     @app_commands.describe(debate=DEBATE)
@@ -340,7 +345,12 @@ class TopicForm(discord.ui.Modal):
         typed = {"topic": self.topic.value, "conditions": self.conditions.value}
         stances = {name: item.value for name, item in self.stances.items()}
         given = {**self._given, **typed, **stances}
-        await self._desk.carry_out(interaction, partial(start_command, given))
+        await self._desk.carry_out(interaction, partial(start_command, given), attached(given))
+
+
+def attached(given: Mapping[str, Any]) -> tuple[discord.Attachment, ...]:
+    """Return the files among the options given to `/debate start`, in their order."""
+    return tuple(given[name] for name in ATTACHED if name in given)
 
 
 def start_command(given: Mapping[str, Any]) -> Invocation:

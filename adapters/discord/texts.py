@@ -50,6 +50,9 @@ STANCE_HINTS = {"for": "For the topic", "against": "Against the topic"}
 CONDITIONS_FIELD = "Conditions (optional)"
 CONDITIONS_HINT = "What both sides accept"
 
+ATTACHMENT_GONE = "An attached file is gone; attach it again and repeat the command."
+ATTACHMENT_AWAY = "Discord did not hand over an attached file; repeat the command in a minute."
+
 # --- errors ------------------------------------------------------------------------------
 
 PERMISSIONS = {

@@ -49,6 +49,7 @@ FIELDS = {
     "for": "What A argues",
     "against": "What B argues",
     "conditions": "Conditions that both sides accept",
+    "source": "A text that every side reads",
     "format": "Format",
     "a": "Model that argues for it",
     "b": "Model that argues against it",
@@ -61,6 +62,7 @@ FIELDS = {
 }
 DRAWN = "Drawn at random"
 FOR_IT, AGAINST_IT = "For the topic", "Against the topic"
+SOURCE_HINT = "Paste it here; sides can quote from it"
 LENGTHS = {"short": "short: read in five minutes", "normal": "normal", "long": "long"}
 AS_USUAL = "Default"
 MINUTES_HINT = "Default; or 30, 1h30m"

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from engine.debate import Value
 from engine.options import Options
+from engine.sources import SourceFile
 
 
 class Arguments(Value):
@@ -31,12 +32,13 @@ class StartArguments(Arguments, Options):
     """A debate to start; omitted values are defaults, or drawn at random.
 
     `sides` maps a contender or a seat (`A1`) to a model's name as typed; `jurors` and `judges`
-    (the format's own) are names as typed too.
+    (the format's own) are names as typed too. `sources` are files that every side reads.
     """
 
     sides: Mapping[str, str] = {}
     jurors: tuple[str, ...] = ()
     judges: tuple[str, ...] = ()
+    sources: tuple[SourceFile, ...] = ()
 
 
 class SettingsArguments(Arguments):

@@ -106,6 +106,7 @@ def order_of(person: Person, command: StartArguments, defaults: Defaults) -> Ord
         },
         jurors=tuple(choose_model(text, defaults.judges) for text in command.jurors),
         judges=tuple(choose_model(text, defaults.judges) for text in command.judges),
+        sources=command.sources,
         **command.given() | {"options": _options(command, defaults)},
     )
 

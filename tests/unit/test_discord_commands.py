@@ -59,7 +59,7 @@ async def test_each_command_gives_what_its_entry_takes() -> None:
     given: list[Invocation] = []
 
     class Recorder:
-        async def carry_out(self, interaction: Any, asked: Any) -> None:
+        async def carry_out(self, interaction: Any, asked: Any, attached: Any = ()) -> None:
             given.append(asked() if callable(asked) else asked)
 
     recorder: Any = Recorder()

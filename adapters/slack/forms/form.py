@@ -20,6 +20,7 @@ from engine.chat.invocation import StartArguments
 from engine.formats import FORMATS
 from engine.options import IN_A_CHAT, STANCES, read_option, read_options
 from engine.prompts.languages import NAMES
+from engine.sources import pasted
 from engine.words.phrases import TOPIC_HINT
 
 FORM = "rostrum:form"
@@ -34,6 +35,7 @@ def form_of(offered: ModelsAnswer) -> Json:
         typed("for", _label("for", texts.FOR_IT)),
         typed("against", _label("against", texts.AGAINST_IT)),
         typed("conditions", _label("conditions"), long=True),
+        typed("source", Label(texts.FIELDS["source"], texts.SOURCE_HINT), long=True),
         select("format", _label("format", texts.AS_USUAL), same(FORMATS)),
         select("a", _label("a", texts.DRAWN), debaters),
         select("b", _label("b", texts.DRAWN), debaters),
@@ -58,6 +60,7 @@ def command_of(view: Json) -> StartArguments:
         **read_options(asked).given(),
         sides={side: said[side] for side in ("a", "b") if side in said},
         jurors=entered(view, "jurors"),
+        sources=(pasted(said["source"]),) if "source" in said else (),
     )
 
 

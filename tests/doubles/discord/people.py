@@ -15,6 +15,7 @@ from tests.doubles.discord.interactions import (
 )
 from tests.doubles.discord.limits import LABEL, SELECTS, modal_inputs
 from tests.doubles.discord.payloads import (
+    attachment_json,
     channel_json,
     guild_create_json,
     member_json,
@@ -27,6 +28,7 @@ from tests.doubles.discord.refusals import Json
 from tests.doubles.discord.state import (
     PRIVATE_THREAD,
     PUBLIC_THREAD,
+    Attachment,
     Channel,
     Guild,
     Id,
@@ -37,7 +39,7 @@ from tests.doubles.discord.state import (
 )
 
 TYPES: dict[int, tuple[type, ...]] = {3: (str,), 4: (int,), 5: (bool,), 10: (int, float)}
-RESOLVED = {6: "users", 7: "channels", 8: "roles", 9: "users"}
+RESOLVED = {6: "users", 7: "channels", 8: "roles", 9: "users", 11: "attachments"}
 
 
 class NotOfferedError(AssertionError):
@@ -56,6 +58,7 @@ class People:
     gateway: Gateway
     interactions: Interactions
     channel: Channel
+    origin: str
 
     # --- reactions and messages ---------------------------------------------------------
 
@@ -325,6 +328,11 @@ class People:
     def _resolve(self, place: Channel, kind: int, value: Any, found: Json) -> str:
         guild = self.world.guild(place.guild_id)
         table = found.setdefault(RESOLVED[kind], {})
+        if kind == 11:  # a file of the person's, given as its name and bytes
+            file = Attachment(self.world.new_id(), *value)
+            self.world.attached[file.id] = file
+            table[file.id] = attachment_json(file, place.id, self.origin) | {"ephemeral": True}
+            return file.id
         if kind == 7:
             channel = self.world.channel(value)
             held = in_channel(self.world, channel, self.world.bot.id)

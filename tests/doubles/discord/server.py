@@ -178,6 +178,11 @@ class DiscordServer(People, Listening):
 
     async def _file(self, request: web.Request) -> web.Response:
         wanted = request.match_info["id"]
+        fault = self.faults.meet("GET", request.path, "")
+        if fault is not None:
+            return web.Response(status=fault.status)
+        if wanted in self.world.attached:
+            return web.Response(body=self.world.attached[wanted].data)
         for message in self.world.in_order(request.match_info["channel"]):
             for file in message.attachments:
                 if file.id == wanted:

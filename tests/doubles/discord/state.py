@@ -193,6 +193,7 @@ class World:
         self.commands: dict[str | None, dict[str, Json]] = {None: {}}
         self.typing: list[tuple[float, str]] = []
         self.pings: list[tuple[str, str]] = []
+        self.attached: dict[str, Attachment] = {}  # to commands
         self.bot = self.new_user("Rostrum", bot=True)
 
     def new_id(self) -> str:

@@ -1,0 +1,122 @@
+"""Sources as a debate keeps them: over a resume, under its cap, until they are deleted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from adapters.storage.people import ERASED
+from bot.clock import SystemClock
+from engine.chat.privacy import forget, purge
+from engine.dataset.page import read_page
+from engine.dataset.page_rendering import write_html, write_markdown
+from engine.debate import Status
+from engine.errors import BudgetError, UsageError
+from engine.sources import SourceFile, SourceLimits, sum_up
+from tests.doubles import model_server as acts
+from tests.doubles.model_server import Body
+from tests.scenario.conftest import DEFAULTS, NO_CAPS, Running, Stage, play, prompt
+
+ANN = "123456789012345678"
+CANARY = "xyzzy-canary"
+TEXT = f"Kettles sing at ninety degrees, says <@{ANN}>. {CANARY} <b>**not bold**"
+FILE = SourceFile(name="kettle.md", content=TEXT.encode())
+QUOTED = "“Kettles sing at ninety degrees” [Source 1] “kettles are silent machines” [Source 1]"
+
+
+def quoting(body: Body) -> str:
+    """Answer well, and quote in every turn but the last."""
+    said = play(body)
+    return f"{QUOTED}\n\n{said}" if said.startswith("Speech") else said
+
+
+def system(body: Body) -> str:
+    return str(body["messages"][0]["content"])
+
+
+async def test_a_resumed_debate_reads_the_same_sources(line: Running, stage: Stage) -> None:
+    stage.server.script(acts.Act(), acts.status(404), model="ben")
+    started = await line.start(sources=(FILE,))
+    debate = await line.ended(started.debate.id)
+    assert debate.status is Status.FAILED
+    before = {system(body) for body in stage.turns_asked}
+    await line.service.resume(debate.id, NO_CAPS)
+    debate = await line.ended(debate.id)
+    assert debate.status is Status.CLOSED, debate.reason
+    assert {system(body) for body in stage.turns_asked} == before
+    assert len(before) == 1
+    assert f"<source>\nSource 1: kettle\n{TEXT}\n</source>" in before.pop()
+
+
+async def test_jurors_and_the_summarist_read_what_was_found_and_the_report_says_it(
+    line: Running, stage: Stage
+) -> None:
+    stage.server.respond = quoting
+    debate = await line.hold(sources=(FILE,))
+    told = "Quotations: 1 found, 1 not in Source 1"
+    turns = await line.store.journal.turns(debate.id)
+    assert [sum_up(turn.quotations) for turn in turns].count(told) == 6
+    readers = [body for body in stage.server.requests if str(body["model"]).startswith("j")]
+    assert len(readers) > 3
+    for body in readers:
+        read = prompt(body)
+        assert read.count("“kettles are silent machines” [Source 1]: not found in Source 1") == 6
+        assert CANARY not in read
+    page = await read_page(line.store, debate)
+    for text in (write_markdown(page), write_html(page)):
+        assert text.count(told) == 6
+        assert "Source 1: kettle" in text
+        assert CANARY in text
+        assert ANN not in text
+        assert "<b>" not in text
+
+
+async def test_a_cap_that_does_not_cover_the_sources_refuses_at_once(stage: Stage) -> None:
+    long = SourceFile(name="long.txt", content=b"riders of trams " * 1_200)
+    async with stage.process() as line:
+        cheap = await line.start()
+        assert cheap.estimate.usd is not None
+        usd = cheap.estimate.usd * 1.5
+        caps = NO_CAPS.model_copy(update={"debate_usd": usd})
+        capped = DEFAULTS.model_copy(update={"caps": caps})
+        asked = len(await line.store.debates.recent())
+        with pytest.raises(BudgetError, match="choose cheaper models"):
+            await line.start(capped, sources=(long,))
+        few = DEFAULTS.model_copy(update={"sources": SourceLimits(characters=10)})
+        with pytest.raises(UsageError, match="19,199 characters; a source may have at most 10"):
+            await line.start(few, sources=(long,))
+        assert len(await line.store.debates.recent()) == asked
+
+
+async def test_what_a_capped_debate_reserves_covers_its_sources(line: Running) -> None:
+    long = SourceFile(name="long.txt", content=b"riders of trams " * 1_200)
+    caps = NO_CAPS.model_copy(update={"debate_usd": 5.0})
+    capped = DEFAULTS.model_copy(update={"caps": caps})
+    without, started = await line.start(capped), await line.start(capped, sources=(long,))
+    more = started.debate.setup.reserved_usd - without.debate.setup.reserved_usd
+    assert more > 2 * 8 * 4_500 / 1e6
+
+
+async def test_sources_are_forgotten_purged_and_never_logged(
+    database_url: str,
+    line: Running,
+    caplog: pytest.LogCaptureFixture,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    debate = await line.hold(sources=(FILE,))
+    path = Path(database_url.partition("///")[2])
+
+    def stored(text: str) -> bool:
+        return any(text.encode() in file.read_bytes() for file in path.parent.glob(f"{path.name}*"))
+
+    assert stored(ANN)
+    await forget(line.store, SystemClock(), "memory", ANN)
+    await line.store.people.wipe()
+    assert not stored(ANN)
+    debate = await line.store.debates.get(debate.id)
+    assert f"says <{ERASED}>." in debate.request.sources[0].text
+    await purge(line.store, "memory", "club")
+    await line.store.people.wipe()
+    assert not stored(CANARY)
+    assert CANARY not in caplog.text + "".join(capsys.readouterr())
