@@ -80,6 +80,8 @@ SETTINGS_SEND = "Save"
 SETTINGS = {
     "models": "Models that can debate",
     "jurors": "Models that judge",
+    "judges": "Default judges of formats that have their own",
+    "seats": "Default models of single seats, such as A2=online/x",
     "format": "Default format",
     "language": "Default language",
     "length": "Default length",

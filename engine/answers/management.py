@@ -14,7 +14,14 @@ CHANGED = "Changed: {names}."
 SETTING = "- `{name}`: {value}"
 SETTING_OWN = "- `{name}`: {value} (set here)"
 NONE = "none"
-UNSET = {"models": NONE, "jurors": NONE, "channels": "all channels", "manager_role": NONE}
+UNSET = {
+    "models": NONE,
+    "jurors": NONE,
+    "judges": "one of the jurors",
+    "seats": NONE,
+    "channels": "all channels",
+    "manager_role": NONE,
+}
 NO_CAP = "no cap"
 SETTINGS_HOW = "Change a setting with name=value; the value `default` resets it."
 

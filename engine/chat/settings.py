@@ -18,8 +18,8 @@ from engine.chat.invocation import SettingsArguments, StartArguments
 from engine.chat.person import Person, settings_of
 from engine.debate import Model
 from engine.errors import NotAllowedError, UsageError
-from engine.formats import find_format
-from engine.line.intake import Defaults, Order
+from engine.formats import FORMATS, find_format
+from engine.line.intake import MOST_JUDGES, Defaults, Order
 from engine.options import BUILT_IN, Options, nearest, parse_list, parse_number, read_option
 from engine.prompts.languages import check_language
 from engine.store import Caps
@@ -65,16 +65,20 @@ def overlay(defaults: Defaults, settings: CommunitySettings) -> Defaults:
     list that the community has set.
     """
     models = _still_offered("models", settings.models, defaults.models)
-    own = {model.ref for model in models}
+    offered = {model.ref for model in (models if settings.models else defaults.debaters)}
+
+    def allowed(operators: Mapping[str, Model]) -> dict[str, Model]:
+        kept = operators.items()
+        return {at: one for at, one in kept if not settings.models or one.ref in offered}
+
+    seats = {at: one for at, one in settings.seats.items() if one.ref in offered}
     return defaults.model_copy(
         update={
             "models": models,
             "jurors": _still_offered("jurors", settings.jurors, defaults.jurors, defaults.models),
-            "sides": {
-                side: model
-                for side, model in defaults.sides.items()
-                if not settings.models or model.ref in own
-            },
+            "sides": allowed(defaults.sides),
+            "own_judges": _own_judges(settings, defaults),
+            "seats": allowed(defaults.seats) | seats,
             "caps": _lower_caps(defaults.caps, settings),
             **Options.of(settings).given(),
         }
@@ -143,6 +147,12 @@ def _still_offered(
     return kept or offers[0]
 
 
+def _own_judges(settings: CommunitySettings, defaults: Defaults) -> tuple[Model, ...]:
+    if not settings.judges:
+        return defaults.own_judges
+    return _still_offered("judges", settings.judges, defaults.judges, defaults.own_judges)
+
+
 def _lower_caps(caps: Caps, settings: CommunitySettings) -> Caps:
     lowered = {}
     for name, cap in _CAPS.items():
@@ -158,7 +168,7 @@ def setting_lines(settings: CommunitySettings, defaults: Defaults) -> tuple[Sett
     lines = []
     for name in SETTING_NAMES:
         own = getattr(settings, name)
-        is_own = own not in (None, ())
+        is_own = own not in (None, (), {})
         value = own if is_own else _operators(name, defaults)
         lines.append(SettingLine(name=name, value=_write(value), own=is_own))
     return tuple(lines)
@@ -167,6 +177,8 @@ def setting_lines(settings: CommunitySettings, defaults: Defaults) -> tuple[Sett
 def _operators(name: str, defaults: Defaults) -> object:
     if name in _CAPS:
         return getattr(defaults.caps, _CAPS[name])
+    if name == JUDGES:
+        return defaults.own_judges
     held = BUILT_IN | defaults if name in Options.model_fields else defaults
     return getattr(held, name, None)
 
@@ -180,6 +192,8 @@ def _write(value: object) -> str:
             return ", ".join(_write(item) for item in value)
         case Model():
             return value.ref
+        case dict():
+            return ", ".join(f"{seat}={model.ref}" for seat, model in value.items())
         case bool():
             return "on" if value else "off"
         case float():
@@ -234,6 +248,30 @@ def _choose_all(names: Sequence[str], offered: Sequence[Model]) -> tuple[Model, 
     return tuple({model.ref: model for model in chosen}.values())
 
 
+def _judges(name: str, text: str, defaults: Defaults) -> tuple[Model, ...]:
+    judges = _choose_all(parse_list(name, text), (*defaults.judges, *defaults.own_judges))
+    if len(judges) > MOST_JUDGES:
+        raise UsageError(f"{name} lists {len(judges)} models; the limit is {MOST_JUDGES}.")
+    return judges
+
+
+def _seats(name: str, text: str, defaults: Defaults) -> dict[str, Model]:
+    known = {seat for script in FORMATS.values() for seat in script.roles({}).seats}
+    seats = {}
+    for item in parse_list(name, text):
+        seat, equals, model = (part.strip() for part in item.partition("="))
+        if not equals:
+            raise UsageError(
+                f"{name} has “{headline(item, 40)}”; write seat=model, as in A2=online/x."
+            )
+        if seat.upper() not in known:
+            raise UsageError(
+                f"There is no seat “{headline(seat, 40)}”; choose from {', '.join(sorted(known))}."
+            )
+        seats[seat.upper()] = choose_model(model, defaults.debaters)
+    return seats
+
+
 def _channels(name: str, text: str, _: Defaults) -> tuple[str, ...]:
     channels = tuple(_reference(name, item) for item in parse_list(name, text))
     if len(channels) > MOST_CHANNELS:
@@ -271,6 +309,8 @@ def _capped(name: str, value: float, defaults: Defaults) -> float:
 _READERS: Mapping[str, Callable[[str, str, Defaults], object]] = {
     "models": lambda name, text, has: _choose_all(parse_list(name, text), has.models),
     "jurors": lambda name, text, has: _choose_all(parse_list(name, text), has.judges),
+    "judges": _judges,
+    "seats": _seats,
     "format": lambda name, text, _: find_format(read_option(name, text)).name,
     "language": lambda _, text, __: check_language(text),
     "channels": _channels,

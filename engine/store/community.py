@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pydantic import Field
 
 from engine.debate import BallotKind, Length, Model, PanelMode, Value
@@ -10,7 +12,8 @@ from engine.debate import BallotKind, Length, Model, PanelMode, Value
 class CommunitySettings(Value):
     """What a community has set; None and empty mean the operator's value.
 
-    `models` may debate and `jurors` judge; debates start only in `channels`, if there are
+    `models` may debate and `jurors` judge; `judges` judge where a format has judges of its own, and
+    `seats` are models of single seats, such as `A2`. Debates start only in `channels`, if there are
     any. Money is USD. Holders of `manager_role` are managers. `broadcast` also shows reveals in the
     channel, where the platform supports it; `again` repeats the question of who debated better
     below each reveal.
@@ -18,6 +21,8 @@ class CommunitySettings(Value):
 
     models: tuple[Model, ...] = ()
     jurors: tuple[Model, ...] = ()
+    judges: tuple[Model, ...] = ()
+    seats: Mapping[str, Model] = {}
     format: str | None = None
     language: str | None = None
     channels: tuple[str, ...] = ()

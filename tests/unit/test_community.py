@@ -16,7 +16,7 @@ from engine.chat.settings import (
 )
 from engine.debate import BallotKind, Model
 from engine.errors import NotAllowedError, UsageError
-from engine.line.intake import Defaults
+from engine.line.intake import Defaults, Order, complete
 from engine.store import Caps
 from engine.store.community import SETTING_NAMES, CommunitySettings
 
@@ -70,6 +70,29 @@ def test_what_is_set_applies() -> None:
 def test_a_default_side_that_is_not_allowed_here_is_drawn_instead() -> None:
     assert overlay(DEFAULTS, change(models="near/ben")).sides == {}
     assert overlay(DEFAULTS, change(models="near/ana")).sides == {"A": ANA}
+
+
+def test_judges_and_seats_are_those_that_are_set_here() -> None:
+    operators = DEFAULTS.model_copy(update={"own_judges": (CAM,), "seats": {"A3": CAM, "B2": CAM}})
+    changed = change(judges="near/judge,near/ana,near/judge", seats="a2=near/ben, B2=near/ana")
+    here = overlay(operators, changed)
+    assert [judge.ref for judge in here.own_judges] == ["near/judge", "near/ana"]
+    assert here.seats == {"A3": CAM, "B2": ANA, "A2": BEN}
+    assert overlay(operators, NOTHING) == operators
+    order = Order(platform="p", community="c", place="x", topic="Tea", format="team")
+    request, _ = complete(order, here, seed=1)
+    assert [judge.ref for judge in request.judges] == ["near/judge", "near/ana"]
+    assert (request.seats["A2"], request.seats["B2"]) == (BEN, ANA)
+
+
+def test_a_seat_has_only_models_that_may_debate_here() -> None:
+    operators = DEFAULTS.model_copy(update={"seats": {"A3": CAM}})
+    settings = change(models="near/ana", seats="A2=near/ben,A4=near/ana")
+    assert overlay(operators, settings).seats == {"A4": ANA}
+    fewer = DEFAULTS.model_copy(update={"models": (ANA,)})
+    assert overlay(fewer, change(seats="A2=near/ben")).seats == {}
+    with pytest.raises(UsageError, match="None of the judges set here is available any"):
+        overlay(fewer, change(judges="near/ben"))
 
 
 def test_caps_that_the_operator_lowers_later_hold() -> None:
@@ -133,6 +156,14 @@ def test_default_or_nothing_undoes_a_setting() -> None:
         ("models", "elsewhere/x", "“elsewhere/x” is not a model offered here"),
         ("models", "near/judge", "“near/judge” is not a model offered here"),
         ("jurors", "near/ana,,", "jurors has an empty entry"),
+        ("judges", "near/anna", "“near/anna” is not a model offered here; did you mean near/ana?"),
+        ("seats", "near/ana", "seats has “near/ana”; write seat=model, as in A2=online/x."),
+        (
+            "seats",
+            "A5=near/ana",
+            "There is no seat “A5”; choose from A1, A2, A3, A4, B1, B2, B3, B4.",
+        ),
+        ("seats", "A2=near/judge", "“near/judge” is not a model offered here"),
         ("format", "chess", "There is no format “chess”"),
         ("format", "y" * 3000, f"There is no format “{'y' * 39}…”; choose from classic"),
         ("language", "not a code", "is not a language code"),
@@ -197,6 +228,8 @@ def test_every_setting_is_shown_with_who_set_it() -> None:
 def test_what_is_shown_can_be_given_back() -> None:
     settings = change(
         models="near/ben,near/ana",
+        judges="near/judge,near/ben",
+        seats="A2=near/ana,B4=near/ben",
         channels="c1,c2",
         debate_usd="0.25",
         max_live="2",

@@ -39,6 +39,8 @@ def settings_form(answer: SettingsAnswer, defaults: Defaults) -> Json:
     fields = (
         _several(lines["models"], debaters),
         _several(lines["jurors"], (*jurors, *debaters)),
+        _several(lines["judges"], (*jurors, *debaters)),
+        _plain(lines["seats"]),
         _one(lines["format"], same(FORMATS)),
         _one(lines["language"], LANGUAGES),
         _one(lines["length"], list(texts.LENGTHS.items())),
