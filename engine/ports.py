@@ -11,6 +11,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
+from itertools import accumulate
 from typing import Any, Literal, Protocol
 
 import orjson
@@ -56,6 +57,10 @@ class Dispatcher(Protocol):
 # --- models ----------------------------------------------------------------------------
 
 
+# In a rendered prompt: later prompts repeat it up to here. No other text holds control characters.
+KEPT = "\x1f"
+
+
 class ChatMessage(Value):
     """One chat message, as OpenAI-compatible endpoints take it.
 
@@ -66,6 +71,15 @@ class ChatMessage(Value):
     role: Literal["system", "user", "assistant"]
     content: str
     kept: tuple[int, ...] = Field((), exclude=True, repr=False)
+
+    @classmethod
+    def of(cls, role: Literal["system", "user", "assistant"], text: str) -> ChatMessage:
+        """Return a message; wherever `text` has `KEPT`, that is a place up to which it is kept."""
+        if KEPT not in text:
+            return cls(role=role, content=text)
+        *parts, end = text.split(KEPT)
+        kept = dict.fromkeys(accumulate(map(len, parts)))
+        return cls(role=role, content="".join((*parts, end)), kept=tuple(kept))
 
 
 @dataclass(frozen=True)

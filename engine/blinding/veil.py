@@ -35,14 +35,16 @@ def veil_post(post: Post, names: Iterable[str]) -> Post:
     return post.model_copy(update={"message": message})
 
 
-def transcribe(turns: Sequence[Turn], names: Iterable[str], *, numbered: bool = False) -> str:
-    """Return turns in order, each under its seat and round, or under its number.
+def transcribe(
+    turns: Sequence[Turn], names: Iterable[str], *, numbered: bool = False, end: str = ""
+) -> str:
+    """Return turns in order, each under its seat and round, or under its number, up to an `end`.
 
     Sides and seats are kept: its readers are not blind to them.
     """
     hidden = frozenset(names)
     return "\n\n".join(
         f"[{f'turn {turn.number}, {turn.side}' if numbered else f'{turn.seat}, {turn.round}'}]\n"
-        f"{scrub(turn.text, hidden | {turn.model})}"
+        f"{scrub(turn.text, hidden | {turn.model})}{end}"
         for turn in turns
     )

@@ -26,7 +26,7 @@ from engine.floor.shapes import Shape, ShapedAnswer, better, read_shape, unanswe
 from engine.floor.steps import Caller
 from engine.judging import Verdict
 from engine.messages import Notice, TurnPost
-from engine.ports import ChatMessage, Reply
+from engine.ports import KEPT, ChatMessage, Reply
 from engine.prompts.languages import language_name
 from engine.prompts.library import SOURCES, Prompts, guard
 from engine.sources import check_quotations, named, sum_up, tell_quotation
@@ -298,14 +298,18 @@ class Floor:
         """Wait until the last turn is spoken."""
         await self._adjourned.wait()
 
-    def transcript(self) -> str:
-        """Return all turns in order, without models' names."""
-        return transcribe(self.turns, self._names())
+    def transcript(self, after: int = 0) -> str:
+        """Return the turns in order, or those after a number, without models' names."""
+        return transcribe(self.turns[after:], self._names())
 
     def numbered(self, *numbers: int) -> str:
-        """Return all or some turns with their numbers, without models' names."""
+        """Return all or some turns with their numbers, without models' names.
+
+        All of them only grow, so each is kept in later prompts.
+        """
         chosen = [turn for turn in self.turns if not numbers or turn.number in numbers]
-        return transcribe(chosen, self._names(), numbered=True)
+        end = "" if numbers else KEPT
+        return transcribe(chosen, self._names(), numbered=True, end=end)
 
     async def blinded(self, text: str) -> str:
         """Return a text for judges: without models' names, contenders by neutral names."""
@@ -547,14 +551,15 @@ def _cue(kind: str, seat: str, variables: Mapping[str, Any]) -> dict[str, str]:
     said = {"stance": stances[seat[:1]], "thesis": stances["A"]} if seat[:1] in stances else {}
     own = {"kind": kind, "seat": seat, "side": seat[:1], "words": str(limits.words or "")}
     own["arguments"] = str(limits.arguments or "")
-    plain = {name: value for name, value in variables.items() if isinstance(value, str)}
+    texts = {name: value for name, value in variables.items() if isinstance(value, str)}
+    plain = {name: text.replace(KEPT, "") for name, text in texts.items()}
     return own | said | plain | {"language": variables["language_code"]}
 
 
 def _system(text: str) -> ChatMessage:
-    return ChatMessage(role="system", content=text, kept=(len(text),))
+    return ChatMessage.of("system", f"{text}{KEPT}")
 
 
 def _user(text: str, *, kept: bool = False) -> ChatMessage:
     """Return a message; with `kept`, what follows is appended to it."""
-    return ChatMessage(role="user", content=text, kept=(len(text),) if kept else ())
+    return ChatMessage.of("user", f"{text}{KEPT}" if kept else text)

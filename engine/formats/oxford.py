@@ -13,6 +13,7 @@ from engine.judging import TIE, Question, Verdict, Vote
 
 NAME = "oxford"
 ROUNDS = {"opening": "1", "rebuttal": "2", "closing": "1"}
+WHOLE_DEBATE_READ = 1  # the version whose closers were sent their own openings once more
 STANCE_OF = {"A": "for", "B": "against"}
 
 
@@ -26,7 +27,8 @@ class Oxford(Format):
     """Opening by the first seats, rebuttal by the second, closing by the first again."""
 
     name = NAME
-    version = 1
+    version = 2
+    finishes = (WHOLE_DEBATE_READ,)
     turn_order = TurnOrder.SEQUENTIAL
     stance = True
     limits = OxfordLimits
@@ -53,13 +55,15 @@ class Oxford(Format):
         limits = OxfordLimits.model_validate(floor.limits)
         for round_name, number in ROUNDS.items():
             for side in self.contenders:
+                seat = f"{side}{number}"
+                known = max((turn.number for turn in floor.turns if turn.seat == seat), default=0)
                 await floor.speak(
-                    f"{side}{number}",
+                    seat,
                     round_name,
                     template=f"{NAME}/speech",
                     limits=TurnLimits(words=limits.words),
                     role="closing" if round_name == "closing" else "debater",
-                    opposing=floor.transcript(),
+                    opposing=floor.transcript(0 if floor.version == WHOLE_DEBATE_READ else known),
                     last=round_name != "opening",
                     side=side,
                 )

@@ -90,7 +90,9 @@ class Manner:
     ) -> str:
         """Return filler of the given number of words."""
         if language.split("-")[0].lower() in UNSPACED:
-            return chr(ord("一") + number) * int(words * rate)
+            filler, size = chr(ord("一") + number), int(words * rate)
+            # A clock does not count punctuation, which takes a sixth of such a text.
+            return (f"{filler * 5}，" * size)[:size] if counted else filler * size
         letter, length = chr(ord("a") + number % 26), CHARS_PER_WORD / wordiness_of(language)
         # One long word: many short ones would take longer to count than everything else, and
         # only scripts that count words need them.

@@ -52,6 +52,19 @@ async def test_two_seats_a_side_alternate() -> None:
     assert desk.turns[3].text in desk.said_to("turn/closing/A1")
 
 
+async def test_a_closer_is_sent_what_it_has_not_seen_and_nothing_twice() -> None:
+    desk = await hold(setup_for("oxford"))
+    opening, other, *rebuttals = (turn.text for turn in desk.turns[:4])
+    for seat, heard in (("A1", [other, *rebuttals]), ("B1", rebuttals)):
+        asked = desk.asked[f"turn/closing/{seat}"]
+        before = desk.asked[f"turn/opening/{seat}"]
+        assert asked[: len(before)] == before
+        assert asked[len(before)].content == desk.stored[f"turn/opening/{seat}"].text
+        sent = asked[-1].content
+        assert [text for text in (opening, other, *rebuttals) if text in sent] == heard
+        assert "Motion:" not in sent
+
+
 async def test_people_are_always_asked_where_they_stand() -> None:
     assert setup_for("oxford", stance=False).request.stance
     assert not setup_for("classic").request.stance

@@ -101,6 +101,20 @@ async def test_what_seats_share_comes_first_and_what_is_their_own_last() -> None
         assert prompt.index("</opponent>") < prompt.index(f"You are {step[-2:]}")
 
 
+async def test_seats_captains_and_the_judge_are_sent_a_record_that_only_grows() -> None:
+    desk = await debate()
+    for side in ("A", "B", "judge"):
+        read = ""
+        for step, (system, prompt) in desk.asked.items():
+            if reader(step) != side or step in ("judge/review", "turn/opening/A1"):
+                continue
+            parts = [prompt.content[: prompt.kept[-1]]] if prompt.kept else [""]
+            shorter, longer = sorted((read, f"{system.content}{parts[0]}"), key=len)
+            assert longer.startswith(shorter) or not prompt.kept, step
+            read = longer
+        assert len(read) > 5000
+
+
 async def test_a_speech_that_poses_as_the_captain_stays_among_what_was_said() -> None:
     def pose(step: str) -> str | ModelError | None:
         if step == "turn/opening/B1":
@@ -121,10 +135,12 @@ async def test_the_judge_of_a_summary_has_read_the_whole_cross_examination() -> 
         assert all(canary(step) in prompt for step in CROSS)
         assert "Sum up the cross-examination" in prompt
     later = desk.said_to("judge/turn/free-3/A2")
-    assert [canary(f"turn/{step}") in later for step in ("summary/A1", "free-1/A2")] == [
-        False,
-        True,
+    heard = [
+        canary(f"turn/{step}") for step in ("opening/A1", "summary/A1", "free-1/A2", "free-3/A2")
     ]
+    assert all(word in later for word in heard)  # the whole record, up to the speech to score
+    assert canary("turn/free-4/B2") not in later
+    assert later.rindex("<opponent>") < later.index(heard[-1])
 
 
 async def test_the_judge_knows_what_a_speaker_was_to_do_and_what_breaks_the_rules() -> None:
@@ -143,7 +159,8 @@ async def test_a_stage_is_summed_up_from_its_own_speeches() -> None:
     desk = await debate()
     prompt = desk.said_to("judge/summary/cross-examination")
     assert all(canary(step) in prompt for step in [*CROSS, "turn/summary/A1", "turn/summary/B1"])
-    assert canary("turn/opening/B1") not in prompt
+    assert "it is the last 10 of these speeches. Sum up this stage alone" in prompt
+    assert canary("turn/free-1/A2") not in prompt
 
 
 async def test_the_review_goes_by_every_note_and_summary() -> None:

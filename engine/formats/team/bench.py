@@ -17,10 +17,18 @@ from engine.floor.shapes import Fault, Shape, ShapedAnswer
 from engine.formats.team.channels import PUBLIC, Channels, notes_channel, team_channel
 from engine.formats.team.clock import FirstClock, FreeClock
 from engine.formats.team.judge import Judge
-from engine.formats.team.manual import CLOSERS, NAME, POSITIONS, SEATS, Manual, Personality
+from engine.formats.team.manual import (
+    APPENDED,
+    CLOSERS,
+    NAME,
+    POSITIONS,
+    SEATS,
+    Manual,
+    Personality,
+)
 from engine.text import clean
 
-RECENT = 6  # public speeches that a captain reads
+RECENT = 6  # public speeches that a captain read before version 3
 RECENT_NOTES = 6  # notes of its team that a seat reads
 
 
@@ -174,7 +182,7 @@ class Bench:
             role=role,
             words_a_minute=self._limits.words_a_minute,
             cut_after=cut_after,
-            record=self._channels.read(seat, PUBLIC) if heard is None else heard,
+            record=self._channels.record(seat) if heard is None else heard,
             directions=self._channels.read(seat, team_channel(seat[0])),
             notes=self._channels.read(seat, notes_channel(seat[0]), last=RECENT_NOTES),
             duty=duty,
@@ -246,7 +254,7 @@ class Bench:
         together: bool = False,
     ) -> Coroutine[Any, Any, Turn]:
         # Read now: what is said at the same time must not be heard, also when it is resumed.
-        heard = self._channels.read(seat, PUBLIC) if together else None
+        heard = self._channels.record(seat) if together else None
         most, cut_after = limits
         return self.speak(seat, round_name, "free", most, cut_after=cut_after, heard=heard)
 
@@ -298,14 +306,16 @@ class Bench:
         answer = await self._floor.consult(
             f"captain/{round_name}/{side}",
             self._floor.request.model_of(captain),
-            system=f"{NAME}/captain",
+            system=f"{NAME}/{'captain' if self._floor.version < APPENDED else 'system'}",
             template=f"{NAME}/choice",
             shape=_choice_shape(tuple(seats)),
             role="captain",
             side=side,
             team=self._channels.read(captain, team_channel(side)),
             notes="\n\n".join(f"[{seat}]\n{note}" for seat, note in notes.items()),
+            record=self._channels.record(captain),
             recent=self._channels.read(captain, PUBLIC, last=RECENT),
+            violations=self._manual.violations,
             counts={seat: counts[seat] for seat in seats},
             silent=[seat for seat in seats if not counts[seat]],
             left=left,
@@ -335,7 +345,7 @@ class Bench:
             role="captain",
             side=seat[0],
             seat=seat,
-            record=self._channels.read(seat, PUBLIC),
+            record=self._channels.record(seat),
             directions=self._channels.read(seat, team_channel(seat[0])),
             notes=self._channels.read(seat, notes_channel(seat[0]), last=RECENT_NOTES),
             stage=self._stage,

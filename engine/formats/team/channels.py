@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from engine.debate import side_of
+from engine.ports import KEPT
 
 PUBLIC, JUDGE_NOTES = "public", "judge_notes"
 JUDGE = "judge"
@@ -53,6 +54,14 @@ class Channels:
 
         Empty for a reader without access.
         """
+        return "\n\n".join(self.entries(reader, channel, last=last))
+
+    def entries(self, reader: str, channel: str, *, last: int | None = None) -> list[str]:
+        """Return the same, one by one."""
         heard = [e for e in self._entries if e.channel == channel and may_read(reader, channel)]
         recent = heard if last is None else heard[-last:] if last else []
-        return "\n\n".join(f"[{entry.label}]\n{entry.text}" for entry in recent)
+        return [f"[{entry.label}]\n{entry.text}" for entry in recent]
+
+    def record(self, reader: str) -> str:
+        """Return the public record, which only grows: each entry is kept in later prompts."""
+        return "\n\n".join(f"{entry}{KEPT}" for entry in self.entries(reader, PUBLIC))

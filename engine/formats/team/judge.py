@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TypeVar
 
@@ -33,10 +33,12 @@ from engine.formats.team.rules import (
 )
 from engine.judging import Verdict
 from engine.messages import Report
+from engine.ports import KEPT
 from engine.store import Post
 
-BEFORE = 3  # speeches before the one that is scored, which the judge reads with it
-SUMMED_UP = 9  # those before a summary: the cross-examination, and the other team's summary
+# Before version 3: speeches before the one that is scored, which the judge read with it, and those
+# before a summary. Since then it reads the whole record, which providers have cached.
+BEFORE, SUMMED_UP = 3, 9
 LOWEST, HIGHEST = 1, 10
 
 S = TypeVar("S", bound=BaseModel)
@@ -92,13 +94,19 @@ class Judge:
         self._channels.write(PUBLIC, f"{turn.seat}, {stage}", turn.text)
         self._stages[stage] += 1
         previous = self._last
-        self._last = self._beside.start(self._score(turn, stage, duty, before, previous))
+        read = {"before": before, "record": self._channels.entries(JUDGE, PUBLIC)}
+        self._last = self._beside.start(self._score(turn, stage, duty, read, previous))
 
     def sum_up(self, stage: str) -> None:
         """Begin to summarise a stage."""
-        said = self._channels.read(JUDGE, PUBLIC, last=self._stages[stage])
+        speeches = self._stages[stage]
+        read = {
+            "transcript": self._channels.read(JUDGE, PUBLIC, last=speeches),
+            "record": self._channels.entries(JUDGE, PUBLIC),
+            "speeches": speeches,
+        }
         self._summaries[stage] = ""  # in the order of the stages, not of their summaries
-        self._beside.start(self._sum_up(stage, said))
+        self._beside.start(self._sum_up(stage, read))
 
     def note_choice(
         self, side: str, where: str, chosen: str, how: str, direction: str, note: str = ""
@@ -146,18 +154,22 @@ class Judge:
     # --- one speech ---------------------------------------------------------------------
 
     async def _score(
-        self, turn: Turn, stage: str, duty: str, before: str, previous: asyncio.Task[None] | None
+        self,
+        turn: Turn,
+        stage: str,
+        duty: str,
+        read: Mapping[str, object],
+        previous: asyncio.Task[None] | None,
     ) -> None:
         answer = await self._ask(
             turn.step,
             "score",
             _sheet_shape(),
-            before=before,
+            **read,
             speech=turn.text,
             seat=turn.seat,
             stage=stage,
             task=self._manual.tasks[duty],
-            violations=self._manual.violations,
             words=turn.words,
             limit=turn.limit,
         )
@@ -223,10 +235,10 @@ class Judge:
             Post(key=key, message=draw_board(self._speeches, self._penalties), target="scoreboard")
         ]
 
-    async def _sum_up(self, stage: str, said: str) -> None:
+    async def _sum_up(self, stage: str, read: Mapping[str, object]) -> None:
         shape = Shape(StageSummary, named("Summary", {"summary": TEXT}))
         step = f"summary/{stage.replace(' ', '-')}"
-        answer = await self._ask(step, "summary", shape, transcript=said, stage=stage)
+        answer = await self._ask(step, "summary", shape, **read, stage=stage)
         if answer.valid and answer.value:
             self._summaries[stage] = answer.value.summary
         await self._floor.keep(artifacts=[kept(answer, step, "summary")])
@@ -250,7 +262,7 @@ class Judge:
             system=f"{NAME}/judge",
             template=f"{NAME}/{template}",
             shape=shape,
-            facts=facts,
+            facts={"violations": self._manual.violations, "kept": KEPT, **facts},
         )
 
     def _told(self) -> dict[str, str]:

@@ -11,7 +11,7 @@ from engine.formats.format import Format, Lengths, Names, Roles, Sized
 from engine.formats.team.bench import Bench, TeamLimits
 from engine.formats.team.clock import OTHER
 from engine.formats.team.judge import Judge
-from engine.formats.team.manual import CLOSERS, NAME, SEATS, Manual, read_personalities
+from engine.formats.team.manual import APPENDED, CLOSERS, NAME, SEATS, Manual, read_personalities
 from engine.formats.team.rules import Scoring
 
 EXCHANGES = ("A2", "B2", "A3", "B3")  # the seats that ask, in order
@@ -52,8 +52,8 @@ class Team(Format):
     """Opening, cross-examination, free debate, closing; scored beside, shown after the vote."""
 
     name = NAME
-    version = 2
-    finishes = (1,)
+    version = APPENDED
+    finishes = (1, 2)
     options = TeamOptions
     turn_order = TurnOrder.SEQUENTIAL
     clocked = True
