@@ -23,6 +23,7 @@ from engine.options import STANCES, Options, read_options
 from engine.sources import SourceFile, SourceLimits, check_files
 from engine.votes.questions import vote_options
 
+QUOTES = ('""', "''", "“”", "„“", "«»")
 RESUME_OPTIONS = frozenset(
     {"votes", "stances", "out", "include_rehearsal", "resume", "replace_model"}
 )
@@ -161,11 +162,24 @@ def _own_options(given: Mapping[str, Any]) -> dict[str, JsonValue]:
 def _from_file(value: str) -> JsonValue:
     if not value.startswith("@"):
         return value
+    path = value[1:]
     try:
-        lines = Path(value[1:]).expanduser().read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"--option reads {value[1:]}, which cannot be read: {error}.") from None
-    return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+        text = Path(path).expanduser().read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise UsageError(f"--option cannot read {path}: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"--option cannot read {path}: save it as UTF-8 text.") from None
+    lines = (line.strip() for line in text.splitlines())
+    entries = [_unquote(line) for line in lines if line and not line.startswith("#")]
+    if not entries:
+        raise UsageError(f"--option finds nothing in {path}: write one entry a line.")
+    return [*entries]
+
+
+def _unquote(line: str) -> str:
+    """Return a line without quotation marks around the whole of it."""
+    quoted = len(line) > 2 and line[0] + line[-1] in QUOTES and line[0] not in line[1:-1]
+    return line[1:-1].strip() if quoted else line
 
 
 def _pairs(name: str, given: Mapping[str, Any]) -> dict[str, str]:

@@ -1,0 +1,77 @@
+"""`--option personas=@FILE`: a list of the format's options from a file, one entry a line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bot.debate import order_of
+from engine.debate import Setup
+from engine.errors import UsageError
+from tests.doubles.rehearsed import RehearsedDesk, hold, setup_for
+
+FILE = """\ufeff# Who sits at the table
+
+a nurse, tired
+
+  "a poet, from Rize"
+“Nurse: nights, wards”
+  # and one more
+sceptic
+"""
+
+
+def setup_from(file: Path, agents: int = 4) -> Setup:
+    """Return the setup of a roundtable whose personas are in a file."""
+    given = {"option": [f"personas=@{file}", f"agents={agents}"], "format": "roundtable"}
+    return setup_for("roundtable", options=dict(order_of(given).options), rounds=1)
+
+
+def written(folder: Path, content: str | bytes) -> Path:
+    """Return a file with this content."""
+    file = folder / "personas.txt"
+    file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return file
+
+
+async def test_each_line_is_a_persona_whatever_commas_and_quotes_it_has(tmp_path: Path) -> None:
+    setup = setup_from(written(tmp_path, FILE))
+    names = ["a nurse, tired", "a poet, from Rize", "Nurse", "Sceptic"]
+    assert list(setup.called.values()) == names
+    desk = await hold(setup, RehearsedDesk())
+    for agent, text in enumerate(("a nurse, tired", "a poet, from Rize", "nights, wards"), 1):
+        assert f"Your way of looking at things: {text}\n" in desk.said_to(f"turn/draft/{agent}")
+    assert "which claim is weakest" in desk.said_to("turn/draft/4")
+
+
+def test_quotes_within_a_line_and_carriage_returns_stay_and_go(tmp_path: Path) -> None:
+    file = written(tmp_path, b'"Bo" and "Al"\r\na nurse\'s aide\r\n')
+    assert list(setup_from(file).called.values())[:2] == ['"Bo" and "Al"', "a nurse's aide"]
+
+
+def test_agents_of_the_same_name_are_told_apart(tmp_path: Path) -> None:
+    same = written(tmp_path, "Nurse: nights\nNurse: days\nnurse\nsceptic\n")
+    assert list(setup_from(same).called.values()) == ["Nurse", "Nurse 2", "nurse 3", "Sceptic"]
+    near = written(tmp_path, "Nurse 2: nights\nNurse: days\nNurse: free\nNurse aide: both\n")
+    assert list(setup_from(near).called.values()) == ["Nurse 2", "Nurse", "Nurse 3", "Nurse aide"]
+
+
+@pytest.mark.parametrize("content", ["", "\n\n", "# only a comment\n"])
+def test_a_file_without_an_entry_is_refused(tmp_path: Path, content: str) -> None:
+    with pytest.raises(UsageError, match=r"finds nothing in .*personas.txt: write one entry"):
+        setup_from(written(tmp_path, content))
+
+
+def test_a_file_that_cannot_be_read_is_named_with_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"cannot read .*none.txt: No such file or directory\."):
+        setup_from(tmp_path / "none.txt")
+    with pytest.raises(UsageError, match=r"cannot read .*: Is a directory\."):
+        setup_from(tmp_path)
+    with pytest.raises(UsageError, match=r"personas.txt: save it as UTF-8 text\."):
+        setup_from(written(tmp_path, b"caf\xe9"))
+
+
+def test_more_personas_than_agents_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="3 personas are named for 2 agents"):
+        setup_from(written(tmp_path, "a\nb, c\nd\n"), agents=2)
