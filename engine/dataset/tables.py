@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from engine.dataset.arena import ARENA_HUMAN, ARENA_JURY
+from engine.dataset.call_table import CALLS
 from engine.dataset.columns import Table
 from engine.dataset.debate_table import DEBATES
 from engine.dataset.evidence import QUOTATIONS, SOURCES
@@ -33,6 +34,7 @@ TABLES: tuple[Table[Any], ...] = (
     JUDGINGS,
     SOURCES,
     QUOTATIONS,
+    CALLS,
 )
 
 

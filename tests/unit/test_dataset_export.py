@@ -506,7 +506,11 @@ class TestCard:
     def test_a_table_without_rows_has_no_config(self, tmp_path: Path) -> None:
         write(tmp_path / "out", make_record(make_debate(2, Status.PARTIAL)))
         head = read_front_matter(self.card(tmp_path / "out"))
-        assert [config["config_name"] for config in head["configs"]] == ["debates", "turns"]
+        assert [config["config_name"] for config in head["configs"]] == [
+            "debates",
+            "turns",
+            "calls",
+        ]
 
     def test_languages_come_from_the_data(self, tmp_path: Path) -> None:
         spoken = ("no", "tr", "zh-Hant")

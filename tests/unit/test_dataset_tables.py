@@ -244,6 +244,21 @@ class TestDebates:
         assert one["topic_id"] == other["topic_id"]
 
 
+class TestCalls:
+    def test_every_try_has_what_it_read_found_in_a_cache_wrote_and_cost(self) -> None:
+        usage = Usage(tokens_in=90, tokens_cached=60, tokens_written=20, tokens_out=7)
+        failed = replace(make_call("judge/1", cost=None), reply=None, error="away")
+        answered = make_call("judge/1", attempt=2, usage=usage, latency=3.5)
+        first, second = rows("calls", make_record(calls=[failed, answered]))
+        names = ("tokens_in", "tokens_cached", "tokens_written", "tokens_out", "latency_s")
+        assert [first[name] for name in names] == [None] * 5
+        assert [second[name] for name in names] == [90, 60, 20, 7, 3.5]
+        assert [row["answered"] for row in (first, second)] == [False, True]
+        assert [row["cost_usd"] for row in (first, second)] == [None, 0.25]
+        assert [row["attempt"] for row in (first, second)] == [1, 2]
+        assert {row["step"] for row in (first, second)} == {"judge/1"}
+
+
 class TestTurns:
     def test_a_turn_carries_its_call(self) -> None:
         call = make_call(
