@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from functools import lru_cache
 from typing import Any
 
 import orjson
@@ -97,6 +96,7 @@ TEMPLATES = "SELECT texts FROM templates WHERE digest = :digest"
 BEFORE = {
     status: (status, *(old for old in Status if status in TRANSITIONS[old])) for status in Status
 }
+MOST_SETUPS = 64  # kept parsed; each takes some kilobytes
 DEBATE_FIELDS = tuple(name for name in Debate.model_fields if name != "setup")
 NEW_FIELDS = tuple(name for name in NewDebate.model_fields if name in DEBATE_FIELDS)
 
@@ -108,10 +108,19 @@ def to_debate(row: Any) -> Debate:
     return Debate(setup=_read_setup(row.setup), **plain)
 
 
-@lru_cache(maxsize=64)
+_setups: dict[str, Setup] = {}
+
+
 def _read_setup(stored: str) -> Setup:
-    """Parse a setup; cached, as a debate that starts is read several times."""
-    return Setup.model_validate_json(stored)
+    """Parse a setup, unless it is one of the latest: a debate that starts is read several times."""
+    return _setups.get(stored) or _remember(stored, Setup.model_validate_json(stored))
+
+
+def _remember(stored: str, setup: Setup) -> Setup:
+    if len(_setups) >= MOST_SETUPS:
+        _setups.clear()
+    _setups[stored] = setup
+    return setup
 
 
 class DebateTable:
@@ -236,12 +245,14 @@ def _create(connection: SqlConnection, new: NewDebate, caps: Caps, posts: Sequen
     budgets.reserve(connection, new, starter or None, caps)
     known = {name: getattr(new, name) for name in NEW_FIELDS}
     known |= {"starter": starter or None, "status": Status.QUEUED}
+    stored = new.setup.model_dump_json()
+    _remember(stored, new.setup)
     connection.run(
         INSERT,
         **known,
         format=new.setup.request.format,
         language=new.setup.request.language,
-        setup=new.setup.model_dump_json(),
+        setup=stored,
         rehearsal=bool(new.setup.rehearsal),
         reserved_usd=new.setup.reserved_usd,
         budget_day=new.created_at.date().isoformat(),
