@@ -90,7 +90,7 @@ class Options(Value):
         kept = self.given()
         if other.topic:
             kept = {name: value for name, value in kept.items() if name not in STANCES.values()}
-        return Options(**kept | other.given())
+        return Options.model_construct(**kept | other.given())  # each is valid on its own
 
 
 STANCES = {"for": "stance_a", "against": "stance_b"}

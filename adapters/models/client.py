@@ -65,7 +65,9 @@ class HttpModels:
 
     def habits(self, model: Model) -> Habits:
         """Return the parameters that a model is known to accept."""
-        return self._habits.get(model.ref) or self.backends[model.backend].habits(model.name)
+        if model.ref not in self._habits:
+            self._habits[model.ref] = self.backends[model.backend].habits(model.name)
+        return self._habits[model.ref]
 
     def learn(self, model: Model, used: Habits, refusal: str) -> bool:
         """Learn from the refusal of a request made with `used`; False if it teaches nothing."""

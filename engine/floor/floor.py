@@ -71,6 +71,7 @@ class Floor:
         self._prompts = prompts
         self._desk = desk
         self._total = total
+        self._hidden = names_of(setup)
         self._histories: dict[str, list[ChatMessage]] = {}
         self._spoken: Counter[str] = Counter()
         self._adjourned = asyncio.Event()
@@ -477,7 +478,7 @@ class Floor:
         )
 
     def _names(self) -> frozenset[str]:
-        return names_of(self._setup)
+        return self._hidden
 
     def _history(self, seat: str, variables: Mapping[str, Any]) -> list[ChatMessage]:
         if seat not in self._histories:

@@ -186,12 +186,15 @@ class Steps:
 
     def start(self, call: Call, number: int, tokens_out: int) -> AttemptStart:
         """Describe a try: its number in the journal, and its maximum cost for that many tokens."""
-        price, read = call.price, tokens_in(call)
+        price, cost_max = call.price, 0.0
+        if price and not price.free:
+            read = tokens_in(call)
+            cost_max = price.cost(read, tokens_out, written=_written(call, read))
         return AttemptStart(
             debate=self._debate.id,
             step=call.step,
             number=self._attempts.get(call.step, 0) + number,
-            cost_max=price.cost(read, tokens_out, written=_written(call, read)) if price else 0.0,
+            cost_max=cost_max,
             cost=0.0 if price and price.free else None,
             origin=price.origin if price else Origin.UNKNOWN,
         )
