@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
@@ -26,6 +27,7 @@ from engine.messages import Message
 from engine.ports import Part, Reactions, VenueLimits
 
 PAGE = 100
+LONGEST_READ_PAUSE = 5.0  # within a reading
 THREADS = (10, 11, 12)  # of an announcement channel, public, private
 REACTION_SHARE = 0.3  # of the gap between messages: Discord takes one reaction in 0.25 s
 MOST_PAGES = 10  # read back in a channel if no earlier message is known
@@ -229,19 +231,27 @@ class DiscordVenue:
         users: set[str] = set()
         path, after = f"{MESSAGE}/reactions/{{emoji}}", "0"
         while True:
-            page = await self._rest.request(
-                Act.READ,
-                "GET",
-                path,
-                place=place,
-                message=message,
-                emoji=emoji,
-                params={"limit": PAGE, "after": after},
+            params = {"limit": PAGE, "after": after}
+            page = await self._read_again(
+                path, place=place, message=message, emoji=emoji, params=params
             )
             users |= {user["id"] for user in page if not user.get("bot")}
             if len(page) < PAGE:
                 return frozenset(users - {self._rest.me})
             after = max((user["id"] for user in page), key=int)
+
+    async def _read_again(self, path: str, **asked: Any) -> Any:
+        """Read one of several pages; a refusal is retried once, as Discord answers others.
+
+        Otherwise one of them would cost the whole reading, and a pause that doubles.
+        """
+        try:
+            return await self._rest.request(Act.READ, "GET", path, **asked)
+        except VenueAwayError as error:
+            if error.retry_after > LONGEST_READ_PAUSE:
+                raise
+            await asyncio.sleep(error.retry_after)
+        return await self._rest.request(Act.READ, "GET", path, **asked)
 
 
 def _seeded(message: dict[str, Any]) -> frozenset[str]:

@@ -247,6 +247,15 @@ async def test_a_reading_that_fails_withdraws_nobodys_vote(
         assert counted(await stage.close()) == NONE | {"A": 1, "B": 1}
 
 
+async def test_one_refused_page_of_a_reading_delays_no_reveal(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    async with voted(stage, ben=A, cleo=B) as (app, _):
+        discord.fail(status(503), "GET", "/channels/*/messages/*/reactions/*", times=1)
+        await app.service.close_vote((await voting(app)).id)
+        assert counted(await stage.said("Reveal")) == NONE | {"A": 1, "B": 1}
+
+
 async def test_a_crowd_larger_than_a_page_is_counted_whole(
     stage: DiscordStage, discord: DiscordServer
 ) -> None:
