@@ -20,7 +20,8 @@ class Preset:
     """A provider's address and habits.
 
     `local`: it costs nothing. `key`: a key is required. `prices`: `/models` lists prices.
-    `sessions`: a `session_id` keeps a prompt cache warm, and `usage` can include the cost.
+    `session`: the field that sends a debate's calls to the same prompt cache; `costs`: `usage` can
+    include the cost.
     `marks`: `cache_control` in a message reaches models that need it to cache. `habits` is what is
     tried first.
     """
@@ -29,7 +30,8 @@ class Preset:
     local: bool = False
     key: bool = True
     prices: bool = False
-    sessions: bool = False
+    session: str = ""
+    costs: bool = False
     marks: bool = False
     max_concurrency: int = 256
     timeout_s: float = 300.0
@@ -41,8 +43,17 @@ _PROMPT_ONLY = Habits(rungs=(Rung.PROMPT,))
 _NO_OBJECT = Habits(rungs=(Rung.SCHEMA, Rung.PROMPT))
 
 PRESETS: dict[str, Preset] = {
-    "openai": Preset("https://api.openai.com/v1", habits=Habits(cap="max_completion_tokens")),
-    "openrouter": Preset("https://openrouter.ai/api/v1", prices=True, sessions=True, marks=True),
+    # Its caches are found by the first 256 tokens, which all debates of a format share, and this
+    # key; of more than some 15 requests a minute with the same both, some miss theirs:
+    # developers.openai.com/api/docs/guides/prompt-caching.
+    "openai": Preset(
+        "https://api.openai.com/v1",
+        session="prompt_cache_key",
+        habits=Habits(cap="max_completion_tokens"),
+    ),
+    "openrouter": Preset(
+        "https://openrouter.ai/api/v1", prices=True, session="session_id", costs=True, marks=True
+    ),
     "anthropic": Preset("https://api.anthropic.com/v1", habits=_PROMPT_ONLY),
     "gemini": Preset("https://generativelanguage.googleapis.com/v1beta/openai"),
     "deepseek": Preset("https://api.deepseek.com/v1", habits=_OBJECT_FIRST),

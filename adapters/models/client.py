@@ -143,8 +143,9 @@ class Exchange:
 
     def _body(self, habits: Habits) -> bytes:
         body = request_body(self._call, habits, self._cap)
-        if self._backend.known.sessions:
-            body["session_id"] = self._call.session
+        if self._backend.known.session and habits.session:
+            body[self._backend.known.session] = self._call.session
+        if self._backend.known.costs:
             body["usage"] = {"include": True}
         return orjson.dumps(body)
 

@@ -26,6 +26,7 @@ class Habits:
     """Which parameters a model takes; `rungs` are the JSON rungs still worth trying.
 
     `counted`: a stream may be asked for its usage. `marks`: messages say what to cache.
+    `session`: the debate may be named.
     """
 
     cap: CapField = "max_tokens"
@@ -35,6 +36,7 @@ class Habits:
     streams: bool = True
     counted: bool = True
     marks: bool = False
+    session: bool = True
 
     def without(self, complaint: str) -> Habits | None:
         """Return the habits after a refusal; None if its text names none of our parameters."""
@@ -48,6 +50,8 @@ class Habits:
             return replace(self, rungs=self.rungs[1:])
         if self.marks and _MARKING.search(text):
             return replace(self, marks=False)
+        if self.session and _NAMING.search(text):
+            return replace(self, session=False)
         if self.counted and _COUNTING.search(text):
             return replace(self, counted=False)
         if self.streams and _STREAMING.search(text):
@@ -68,6 +72,7 @@ _COUNTING = re.compile(r"stream_options|include_usage")
 _STREAMING = re.compile(r"\bstream(?:ing|ed)?\b")  # not "upstream"
 # A server refuses the mark itself, or a message that is a list of parts instead of a text.
 _MARKING = re.compile(r"cache_control|\bcontent\b|\barray\b|\blist\b")
+_NAMING = re.compile(r"session_id|prompt_cache_key")
 _JSON_WORDS = ("response_format", "json_schema", "json_object", "structured output", "json schema")
 
 

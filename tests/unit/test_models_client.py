@@ -355,6 +355,19 @@ async def test_openrouter_is_told_the_session_and_asked_for_the_cost(server: Mod
     assert server.requests[0]["usage"] == {"include": True}
 
 
+async def test_openai_is_told_which_debate_shares_a_cache_unless_it_refuses(
+    server: ModelServer,
+) -> None:
+    async with opened(server, preset="openai") as models:
+        await models.complete(call_of(), RecordedAttempts())
+        server.always(acts.refuse("prompt_cache_key"))
+        for _ in range(2):
+            await models.complete(call_of(), RecordedAttempts())
+    keys = [body.get("prompt_cache_key") for body in server.requests]
+    assert keys == ["debate-1", "debate-1", None, None]
+    assert "session_id" not in server.requests[0]
+
+
 async def test_the_cue_is_never_sent(server: ModelServer) -> None:
     await ask(server, RecordedAttempts(), call=call_of(cue={"topic": "canary-cue"}))
     assert "canary-cue" not in str(server.requests)
