@@ -109,6 +109,14 @@ def test_the_limits_that_can_be_set_are_those_that_a_script_has_by_itself(
     assert section().limits() == {name: float(value) for name, value in limits()}
 
 
+def test_the_page_of_formats_names_every_format_and_option() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
+    for name, script in FORMATS.items():
+        assert f"| `{name}` |" in page
+        for option in script.options.model_fields:
+            assert f"`{option}=" in page, f"{name}: {option}"
+
+
 @pytest.mark.parametrize("format", FORMATS)
 def test_each_has_its_templates_and_a_name_of_its_own(format: str) -> None:
     assert find_format(format).name == format
