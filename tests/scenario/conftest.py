@@ -15,13 +15,17 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
+import adapters.discord.errors
 import engine.delivery.outbox
+import engine.delivery.seeds
+import engine.votes.window
 from adapters.models.attempts import RetryPolicy
 from adapters.models.backends import Backend
 from adapters.models.router import open_models
 from adapters.storage.store import SqlStore
 from bot.app import MainLine
 from engine.debate import Debate, Model, Price, Sampling
+from engine.errors import VenueAwayError
 from engine.line.intake import Defaults, Order
 from engine.line.service import Service, Started
 from engine.ports import VenueLimits
@@ -258,8 +262,14 @@ def hall(database_url: str) -> Hall:
 
 @pytest.fixture
 def swift(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let deliverers look at once for what is waiting."""
+    """Let what is waiting be looked for at once, and what failed for now be tried again at once."""
     monkeypatch.setattr(engine.delivery.outbox, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(engine.votes.window, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(engine.delivery.seeds, "FIRST_PAUSE", 0.02)
+    monkeypatch.setattr(adapters.discord.errors, "RETRY_SECONDS", 0.02)
+    defaults = VenueAwayError.__init__.__kwdefaults__
+    assert defaults is not None
+    monkeypatch.setitem(defaults, "retry_after", 0.02)
 
 
 @pytest.fixture

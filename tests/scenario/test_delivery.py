@@ -255,7 +255,7 @@ async def test_while_the_platform_is_away_thinking_stops_at_four_turns(hall: Hal
 
 async def test_what_the_last_process_waited_for_is_no_reason_any_more(hall: Hall) -> None:
     async with hall.open() as session:
-        debate_id = await session.start(with_sides("maple?latency=1", "willow?latency=1"))
+        debate_id = await session.start(with_sides("maple?latency=0.3", "willow?latency=0.3"))
         await session.until(debate_id, lambda debate: debate.thread)
         hall.venue.go_away(60)
         await session.until(debate_id, lambda debate: debate.reason)

@@ -19,7 +19,7 @@ from tests.doubles.facts import Slack
 from tests.scenario.chat_stage import Chat
 from tests.scenario.discord_stage import SWIFT, DiscordStage, known, state, until, voting
 
-SLOW = {"models": "rehearsal/maple?latency=0.4, rehearsal/willow?latency=0.4"}
+SLOW = {"models": "rehearsal/maple?latency=0.2, rehearsal/willow?latency=0.2"}
 THUMBS = ("thumbs_up", "thumbs_down", "thumbs_up_after", "thumbs_down_after")
 Given = dict[str, tuple[int, ...]]
 

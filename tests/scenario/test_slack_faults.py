@@ -9,7 +9,6 @@ from dataclasses import replace
 import pytest
 from structlog.testing import capture_logs
 
-import engine.delivery.outbox
 from engine.debate import Status
 from engine.errors import SettingsError
 from engine.store import DeliveryState, ExportFilter
@@ -39,9 +38,11 @@ HISTORY = ("channels:history", "groups:history")
 PATIENT = replace(SWIFT, send_seconds=8.0)  # on a slow machine too only what is meant is in doubt
 
 
+pytestmark = pytest.mark.usefixtures("swift")
+
+
 @pytest.fixture
-async def stage(database_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[SlackStage]:
-    monkeypatch.setattr(engine.delivery.outbox, "LOOK_SECONDS", 0.02)
+async def stage(database_url: str) -> AsyncIterator[SlackStage]:
     async with SlackServer(rules=Rules.generous()) as slack:
         yield SlackStage(database_url, slack)
 
@@ -87,13 +88,13 @@ async def test_without_the_right_to_read_a_post_in_doubt_is_left_alone_and_flagg
 @pytest.mark.parametrize(
     ("fault", "method"),
     [
-        (limited(1), "chat.postMessage"),
-        (refused("ratelimited", 1), "chat.postMessage"),
+        (limited(0.2), "chat.postMessage"),
+        (refused("ratelimited", 0.2), "chat.postMessage"),
         (status(500), "chat.postMessage"),
         (status(500, when="after"), "chat.postMessage"),
         (status(503), "chat.postMessage"),
         (refused("internal_error"), "chat.postMessage"),
-        (limited(1), "reactions.add"),
+        (limited(0.2), "reactions.add"),
         (status(500), "reactions.add"),
         (status(500), "chat.update"),
     ],
@@ -146,9 +147,9 @@ async def test_an_answer_that_is_not_slacks_is_waited_out_wherever_it_comes(
 
 
 async def test_one_message_a_second_holds_across_debates_of_a_channel(database_url: str) -> None:
-    rules = Rules(tiered=False, post_gap=0.2)
+    rules = Rules(tiered=False, post_gap=0.1)
     async with SlackServer(rules=rules) as slack:
-        stage = SlackStage(database_url, slack, gap=0.2)
+        stage = SlackStage(database_url, slack, gap=0.1)
         async with stage.process() as app:
             await asyncio.gather(*(stage.start(f'"Tea {i}"') for i in range(3)))
 

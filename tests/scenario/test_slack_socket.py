@@ -18,6 +18,8 @@ from tests.doubles.waiting import until_true
 from tests.scenario.discord_stage import free_port, until
 from tests.scenario.slack_stage import SlackStage, voting
 
+pytestmark = pytest.mark.usefixtures("swift")
+
 
 @pytest.fixture
 async def stage(database_url: str) -> AsyncIterator[SlackStage]:
