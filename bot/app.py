@@ -39,6 +39,8 @@ from engine.votes.window import VoteWindow
 
 if TYPE_CHECKING:
     from engine.chat.commands import Commands
+    from engine.series.runner import SeriesRunner, Standing
+    from engine.series.spec import Series
 
 STOP_SECONDS = 30.0
 
@@ -53,6 +55,7 @@ class App:
     defaults: Defaults
     deliveries: Mapping[str, Delivery]
     reconcile: Callable[[], Awaitable[None]]
+    open_series: Callable[[Series, Callable[[Standing], None]], SeriesRunner]
 
     @cached_property
     def commands(self) -> Commands:
@@ -129,6 +132,7 @@ async def run_app(
                 defaults=defaults_of(settings),
                 deliveries=line.deliveries,
                 reconcile=line.reconcile,
+                open_series=partial(line.open_series, defaults_of(settings)),
             )
     except BaseExceptionGroup as group:
         raise first_error(group) from group
@@ -164,7 +168,7 @@ class MainLine:
         clock: Clock | None = None,
     ) -> None:
         bell, clock = Bell(), clock or SystemClock()
-        self._store = store
+        self._store, self._bell, self._clock = store, bell, clock
         self._keeper = Keeper(store, bell, holder=str(ULID()))
         self._dispatcher = dispatcher or LocalDispatcher()
         self._runner = Runner(store, models, self._keeper, bell, audience)
@@ -192,6 +196,15 @@ class MainLine:
                 await self._dispatcher.stop(STOP_SECONDS)
                 for task in tasks:
                     task.cancel()
+
+    def open_series(
+        self, defaults: Defaults, series: Series, watch: Callable[[Standing], None]
+    ) -> SeriesRunner:
+        """Return what holds a series on this line."""
+        from engine.series.runner import SeriesRunner  # one command needs it
+
+        joints = (self._store, self._keeper, self._bell, self._clock)
+        return SeriesRunner(series, self.service, *joints, defaults, watch)
 
     async def reconcile(self) -> None:
         """Submit every unfinished debate that is not running here."""

@@ -20,6 +20,10 @@ app = typer.Typer(
 )
 bench = typer.Typer(help="Run a benchmark; each prints JSON.", no_args_is_help=True)
 app.add_typer(bench, name="bench")
+series = typer.Typer(
+    help="Hold many debates as one experiment, from one file.", no_args_is_help=True
+)
+app.add_typer(series, name="series")
 
 # typer reads annotations at run time, and every version of it knows Optional.
 Text = Optional[str]  # noqa: UP045
@@ -36,6 +40,7 @@ SOURCES = typer.Option(
 )
 FORMATS = typer.Option("--debate-format", help="Only these debate formats, e.g. classic,team.")
 LANGUAGES = typer.Option("--language", help="Only these languages, e.g. en,tr.")
+OF_SERIES = typer.Option("--series", help="Only debates of this series.")
 REHEARSAL = typer.Option(
     "--include-rehearsal", help="Include rehearsal debates, which are excluded by default."
 )
@@ -155,6 +160,7 @@ def export(
         bool, typer.Option("--quorum-met", help="Only debates that reached their quorum.")
     ] = False,
     include_rehearsal: Annotated[bool, REHEARSAL] = False,
+    series: Annotated[Text, OF_SERIES] = None,
 ) -> None:
     """Export ended debates as a dataset, with every ballot and vote."""
     from bot.exits import run
@@ -170,6 +176,7 @@ def stats(
     community: Annotated[Text, typer.Option(help="Only debates of this community.")] = None,
     formats: Annotated[Text, FORMATS] = None,
     languages: Annotated[Text, LANGUAGES] = None,
+    series: Annotated[Text, OF_SERIES] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     out: Annotated[Optional[Path], typer.Option(help="Folder for pictures (SVG).")] = None,  # noqa: UP045
     include_rehearsal: Annotated[bool, REHEARSAL] = False,
@@ -373,6 +380,52 @@ def disconnect(
     from bot.operate import disconnect_community
 
     run(lambda: disconnect_community(platform, community))
+
+
+FILE = typer.Argument(help="The file of the series (TOML).")
+SERIES = typer.Argument(help="Name of the series.")
+MANY = typer.Option("--yes", help="Skip the question about a very large series.")
+JSON = typer.Option("--json", help="Print JSON.")
+
+
+@series.command("plan")
+def series_plan(
+    file: Annotated[Path, FILE],
+    as_json: Annotated[bool, JSON] = False,
+    yes: Annotated[bool, MANY] = False,
+) -> None:
+    """Say what a series will hold, and its calls, tokens, cost and time; nothing is paid."""
+    from bot.exits import run
+    from bot.series import plan_file
+
+    run(lambda: plan_file(file, as_json=as_json, yes=yes))
+
+
+@series.command("run")
+def series_run(file: Annotated[Path, FILE], yes: Annotated[bool, MANY] = False) -> None:
+    """Hold a series; run again, it goes on where it was ended."""
+    from bot.exits import run
+    from bot.series import run_file
+
+    run(lambda: run_file(file, yes=yes))
+
+
+@series.command("status")
+def series_status(name: Annotated[str, SERIES], as_json: Annotated[bool, JSON] = False) -> None:
+    """Show how far a series is, and what it took."""
+    from bot.exits import run
+    from bot.series import show_status
+
+    run(lambda: show_status(name, as_json=as_json))
+
+
+@series.command("stop")
+def series_stop(name: Annotated[str, SERIES]) -> None:
+    """Let a series begin no more debates; those that run are finished."""
+    from bot.exits import run
+    from bot.series import stop_series
+
+    run(lambda: stop_series(name))
 
 
 @bench.command()

@@ -43,6 +43,7 @@ class Chosen(NamedTuple):
     until: str | None = None
     quorum_met: bool = False
     include_rehearsal: bool = False
+    series: str | None = None
 
     def wanted(self) -> Wanted:
         """Return the parsed options. Raises UsageError naming the invalid option."""
@@ -54,6 +55,7 @@ class Chosen(NamedTuple):
             until=_read_moment("--until", self.until, after=True),
             quorum_met=self.quorum_met,
             without_rehearsal=not self.include_rehearsal,
+            series=self.series,
         )
         tables = tuple(table.name for table in choose_tables(split_list(self.tables)))
         return Wanted(where, tables if self.tables else (), _read_format(self.file_format))

@@ -124,7 +124,7 @@ async def forget_person(platform: str, user: str, *, yes: bool = False) -> None:
     async with read_store(load_store_settings()) as store:
         forgotten = (await store.people.traces(platform, user)).forgotten
         if found := await _find_traces(store, platform, user):
-            await _confirm(f"This erases that user for good ({found}); votes still count.", yes)
+            await confirm(f"This erases that user for good ({found}); votes still count.", yes)
         elif not forgotten:
             raise NotFoundError(
                 f"Nothing is stored about that {platform} user; check the platform and the id."
@@ -179,7 +179,7 @@ async def purge_community(platform: str, community: str, *, yes: bool = False) -
             )
         await check_no_live(store, platform, community)
         found = _listed((held.debates, "debate"), (held.votes, "vote"), (shown, "transcript"))
-        await _confirm(
+        await confirm(
             f"This deletes {found or 'settings'} of {platform} community {community} for good.", yes
         )
         debates = await purge(store, platform, community)
@@ -283,7 +283,7 @@ def _money(usd: float | None) -> str:
     return "unknown" if usd is None else f"{usd:.4f} USD"
 
 
-async def _confirm(what: str, yes: bool) -> None:
+async def confirm(what: str, yes: bool) -> None:
     """Ask the operator to type yes, unless `yes` is set.
 
     Raises UsageError without a terminal, RostrumError for any other answer.

@@ -57,6 +57,7 @@ async def run_stats(
     community: str | None,
     formats: str | None,
     languages: str | None,
+    series: str | None,
     as_json: bool,
     out: Path | None,
     include_rehearsal: bool = False,
@@ -68,6 +69,7 @@ async def run_stats(
         formats=read_formats(formats),
         languages=read_languages(languages),
         without_rehearsal=not include_rehearsal,
+        series=series,
     )
     async with read_store(load_store_settings(), whole=True) as store:
         agreement, leaderboard = await work_out(
@@ -97,6 +99,7 @@ def _to_json(
             "community": where.community,
             "formats": where.formats,
             "languages": where.languages,
+            "series": where.series,
             "include_rehearsal": not where.without_rehearsal,
         },
         "rehearsal_debates_left_out": left_out,

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from engine.errors import UsageError
 
 REHEARSAL = "rehearsal"  # the built-in backend: prepared text, no language model
+UNATTENDED = "series"  # the platform of debates that are held before no one
 
 
 class Value(BaseModel):
@@ -415,6 +416,14 @@ def side_of(seat: str) -> str:
     return seat[0]
 
 
+class SeriesKey(Value):
+    """A debate's place in a series: `ordinal` counts from 1; `key` is unique in the series."""
+
+    name: str
+    key: str
+    ordinal: int
+
+
 class Replacement(Value):
     """An unavailable model, and the one that replaced it in a running debate."""
 
@@ -469,7 +478,8 @@ class Debate(Value):
     in, `thread` its thread once there is one, both as opaque platform references; `gone`: the
     thread was lost. `mirror` is the id of the same debate with sides swapped, and
     `mirror_revealed_at` when that one named the models of both. `gaps` counts messages that were,
-    or may have been, missing in the thread before people voted.
+    or may have been, missing in the thread before people voted. `series` and `series_key` say which
+    debate of a series it is.
     """
 
     id: str
@@ -496,6 +506,8 @@ class Debate(Value):
     mirror: str | None = None
     mirror_revealed_at: datetime | None = None
     gaps: int = 0
+    series: str | None = None
+    series_key: str | None = None
 
     @property
     def code(self) -> str:
@@ -506,6 +518,11 @@ class Debate(Value):
     def request(self) -> Request:
         """What was asked for."""
         return self.setup.request
+
+    @property
+    def attended(self) -> bool:
+        """Whether people can see it; else it has no thread, no messages and no vote."""
+        return self.platform != UNATTENDED
 
     @property
     def models_known_at(self) -> datetime | None:

@@ -7,6 +7,7 @@ RostrumError
 ├── SettingsError         contradictory settings, or a setting that refers to nothing
 ├── NotFoundError         no such debate
 ├── BudgetError           a cap would be exceeded, or a price is unknown
+│   └── SeriesCapError    … the cap of a series
 ├── ModelError            a model call failed for good
 ├── VenueError            the platform refused
 │   ├── VenueAwayError    … temporarily: retry later
@@ -62,8 +63,20 @@ class BudgetError(RostrumError):
     """A cap would be exceeded, or a price that it depends on is unknown."""
 
 
+class SeriesCapError(BudgetError):
+    """Too little is left of a series' cap for its next debate."""
+
+
 class ModelError(RostrumError):
-    """A model call failed for good; the message names the backend, the model and what to do."""
+    """A model call failed for good; the message names the backend, the model and what to do.
+
+    `passing`: retries are used up, but a later call may succeed; `model` is that of the call.
+    """
+
+    def __init__(self, message: str = "", *, model: str = "", passing: bool = False) -> None:
+        super().__init__(message)
+        self.model = model
+        self.passing = passing
 
 
 class VenueError(RostrumError):

@@ -66,7 +66,9 @@ async def persist(call: Call, log: AttemptLog, policy: RetryPolicy, sender: Send
         failures += 1
         wait = _wait(outcome, failures, policy)
         if wait is None:
-            raise ModelError(_sentence(call, outcome, number, policy))
+            passing = outcome.then is not Next.FINAL
+            sentence = _sentence(call, outcome, number, policy)
+            raise ModelError(sentence, model=call.model.ref, passing=passing)
         await asyncio.sleep(wait)
 
 

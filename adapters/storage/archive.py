@@ -35,6 +35,7 @@ CONDITIONS = {
     "formats": "format IN :formats",
     "languages": "language IN :languages",
     "ids": "id IN :ids",
+    "series": "series = :series",
     "revealed": "revealed_at IS NOT NULL",
     "quorum_met": "revealed_at IS NOT NULL",
     "without_rehearsal": "NOT rehearsal",

@@ -6,10 +6,12 @@ from datetime import datetime
 from typing import Any
 
 from adapters.storage.connection import SqlConnection
+from adapters.storage.series import cap_of
 from engine.debate import Debate
-from engine.errors import BudgetError
+from engine.errors import BudgetError, SeriesCapError
 from engine.store import Caps, NewDebate
 
+WHOLE = ""  # the day of what is counted over all days
 LIVE = """
 SELECT count(*) FROM debates
 WHERE platform = :platform AND community = :community AND status IN ('queued', 'running')
@@ -31,7 +33,8 @@ WHERE scope = :scope AND day = :day
 RESERVE_REST = "UPDATE debates SET reserved_usd = :usd, budget_day = :day WHERE id = :debate"
 SPENT = "SELECT coalesce(sum(coalesce(cost, cost_max)), 0.0) FROM calls WHERE debate = :debate"
 HELD = """
-SELECT platform, community, budget_day, reserved_usd, settled_usd FROM debates WHERE id = :debate
+SELECT platform, community, series, budget_day, reserved_usd, settled_usd
+FROM debates WHERE id = :debate
 """
 SETTLE_USAGE = """
 UPDATE usage SET reserved_usd = reserved_usd - :held, spent_usd = spent_usd + :more
@@ -53,6 +56,7 @@ def reserve(connection: SqlConnection, new: NewDebate, starter: int | None, caps
             )
     scope = community_scope(new.platform, new.community)
     _reserve_money(connection, scope, day, new.setup.reserved_usd, caps.community_daily_usd)
+    _reserve_in_series(connection, new.series, new.setup.reserved_usd)
 
 
 def reserve_rest(connection: SqlConnection, debate: Debate, caps: Caps, now: datetime) -> None:
@@ -65,6 +69,7 @@ def reserve_rest(connection: SqlConnection, debate: Debate, caps: Caps, now: dat
     rest = max(0.0, most - spent(connection, debate.id))
     scope, day = community_scope(debate.platform, debate.community), _day(now)
     _reserve_money(connection, scope, day, rest, caps.community_daily_usd)
+    _reserve_in_series(connection, debate.series, rest)
     connection.run(RESERVE_REST, debate=debate.id, usd=rest, day=day)
 
 
@@ -72,13 +77,12 @@ def settle(connection: SqlConnection, debate_id: str) -> None:
     """Replace a debate's reservation by what it spent; unknown costs count at their maximum."""
     row = connection.first(HELD, debate=debate_id)
     total = spent(connection, debate_id)
-    connection.run(
-        SETTLE_USAGE,
-        scope=community_scope(row.platform, row.community),
-        day=row.budget_day,
-        held=row.reserved_usd,
-        more=total - row.settled_usd,
-    )
+    scopes = [(community_scope(row.platform, row.community), row.budget_day)]
+    if row.series is not None:
+        scopes.append((_series_scope(row.series), WHOLE))
+    for scope, day in scopes:
+        more = total - row.settled_usd
+        connection.run(SETTLE_USAGE, scope=scope, day=day, held=row.reserved_usd, more=more)
     connection.run(SETTLE, debate=debate_id, total=total)
 
 
@@ -115,6 +119,23 @@ def _reserve_money(
             f"This debate may cost up to {usd:.2f} USD, more than is left of today's "
             f"{cap:.2f} USD here; start again tomorrow (UTC) or choose cheaper models."
         )
+
+
+def _reserve_in_series(connection: SqlConnection, name: str | None, usd: float) -> None:
+    """Reserve from the cap of a debate's series. Raises SeriesCapError."""
+    if name is None:
+        return
+    cap = cap_of(connection, name)
+    scope = _series_scope(name)
+    if not _count_in(connection, RESERVE_MONEY, scope=scope, day=WHOLE, cap=cap, usd=usd):
+        raise SeriesCapError(
+            f"The series {name} may cost {cap:.2f} USD in all; too little is left for its next "
+            f"debate, which may cost {usd:.2f} USD."
+        )
+
+
+def _series_scope(name: str) -> str:
+    return f"series:{name}"
 
 
 def _count_in(connection: SqlConnection, sql: str, *, scope: str, day: str, **values: Any) -> int:

@@ -30,10 +30,12 @@ RETURNING value
 INSERT = """
 INSERT INTO debates (
     id, number, platform, community, place, starter, status, reason, gone, format, language, setup,
-    rehearsal, reserved_usd, settled_usd, budget_day, created_at, closed_early, mirror
+    rehearsal, reserved_usd, settled_usd, budget_day, created_at, closed_early, mirror, series,
+    series_key
 ) VALUES (
     :id, :number, :platform, :community, :place, :starter, :status, '', FALSE, :format, :language,
-    :setup, :rehearsal, :reserved_usd, 0, :budget_day, :created_at, FALSE, :mirror
+    :setup, :rehearsal, :reserved_usd, 0, :budget_day, :created_at, FALSE, :mirror, :series,
+    :series_key
 )
 """
 SET_MIRROR = "UPDATE debates SET mirror = :mirror WHERE id = :debate"
@@ -63,7 +65,11 @@ IS_STARTER = """
 SELECT debates.id FROM debates JOIN people ON people.id = debates.starter
 WHERE debates.id = :debate AND people."user" = :user
 """
-UNFINISHED = "SELECT id FROM debates WHERE status IN ('queued', 'running') ORDER BY number"
+# Debates of a series that no one watches are resumed by the process that holds the series.
+UNFINISHED = """
+SELECT id FROM debates WHERE status IN ('queued', 'running') AND platform <> 'series'
+ORDER BY number
+"""
 # The reason why a thread is gone must not be overwritten by what follows.
 MOVE = """
 UPDATE debates SET status = :status,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 import orjson
@@ -41,7 +42,8 @@ WHERE id = :debate AND stop IS NULL
 END_CALL = """
 UPDATE calls SET
     state = :state, reply = :reply, error = :error, tokens_in = :tokens_in,
-    tokens_out = :tokens_out, cost = :cost, cost_origin = :cost_origin, latency = :latency
+    tokens_out = :tokens_out, tokens_reasoning = :tokens_reasoning, tokens_cached = :tokens_cached,
+    cost = :cost, cost_origin = :cost_origin, latency = :latency
 WHERE debate = :debate AND step = :step AND attempt = :attempt
     AND EXISTS (SELECT 1 FROM leases WHERE name = :lease AND epoch = :epoch)
 """
@@ -78,6 +80,7 @@ FROM ballots LEFT JOIN calls ON calls.debate = ballots.debate AND calls.step = b
 WHERE ballots.debate IN :debates
 ORDER BY ballots.debate, ballots.step
 """
+REVEALED = "UPDATE debates SET revealed_at = :now WHERE id = :debate"
 VERDICT = "SELECT body FROM verdicts WHERE debate = :debate AND judge = 'panel'"
 OWN_VERDICT = "SELECT body FROM verdicts WHERE debate = :debate AND judge = :judge"
 TURNS = "SELECT body FROM turns WHERE debate = :debate"
@@ -183,8 +186,7 @@ class JournalTable:
                 state="failed" if reply is None else "done",
                 reply=reply and reply.model_dump_json(),
                 error=attempt.error,
-                tokens_in=attempt.usage.tokens_in,
-                tokens_out=attempt.usage.tokens_out,
+                **attempt.usage.model_dump(),
                 cost=attempt.cost,
                 cost_origin=attempt.origin or start.origin,
                 latency=attempt.latency,
@@ -216,6 +218,7 @@ class JournalTable:
         verdict: Verdict,
         ballots_by_step: Mapping[str, Ballot],
         invitation: Sequence[Post] = (),
+        closes_at: datetime | None = None,
     ) -> None:
         def store(connection: SqlConnection) -> None:
             guard(connection, lease)
@@ -226,9 +229,12 @@ class JournalTable:
                 row = {"debate": debate_id, "step": step, "juror": ballot.juror}
                 connection.run(INSERT_BALLOT, valid=ballot.valid, body=body, **row)
             insert_verdict(connection, debate_id, PANEL, verdict)
-            if invitation:
+            if invitation or closes_at:
                 insert_posts(connection, debate_id, invitation)
                 move(connection, debate_id, Status.VOTING)
+            if closes_at:
+                move(connection, debate_id, Status.CLOSED)
+                connection.run(REVEALED, debate=debate_id, now=closes_at)
 
         await self._database.write(store)
 

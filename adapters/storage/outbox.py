@@ -19,13 +19,13 @@ from engine.ports import Part, utc_now
 from engine.store import Asked, DeliveryState, Gap, Intent, Lease, Post, Target
 from engine.votes.questions import THUMBS
 
-# Appended to the debate's messages, once per key.
+# Appended to the debate's messages, once per key; a debate that no one watches has none.
 INSERT_POST = """
 INSERT INTO outbox (debate, platform, number, key, kind, target, message, refs, error, state)
 SELECT
     id, platform, (SELECT coalesce(max(number), 0) + 1 FROM outbox WHERE debate = :debate),
     :key, :kind, :target, :message, '[]', '', :state
-FROM debates WHERE id = :debate
+FROM debates WHERE id = :debate AND platform <> 'series'
 ON CONFLICT DO NOTHING
 """
 INSERT_INSTEAD = """

@@ -13,6 +13,7 @@ from adapters.storage.journal import JournalTable
 from adapters.storage.leases import LeaseTable
 from adapters.storage.outbox import OutboxTable
 from adapters.storage.people import PeopleTable
+from adapters.storage.series import SeriesTable
 from adapters.storage.vault import Vault
 from adapters.storage.votes import VoteTable
 
@@ -33,6 +34,7 @@ class SqlStore:
         self.communities = CommunityTable(database)
         self.installs = InstallTable(database, Vault(keys))
         self.archive = ArchiveTable(database)
+        self.series = SeriesTable(database)
         self._database = database
 
     async def close(self) -> None:

@@ -168,10 +168,24 @@ debates = Table(
         server_default="0",
         comment="messages that are missing in its thread, or may be",
     ),
+    Column("series", String(64), comment="the series that it is part of"),
+    Column("series_key", String(32), comment="which debate of the series it is"),
     Index(None, "status", "platform", "community"),
     Index(None, "platform", "thread"),
     Index(None, "community", "created_at"),
     Index(None, "mirror"),
+    UniqueConstraint("series", "series_key"),
+)
+
+series = Table(
+    "series",
+    metadata,
+    Column("name", String(64), primary_key=True),
+    Column("body", Text, nullable=False, comment="JSON: what its file holds, checked"),
+    Column("usd", Float, comment="what it may cost in all; null: no cap"),
+    Column("stop", Boolean, nullable=False, server_default=false(), comment="it begins no more"),
+    Column("begun_at", Utc, nullable=False),
+    comment="Experiments of many debates",
 )
 
 calls = Table(
@@ -188,6 +202,8 @@ calls = Table(
     Column("error", Text, nullable=False, default=""),
     Column("tokens_in", Integer),
     Column("tokens_out", Integer),
+    Column("tokens_reasoning", Integer),
+    Column("tokens_cached", Integer),
     Column("cost", Float),
     Column("cost_max", Float, nullable=False),
     Column(

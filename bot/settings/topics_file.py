@@ -40,17 +40,17 @@ class TopicEntry(NamedTuple):
     fault: str = ""
 
 
-def read_topics(file: Path) -> TopicList:
+def read_topics(file: Path, named_by: str = "ROSTRUM_TOPICS_FILE") -> TopicList:
     """Read a file of topics. Raises SettingsError if it cannot be read at all."""
     try:
         text = file.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise SettingsError(
-            f"ROSTRUM_TOPICS_FILE names {file}, which cannot be read: {error.strerror}."
+            f"{named_by} names {file}, which cannot be read: {error.strerror}."
         ) from None
     except UnicodeDecodeError:
         raise SettingsError(
-            f"ROSTRUM_TOPICS_FILE names {file}, which is not UTF-8 text; save it as UTF-8."
+            f"{named_by} names {file}, which is not UTF-8 text; save it as UTF-8."
         ) from None
     return _check(file, list(_entries(file.suffix.lower(), text)))
 

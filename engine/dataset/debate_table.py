@@ -98,6 +98,9 @@ _ASKED: Columns = (
     ),
     Column("rehearsal", FLAG, "whether a speaker, juror or judge is not a language model",
            lambda entry: bool(entry.debate.setup.rehearsal)),
+    Column("series", TEXT, "the series that it is part of; null for none", "debate.series"),
+    Column("series_key", TEXT, "which debate of the series it is; null for none",
+           "debate.series_key"),
     Column("mirror_of", TEXT, "the debate that this one repeats with sides swapped; null for none",
            "debate.setup.mirror_of"),
     list_of(

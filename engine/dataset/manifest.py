@@ -26,6 +26,7 @@ class Filters(Value):
     until: datetime | None = None
     quorum_met: bool = False
     without_rehearsal: bool = False
+    series: str | None = None
     tables: tuple[str, ...] = ()
 
 

@@ -242,5 +242,6 @@ def _describe(asked: Wanted, voters: Pseudonyms) -> Filters:
         until=where.until,
         quorum_met=where.quorum_met,
         without_rehearsal=where.without_rehearsal,
+        series=where.series,
         tables=tuple(table.name for table in choose_tables(asked.tables)) if asked.tables else (),
     )

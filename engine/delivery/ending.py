@@ -31,6 +31,7 @@ REFUSED = (
     "A problem with Rostrum's storage or settings prevented that. The operator can see the reason "
     "in the log; try again later."
 )
+AWAITS = "Waiting for "
 REVEAL, CHANNEL_REVEAL, STARTER_REVEAL = "reveal", "reveal/channel", "reveal/starter"
 PLACES: dict[str, Where] = {REVEAL: "thread", CHANNEL_REVEAL: "channel", STARTER_REVEAL: "starter"}
 GIVEN = (DeliveryState.SENT, DeliveryState.DOUBTFUL)
@@ -44,6 +45,16 @@ def reason_of(error: RostrumError) -> str:
     """Return the full reason for a debate's end, as stored for the operator."""
     members = said_of(error)
     return f"{members} {error}" if members == HELD_UP else str(error)
+
+
+def waiting_for(error: ModelError) -> str:
+    """Return what a debate waits for that goes on when a model can be reached again."""
+    return f"{AWAITS}{error.model}: {error}"
+
+
+def awaited(reason: str) -> str:
+    """Return the model that a debate waits for; empty for none."""
+    return reason.removeprefix(AWAITS).split(": ")[0] if reason.startswith(AWAITS) else ""
 
 
 def said_of(error: RostrumError) -> str:

@@ -19,6 +19,7 @@ from engine.debate import (
     Price,
     Request,
     Sampling,
+    SeriesKey,
     Setup,
     Value,
 )
@@ -56,7 +57,8 @@ class Order(Options):
     """A person's request and its place; omitted values are defaults, or drawn at random.
 
     `ground` is what the platform allows in `place`. `models` are keyed by contender or seat
-    (`A1`); `judges` are the format's own; `sources` are files that every side reads.
+    (`A1`); `judges` are the format's own; `sources` are files that every side reads. `series` says
+    which debate of a series it is.
     """
 
     platform: str
@@ -69,6 +71,7 @@ class Order(Options):
     judges: tuple[Model, ...] = ()
     sources: tuple[SourceFile, ...] = ()
     seed: int | None = None
+    series: SeriesKey | None = None
 
 
 class Defaults(Options):

@@ -13,10 +13,11 @@ from engine.blinding.blinding import BLINDER
 from engine.blinding.transcript import Scribe, hear_all
 from engine.blinding.veil import names_of
 from engine.debate import Debate, Model, Sampling, Setup, Status, Turn
-from engine.delivery.ending import STOPPED_BY_BUG, reason_of, said_of
+from engine.delivery.ending import STOPPED_BY_BUG, reason_of, said_of, waiting_for
 from engine.errors import (
     BudgetError,
     LeaseLostError,
+    ModelError,
     PausedError,
     RostrumError,
     StoppedError,
@@ -34,7 +35,7 @@ from engine.jury.panel import hold_panel, open_transcript
 from engine.jury.summary import summarise
 from engine.line.ahead import warm_up
 from engine.messages import Notice, StanceInvite, VoteInvite
-from engine.ports import AnswerSchema, Audience, ChatMessage, Models, Reply
+from engine.ports import AnswerSchema, Audience, ChatMessage, Models, Reply, utc_now
 from engine.prompts.library import Prompts
 from engine.store import Lease, Note, Post, Store
 from engine.votes.questions import STANCES, vote_options
@@ -77,6 +78,8 @@ class Runner:
         except Exception:  # a bug in one debate must not end the others
             log.exception("unhandled error in a debate", debate=debate_id)
             await self._end(debate_id, RostrumError(STOPPED_BY_BUG))
+        finally:
+            self.bell.wake("series")
 
     def write_down(self, scribe: Scribe, turn: Turn) -> None:
         """Write a turn down for jurors once the next call is out, with those of other debates.
@@ -144,9 +147,9 @@ class Runner:
         if summary is not None:
             verdict = verdict.model_copy(update={"summary": summary.result()})
         seal = self.store.journal.record_verdict
-        desk.steps.later(
-            partial(seal, desk.lease, debate.id, verdict, ballots, _invitation(debate))
-        )
+        invited = _invitation(debate) if debate.attended else ()
+        closes_at = None if debate.attended else utc_now()
+        desk.steps.later(partial(seal, desk.lease, debate.id, verdict, ballots, invited, closes_at))
 
     async def _end(self, debate_id: str, error: RostrumError) -> None:
         """Record an early end and announce it in the thread."""
@@ -165,6 +168,10 @@ class Runner:
         debate = await self.store.debates.get(debate_id)
         if not debate.status.live:
             return
+        if isinstance(error, ModelError) and error.passing and not debate.attended:
+            # The process that holds its series tries again, as no one else would.
+            await self.store.debates.advance(lease, debate_id, Status.QUEUED, waiting_for(error))
+            return
         if not debate.gone:
             # The notice first: a reader that sees the end may wait for its messages and leave.
             number = (await self.store.journal.spending(debate_id))[0]
@@ -177,7 +184,7 @@ class Runner:
 
     async def _announced(self, debate: Debate) -> None:
         """Wait until the debate has a thread, so that no money is spent on unpostable turns."""
-        if debate.thread is not None:
+        if debate.thread is not None or not debate.attended:
             return
         while (await self.store.debates.get(debate.id)).thread is None:
             self.keeper.check()
@@ -185,7 +192,7 @@ class Runner:
 
     async def _hear_stances(self, debate: Debate, lease: Lease, steps: Steps) -> None:
         """Ask for stances before the first turn and wait until the question closes."""
-        if not debate.request.stance or debate.stance_closed_at is not None:
+        if not debate.request.stance or debate.stance_closed_at or not debate.attended:
             return
         await steps.flush()
         await self._publish(debate, lease, _ask_for_stance(debate, after=False))
@@ -222,6 +229,8 @@ class LiveDesk:
 
     async def room(self) -> None:
         """Wait until fewer than four turns are undelivered."""
+        if not self.debate.attended:
+            return
         if self.undelivered + self.recording >= MOST_UNDELIVERED:
             # Most turns stored since the last count are delivered by now.
             await self._count()

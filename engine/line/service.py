@@ -68,6 +68,13 @@ class Fitted(NamedTuple):
     until: datetime
 
 
+class Quote(NamedTuple):
+    """What a debate would be, and what it would take."""
+
+    setup: Setup
+    expected: Estimate
+
+
 class Plan(NamedTuple):
     """A debate about to be stored, and its estimate."""
 
@@ -130,18 +137,12 @@ class Service:
         told = (SOURCES,) if request.sources else ()
         prompts = self.prompts.only(script.name, "jury", *told)
         number = await self.store.debates.next_number()
+        ordinal = number if order.series is None else order.series.ordinal
         frozen = partial(
-            freeze, request, script, order, defaults, prompts, seed=seed, number=number
+            freeze, request, script, order, defaults, prompts, seed=seed, number=ordinal
         )
-        setup = frozen(fit=await self._history(rehearsal=False))
-        if setup.rehearsal:  # no history decides who sits
-            setup = frozen(fit=await self._history(rehearsal=True))
+        setup, expected = await self._estimate(frozen, script, prompts, defaults.caps)
         setup = setup.model_copy(update={"mirror_of": mirror_of})
-        models = models_of(setup)
-        setup = setup.model_copy(update={"prices": await self._price(models, defaults.caps)})
-        pace = {model.ref: self.models.pace(model) for model in models}
-        expected = await estimate(setup, script, prompts, pace)
-        setup = reserve(setup, expected, defaults.caps)
         new = NewDebate(
             id=self.new_id(),
             number=number,
@@ -151,8 +152,36 @@ class Service:
             user=order.user,
             setup=setup,
             created_at=self.clock.now(),
+            series=order.series and order.series.name,
+            series_key=order.series and order.series.key,
         )
         return Plan(new, expected, prompts)
+
+    async def quote(self, order: Order, defaults: Defaults, ordinal: int) -> Quote:
+        """Return what a debate would be and take, storing nothing.
+
+        Raises UsageError or BudgetError as `start` does.
+        """
+        seed = self.new_seed() if order.seed is None else order.seed
+        request, script = complete(order, defaults, seed)
+        prompts = self.prompts.only(script.name, "jury")
+        frozen = partial(
+            freeze, request, script, order, defaults, prompts, seed=seed, number=ordinal
+        )
+        return await self._estimate(frozen, script, prompts, defaults.caps)
+
+    async def _estimate(
+        self, frozen: Callable[..., Setup], script: Format, prompts: Prompts, caps: Caps
+    ) -> Quote:
+        """Complete a setup with history, prices and reservation, and estimate it."""
+        setup = frozen(fit=await self._history(rehearsal=False))
+        if setup.rehearsal:  # no history decides who sits
+            setup = frozen(fit=await self._history(rehearsal=True))
+        models = models_of(setup)
+        setup = setup.model_copy(update={"prices": await self._price(models, caps)})
+        pace = {model.ref: self.models.pace(model) for model in models}
+        expected = await estimate(setup, script, prompts, pace)
+        return Quote(reserve(setup, expected, caps), expected)
 
     async def _submit(self, debate: Debate, expected: Estimate) -> None:
         await self.dispatcher.submit(debate.id)

@@ -23,7 +23,7 @@ class ExportFilter:
     `since` (exclusive) and `until` (inclusive) apply to the time of the reveal or, without a vote,
     of the request. `quorum_met` leaves out debates that people did not decide.
     `without_rehearsal` leaves out debates with a speaker, juror or judge that is a rehearsal model.
-    `ids` are the only debates to include.
+    `ids` are the only debates to include, `series` the series that they are part of.
     """
 
     platform: str | None = None
@@ -36,6 +36,7 @@ class ExportFilter:
     quorum_met: bool = False
     without_rehearsal: bool = False
     ids: tuple[str, ...] = ()
+    series: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,8 @@ class NewDebate(Value):
     user: str | None
     setup: Setup
     created_at: datetime
+    series: str | None = None
+    series_key: str | None = None
 
 
 class Stop(Value):

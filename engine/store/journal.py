@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping, Sequence
+from datetime import datetime
 from typing import NamedTuple, Protocol
 
 from engine.debate import Criterion, Model, Origin, Turn, Value
@@ -120,11 +121,12 @@ class Journal(Protocol):
         verdict: Verdict,
         ballots: Mapping[str, Ballot],
         invitation: Sequence[Post] = (),
+        closes_at: datetime | None = None,
     ) -> None:
         """Store the panel's verdict and its ballots by step, sealed until the vote closes.
 
         An `invitation` to vote is queued with it, and the debate is then `voting`: no vote opens
-        without a sealed verdict.
+        without a sealed verdict. A debate that no one watches `closes_at` once instead.
         """
 
     async def open_judging(self, lease: Lease, debate_id: str, judges: Sequence[Model]) -> Judging:

@@ -12,6 +12,7 @@ from engine.store.journal import Journal
 from engine.store.leases import Leases
 from engine.store.outbox import Outbox
 from engine.store.people import People
+from engine.store.series import SeriesStore
 from engine.store.votes import Votes
 
 
@@ -53,3 +54,7 @@ class Store(Protocol):
     @property
     def archive(self) -> Archive:
         """Debates that have ended."""
+
+    @property
+    def series(self) -> SeriesStore:
+        """Experiments of many debates."""

@@ -1,0 +1,88 @@
+"""Series, their debates, and what these took."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from adapters.storage.connection import SqlConnection
+from adapters.storage.database import Database
+from engine.debate import Status
+from engine.store.series import SeriesDebate, SeriesResult, StoredSeries, Takings
+
+SAVE = """
+INSERT INTO series (name, body, usd, stop, begun_at) VALUES (:name, :body, :usd, FALSE, :begun_at)
+ON CONFLICT (name) DO UPDATE SET body = :body, usd = :usd, stop = FALSE
+"""
+FIND = "SELECT * FROM series WHERE name = :name"
+ALL = "SELECT * FROM series ORDER BY name"
+ASK_STOP = "UPDATE series SET stop = TRUE WHERE name = :name"
+DEBATES = """
+SELECT series_key, id, status, reason FROM debates
+WHERE series = :name AND (:every OR id IN :among) ORDER BY number
+"""
+RESULTS = """
+SELECT debates.series_key, verdicts.body ->> '$.winner' AS jury
+FROM debates
+LEFT JOIN verdicts ON verdicts.debate = debates.id AND verdicts.judge = 'panel'
+WHERE debates.series = :name AND debates.status NOT IN ('queued', 'running', 'voting')
+ORDER BY debates.number
+"""
+TAKINGS = """
+SELECT calls.model,
+    CASE
+        WHEN calls.step LIKE 'jury/%' OR calls.step = 'summary' THEN 'juror'
+        WHEN calls.step LIKE 'judge/%' OR calls.step LIKE 'judging/%' THEN 'judge'
+        ELSE 'debater'
+    END AS role,
+    count(*) AS calls, sum(calls.state = 'failed') AS failed,
+    coalesce(sum(calls.tokens_in), 0) AS tokens_in,
+    coalesce(sum(calls.tokens_out), 0) AS tokens_out,
+    coalesce(sum(calls.tokens_reasoning), 0) AS tokens_reasoning,
+    coalesce(sum(calls.tokens_cached), 0) AS tokens_cached,
+    coalesce(sum(calls.cost), 0.0) AS usd, count(*) - count(calls.cost) AS unpriced
+FROM calls JOIN debates ON debates.id = calls.debate
+WHERE debates.series = :name
+GROUP BY calls.model, role ORDER BY calls.model, role
+"""
+
+
+class SeriesTable:
+    """The Series part of the store."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def save(self, series: StoredSeries) -> None:
+        await self._database.run(SAVE, **series.model_dump(exclude={"stop"}))
+
+    async def find(self, name: str) -> StoredSeries | None:
+        row = await self._database.first(FIND, name=name)
+        return row and _to_series(row)
+
+    async def all(self) -> list[StoredSeries]:
+        return list(map(_to_series, await self._database.rows(ALL)))
+
+    async def ask_stop(self, name: str) -> None:
+        await self._database.run(ASK_STOP, name=name)
+
+    async def debates(self, name: str, among: Sequence[str] | None = None) -> list[SeriesDebate]:
+        which = {"every": among is None, "among": among or ()}
+        rows = await self._database.rows(DEBATES, name=name, **which)
+        return [SeriesDebate(row[0], row[1], Status(row[2]), row[3]) for row in rows]
+
+    async def results(self, name: str) -> list[SeriesResult]:
+        return [SeriesResult(*row) for row in await self._database.rows(RESULTS, name=name)]
+
+    async def takings(self, name: str) -> list[Takings]:
+        return [Takings(*row) for row in await self._database.rows(TAKINGS, name=name)]
+
+
+def cap_of(connection: SqlConnection, name: str) -> float | None:
+    """Return what a series may cost in USD; None: no cap."""
+    cap: float | None = connection.first(FIND, name=name).usd
+    return cap
+
+
+def _to_series(row: Any) -> StoredSeries:
+    return StoredSeries(**{name: getattr(row, name) for name in StoredSeries.model_fields})

@@ -1,0 +1,358 @@
+"""`rostrum series`: plan, hold, follow and stop an experiment of many debates."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+import tomllib
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import orjson
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.table import Table
+
+from bot import log
+from bot.app import App, defaults_of, run_app
+from bot.console import TableConsole
+from bot.debate import quiet
+from bot.operate import confirm
+from bot.reading import read_store
+from bot.settings.settings import Settings, load_settings, load_store_settings
+from bot.settings.topics_file import read_topics
+from engine.errors import NotFoundError, RostrumError, UsageError
+from engine.options import hint
+from engine.ports import utc_now
+from engine.series.difference import check_unchanged
+from engine.series.plan import SeriesPlan, plan_series
+from engine.series.runner import Ending, Standing, standing_of
+from engine.series.spec import Series, read_series
+from engine.store import Store
+from engine.store.series import StoredSeries, Takings
+from engine.text import dollars
+from engine.topics import Topic, built_in_topics
+
+MANY = 10_000  # debates, from which on the operator is asked
+LINE_SECONDS = 30.0  # between two lines without a terminal
+TOTALS_SECONDS = 2.0  # between two readings of what calls took
+TITLES = ("calls", "failed", "tokens in", "out", "reasoning", "cached", "USD")
+
+
+class SeriesEndedError(RostrumError):
+    """The series ended before all of its debates were held; the message says how to go on."""
+
+
+# --- the file ----------------------------------------------------------------------------
+
+
+def load_series(file: Path, settings: Settings) -> Series:
+    """Read and check the file of a series. Raises UsageError with the first mistake."""
+    held = _read_toml(file)
+    try:
+        series = read_series(held, _topics(held, file), settings.models)
+        _check_backends(series, settings)
+    except UsageError as error:
+        raise UsageError(f"{file}: {error}") from None
+    return series
+
+
+def _read_toml(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{file} is not UTF-8 text; save it as UTF-8.") from None
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{file} is not valid TOML: {error}.") from None
+
+
+def _topics(held: dict[str, Any], file: Path) -> tuple[Topic, ...]:
+    if held.get("topics") in ("builtin", ["builtin"]):
+        return built_in_topics()
+    named = held.get("topics_file")
+    if not isinstance(named, str) or not named:
+        return ()
+    listed = read_topics(file.parent / Path(named).expanduser(), "topics_file")
+    if listed.faults:
+        raise UsageError(listed.faults[0])
+    return listed.topics
+
+
+def _check_backends(series: Series, settings: Settings) -> None:
+    known = {"rehearsal", *(backend.name for backend in settings.endpoints())}
+    for model in (*series.models, *series.jury.models):
+        if model.backend not in known:
+            raise UsageError(
+                f"{model.ref} is on the backend {model.backend}, which is not configured."
+                f"{hint(model.backend, known)} Set ROSTRUM_BACKENDS, or choose another model."
+            )
+
+
+async def _check_size(series: Series, *, yes: bool) -> None:
+    if series.size > MANY:
+        await confirm(f"The series {series.name} has {series.size:,} debates.", yes)
+
+
+# --- plan --------------------------------------------------------------------------------
+
+
+async def plan_file(file: Path, *, as_json: bool, yes: bool) -> None:
+    """Print what a series will hold and take; nothing is paid or stored."""
+    settings = _quiet_settings()
+    series = load_series(file, settings)
+    await _check_size(series, yes=yes)
+    async with run_app(settings, []) as app:
+        plan = await plan_series(series, app.service, defaults_of(settings))
+    if as_json:
+        print(_to_json({"name": series.name, **plan.model_dump(mode="json")}))
+    else:
+        print("\n".join(_plan_lines(series, plan)))
+
+
+def _plan_lines(series: Series, plan: SeriesPlan) -> Iterable[str]:
+    yield f"Series {series.name}: {plan.debates:,} debates"
+    formats = ", ".join(options.format or "" for options in series.formats)
+    yield f"  formats    {formats}; languages {', '.join(series.languages)}"
+    counted = f"{len(series.topics):,} topics, {len(series.models)} models in {len(series.pairs)}"
+    yield f"  held on    {counted} pairs, {series.repeats} × each"
+    yield f"  calls      {plan.calls:,} (at most {plan.calls_max:,})"
+    yield f"  tokens     {plan.tokens_in:,} in, {plan.tokens_out:,} out"
+    if plan.usd is None or plan.usd_max is None:
+        yield "  cost       unknown: some prices are not known"
+    else:
+        yield f"  cost       {dollars(plan.usd)} USD (at most {dollars(plan.usd_max)})"
+    cap = series.limits.usd
+    yield f"  cap        {'none' if cap is None else f'{dollars(cap)} USD'}"
+    yield f"  time       {_span(3600 * plan.hours)} with {series.limits.debates_at_once} at once"
+    if cap is not None and plan.usd is not None and plan.usd > cap:
+        yield f"The cap ends it after about {int(plan.debates * cap / plan.usd):,} debates."
+
+
+# --- run ---------------------------------------------------------------------------------
+
+
+async def run_file(file: Path, *, yes: bool) -> None:
+    """Hold a series until all is held; a second run goes on where the first was ended."""
+    settings = _quiet_settings()
+    series = load_series(file, settings)
+    await _check_size(series, yes=yes)
+    async with run_app(settings, []) as app:
+        await plan_series(series, app.service, defaults_of(settings))
+        await save_series(app.store, series)
+        with open_display(app, series) as show:
+            standing = await app.open_series(series, show).run()
+        takings = await app.store.series.takings(series.name)
+    print("\n".join(_standing_lines(series.name, standing)))
+    _print_takings(takings)
+    if standing.ending is not Ending.COMPLETE or standing.failed:
+        raise SeriesEndedError(_way_on(series, standing, takings, file))
+
+
+async def save_series(store: Store, series: Series) -> None:
+    """Store a series, unless its file would change debates that were held. Raises UsageError."""
+    before = await store.series.find(series.name)
+    if before is not None:
+        held = {debate.key for debate in await store.series.debates(series.name)}
+        check_unchanged(Series.model_validate_json(before.body), series, held)
+    await store.series.save(
+        StoredSeries(
+            name=series.name,
+            body=series.model_dump_json(),
+            usd=series.limits.usd,
+            begun_at=before.begun_at if before else utc_now(),
+        )
+    )
+
+
+def _way_on(series: Series, standing: Standing, takings: Sequence[Takings], file: Path) -> str:
+    again = f"rostrum series run {file}"
+    if standing.ending is Ending.STOPPED:
+        return f"The series was stopped. Go on with: {again}"
+    if standing.ending is Ending.CAP:
+        missing = standing.total - standing.held
+        spent = sum(one.usd for one in takings)
+        more = f", about {dollars(spent / standing.held * missing)} USD" if standing.held else ""
+        return (
+            f"The series reached its cap of {dollars(series.limits.usd or 0)} USD; {missing:,} "
+            f"debates are missing{more}. Raise limits.usd, then go on with: {again}"
+        )
+    return f"{standing.failed:,} debates failed. Try them again with: {again}"
+
+
+class Display:
+    """Shows how far a series is: a bar in a terminal, else a line now and then."""
+
+    def __init__(self, app: App, series: Series) -> None:
+        self._app = app
+        self._series = series
+        self._began = time.monotonic()
+        self._first: int | None = None
+        self._shown = 0.0
+        self._takings: Sequence[Takings] = ()
+        self._reading: asyncio.Task[None] | None = None
+        self._read_at = 0.0
+
+    def line(self, standing: Standing) -> str:
+        """Return the state of a series in one line."""
+        if self._first is None:
+            self._first = standing.held
+        self._read_takings()
+        calls, usd = sum(one.calls for one in self._takings), sum(one.usd for one in self._takings)
+        read, written = (
+            sum(getattr(one, name) for one in self._takings) for name in ("tokens_in", "tokens_out")
+        )
+        reasoning, cached = (
+            sum(getattr(one, name) for one in self._takings)
+            for name in ("tokens_reasoning", "tokens_cached")
+        )
+        parts = [
+            f"{standing.running} running",
+            *([f"{standing.failed} failed"] if standing.failed else []),
+            *(f"{number} waiting for {model}" for model, number in standing.waiting.items()),
+            f"{calls:,} calls",
+            f"tokens {read:,} in, {written:,} out, {reasoning:,} reasoning, {cached:,} cached",
+            f"{usd:.2f} USD",
+            f"ETA {self._eta(standing)}",
+        ]
+        return " · ".join(parts)
+
+    def print_line(self, standing: Standing) -> None:
+        """Print the state, at most every half minute."""
+        now = time.monotonic()
+        if now - self._shown >= LINE_SECONDS:
+            self._shown = now
+            print(f"{standing.held:,} of {standing.total:,} debates · {self.line(standing)}")
+            sys.stdout.flush()
+
+    def _eta(self, standing: Standing) -> str:
+        done = standing.held - (self._first or 0)
+        if not done:
+            return "unknown"
+        left = standing.total - standing.held
+        return _span((time.monotonic() - self._began) / done * left)
+
+    def _read_takings(self) -> None:
+        """Read what calls took, beside the series and not too often."""
+        if self._reading is not None and not self._reading.done():
+            return
+        if time.monotonic() - self._read_at >= TOTALS_SECONDS:
+            self._read_at = time.monotonic()
+            self._reading = asyncio.create_task(self._read())
+
+    async def _read(self) -> None:
+        self._takings = await self._app.store.series.takings(self._series.name)
+
+
+def open_display(app: App, series: Series) -> AbstractContextManager[Callable[[Standing], None]]:
+    """Return what shows the progress of a series while it is held."""
+    display = Display(app, series)
+    if not sys.stdout.isatty():
+        return nullcontext(display.print_line)
+    return _Bar(display)
+
+
+class _Bar:
+    """A progress bar around the body."""
+
+    def __init__(self, display: Display) -> None:
+        self._display = display
+        columns = (BarColumn(20), MofNCompleteColumn(), TextColumn("{task.description}"))
+        self._progress = Progress(*columns, console=Console(highlight=False))
+        self._task = self._progress.add_task("", total=None)
+
+    def __enter__(self) -> Callable[[Standing], None]:
+        self._progress.start()
+        return self._show
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def _show(self, standing: Standing) -> None:
+        self._progress.update(
+            self._task,
+            total=standing.total,
+            completed=standing.held,
+            description=self._display.line(standing),
+        )
+
+
+# --- status and stop ---------------------------------------------------------------------
+
+
+async def show_status(name: str, *, as_json: bool) -> None:
+    """Print how far a series is and what it took. Raises NotFoundError."""
+    async with read_store(load_store_settings()) as store:
+        stored = await _find(store, name)
+        series = Series.model_validate_json(stored.body)
+        standing = await standing_of(store, series)
+        takings = await store.series.takings(name)
+    if as_json:
+        found = {"name": name, "stopping": stored.stop, **standing.model_dump(mode="json")}
+        print(_to_json(found | {"takings": [one._asdict() for one in takings]}))
+        return
+    print("\n".join(_standing_lines(name, standing)))
+    _print_takings(takings)
+
+
+async def stop_series(name: str) -> None:
+    """Let a series begin no more debates; those that run are finished. Raises NotFoundError."""
+    async with read_store(load_store_settings()) as store:
+        await _find(store, name)
+        await store.series.ask_stop(name)
+    print(f"The series {name} begins no more debates; those that run are finished.")
+
+
+async def _find(store: Store, name: str) -> StoredSeries:
+    stored = await store.series.find(name)
+    if stored is None:
+        known = [series.name for series in await store.series.all()]
+        raise NotFoundError(f"There is no series “{name}”;{hint(name, known)} it may not have run.")
+    return stored
+
+
+def _standing_lines(name: str, standing: Standing) -> Iterable[str]:
+    failed = f", {standing.failed:,} failed" if standing.failed else ""
+    running = f", {standing.running:,} running" if standing.running else ""
+    yield f"Series {name}: {standing.held:,} of {standing.total:,} debates held{running}{failed}"
+    for model, number in standing.waiting.items():
+        yield f"Waiting for {model}: {number:,} debates"
+
+
+def _print_takings(takings: Sequence[Takings]) -> None:
+    """Print what calls took by model and role, and in all."""
+    if not takings:
+        return
+    table = Table("model", "role", *TITLES, box=None, pad_edge=False)
+    for one in takings:
+        table.add_row(one.model, one.role, *_cells([one]))
+    table.add_row("all", "", *_cells(takings))
+    TableConsole().print(table, markup=False)
+
+
+def _cells(takings: Sequence[Takings]) -> list[str]:
+    names = ("calls", "failed", "tokens_in", "tokens_out", "tokens_reasoning", "tokens_cached")
+    sums = [sum(getattr(one, name) for one in takings) for name in names]
+    unpriced = any(one.unpriced for one in takings)
+    usd = f"{sum(one.usd for one in takings):.4f}"
+    return [*(f"{number:,}" for number in sums), f"≥ {usd}" if unpriced else usd]
+
+
+def _quiet_settings() -> Settings:
+    settings = load_settings()
+    log.configure(quiet(settings).log, settings.secrets())
+    return settings
+
+
+def _span(seconds: float) -> str:
+    minutes = max(1, round(seconds / 60))
+    hours, rest = divmod(minutes, 60)
+    return f"{hours} h {rest:02} min" if hours else f"{minutes} min"
+
+
+def _to_json(found: Any) -> str:
+    return orjson.dumps(found, option=orjson.OPT_INDENT_2).decode()

@@ -1,0 +1,1 @@
+"""Series: many debates as one experiment, from one file."""

@@ -1,0 +1,64 @@
+"""What a changed file may not change: debates that were held already."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from engine.debate import Value
+from engine.errors import UsageError
+from engine.series.expand import expand
+from engine.series.spec import Series
+from engine.text import headline
+
+MOST_SHOWN = 3
+
+
+def check_unchanged(before: Series, now: Series, held: Collection[str]) -> None:
+    """Refuse a file that would change debates already held; `held` are their keys.
+
+    Adding to topics, models, formats, languages or repeats is fine, and so are other limits and
+    another place. Raises UsageError with the difference.
+    """
+    if not held:
+        return
+    changed = ["jury"] if before.jury != now.jury else []
+    lost = len(set(held) - {planned.key for planned in expand(now)})
+    if lost:
+        changed += ["topics", "models", "pairs", "sides", "formats", "languages", "repeats"]
+    differences = list(_differences(before, now, changed))
+    if differences:
+        count = lost or len(held)
+        raise UsageError(
+            f"The series {now.name} has {len(held)} debates, and this file would change "
+            f"{count} of them: {'; '.join(differences)}. Undo that, or give the series another "
+            "name."
+        )
+
+
+def _differences(before: Series, now: Series, names: Collection[str]) -> Iterator[str]:
+    for name in names:
+        old, new = getattr(before, name), getattr(now, name)
+        if old == new:
+            continue
+        if isinstance(old, tuple):
+            gone = [one for one in old if one not in new]
+            if gone:
+                shown = ", ".join(map(_word, gone[:MOST_SHOWN]))
+                more = f" and {len(gone) - MOST_SHOWN} more" if len(gone) > MOST_SHOWN else ""
+                yield f"{name} no longer has {shown}{more}"
+        elif name != "repeats" or new < old:
+            yield f"{name} was {_word(old)} and is now {_word(new)}"
+
+
+def _word(value: Any) -> str:
+    """Return how a file writes a value."""
+    if isinstance(value, tuple):
+        return " against ".join(map(_word, value))
+    if not isinstance(value, Value):
+        return str(value)
+    held = value.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
+    if "backend" in held:
+        return f"{held['backend']}/{held['name']}"
+    said = held.get("text") or ", ".join(f"{key} {one}" for key, one in held.items())
+    return f"“{headline(str(said), 60)}”" if "text" in held else str(said) or "the default"

@@ -1,0 +1,75 @@
+"""What a series will hold and take, worked out without paying anything."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from engine.debate import Value
+from engine.errors import UsageError
+from engine.line.intake import Defaults
+from engine.line.service import Service
+from engine.series.expand import expand
+from engine.series.pairing import choose
+from engine.series.runner import defaults_of, order_of
+from engine.series.spec import Series
+from engine.text import dollars
+
+SAMPLED = 2000  # debates that are estimated one by one
+
+
+class SeriesPlan(Value):
+    """A series before it is held: how many debates, and what they take together.
+
+    `debates` are at most those of the series; the rest is the expected sum over them, `calls_max`
+    and `usd_max` their maxima. USD are None if a price is unknown. `hours` is with as many debates
+    at once as the file allows. `dearest_usd` is what a debate may cost at most, and `sampled` how
+    many were estimated, the others being like them.
+    """
+
+    debates: int
+    calls: int
+    calls_max: int
+    tokens_in: int
+    tokens_out: int
+    usd: float | None
+    usd_max: float | None
+    dearest_usd: float | None
+    hours: float
+    sampled: int
+
+
+async def plan_series(series: Series, service: Service, installed: Defaults) -> SeriesPlan:
+    """Estimate a series by dry runs of its debates.
+
+    Raises UsageError for a cap below the cost of one debate, and for a debate that is impossible.
+    """
+    defaults, size = defaults_of(series, installed), series.size
+    step = -(-size // SAMPLED)
+    quotes = [
+        await service.quote(order_of(series, planned), defaults, planned.ordinal)
+        for planned in islice(expand(series), 0, None, step)
+    ]
+    debates = choose(series).total()
+    share = debates / len(quotes)
+    found = [quote.expected for quote in quotes]
+    costs = [one.usd for one in found if one.usd is not None]
+    most = [quote.setup.reserved_usd for quote in quotes]
+    known = len(costs) == len(found)
+    cap = series.limits.usd
+    if cap is not None and known and cap < min(most):
+        raise UsageError(
+            f"limits.usd is {dollars(cap)} USD, and a single debate may cost up to "
+            f"{dollars(min(most))}. Raise it to that at least, or choose cheaper models."
+        )
+    return SeriesPlan(
+        debates=debates,
+        calls=round(share * sum(one.calls for one in found)),
+        calls_max=round(share * sum(one.calls_max for one in found)),
+        tokens_in=round(share * sum(one.tokens_in for one in found)),
+        tokens_out=round(share * sum(one.tokens_out for one in found)),
+        usd=share * sum(costs) if known else None,
+        usd_max=share * sum(most) if known else None,
+        dearest_usd=max(most) if known else None,
+        hours=share * sum(one.minutes for one in found) / 60 / series.limits.debates_at_once,
+        sampled=len(quotes),
+    )

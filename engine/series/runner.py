@@ -1,0 +1,287 @@
+"""Holds a series: many debates at once, until all are held, its cap is reached, or it is stopped.
+
+Every debate has a key, so a series that was killed goes on with what is missing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+import structlog
+
+from engine.debate import UNATTENDED, SeriesKey, Status, Value
+from engine.delivery.ending import awaited
+from engine.errors import BudgetError, LeaseLostError, SeriesCapError, UsageError
+from engine.floor.keeper import Keeper
+from engine.floor.wake import Bell
+from engine.line.intake import Defaults, Order
+from engine.line.service import Service
+from engine.ports import Clock
+from engine.series.expand import Planned
+from engine.series.pairing import Chooser, Results, choose
+from engine.series.spec import Series
+from engine.store import Caps, Store
+from engine.store.series import SeriesDebate
+
+LOOK_SECONDS = 0.25
+TRIED_AGAIN = (Status.FAILED, Status.PARTIAL)
+FIRST_PAUSE, LONGEST_PAUSE = 15.0, 300.0  # seconds before a model that is away is tried again
+LIFTED = dict.fromkeys(("community_daily_usd", "user_daily_debates", "max_live_per_community"))
+log = structlog.get_logger(__name__)
+
+
+class Ending(StrEnum):
+    """Why a series begins no more debates."""
+
+    COMPLETE = "complete"
+    CAP = "cap"
+    STOPPED = "stopped"
+
+
+class Standing(Value):
+    """How far a series is; `waiting` counts debates by the model that each waits for.
+
+    `failed` ended without a verdict; running the series again tries them again.
+    """
+
+    total: int
+    held: int = 0
+    failed: int = 0
+    running: int = 0
+    waiting: Mapping[str, int] = {}
+    ending: Ending | None = None
+
+
+@dataclass(slots=True)
+class Pause:
+    """How long a debate waits before it is tried again."""
+
+    seconds: float
+    until: datetime
+
+
+@dataclass
+class SeriesRunner:
+    """Holds one series; `watch` hears how far it is, several times a second."""
+
+    series: Series
+    service: Service
+    store: Store
+    keeper: Keeper
+    bell: Bell
+    clock: Clock
+    installed: Defaults
+    watch: Callable[[Standing], None] = lambda _: None
+    first_pause: float = FIRST_PAUSE
+    _taken: set[str] = field(default_factory=set)
+    _live: dict[str, SeriesDebate] = field(default_factory=dict)
+    _ended: Counter[Status] = field(default_factory=Counter)
+    _again: list[SeriesDebate] = field(default_factory=list)
+    _put_off: list[Planned] = field(default_factory=list)
+    _pauses: dict[str, Pause] = field(default_factory=dict)
+    _results: Results = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.defaults = defaults_of(self.series, self.installed)
+
+    async def run(self) -> Standing:
+        """Hold the series and return how it ended.
+
+        Raises UsageError if another process holds it, or for a debate that is impossible, and
+        BudgetError for one that no cap allows.
+        """
+        try:
+            async with self.keeper.hold(f"series/{self.series.name}", stoppable=False):
+                return await self._hold()
+        except LeaseLostError:
+            raise UsageError(
+                f"The series {self.series.name} is being held by another process; stop that one "
+                f"first, for example by rostrum series stop {self.series.name}."
+            ) from None
+
+    async def _hold(self) -> Standing:
+        chooser = choose(self.series)
+        await self._find_begun()
+        while True:
+            await self._refresh()
+            ending = Ending.STOPPED if await self._stopped() else None
+            if ending is None:
+                await self._retry_waiting()
+                ending = await self._fill(chooser)
+            standing = self._standing(chooser.total())
+            self.watch(standing)
+            idle = not standing.running and (not standing.waiting or ending is Ending.STOPPED)
+            if ending is not None and idle:
+                return standing.model_copy(update={"ending": ending})
+            await self.bell.collect("series", LOOK_SECONDS)
+
+    async def _find_begun(self) -> None:
+        """Go on with what a killed process left, and try again what had failed."""
+        for debate in await self.store.series.debates(self.series.name):
+            self._taken.add(debate.key)
+            if debate.status.live:
+                self._live[debate.id] = debate
+                await self.service.dispatcher.submit(debate.id)
+            elif debate.status in TRIED_AGAIN:
+                self._again.append(debate)
+            self._ended[debate.status] += not debate.status.live
+        await self._read_results()
+
+    async def _refresh(self) -> None:
+        """Read again the debates that were live."""
+        if not self._live:
+            return
+        found = await self.store.series.debates(self.series.name, list(self._live))
+        for debate in found:
+            self._live[debate.id] = debate
+            if not debate.status.live:
+                del self._live[debate.id]
+                self._ended[debate.status] += 1
+        if len(self._live) < len(found):
+            await self._read_results()
+
+    async def _read_results(self) -> None:
+        results = await self.store.series.results(self.series.name)
+        self._results = {result.key: result.jury for result in results}
+
+    async def _stopped(self) -> bool:
+        stored = await self.store.series.find(self.series.name)
+        return stored is None or stored.stop
+
+    async def _retry_waiting(self) -> None:
+        """Try debates again whose model was away, after pauses that grow."""
+        now = self.clock.now()
+        for debate in self._waiting():
+            pause = self._pauses.get(debate.id)
+            if pause is not None and now < pause.until:
+                continue
+            seconds = self.first_pause
+            if pause is not None:
+                seconds = min(2 * pause.seconds, LONGEST_PAUSE)
+                await self.service.dispatcher.submit(debate.id)
+            self._pauses[debate.id] = Pause(seconds, now + timedelta(seconds=seconds))
+
+    async def _fill(self, chooser: Chooser) -> Ending | None:
+        """Begin debates while there is room; return why no more can begin."""
+        try:
+            while self._again and self._room() > 0:
+                await self._resume(self._again[-1])
+                self._again.pop()
+            while self._room() > 0:
+                planned = self._next(chooser)
+                if planned is None:
+                    return None if self._put_off or self._again else Ending.COMPLETE
+                await self._begin(planned)
+        except SeriesCapError as error:
+            log.info("series at its cap", series=self.series.name, why=str(error))
+            return Ending.CAP
+        return None
+
+    def _next(self, chooser: Chooser) -> Planned | None:
+        """Return a debate that may begin; those that need a model that is away are put off."""
+        away = {awaited(debate.reason) for debate in self._waiting()}
+
+        def can_begin(planned: Planned) -> bool:
+            return away.isdisjoint(model.ref for model in planned.models.values())
+
+        for place, planned in enumerate(self._put_off):
+            if can_begin(planned):
+                return self._put_off.pop(place)
+        for planned in chooser.next(self._taken, self._results):
+            self._taken.add(planned.key)
+            if can_begin(planned):
+                return planned
+            self._put_off.append(planned)
+        return None
+
+    async def _resume(self, debate: SeriesDebate) -> None:
+        await self.service.resume(debate.id, self.defaults.caps)
+        self._ended[debate.status] -= 1
+        self._live[debate.id] = debate._replace(status=Status.QUEUED, reason="")
+
+    async def _begin(self, planned: Planned) -> None:
+        try:
+            started = await self.service.start(order_of(self.series, planned), self.defaults)
+        except BudgetError:
+            self._put_off.append(planned)
+            raise
+        debate = started.debate
+        self._live[debate.id] = SeriesDebate(planned.key, debate.id, debate.status, "")
+
+    def _room(self) -> int:
+        return self.series.limits.debates_at_once - len(self._live) + len(self._waiting())
+
+    def _waiting(self) -> list[SeriesDebate]:
+        """Return the debates whose model is away."""
+        return [
+            debate
+            for debate in self._live.values()
+            if debate.status is Status.QUEUED and awaited(debate.reason)
+        ]
+
+    def _standing(self, total: int) -> Standing:
+        waiting = Counter(awaited(debate.reason) for debate in self._waiting())
+        return Standing(
+            total=total,
+            held=self._ended[Status.CLOSED],
+            failed=sum(self._ended[one] for one in (*TRIED_AGAIN, Status.CANCELLED)),
+            running=len(self._live) - waiting.total(),
+            waiting=dict(waiting),
+        )
+
+
+def order_of(series: Series, planned: Planned) -> Order:
+    """Return the order for one debate of a series that no one watches."""
+    options = planned.options
+    topic = planned.topic
+    asked = options.given() | {
+        "topic": topic.text,
+        "conditions": options.conditions or topic.conditions or None,
+        "stance_a": topic.stance_a or None,
+        "stance_b": topic.stance_b or None,
+        "language": planned.language,
+        "panel": series.jury.mode,
+    }
+    return Order(
+        **asked,
+        platform=UNATTENDED,
+        community=series.name,
+        place="",
+        models=planned.models,
+        jurors=series.jury.models,
+        seed=planned.seed,
+        series=SeriesKey(name=series.name, key=planned.key, ordinal=planned.ordinal),
+    )
+
+
+def defaults_of(series: Series, defaults: Defaults) -> Defaults:
+    """Return an installation's defaults for a series: only the caps of debate and series apply.
+
+    No debate may cost more than its series, so that every price must be known under a cap.
+    """
+    caps = (defaults.caps.debate_usd, series.limits.usd)
+    debate_usd = min((cap for cap in caps if cap is not None), default=None)
+    return defaults.model_copy(update={"caps": Caps(**LIFTED, debate_usd=debate_usd)})
+
+
+async def standing_of(store: Store, series: Series) -> Standing:
+    """Return how far a series is, as anyone can read it."""
+    states: Counter[Status] = Counter()
+    waiting: Counter[str] = Counter()
+    for debate in await store.series.debates(series.name):
+        model = awaited(debate.reason) if debate.status is Status.QUEUED else ""
+        if model:
+            waiting[model] += 1
+        else:
+            states[debate.status] += 1
+    return Standing(
+        total=choose(series).total(),
+        held=states[Status.CLOSED],
+        failed=sum(states[one] for one in (*TRIED_AGAIN, Status.CANCELLED)),
+        running=states[Status.QUEUED] + states[Status.RUNNING],
+        waiting=dict(waiting),
+    )

@@ -1,0 +1,439 @@
+"""A series as its file describes it, checked: every mistake is one sentence that names its key."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import time
+from enum import StrEnum
+from itertools import combinations
+from typing import Annotated, Any, TypeVar
+from zoneinfo import ZoneInfo
+
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError
+
+from engine.debate import Model, PanelMode, Value
+from engine.errors import UsageError
+from engine.formats import find_format
+from engine.formats.format import read_own
+from engine.options import STANCES, Options, hint, parse_minutes, read_options
+from engine.prompts.languages import check_language
+from engine.text import clean, headline, is_visible
+from engine.topics import Topic, fold_topic
+
+M = TypeVar("M", bound=BaseModel)
+Pair = tuple[Model, Model]
+LONGEST_NAME = 60
+NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
+FIXED = ("topic", "language", "panel", "mirror", *STANCES.values())
+"""The options of a debate that a series sets itself."""
+
+
+class Pairing(StrEnum):
+    """Which debates of a series are held, and in which order."""
+
+    ALL = "all"
+    INFORMATIVE = "informative"
+    SWISS = "swiss"
+
+
+class Sides(StrEnum):
+    """How a pair of models is put on two sides."""
+
+    BOTH = "both"  # every debate twice, with sides exchanged
+    DRAWN = "drawn"
+
+
+class Place(Value):
+    """A channel where people vote: its platform, and its id there."""
+
+    platform: str
+    channel: str
+
+
+class Daily(Value):
+    """A time of day in a time zone."""
+
+    hour: int
+    minute: int
+    zone: str
+
+    @property
+    def clock(self) -> time:
+        """The time of day."""
+        return time(self.hour, self.minute)
+
+
+class People(Value):
+    """Where a series is held before people, and how often.
+
+    `every` is in minutes; `at` is when the first debate of a day may begin.
+    """
+
+    place: Place
+    every: float
+    at: Daily | None = None
+
+
+class Jury(Value):
+    """The jury of every debate of a series; without models it is the installation's."""
+
+    models: tuple[Model, ...] = ()
+    mode: PanelMode = PanelMode.ADAPTIVE
+
+
+class Limits(Value):
+    """What a series may spend and do at once.
+
+    `interval_points` is the width of ratings' intervals at which `informative` pairing stops.
+    """
+
+    usd: float | None = None
+    debates_at_once: int = 20
+    interval_points: float = 100.0
+
+
+class Series(Value):
+    """A series: every debate follows from this value alone (see engine/series/expand.py).
+
+    `formats` have a format and its options each; `pairs` are the models that meet. A topic without
+    a language is held in each of the `languages`.
+    """
+
+    name: str
+    topics: tuple[Topic, ...]
+    models: tuple[Model, ...]
+    pairs: tuple[Pair, ...]
+    pairing: Pairing = Pairing.ALL
+    rounds: int | None = None
+    sides: Sides = Sides.BOTH
+    formats: tuple[Options, ...]
+    languages: tuple[str, ...] = ("en",)
+    repeats: int = 1
+    jury: Jury = Jury()
+    limits: Limits = Limits()
+    people: People | None = None
+
+    @property
+    def size(self) -> int:
+        """How many debates the series has."""
+        held = sum(len(self.languages_of(topic)) for topic in self.topics)
+        twice = 2 if self.sides is Sides.BOTH else 1
+        return held * len(self.formats) * len(self.pairs) * twice * self.repeats
+
+    def languages_of(self, topic: Topic) -> tuple[str, ...]:
+        """Return the languages that a topic is debated in."""
+        return tuple(one for one in self.languages if not topic.language or topic.speaks(one))
+
+
+# --- the file ----------------------------------------------------------------------------
+
+
+def _listed(value: Any) -> Any:
+    return (value,) if isinstance(value, str) else value
+
+
+Texts = Annotated[tuple[str, ...], BeforeValidator(_listed)]
+
+
+class _Jury(Value):
+    models: Texts = ()
+    mode: PanelMode = PanelMode.ADAPTIVE
+
+
+class _Limits(Value):
+    usd: float | None = Field(None, gt=0, allow_inf_nan=False)
+    debates_at_once: int = Field(20, ge=1, le=10_000)
+    interval_points: float = Field(100.0, gt=0, le=2000)
+
+
+class _People(Value):
+    place: str
+    every: str = "1d"
+    at: str = ""
+
+
+class _File(Value):
+    """The keys of a file as they are written."""
+
+    name: str
+    topics: Texts = ()
+    topics_file: str = ""
+    models: Texts = ()
+    pairing: str | tuple[tuple[str, str], ...] = Pairing.ALL.value
+    rounds: int | None = Field(None, ge=1, le=1000)
+    sides: Sides = Sides.BOTH
+    formats: Annotated[tuple[str | dict[str, Any], ...], BeforeValidator(_listed)] = ("classic",)
+    languages: Texts = ("en",)
+    repeats: int = Field(1, ge=1, le=1000)
+    jury: _Jury = _Jury()
+    limits: _Limits = _Limits()
+    people: _People | None = None
+
+
+def read_series(
+    held: Mapping[str, Any], topics: Sequence[Topic], offered: Sequence[Model] = ()
+) -> Series:
+    """Check what a file holds; `topics` are those of its `topics_file`, or the built-in ones.
+
+    `offered` debate if the file names no models. Raises UsageError with the first mistake.
+    """
+    file = _parse(_File, held)
+    models = _models("models", file.models) if file.models else tuple(offered)
+    pairs = _pairs(file.pairing, models)
+    languages = tuple(map(_language, file.languages))
+    if len(set(languages)) < len(languages):
+        raise UsageError("languages names one twice; remove it.")
+    if not file.formats or not languages:
+        raise UsageError(f"{'languages' if file.formats else 'formats'} is empty; name one.")
+    return Series(
+        name=_name(file.name),
+        topics=_topics(file, topics, languages),
+        models=tuple({model.ref: model for pair in pairs for model in pair}.values()),
+        pairs=pairs,
+        pairing=_pairing(file),
+        rounds=file.rounds,
+        sides=file.sides,
+        formats=_formats(file.formats),
+        languages=languages,
+        repeats=file.repeats,
+        jury=Jury(models=_models("jury.models", file.jury.models), mode=file.jury.mode),
+        limits=Limits(**dict(file.limits)),
+        people=_people(file.people) if file.people else None,
+    )
+
+
+def _parse(kind: type[M], held: Mapping[str, Any]) -> M:
+    try:
+        return kind.model_validate(dict(held))
+    except ValidationError as error:
+        raise UsageError(_describe(kind, error)) from None
+
+
+def _describe(kind: type[BaseModel], error: ValidationError) -> str:
+    """Return the sentence for the first mistake, with the nearest key for an unknown one."""
+    mistake = error.errors(include_url=False, include_input=False)[0]
+    path = [part for part in mistake["loc"] if isinstance(part, str) and part in _keys()]
+    key = ".".join(path) or "the file"
+    match mistake["type"]:
+        case "extra_forbidden":
+            word = str(mistake["loc"][-1])
+            known = _siblings(kind, [str(part) for part in mistake["loc"][:-1]])
+            where = f" in [{mistake['loc'][0]}]" if len(mistake["loc"]) > 1 else ""
+            near = hint(word, known) or f" the keys are {', '.join(known)}."
+            return f"There is no key “{headline(word, 40)}”{where};{near}"
+        case "missing":
+            return f"{key} is missing; the file must give it."
+        case "enum":
+            return f"{key} must be {mistake['ctx']['expected']}.".replace("'", "")
+        case "greater_than" | "greater_than_equal" | "less_than_equal" | "int_parsing" | "int_type":
+            return f"{key} must be {_bound(mistake)}."
+        case _:
+            return f"{key} cannot be used: {mistake['msg'][0].lower()}{mistake['msg'][1:]}."
+
+
+def _bound(mistake: Mapping[str, Any]) -> str:
+    limits = mistake.get("ctx", {})
+    words = {"gt": "more than", "ge": "at least", "le": "at most"}
+    return next(
+        (f"{words[name]} {limit:.10g}" for name, limit in limits.items() if name in words),
+        "a whole number",
+    )
+
+
+def _keys() -> frozenset[str]:
+    kinds = (_File, _Jury, _Limits, _People)
+    return frozenset(name for kind in kinds for name in kind.model_fields)
+
+
+def _siblings(kind: type[BaseModel], path: Sequence[str]) -> tuple[str, ...]:
+    sections: Mapping[str, type[BaseModel]] = {"jury": _Jury, "limits": _Limits, "people": _People}
+    return tuple(sections.get(path[0], kind).model_fields if path else kind.model_fields)
+
+
+# --- its parts ---------------------------------------------------------------------------
+
+
+def _name(text: str) -> str:
+    if not NAME.fullmatch(text) or len(text) > LONGEST_NAME:
+        raise UsageError(
+            f"name is “{headline(clean(text), 40)}”; use at most {LONGEST_NAME} small letters, "
+            "digits, dots and hyphens, as in spring-2026."
+        )
+    return text
+
+
+def _language(code: str) -> str:
+    try:
+        return check_language(code)
+    except UsageError as error:
+        raise UsageError(f"languages: {error}") from None
+
+
+def _models(key: str, names: Sequence[str]) -> tuple[Model, ...]:
+    found: dict[str, Model] = {}
+    for name in names:
+        try:
+            model = Model.parse(name)
+        except UsageError as error:
+            raise UsageError(f"{key}: {error}") from None
+        if model.ref in found:
+            raise UsageError(f"{key} names {model.ref} twice; remove one.")
+        found[model.ref] = model
+    return tuple(found.values())
+
+
+def _pairs(pairing: str | tuple[tuple[str, str], ...], models: Sequence[Model]) -> tuple[Pair, ...]:
+    """Return the pairs that meet: those listed, or each model with each other one."""
+    if isinstance(pairing, str):
+        if len(models) < 2:
+            raise UsageError(
+                f"models has {'one model' if models else 'no model'}; a series needs at least two."
+            )
+        return tuple(combinations(models, 2))
+    known, pairs = {model.ref: model for model in models}, {}
+    for names in pairing:
+        one, other = (_of_list(known, name) for name in names)
+        if one.ref == other.ref:
+            raise UsageError(f"pairing lets {one.ref} meet itself; name two different models.")
+        met = frozenset((one.ref, other.ref))
+        if met in pairs:
+            raise UsageError(f"pairing has {one.ref} and {other.ref} twice; remove one pair.")
+        pairs[met] = (one, other)
+    if not pairs:
+        raise UsageError("pairing is an empty list; name pairs of models, or write “all”.")
+    return tuple(pairs.values())
+
+
+def _of_list(known: Mapping[str, Model], name: str) -> Model:
+    (model,) = _models("pairing", (name,))
+    if known and model.ref not in known:
+        raise UsageError(
+            f"pairing names {model.ref}, which is not in models;{hint(model.ref, known)} "
+            "add it there."
+        )
+    return known.get(model.ref, model)
+
+
+def _pairing(file: _File) -> Pairing:
+    if not isinstance(file.pairing, str):
+        return Pairing.ALL
+    known = [one.value for one in Pairing]
+    if file.pairing not in known:
+        raise UsageError(
+            f"pairing is “{headline(file.pairing, 40)}”;{hint(file.pairing, known)} it must be "
+            f"{', '.join(known)}, or a list of pairs."
+        )
+    pairing = Pairing(file.pairing)
+    if (pairing is Pairing.SWISS) is not (file.rounds is not None):
+        missing = file.rounds is None
+        raise UsageError(
+            "pairing is swiss, so rounds must say how many rounds to hold."
+            if missing
+            else "rounds is for pairing “swiss” alone; leave it out. A debate's own rounds are an "
+            "option of its format."
+        )
+    return pairing
+
+
+def _topics(file: _File, listed: Sequence[Topic], languages: Sequence[str]) -> tuple[Topic, ...]:
+    named = [] if file.topics == ("builtin",) else [_topic(text) for text in file.topics]
+    topics: dict[str, Topic] = {}
+    for topic in (*named, *listed):
+        if topics.setdefault(fold_topic(topic.text), topic) is not topic:
+            raise UsageError(f"The topic “{headline(topic.text, 60)}” is there twice; remove one.")
+    spoken = [
+        topic
+        for topic in topics.values()
+        if not topic.language or any(topic.speaks(language) for language in languages)
+    ]
+    if not spoken:
+        others = f" in {' or '.join(languages)}" if topics else ""
+        raise UsageError(f"There is no topic{others}; give topics, or name a topics_file.")
+    return tuple(spoken)
+
+
+def _topic(text: str) -> Topic:
+    said = " ".join(clean(text).split())
+    if not said or not is_visible(said):
+        raise UsageError("topics has an empty entry; write a topic, or remove it.")
+    return Topic(text=said, language="")
+
+
+def _formats(entries: Sequence[str | Mapping[str, Any]]) -> tuple[Options, ...]:
+    read = tuple(_format({"format": one} if isinstance(one, str) else one) for one in entries)
+    if len({one.model_dump_json() for one in read}) < len(read):
+        raise UsageError("formats has an entry twice; remove one.")
+    return read
+
+
+def _format(entry: Mapping[str, Any]) -> Options:
+    """Return a format with its options: those of every debate, and its own."""
+    if not isinstance(name := entry.get("format"), str):
+        raise UsageError('formats: each entry needs its name, as in { format = "classic" }.')
+    common = {key: value for key, value in entry.items() if key in Options.model_fields}
+    own = {key: value for key, value in entry.items() if key not in Options.model_fields}
+    for key in FIXED:
+        if key in common:
+            raise UsageError(
+                f"formats: {key} is not an option of a format in a series; leave it out."
+            )
+    try:
+        options = read_options(common | {"options": own}, lambda key: f"{key} of {name}")
+        contenders_of(options)
+    except UsageError as error:
+        raise UsageError(f"formats: {error}") from None
+    return options
+
+
+def contenders_of(options: Options) -> tuple[str, str]:
+    """Return what a format calls its two sides. Raises UsageError if it has more or fewer."""
+    script = find_format(options.format or "")
+    own = read_own(script.name, script.options, options.options).model_dump(mode="json")
+    contenders = script.roles(own).contenders
+    if len(contenders) != 2:
+        raise UsageError(
+            f"{script.name} has {len(contenders)} contenders with these options; in a series two "
+            "models meet."
+        )
+    return contenders[0], contenders[1]
+
+
+def _people(people: _People) -> People:
+    platform, colon, channel = people.place.partition(":")
+    if not colon or platform not in ("discord", "slack") or not channel.strip():
+        raise UsageError(
+            f"people.place is “{headline(clean(people.place), 40)}”; write the platform and the "
+            "id of a channel, as in discord:123456789."
+        )
+    every = parse_minutes("people.every", people.every)
+    if not 1 <= every <= 60 * 24 * 366:
+        raise UsageError("people.every must be between a minute and a year, as in 1d or 12h.")
+    place = Place(platform=platform, channel=channel.strip())
+    return People(place=place, every=every, at=_daily(people.at) if people.at else None)
+
+
+def _daily(text: str) -> Daily:
+    clock, _, zone = text.strip().partition(" ")
+    found = re.fullmatch(r"([01]?\d|2[0-3]):([0-5]\d)", clock)
+    if not found:
+        raise UsageError(
+            f"people.at is “{headline(clean(text), 40)}”; write a time of day and a time zone, "
+            "as in 09:00 Europe/Berlin."
+        )
+    zone = zone.strip() or "UTC"
+    try:
+        ZoneInfo(zone)
+    except (KeyError, ValueError, OSError):
+        near = hint(zone, _zones())
+        raise UsageError(
+            f"people.at names the time zone “{headline(clean(zone), 40)}”, which does not exist;"
+            f"{near or ' write one such as Europe/Berlin.'}"
+        ) from None
+    return Daily(hour=int(found[1]), minute=int(found[2]), zone=zone)
+
+
+def _zones() -> Iterator[str]:
+    from zoneinfo import available_timezones  # reads many files
+
+    yield from sorted(available_timezones())

@@ -1,0 +1,78 @@
+"""Series: what was asked for, which of their debates were held, and what these took."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple, Protocol
+
+from engine.debate import Status, Value
+
+
+class StoredSeries(Value):
+    """A series as it is stored: `body` is its checked file as JSON, `usd` its cap.
+
+    `stop`: it was asked to begin no more debates.
+    """
+
+    name: str
+    body: str
+    usd: float | None = None
+    stop: bool = False
+    begun_at: datetime
+
+
+class SeriesDebate(NamedTuple):
+    """One debate of a series, as far as it is; `reason` says why it waits or ended early."""
+
+    key: str
+    id: str
+    status: Status
+    reason: str
+
+
+class SeriesResult(NamedTuple):
+    """Who won a held debate: a contender, "tie", or None; by people where they decided."""
+
+    key: str
+    jury: str | None
+
+
+class Takings(NamedTuple):
+    """What calls took: one model's, in one role; tokens and USD are those that are known."""
+
+    model: str
+    role: str
+    calls: int
+    failed: int
+    tokens_in: int
+    tokens_out: int
+    tokens_reasoning: int
+    tokens_cached: int
+    usd: float
+    unpriced: int
+
+
+class SeriesStore(Protocol):
+    """Series and their debates."""
+
+    async def save(self, series: StoredSeries) -> None:
+        """Store a series, or what its file now holds; it may begin debates again."""
+
+    async def find(self, name: str) -> StoredSeries | None:
+        """Return a series by its name, None if there is none."""
+
+    async def all(self) -> list[StoredSeries]:
+        """Return every series, by name."""
+
+    async def ask_stop(self, name: str) -> None:
+        """Let a series begin no more debates."""
+
+    async def debates(self, name: str, among: Sequence[str] | None = None) -> list[SeriesDebate]:
+        """Return the debates of a series in the order of their start; `among`: of these ids."""
+
+    async def results(self, name: str) -> list[SeriesResult]:
+        """Return the jury's verdict on each debate of a series that has ended."""
+
+    async def takings(self, name: str) -> list[Takings]:
+        """Return what the calls of a series took, by model and role."""
