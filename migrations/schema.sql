@@ -1,4 +1,4 @@
--- Every table of revision 0011, as the migrations make them. Renew it by: make schema
+-- Every table of revision 0012, as the migrations make them. Renew it by: make schema
 CREATE TABLE adjustments (
 	debate VARCHAR(26) NOT NULL, 
 	name VARCHAR(255) NOT NULL, 
@@ -48,7 +48,7 @@ CREATE TABLE calls (
 	cost FLOAT, 
 	cost_max FLOAT NOT NULL, 
 	latency FLOAT, 
-	started_at DATETIME NOT NULL, cost_origin VARCHAR(8) DEFAULT 'unknown' NOT NULL, 
+	started_at DATETIME NOT NULL, cost_origin VARCHAR(8) DEFAULT 'unknown' NOT NULL, tokens_reasoning INTEGER, tokens_cached INTEGER, 
 	CONSTRAINT pk_calls PRIMARY KEY (debate, step, attempt), 
 	CONSTRAINT fk_calls_debate FOREIGN KEY(debate) REFERENCES debates (id)
 );
@@ -60,7 +60,7 @@ CREATE TABLE communities (
 	left_at DATETIME, 
 	CONSTRAINT pk_communities PRIMARY KEY (platform, community)
 );
-CREATE TABLE debates (
+CREATE TABLE "debates" (
 	id VARCHAR(26) NOT NULL, 
 	number INTEGER NOT NULL, 
 	platform VARCHAR(32) NOT NULL, 
@@ -83,10 +83,15 @@ CREATE TABLE debates (
 	closed_early BOOLEAN NOT NULL, 
 	revealed_at DATETIME, 
 	mirror VARCHAR(26), 
-	mirror_revealed_at DATETIME, rehearsal BOOLEAN DEFAULT 0 NOT NULL, gaps INTEGER DEFAULT '0' NOT NULL, 
+	mirror_revealed_at DATETIME, 
+	rehearsal BOOLEAN DEFAULT 0 NOT NULL, 
+	gaps INTEGER DEFAULT '0' NOT NULL, 
+	series VARCHAR(64), 
+	series_key VARCHAR(32), 
 	CONSTRAINT pk_debates PRIMARY KEY (id), 
 	CONSTRAINT fk_debates_starter FOREIGN KEY(starter) REFERENCES people (id), 
-	CONSTRAINT uq_debates_number UNIQUE (number)
+	CONSTRAINT uq_debates_number UNIQUE (number), 
+	CONSTRAINT uq_debates_series UNIQUE (series, series_key)
 );
 CREATE TABLE install_states (
 	digest VARCHAR(64) NOT NULL, 
@@ -184,6 +189,14 @@ CREATE TABLE scores (
 	CONSTRAINT pk_scores PRIMARY KEY (debate, subject, side, criterion), 
 	CONSTRAINT fk_scores_debate FOREIGN KEY(debate) REFERENCES debates (id)
 );
+CREATE TABLE series (
+	name VARCHAR(64) NOT NULL, 
+	body TEXT NOT NULL, 
+	usd FLOAT, 
+	stop BOOLEAN DEFAULT 0 NOT NULL, 
+	begun_at DATETIME NOT NULL, 
+	CONSTRAINT pk_series PRIMARY KEY (name)
+);
 CREATE TABLE silences (
 	number INTEGER NOT NULL, 
 	platform VARCHAR(32) NOT NULL, 
@@ -274,4 +287,4 @@ CREATE INDEX ix_silences_platform ON silences (platform);
 CREATE INDEX ix_targets_debate ON targets (debate);
 CREATE INDEX ix_targets_message ON targets (message);
 CREATE INDEX ix_vote_events_debate_question ON vote_events (debate, question);
-INSERT INTO alembic_version VALUES ('0011');
+INSERT INTO alembic_version VALUES ('0012');
