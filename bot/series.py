@@ -26,10 +26,9 @@ from bot.settings.settings import Settings, load_settings, load_store_settings
 from bot.settings.topics_file import read_topics
 from engine.errors import NotFoundError, RostrumError, UsageError
 from engine.options import hint
-from engine.ports import utc_now
-from engine.series.difference import check_unchanged
 from engine.series.plan import SeriesPlan, plan_series
 from engine.series.runner import Ending, Standing, standing_of
+from engine.series.saving import save_series
 from engine.series.spec import Series, read_series
 from engine.store import Store
 from engine.store.series import StoredSeries, Takings
@@ -151,22 +150,6 @@ async def run_file(file: Path, *, yes: bool) -> None:
     _print_takings(takings)
     if standing.ending is not Ending.COMPLETE or standing.failed:
         raise SeriesEndedError(_way_on(series, standing, takings, file))
-
-
-async def save_series(store: Store, series: Series) -> None:
-    """Store a series, unless its file would change debates that were held. Raises UsageError."""
-    before = await store.series.find(series.name)
-    if before is not None:
-        held = {debate.key for debate in await store.series.debates(series.name)}
-        check_unchanged(Series.model_validate_json(before.body), series, held)
-    await store.series.save(
-        StoredSeries(
-            name=series.name,
-            body=series.model_dump_json(),
-            usd=series.limits.usd,
-            begun_at=before.begun_at if before else utc_now(),
-        )
-    )
 
 
 def _way_on(series: Series, standing: Standing, takings: Sequence[Takings], file: Path) -> str:

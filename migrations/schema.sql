@@ -60,7 +60,7 @@ CREATE TABLE communities (
 	left_at DATETIME, 
 	CONSTRAINT pk_communities PRIMARY KEY (platform, community)
 );
-CREATE TABLE "debates" (
+CREATE TABLE debates (
 	id VARCHAR(26) NOT NULL, 
 	number INTEGER NOT NULL, 
 	platform VARCHAR(32) NOT NULL, 
@@ -83,15 +83,10 @@ CREATE TABLE "debates" (
 	closed_early BOOLEAN NOT NULL, 
 	revealed_at DATETIME, 
 	mirror VARCHAR(26), 
-	mirror_revealed_at DATETIME, 
-	rehearsal BOOLEAN DEFAULT 0 NOT NULL, 
-	gaps INTEGER DEFAULT '0' NOT NULL, 
-	series VARCHAR(64), 
-	series_key VARCHAR(32), 
+	mirror_revealed_at DATETIME, rehearsal BOOLEAN DEFAULT 0 NOT NULL, gaps INTEGER DEFAULT '0' NOT NULL, series VARCHAR(64), series_key VARCHAR(32), 
 	CONSTRAINT pk_debates PRIMARY KEY (id), 
 	CONSTRAINT fk_debates_starter FOREIGN KEY(starter) REFERENCES people (id), 
-	CONSTRAINT uq_debates_number UNIQUE (number), 
-	CONSTRAINT uq_debates_series UNIQUE (series, series_key)
+	CONSTRAINT uq_debates_number UNIQUE (number)
 );
 CREATE TABLE install_states (
 	digest VARCHAR(64) NOT NULL, 
@@ -278,6 +273,7 @@ CREATE INDEX ix_calls_out ON calls (state) WHERE state = 'out';
 CREATE INDEX ix_debates_community_created_at ON debates (community, created_at);
 CREATE INDEX ix_debates_mirror ON debates (mirror);
 CREATE INDEX ix_debates_platform_thread ON debates (platform, thread);
+CREATE UNIQUE INDEX ix_debates_series_series_key ON debates (series, series_key);
 CREATE INDEX ix_debates_status_platform_community ON debates (status, platform, community);
 CREATE INDEX ix_interventions_debate ON interventions (debate);
 CREATE INDEX ix_outbox_debate_number ON outbox (debate, number);

@@ -174,7 +174,7 @@ debates = Table(
     Index(None, "platform", "thread"),
     Index(None, "community", "created_at"),
     Index(None, "mirror"),
-    UniqueConstraint("series", "series_key"),
+    Index(None, "series", "series_key", unique=True),
 )
 
 series = Table(

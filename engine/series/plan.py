@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import chain, islice
 
 from engine.debate import Value
 from engine.errors import UsageError
-from engine.line.intake import Defaults
+from engine.line.intake import Defaults, check_prices
 from engine.line.service import Service
 from engine.series.expand import expand
 from engine.series.pairing import choose
 from engine.series.runner import defaults_of, order_of
 from engine.series.spec import Series
+from engine.store import Caps
 from engine.text import dollars
 
 SAMPLED = 2000  # debates that are estimated one by one
+CAPPED = Caps()  # of which prices must be known
 
 
 class SeriesPlan(Value):
@@ -41,10 +43,11 @@ class SeriesPlan(Value):
 async def plan_series(series: Series, service: Service, installed: Defaults) -> SeriesPlan:
     """Estimate a series by dry runs of its debates.
 
-    Raises UsageError for a cap below the cost of one debate, and for a debate that is impossible.
+    Raises UsageError for a cap below the cost of one debate and for a debate that is impossible,
+    and BudgetError for a cap without known prices.
     """
-    defaults, size = defaults_of(series, installed), series.size
-    step = -(-size // SAMPLED)
+    free = series.model_copy(update={"limits": series.limits.model_copy(update={"usd": None})})
+    defaults, step = defaults_of(free, installed), -(-series.size // SAMPLED)
     quotes = [
         await service.quote(order_of(series, planned), defaults, planned.ordinal)
         for planned in islice(expand(series), 0, None, step)
@@ -56,10 +59,14 @@ async def plan_series(series: Series, service: Service, installed: Defaults) -> 
     most = [quote.setup.reserved_usd for quote in quotes]
     known = len(costs) == len(found)
     cap = series.limits.usd
-    if cap is not None and known and cap < min(most):
+    if cap is not None and not known:
+        check_prices(
+            dict(chain.from_iterable(quote.setup.prices.items() for quote in quotes)), CAPPED
+        )
+    if cap is not None and cap < min(costs):
         raise UsageError(
-            f"limits.usd is {dollars(cap)} USD, and a single debate may cost up to "
-            f"{dollars(min(most))}. Raise it to that at least, or choose cheaper models."
+            f"limits.usd is {dollars(cap)} USD, and a single debate is expected to cost "
+            f"{dollars(min(costs))}. Raise it, or choose cheaper models."
         )
     return SeriesPlan(
         debates=debates,

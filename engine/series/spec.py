@@ -16,7 +16,7 @@ from engine.debate import Model, PanelMode, Value
 from engine.errors import UsageError
 from engine.formats import find_format
 from engine.formats.format import read_own
-from engine.options import STANCES, Options, hint, parse_minutes, read_options
+from engine.options import STANCES, Options, check_limits, hint, parse_minutes, read_options
 from engine.prompts.languages import check_language
 from engine.text import clean, headline, is_visible
 from engine.topics import Topic, fold_topic
@@ -380,6 +380,7 @@ def _format(entry: Mapping[str, Any]) -> Options:
             )
     try:
         options = read_options(common | {"options": own}, lambda key: f"{key} of {name}")
+        check_limits(options)
         contenders_of(options)
     except UsageError as error:
         raise UsageError(f"formats: {error}") from None

@@ -35,14 +35,12 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("name", name=op.f("pk_series")),
         comment="Experiments of many debates",
     )
-    with op.batch_alter_table("debates") as debates:
-        debates.add_column(
-            sa.Column("series", sa.String(64), comment="the series that it is part of")
-        )
-        debates.add_column(
-            sa.Column("series_key", sa.String(32), comment="which debate of the series it is")
-        )
-        debates.create_unique_constraint(op.f("uq_debates_series"), ["series", "series_key"])
+    series = sa.Column("series", sa.String(64), comment="the series that it is part of")
+    key = sa.Column("series_key", sa.String(32), comment="which debate of the series it is")
+    op.add_column("debates", series)
+    op.add_column("debates", key)
+    index = op.f("ix_debates_series_series_key")
+    op.create_index(index, "debates", ["series", "series_key"], unique=True)
     for name in TOKENS:
         op.add_column("calls", sa.Column(name, sa.Integer()))
     op.execute(FILL)

@@ -1,4 +1,4 @@
-"""What a changed file may not change: debates that were held already."""
+"""Stores a series, unless its file would change debates that were held already."""
 
 from __future__ import annotations
 
@@ -7,11 +7,30 @@ from typing import Any
 
 from engine.debate import Value
 from engine.errors import UsageError
+from engine.ports import utc_now
 from engine.series.expand import expand
 from engine.series.spec import Series
+from engine.store import Store
+from engine.store.series import StoredSeries
 from engine.text import headline
 
 MOST_SHOWN = 3
+
+
+async def save_series(store: Store, series: Series) -> None:
+    """Store a series, which may then begin debates. Raises UsageError as `check_unchanged` does."""
+    before = await store.series.find(series.name)
+    if before is not None:
+        held = {debate.key for debate in await store.series.debates(series.name)}
+        check_unchanged(Series.model_validate_json(before.body), series, held)
+    await store.series.save(
+        StoredSeries(
+            name=series.name,
+            body=series.model_dump_json(),
+            usd=series.limits.usd,
+            begun_at=before.begun_at if before else utc_now(),
+        )
+    )
 
 
 def check_unchanged(before: Series, now: Series, held: Collection[str]) -> None:

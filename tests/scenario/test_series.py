@@ -1,0 +1,178 @@
+"""A series is held whole, goes on after a kill, waits for models, and stops at its cap."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from engine.debate import Model, Status
+from engine.errors import UsageError
+from engine.series.plan import plan_series
+from engine.series.runner import Ending, Standing, standing_of
+from engine.series.saving import save_series
+from engine.series.spec import Series, read_series
+from tests.doubles.model_server import status
+from tests.scenario.conftest import DEFAULTS, JURORS, Running, Stage
+
+FILE: dict[str, Any] = {
+    "name": "spring",
+    "topics": ["Tabs beat spaces", "Tea beats coffee"],
+    "models": ["near/ana", "near/ben", "near/cid"],
+    "jury": {"models": [f"{one.ref}#{one.family}" for one in JURORS[:3]], "mode": "all"},
+    "limits": {"debates_at_once": 4},
+}
+PRICED = tuple(Model.parse(name) for name in FILE["models"]) + JURORS
+
+
+def series(**changes: Any) -> Series:
+    return read_series(FILE | changes, ())
+
+
+@pytest.fixture
+def stage(stage: Stage) -> Stage:
+    stage.priced = PRICED
+    return stage
+
+
+async def hold(line: Running, held: Series, **joints: Any) -> Standing:
+    """Hold a series as `rostrum series run` does."""
+    await save_series(line.store, held)
+    runner = line.line.open_series(DEFAULTS, held, joints.pop("watch", lambda _: None))
+    runner.first_pause = 0.05
+    async with asyncio.timeout(60):
+        return await runner.run()
+
+
+async def test_every_debate_is_held_once_and_sealed_nowhere(stage: Stage) -> None:
+    seen: list[Standing] = []
+    async with stage.process() as line:
+        standing = await hold(line, series(), watch=seen.append)
+        debates = await line.store.series.debates("spring")
+        takings = await line.store.series.takings("spring")
+        assert await standing_of(line.store, series()) == standing.model_copy(
+            update={"ending": None}
+        )
+        record = await line.record(debates[0].id)
+    assert (standing.ending, standing.held, standing.total) == (Ending.COMPLETE, 12, 12)
+    assert {debate.status for debate in debates} == {Status.CLOSED}
+    assert max(one.running for one in seen) == 4
+    assert record.debate.revealed_at is not None
+    assert record.verdict is not None
+    assert record.verdict.winner is not None
+    assert not stage.venue.threads
+    asked = Counter(body["model"] for body in stage.server.requests)
+    taken: Counter[str] = Counter()
+    for one in takings:
+        taken[one.model.removeprefix("near/")] += one.calls
+    assert taken == asked
+
+
+async def test_what_a_run_takes_is_what_the_plan_said(stage: Stage) -> None:
+    async with stage.process() as line:
+        plan = await plan_series(series(), line.service, DEFAULTS)
+        assert not stage.server.requests
+        assert await line.store.series.all() == []
+        await hold(line, series())
+        takings = await line.store.series.takings("spring")
+    assert plan.debates == 12
+    assert plan.calls == sum(one.calls for one in takings) == len(stage.server.requests)
+
+
+async def test_a_run_goes_on_after_a_kill_without_asking_anything_again(stage: Stage) -> None:
+    class KilledError(Exception):
+        pass
+
+    def kill_at(number: int) -> Any:
+        def watch(standing: Standing) -> None:
+            if standing.held >= number:
+                raise KilledError
+
+        return watch
+
+    for number in (2, 5, 9):
+        async with stage.process() as line:
+            with pytest.raises(KilledError):
+                await hold(line, series(), watch=kill_at(number))
+    async with stage.process() as line:
+        standing = await hold(line, series())
+        takings = await line.store.series.takings("spring")
+        plan = await plan_series(series(), line.service, DEFAULTS)
+    assert (standing.ending, standing.held) == (Ending.COMPLETE, 12)
+    assert sum(one.calls - one.failed for one in takings) == plan.calls
+    assert len(stage.server.requests) == sum(one.calls for one in takings)
+
+
+async def test_more_topics_add_debates_and_a_changed_jury_is_refused(line: Running) -> None:
+    await hold(line, series())
+    standing = await hold(line, series(topics=[*FILE["topics"], "Cats beat dogs"]))
+    assert standing.held == standing.total == 18
+    with pytest.raises(UsageError, match="would change"):
+        await hold(line, series(jury={"models": [JURORS[0].ref]}))
+
+
+async def test_a_model_that_is_away_is_waited_for_while_others_go_on(stage: Stage) -> None:
+    away = [status(503)] * 12
+    stage.server.script(*away, model="cid")
+    seen: list[Standing] = []
+    async with stage.process() as line:
+        standing = await hold(line, series(), watch=seen.append)
+    assert (standing.ending, standing.held, standing.failed) == (Ending.COMPLETE, 12, 0)
+    assert any(one.waiting == {"near/cid": 1} or one.waiting.get("near/cid") for one in seen)
+
+
+async def test_a_failure_for_good_is_counted_and_tried_again_by_the_next_run(
+    stage: Stage,
+) -> None:
+    stage.server.script(status(404), model="cid")
+    async with stage.process() as line:
+        first = await hold(line, series())
+        again = await hold(line, series())
+    assert (first.ending, first.held, first.failed) == (Ending.COMPLETE, 11, 1)
+    assert (again.held, again.failed) == (12, 0)
+
+
+async def test_a_series_stops_at_its_cap_and_goes_on_when_it_is_raised(stage: Stage) -> None:
+    async with stage.process() as line:
+        plan = await plan_series(series(), line.service, DEFAULTS)
+        await hold(line, series(name="autumn"))
+        whole = sum(one.usd for one in await line.store.series.takings("autumn"))
+        assert plan.dearest_usd is not None
+        cap = plan.dearest_usd + whole / 3
+        first = await hold(line, series(limits={"usd": cap, "debates_at_once": 4}))
+        spent = sum(one.usd for one in await line.store.series.takings("spring"))
+        assert first.ending is Ending.CAP
+        assert 0 < first.held < 12
+        assert spent <= cap
+        second = await hold(line, series())
+        assert (second.ending, second.held) == (Ending.COMPLETE, 12)
+        with pytest.raises(UsageError, match="a single debate is expected to cost"):
+            await plan_series(series(limits={"usd": 1e-9}), line.service, DEFAULTS)
+
+
+async def test_a_stopped_series_finishes_what_runs(stage: Stage) -> None:
+    async with stage.process() as line:
+        asked: list[asyncio.Task[None]] = []
+
+        def watch(standing: Standing) -> None:
+            if standing.held and not asked:
+                asked.append(asyncio.create_task(line.store.series.ask_stop("spring")))
+
+        standing = await hold(line, series(), watch=watch)
+        states = {debate.status for debate in await line.store.series.debates("spring")}
+    assert standing.ending is Ending.STOPPED
+    assert 0 < standing.held < 12
+    assert states == {Status.CLOSED}
+
+
+async def test_two_processes_do_not_hold_one_series(
+    line: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def held_elsewhere(name: str, holder: str, seconds: float) -> None:
+        assert name == "series/spring"
+
+    monkeypatch.setattr(line.store.leases, "claim", held_elsewhere)
+    with pytest.raises(UsageError, match="held by another process"):
+        await hold(line, series())
