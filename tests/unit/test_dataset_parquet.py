@@ -17,7 +17,7 @@ from engine.dataset.rowfiles import FileFormat
 from engine.dataset.tables import TABLES
 from engine.dataset.voters import Keys
 from engine.dataset.writer import ExportStage, Headway, Wanted, write_export
-from engine.debate import Status
+from engine.debate import Quotation, Source, Status
 from engine.errors import StoppedError
 from engine.store import DebateRecord
 from tests.doubles.archive import (
@@ -40,7 +40,13 @@ RECORDS = (
     make_record(labels=[make_label("turn/opening/A")]),
     make_record(MIRROR, votes=[make_vote(n, option) for n, option in enumerate("ABB")]),
     make_record(make_debate(2, Status.PARTIAL), turns=[make_turn(1, SAID)], calls=[]),
-    *(make_record(make_debate(number)) for number in range(3, 30)),
+    make_record(
+        make_debate(3, sources=(Source(title="Tea", text="Tea is fine."),)),
+        turns=[
+            make_turn(1, quotations=(Quotation(text="fine", source=1, found_in=None, share=0.0),))
+        ],
+    ),
+    *(make_record(make_debate(number)) for number in range(4, 30)),
 )
 
 
