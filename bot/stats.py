@@ -57,10 +57,10 @@ async def run_stats(
     community: str | None,
     formats: str | None,
     languages: str | None,
-    series: str | None,
     as_json: bool,
     out: Path | None,
     include_rehearsal: bool = False,
+    series: str | None = None,
 ) -> None:
     """Print the statistics of revealed debates; with `out`, also draw pictures there."""
     where = ExportFilter(
