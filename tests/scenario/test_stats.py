@@ -137,6 +137,7 @@ async def test_stats_beside_a_running_process(
         "community": "club",
         "formats": ["classic"],
         "languages": [],
+        "series": None,
         "include_rehearsal": False,
     }
     assert report["rehearsal_debates_left_out"] == 0
