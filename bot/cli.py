@@ -55,6 +55,12 @@ STANCES = typer.Option(
     help="Stances before and after, e.g. against>for=2,for=1. Also asks people for theirs."
 )
 
+ROUND_VOTES = typer.Option(help="on or off: ask people after each round who is ahead.")
+AHEAD = typer.Option(
+    help="Who is ahead after each round, e.g. 'A=3,even=1;B=4' round by round; the last of them "
+    "also for the rounds that follow. Also asks people."
+)
+
 
 def _show_version(wanted: bool) -> None:
     if wanted:
@@ -80,6 +86,8 @@ def demo(
     out: Annotated[Path, typer.Option(help="Folder for the export.")] = Path("demo-export"),
     votes: Annotated[Text, VOTES] = None,
     stances: Annotated[Text, STANCES] = None,
+    round_votes: Annotated[Text, ROUND_VOTES] = None,
+    ahead: Annotated[Text, AHEAD] = None,
     format: Annotated[str, typer.Option(help="Debate format.")] = "classic",
     language: Annotated[str, typer.Option(help="Language code, e.g. en, tr, zh.")] = "en",
     topic: Annotated[Text, typer.Option(help="The topic (default: a built-in one).")] = None,
@@ -123,6 +131,8 @@ def debate(
     mirror: Annotated[bool, MIRROR] = False,
     votes: Annotated[Text, VOTES] = None,
     stances: Annotated[Text, STANCES] = None,
+    round_votes: Annotated[Text, ROUND_VOTES] = None,
+    ahead: Annotated[Text, AHEAD] = None,
     out: Annotated[Optional[Path], typer.Option(help="Export to this folder afterwards.")] = None,  # noqa: UP045
     include_rehearsal: Annotated[bool, REHEARSAL] = False,
     option: Annotated[Names, OPTION] = None,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from pydantic import JsonValue
 from rich.console import Console
 
-from adapters.terminal.votes import parse_stances, parse_votes
+from adapters.terminal.votes import Move, parse_rounds, parse_stances, parse_votes
 from bot import log, texts
 from bot.settings.settings import Settings, load_settings
 from bot.terminal import COMMUNITY, PLATFORM, Session
@@ -21,11 +21,11 @@ from engine.line.intake import Order
 from engine.line.service import Started
 from engine.options import STANCES, Options, read_options
 from engine.sources import SourceFile, SourceLimits, check_files
-from engine.votes.questions import vote_options
+from engine.votes.questions import round_options, vote_options
 
 QUOTES = ('""', "''", "“”", "„“", "«»")
 RESUME_OPTIONS = frozenset(
-    {"votes", "stances", "out", "include_rehearsal", "resume", "replace_model"}
+    {"votes", "stances", "ahead", "out", "include_rehearsal", "resume", "replace_model"}
 )
 """The options allowed with --resume; all others are fixed when a debate starts."""
 
@@ -72,22 +72,27 @@ async def run_debate(given: Mapping[str, Any]) -> None:
         raise UsageError("--replace-model needs --resume: name the debate to resume.")
     order = order_of(given)
     moves = None if stances is None else parse_stances(stances)
-    if moves is not None and order.mirror:
-        raise UsageError("--stances cannot be given for a debate and its mirror at once.")
-    order = order.model_copy(update={"stance": moves is not None or None})
+    ahead = given["ahead"]
+    for name, said in (("--stances", moves), ("--ahead", ahead)):
+        if said is not None and order.mirror:
+            raise UsageError(f"{name} cannot be given for a debate and its mirror at once.")
+    order = with_people(order, moves, ahead)
     settings = load_settings()
     files = read_files(given["sources"] or (), SourceLimits(**dict(settings.sources)))
     order = order.model_copy(update={"sources": files})
     if votes is not None:
         contenders = contenders_of(order, settings.default_format)
         parse_votes(votes, vote_options(contenders))
+
+    if votes is not None or ahead is not None:
+        check_people(contenders_of(order, settings.default_format), votes, ahead)
     log.configure(quiet(settings).log, settings.secrets())
     console = Console(highlight=False)
 
     def explain(started: Started) -> None:
         console.print(texts.warnings(started), markup=False, soft_wrap=True, end="")
 
-    session = Session(settings, console, votes, moves, explain)
+    session = Session(settings, console, votes, moves, ahead, explain)
     await (session.resume(resume, changes) if resume else session.start(order))
     if out is not None:
         from bot.exporting import Chosen, export_into  # half of what it needs, no debate does
@@ -123,6 +128,20 @@ def _files_of(path: Path) -> list[Path]:
     if not inside:
         raise UsageError(f"--sources is {path}, a folder without files.")
     return inside
+
+
+def with_people(order: Order, moves: Sequence[Move] | None, ahead: str | None) -> Order:
+    """Return the order of a debate that asks what people's answers were given for."""
+    update: dict[str, object] = {"stance": moves is not None or None}
+    return order.model_copy(update=update | ({"round_votes": True} if ahead else {}))
+
+
+def check_people(contenders: tuple[str, ...], votes: str | None, ahead: str | None) -> None:
+    """Refuse votes for anything that is not on the ballot. Raises UsageError."""
+    if votes is not None:
+        parse_votes(votes, vote_options(contenders))
+    if ahead is not None:
+        parse_rounds(ahead, round_options(contenders))
 
 
 def read_changes(given: Iterable[str]) -> tuple[Replacement, ...]:

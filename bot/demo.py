@@ -14,9 +14,9 @@ from rich.console import Console
 from adapters.models.discovery import find_local_servers
 from adapters.storage.database import Database
 from adapters.terminal.record import records_of
-from adapters.terminal.votes import parse_stances, parse_votes
+from adapters.terminal.votes import parse_stances
 from bot import log, texts
-from bot.debate import contenders_of, order_of, quiet
+from bot.debate import check_people, contenders_of, order_of, quiet, with_people
 from bot.exporting import export_into
 from bot.settings.settings import Settings
 from bot.terminal import DEFAULT_STANCES, DEFAULT_VOTES, Session, has_keyboard
@@ -27,7 +27,6 @@ from engine.line.intake import Order
 from engine.line.service import Started
 from engine.prompts.languages import check_language
 from engine.topics import built_in_topics
-from engine.votes.questions import vote_options
 
 STANCE_SECONDS = 2.0  # no one has to wait for absent people
 
@@ -46,19 +45,17 @@ async def run_demo(given: Mapping[str, Any]) -> None:
     Settings for real debates are ignored: the demo has a fresh database of its own beside the
     folder. Raises UsageError before anything starts.
     """
-    out, votes, stances = given["out"], given["votes"], given["stances"]
+    out, votes, stances, ahead = (given[name] for name in ("out", "votes", "stances", "ahead"))
     check_replaceable(out)
     order = _order(given)
     contenders = contenders_of(order, "classic")
-    options = vote_options(contenders)
     if votes is None and not has_keyboard():
         votes = DEFAULT_VOTES.format(*contenders)
-    if votes is not None:
-        parse_votes(votes, options)
+    check_people(contenders, votes, ahead)
     if stances is None and find_format(order.format or "").stance and votes is not None:
         stances = DEFAULT_STANCES
     moves = None if stances is None else parse_stances(stances)
-    order = order.model_copy(update={"stance": moves is not None or None})
+    order = with_people(order, moves, ahead)
     database = await _make_database(out)
     address = SecretStr(f"sqlite+aiosqlite:///{database}")
     settings = Settings(database_url=address, stance_seconds=STANCE_SECONDS)
@@ -72,7 +69,7 @@ async def run_demo(given: Mapping[str, Any]) -> None:
 
     quoted = shlex.quote(address.get_secret_value())
     resume = f"ROSTRUM_DATABASE_URL={quoted} rostrum debate --resume"
-    await Session(settings, console, votes, moves, explain, resume).start(order)
+    await Session(settings, console, votes, moves, ahead, explain, resume).start(order)
     counts = await export_into(settings, out, Wanted())
     servers = await find_local_servers()
     console.print(texts.demo_outro(counts, out, servers), markup=False, soft_wrap=True)

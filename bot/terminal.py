@@ -21,6 +21,7 @@ from adapters.terminal.votes import (
     guests_among,
     hands,
     key_hint,
+    parse_rounds,
     parse_votes,
     vote_by_keys,
 )
@@ -29,13 +30,14 @@ from bot.app import App, find_debate, run_app
 from bot.settings.settings import Settings
 from engine.debate import Debate, Replacement, Status, short_code
 from engine.errors import RostrumError, StoreError, UsageError, VenueError
+from engine.judging import EVEN
 from engine.line.intake import Order
 from engine.line.mirror import OTHER
 from engine.line.service import Started
 from engine.ports import Audience, VenueLimits
 from engine.private_files import make_private_folder
 from engine.store import Caps
-from engine.votes.questions import STANCES, UNSURE, vote_options
+from engine.votes.questions import STANCES, UNSURE, round_options, vote_options
 from engine.words.phrases import NO_STANCES
 
 PLATFORM = COMMUNITY = "terminal"
@@ -52,12 +54,16 @@ class DebateEndedError(RostrumError):
 
 @dataclass(slots=True)
 class Session:
-    """A terminal with one debate; without `votes` and `stances`, keys are read if possible."""
+    """A terminal with one debate; without `votes` and `stances`, keys are read if possible.
+
+    `ahead` is what people say after each round.
+    """
 
     settings: Settings
     console: Console
     votes: str | None = None
     stances: tuple[Move, ...] | None = None
+    ahead: str | None = None
     on_start: Callable[[Started], None] = lambda _: None
     resume_command: str = "rostrum debate --resume"
 
@@ -151,9 +157,11 @@ class Session:
         `exchanged`: it is a mirror, and votes given as an option go to the same models.
         """
         venue.listener = partial(app.service.hear, PLATFORM)
+        if self.ahead is not None:
+            venue.guests = RoundGuests(self.ahead, venue)
         try:
             await self._hear_first_stances(app, venue, debate_id)
-            debate = await _until(app, debate_id, lambda d: d.vote_opened_at or _ended(d))
+            debate = await self._hear_rounds(app, venue, debate_id)
             if debate.vote_opened_at and not _ended(debate):
                 debate = await self._vote(app, venue, debate, holds=holds, exchanged=exchanged)
             await app.deliveries[PLATFORM].settled(debate_id)
@@ -232,6 +240,35 @@ class Session:
             await _until(app, debate_id, over)
             taking.cancel()
 
+    async def _hear_rounds(self, app: App, venue: TerminalVenue, debate_id: str) -> Debate:
+        """Take by keys who is ahead, round by round, until the vote opens or the debate ends."""
+        by_keys = self.votes is None and self.ahead is None and has_keyboard()
+        debate = await app.store.debates.get(debate_id)
+
+        def over(debate: Debate) -> object:
+            return debate.vote_opened_at or _ended(debate)
+
+        if not debate.request.round_votes or not by_keys:
+            return await _until(app, debate_id, over)
+        options, called = round_options(tuple(debate.request.sides)), debate.setup.called
+        asked = 0
+        async with asyncio.TaskGroup() as group:
+            taking = group.create_task(asyncio.sleep(0))
+            while not over(debate):
+                asked_before, asked = asked, venue.asked(EVEN)
+                if asked > asked_before:
+                    taking.cancel()
+                    await asyncio.wait({taking})
+                    taking = group.create_task(_by_keys(venue, options, names=called))
+                seen = asked
+                debate = await _until(
+                    app,
+                    debate_id,
+                    lambda d: over(d) or venue.asked(EVEN) > seen,  # noqa: B023
+                )
+            taking.cancel()
+        return debate
+
     @property
     def _has_people(self) -> bool:
         return self.stances is not None or (self.votes is None and has_keyboard())
@@ -241,6 +278,21 @@ class Session:
             await _by_keys(venue, STANCES)
         else:
             await _cast(venue, [Hand(f"{GUEST}{n}", up) for n, up in enumerate(stances, start=1)])
+
+
+class RoundGuests:
+    """The people whose answers after each round were given as an option."""
+
+    def __init__(self, ahead: str, venue: TerminalVenue) -> None:
+        self._ahead, self._venue = ahead, venue
+
+    def __call__(self, options: Sequence[str]) -> Sequence[tuple[str, str]]:
+        """Return who answers what, once a question with these options stands there."""
+        if EVEN not in options:
+            return ()
+        rounds = parse_rounds(self._ahead, options)
+        votes = rounds[min(self._venue.asked(EVEN), len(rounds)) - 1]
+        return [(hand.user, hand.option) for hand in hands(votes)]
 
 
 async def _by_keys(

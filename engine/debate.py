@@ -394,6 +394,7 @@ class Request(Value):
     stance_b: str = ""
     length: Length = Length.NORMAL
     sources: tuple[Source, ...] = Field((), exclude_if=not_)
+    round_votes: bool = Field(False, exclude_if=not_)
 
     @property
     def stances(self) -> dict[str, str]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from engine.debate import PanelMode, Usage, Value
 
 TIE = "tie"
 WEAK = "weak"  # a vote's "both weak"
+EVEN = "even"  # no one is ahead after a round
 
 
 class Ballot(Value):
@@ -112,6 +113,14 @@ class Question(StrEnum):
     STANCE_AFTER = "stance_after"
     TURN = "turn"
     AGAIN = "again"
+    ROUND = "round"
+
+
+class Log(NamedTuple):
+    """A question, and where it is asked several times, which one: the `step` of a turn or round."""
+
+    question: Question
+    step: str = ""
 
 
 REVEALED = (Question.TURN, Question.AGAIN)
@@ -124,7 +133,7 @@ class VoteEvent(Value):
     `person` is a surrogate id. `option` is one of engine/votes/questions.py; `added` is False for a
     choice withdrawn. `votes_seen_before` counts the others who had answered the same question by
     then. `mirror_revealed`: the debate's mirror had named the models by then. `step` is the turn
-    that got the thumb.
+    that got the thumb, or the round that the question was about.
     `given_at` is when the person acted, if the platform says so. For a choice found by a reading,
     live events since `heard_from` may be newer (None: none are), and those since `newer_since`
     certainly are (None: unknown). For a live event, nothing was missed from `heard_from` until
@@ -171,7 +180,8 @@ class Vote(Value):
 
     In a question of stance `option` is "for", "against" or "unsure". `votes_seen_before` is 0 if
     others' votes are hidden. `mirror_revealed`: the debate's mirror had named the models before
-    the choice. `fast`: no one can have read the debate by then.
+    the choice. `fast`: no one can have read the debate by then. `step` is the round after which
+    people were asked who is ahead.
     """
 
     person: int
@@ -191,6 +201,7 @@ class Vote(Value):
     fast: bool = False
     reason: NotGold = ""
     recovery: Recovery = "complete"
+    step: str = ""
 
 
 class TurnLabel(Value):
@@ -213,6 +224,13 @@ class Persuasion(Value):
     moved: dict[str, int]
     people: int
     winner: str | None
+
+
+class RoundTally(Value):
+    """How many people said after a round who is ahead, by option."""
+
+    round: str
+    counts: dict[str, int]
 
 
 class Tally(Value):

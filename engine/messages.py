@@ -16,7 +16,7 @@ from typing import Annotated, Literal, NamedTuple
 from pydantic import Field, TypeAdapter
 
 from engine.debate import BallotKind, Criterion, Length, Rehearsal, Value, Violation
-from engine.judging import Persuasion, Question, Tally, Verdict
+from engine.judging import Persuasion, Question, RoundTally, Tally, Verdict
 
 Phase = Literal[
     "queued", "running", "judging", "voting", "closed", "partial", "cancelled", "failed", "gone"
@@ -162,12 +162,26 @@ class AgainInvite(Value):
     names: Mapping[str, str] = {}
 
 
-Invite = VoteInvite | StanceInvite | AgainInvite
+class RoundInvite(Value):
+    """Asks who is ahead after a round, until the next round or the vote; nothing waits for it.
+
+    `names` are those of agents who answer a question.
+    """
+
+    kind: Literal["round_invite"] = "round_invite"
+    round: str
+    options: tuple[str, ...]
+    ballot: BallotKind = BallotKind.OPEN
+    stances: Mapping[str, str] = {}
+    names: Mapping[str, str] = {}
+
+
+Invite = VoteInvite | StanceInvite | AgainInvite | RoundInvite
 """A message that asks a question, with a reaction or a button for each option."""
 
 
 class Asking(NamedTuple):
-    """What an invitation asks, and for how long; None: until another question closes."""
+    """What an invitation asks, and for how long; None: until another question opens or closes."""
 
     question: Question
     lasts: timedelta | None
@@ -185,6 +199,8 @@ def asked_by(invite: Invite) -> Asking:
             question = Question.STANCE_AFTER if invite.after else Question.STANCE_BEFORE
             seconds = invite.seconds
             return Asking(question, None if seconds is None else timedelta(seconds=seconds))
+        case RoundInvite():
+            return Asking(Question.ROUND, None, invite.round)
 
 
 class VoteClosed(Value):
@@ -219,7 +235,8 @@ class Reveal(Value):
     of its thread. `gaps` counts messages missing, or maybe missing, in the thread: then no vote
     is gold. `unread`: the reactions could not be read before the close. `criteria`
     are what jurors scored, unless that is the usual rubric. `names` are those of agents whose
-    final answers were voted on, and `own` is the format's own verdict.
+    final answers were voted on, and `own` is the format's own verdict. `course` is who people said
+    was ahead, round by round.
     """
 
     kind: Literal["reveal"] = "reveal"
@@ -245,6 +262,7 @@ class Reveal(Value):
     stances: Mapping[str, str] = {}
     names: Mapping[str, str] = {}
     own: Verdict | None = None
+    course: tuple[RoundTally, ...] = Field((), exclude_if=not_)
 
 
 class Notice(Value):
@@ -328,7 +346,15 @@ Content = TurnPost | Report | ScoreBoard | Arc
 """The contents of a debate; a notice replaces any of these that is missing."""
 
 Message = Annotated[
-    Announcement | VoteInvite | StanceInvite | AgainInvite | VoteClosed | Reveal | Notice | Content,
+    Announcement
+    | VoteInvite
+    | StanceInvite
+    | AgainInvite
+    | RoundInvite
+    | VoteClosed
+    | Reveal
+    | Notice
+    | Content,
     Field(discriminator="kind"),
 ]
 

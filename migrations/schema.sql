@@ -1,4 +1,4 @@
--- Every table of revision 0012, as the migrations make them. Renew it by: make schema
+-- Every table of revision 0013, as the migrations make them. Renew it by: make schema
 CREATE TABLE adjustments (
 	debate VARCHAR(26) NOT NULL, 
 	name VARCHAR(255) NOT NULL, 
@@ -264,8 +264,9 @@ CREATE TABLE votes (
 	debate VARCHAR(26) NOT NULL, 
 	person INTEGER NOT NULL, 
 	question VARCHAR(16) NOT NULL, 
+	step VARCHAR(255) NOT NULL, 
 	body TEXT NOT NULL, 
-	CONSTRAINT pk_votes PRIMARY KEY (debate, person, question), 
+	CONSTRAINT pk_votes PRIMARY KEY (debate, person, question, step), 
 	CONSTRAINT fk_votes_debate FOREIGN KEY(debate) REFERENCES debates (id), 
 	CONSTRAINT fk_votes_person FOREIGN KEY(person) REFERENCES people (id)
 );
@@ -283,4 +284,4 @@ CREATE INDEX ix_silences_platform ON silences (platform);
 CREATE INDEX ix_targets_debate ON targets (debate);
 CREATE INDEX ix_targets_message ON targets (message);
 CREATE INDEX ix_vote_events_debate_question ON vote_events (debate, question);
-INSERT INTO alembic_version VALUES ('0012');
+INSERT INTO alembic_version VALUES ('0013');

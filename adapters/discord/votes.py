@@ -15,6 +15,7 @@ EMOJIS = {
     "up": "👍",
     "down": "👎",
     "unsure": "🤷",
+    "even": "⚖️",
 }
 # Discord sends emoji with or without the selector of their coloured form.
 _COLOURED = "\ufe0f"

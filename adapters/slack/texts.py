@@ -58,6 +58,7 @@ FIELDS = {
     "panel": "How many jurors read",
     "length": "Length",
     "ballot": "How people vote",
+    "round_votes": "Ask after each round who is ahead",
     "minutes": "Minutes to vote",
 }
 DRAWN = "Drawn at random"
@@ -66,6 +67,7 @@ SOURCE_HINT = "Paste it here; sides can quote from it"
 LENGTHS = {"short": "short: read in five minutes", "normal": "normal", "long": "long"}
 AS_USUAL = "Default"
 MINUTES_HINT = "Default; or 30, 1h30m"
+SWITCH = {"on": "yes", "off": "no"}
 BALLOTS = {"open": "by reactions", "private": "by buttons; no one sees other people's choices"}
 
 PANELS = {
@@ -92,6 +94,7 @@ SETTINGS = {
     "ballot": "How people vote by default",
     "broadcast": "Show reveals in the channel as well as in the thread",
     "again": "Ask again after the reveal who debated better",
+    "round_votes": "Ask after each round who is ahead",
     "debate_usd": "Maximum cost of a debate, in USD",
     "daily_usd": "Maximum cost per day, in USD",
     "user_daily_debates": "Maximum debates per person per day",

@@ -15,6 +15,7 @@ NAMES = {
     "up": "+1",
     "down": "-1",
     "unsure": "shrug",
+    "even": "scales",
 }
 SHOWN = {option: f":{name}:" for option, name in NAMES.items()}
 _OTHER_NAMES = {"thumbsup": "up", "thumbsdown": "down"}

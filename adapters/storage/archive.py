@@ -26,7 +26,7 @@ from engine.votes.labels import revised_votes, turn_labels
 from engine.votes.tally import count
 
 ANSWER = itemgetter(*StandingAnswer._fields)
-BY_QUESTION = attrgetter("question", "person")
+BY_QUESTION = attrgetter("question", "step", "person")
 # The parts of a filter that SQL can check; only the votes themselves say which were gold.
 ENDED = "status IN ('closed', 'partial', 'cancelled', 'failed')"
 CONDITIONS = {

@@ -19,7 +19,8 @@ from engine.store import Cast, Outcome, Press, Pressed, Revision
 from engine.votes.hands import chosen_option
 
 OWN_EVENTS = """
-SELECT * FROM vote_events WHERE debate = :debate AND person = :person AND question = :question
+SELECT * FROM vote_events
+WHERE debate = :debate AND person = :person AND question = :question AND step = :step
 ORDER BY number
 """
 KNOWN_EVENT = "SELECT 1 FROM vote_events WHERE debate = :debate AND event = :event"
@@ -163,7 +164,8 @@ def _press(connection: SqlConnection, press: Press) -> Pressed:
     person = ensure_person(connection, press.platform, press.user, find_key(connection))
     if person is None or not person.may_answer(found.began):
         return Pressed(outcome="forgotten")
-    own = {"debate": found.debate, "person": person.id, "question": found.question}
+    asked = {"debate": found.debate, "question": found.question, "step": found.step}
+    own = asked | {"person": person.id}
     chosen = chosen_option(_log(connection, own), tally_visible=False)
     if found.closed:
         return Pressed(outcome="closed", option=chosen)
@@ -184,6 +186,7 @@ def _revise(connection: SqlConnection, revision: Revision) -> Pressed:
     if person is None or not person.may_answer(began):
         return Pressed(outcome="forgotten")
     own = {"debate": revision.debate, "person": person.id, "question": Question.AGAIN}
+    own["step"] = ""
     visible = revision.ballot is BallotKind.OPEN
     held = chosen_option(_log(connection, own), tally_visible=visible)
     if revision.option == held:

@@ -44,7 +44,7 @@ UPDATE targets SET closed_at = NULL
 WHERE platform = :platform AND place = :place AND message = :message AND debate = :debate
 """
 FIND = """
-SELECT targets.*, questions.closed_at AS ended_at, questions.unread
+SELECT targets.*, questions.closed_at AS ended_at, questions.unread, questions.closes_at
 FROM targets JOIN questions ON questions.debate = targets.debate
     AND questions.question = targets.question AND questions.step = targets.step
 WHERE targets.platform = :platform AND targets.place = :place AND targets.message = :message
@@ -53,7 +53,7 @@ PLACES = (
     "SELECT place FROM targets WHERE platform = :platform AND message = :message ORDER BY place"
 )
 OF_DEBATE = """
-SELECT targets.*, questions.closed_at AS ended_at, questions.unread
+SELECT targets.*, questions.closed_at AS ended_at, questions.unread, questions.closes_at
 FROM targets JOIN questions ON questions.debate = targets.debate
     AND questions.question = targets.question AND questions.step = targets.step
 WHERE targets.debate = :debate AND targets.question IN :questions
@@ -61,7 +61,8 @@ ORDER BY targets.question DESC, targets.step
 """
 DEBATE = "SELECT platform, place, thread, setup FROM debates WHERE id = :debate"
 ASKED = tuple(question for question in Question if question is not Question.TURN)
-PLAIN = tuple(set(Target.model_fields) - {"closed", "options", "unread"})
+STATE = ("unread", "closes_at")
+PLAIN = tuple(set(Target.model_fields) - {"closed", "ended", "options", *STATE})
 
 
 class Found(NamedTuple):
@@ -119,8 +120,10 @@ def _add(connection: SqlConnection, target: Target) -> None:
 def _to_target(row: Any) -> Target:
     plain = {name: getattr(row, name) for name in PLAIN}
     options = tuple(row.options.split(" "))
-    closed = row.closed_at is not None or row.ended_at is not None
-    return Target(**plain, options=options, closed=closed, unread=row.unread)
+    ended = row.ended_at is not None
+    closed = ended or row.closed_at is not None
+    state = {"closed": closed, "ended": ended} | {name: getattr(row, name) for name in STATE}
+    return Target(**plain, **state, options=options)
 
 
 class Targets:

@@ -69,6 +69,12 @@ WHERE questions.closed_at IS NULL AND questions.closes_at IS NOT NULL
         ))
 ORDER BY questions.closes_at LIMIT :most
 """
+# Whose answers are as of before: what another question's opening ends is due then.
+END_OTHERS = """
+UPDATE questions SET closes_at = :now
+WHERE debate = :debate AND question IN :ended AND (question <> :question OR step <> :step)
+    AND opened_at IS NOT NULL AND closed_at IS NULL AND closes_at IS NULL
+"""
 SHUT = """
 INSERT INTO questions (debate, question, step, closed_at, extended, unread)
 VALUES (:debate, :question, :step, :now, FALSE, FALSE)
@@ -92,11 +98,12 @@ UPDATE questions SET closed_at = :now
 WHERE debate = :debate AND closed_at IS NULL AND question NOT IN :revealed
 """
 INSERT_VOTE = """
-INSERT INTO votes (debate, person, question, body) VALUES (:debate, :person, :question, :body)
+INSERT INTO votes (debate, person, question, step, body)
+VALUES (:debate, :person, :question, :step, :body)
 """
 MARK_UNREAD = """
 UPDATE questions SET unread = TRUE
-WHERE debate = :debate AND question IN :questions AND step = :step
+WHERE debate = :debate AND question = :question AND step = :step
 """
 TELL_MIRROR = """
 UPDATE debates SET mirror_revealed_at = :now WHERE mirror = :debate AND revealed_at IS NULL
@@ -143,6 +150,8 @@ class VoteTable(Casting, VoteLog, Targets):
             if connection.run(OPEN, **asked._asdict(), **values):
                 accept(connection, asked, message)
                 connection.run(CLOSE_TOGETHER, debate=debate_id)
+                ended = tuple(one for one, kind in KINDS.items() if question in kind.until)
+                connection.run(END_OTHERS, now=now, ended=ended, **asked._asdict())
 
         await self._database.write(store)
 
@@ -214,11 +223,12 @@ class VoteTable(Casting, VoteLog, Targets):
 
 
 def _store(connection: SqlConnection, asked: Asked, closing: Closing) -> None:
-    debate_id, _, step = asked
+    debate_id = asked.debate
     for vote in closing.votes:
-        stood = {"person": vote.person, "question": vote.question, "body": vote.model_dump_json()}
-        connection.run(INSERT_VOTE, debate=debate_id, **stood)
-    connection.run(MARK_UNREAD, debate=debate_id, questions=tuple(closing.unread), step=step)
+        stood = {"person": vote.person, "question": vote.question, "step": vote.step}
+        connection.run(INSERT_VOTE, debate=debate_id, body=vote.model_dump_json(), **stood)
+    for unread in closing.unread:
+        connection.run(MARK_UNREAD, debate=debate_id, **unread._asdict())
     insert_posts(connection, debate_id, closing.posts)
     for judge, verdict in closing.verdicts.items():
         insert_verdict(connection, debate_id, judge, verdict)

@@ -7,7 +7,7 @@ shown.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -26,6 +26,9 @@ from engine.ports import Draft, Listener, Part, Reactions, ReactionSeen, VenueLi
 from engine.text import clean
 from engine.words.cards import card_of, plain_text
 
+Guests = Callable[[Sequence[str]], Iterable[tuple[str, str]]]
+"""Which users choose what, once a question with these options stands there."""
+
 
 @dataclass(frozen=True, slots=True)
 class Posted:
@@ -43,7 +46,8 @@ class TerminalVenue:
     """One terminal as a chat platform.
 
     `channel` is the only one shown, None for all; `record` is the transcript's file, None for no
-    memory. `listener` gets every hand. Raises VenueError if the transcript cannot be read.
+    memory. `listener` gets every hand, `guests` answer each question at once. Raises VenueError if
+    the transcript cannot be read.
     """
 
     platform = "terminal"
@@ -60,6 +64,7 @@ class TerminalVenue:
         self.channel = channel
         self.limits = limits or VenueLimits()
         self.listener = listener
+        self.guests: Guests = lambda options: ()
         self._console = console
         self._record = Record(record)
         self._lock = asyncio.Lock()
@@ -130,10 +135,14 @@ class TerminalVenue:
     async def seed(self, place: str, message: str, options: Sequence[str]) -> None:
         """Open the vote on a message, for these options."""
         async with self._lock:
-            if self._known(message).seeded != tuple(options):
-                await self._do(
-                    RecordEntry(kind="seed", place=place, message=message, options=tuple(options))
-                )
+            if self._known(message).seeded == tuple(options):
+                return
+            await self._do(
+                RecordEntry(kind="seed", place=place, message=message, options=tuple(options))
+            )
+        # Nothing can follow before they have answered.
+        for user, option in self.guests(options):
+            await self.hold(user, option)
 
     async def reactions(self, place: str, message: str) -> Reactions:
         """Read who holds which option now."""

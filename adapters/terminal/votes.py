@@ -15,10 +15,12 @@ from typing import NamedTuple
 
 from adapters.terminal import texts
 from engine.errors import UsageError
+from engine.judging import EVEN
 from engine.votes.questions import DOWN, STANCE_NAMES, STANCES, UNSURE, UP
 from engine.words.phrases import NO_STANCES, option_name
 
 EXAMPLE = "A=3,B=2,tie=1"
+ROUNDS_EXAMPLE = "A=3,even=1;B=4"
 STANCES_EXAMPLE = "against>for=2,for=1"
 KEYS = {UP: "+", DOWN: "-", UNSURE: "?"}  # their first letters are taken, or equal
 MOST_VOTES = 1000
@@ -85,6 +87,13 @@ def parse_stances(text: str) -> tuple[Move, ...]:
     return tuple(known[name] for name, number in counted.items() for _ in range(number))
 
 
+def parse_rounds(text: str, options: Sequence[str]) -> tuple[Mapping[str, int], ...]:
+    """Read `A=3,even=1;B=4` into votes by option, round by round. Raises UsageError."""
+    return tuple(
+        parse_votes(piece, options, "--ahead", ROUNDS_EXAMPLE) for piece in text.split(";")
+    )
+
+
 def hands(votes: Mapping[str, int]) -> tuple[Hand, ...]:
     """Return one hand per vote, by `guest-1` and so on."""
     options = [option for option, number in votes.items() for _ in range(number)]
@@ -108,7 +117,8 @@ def key_hint(options: Sequence[str], names: Mapping[str, str] = NO_STANCES) -> s
         texts.KEY.format(key=key, option=option_name(option, names))
         for key, option in keys_of(options).items()
     ]
-    template = texts.STANCE_KEYS if tuple(options) == STANCES else texts.KEYS
+    goes_on = tuple(options) == STANCES or EVEN in options
+    template = texts.STANCE_KEYS if goes_on else texts.KEYS
     return template.format(options=" · ".join(named))
 
 

@@ -219,5 +219,5 @@ class _Made:
         for seen, person in enumerate(voters):
             option = self.rng.choice(("A", "A", "A", "B", "B", "tie", "weak"))
             body = vote | {"person": person, "option": option, "votes_seen_before": seen}
-            row = {"debate": self.id, "person": person, "question": Question.VOTE}
+            row = {"debate": self.id, "person": person, "question": Question.VOTE, "step": ""}
             yield row | {"body": orjson.dumps(body).decode()}

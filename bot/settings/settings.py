@@ -116,6 +116,7 @@ class Settings(BaseSettings):
     again_minutes: float = Field(1440, gt=0, le=10080)
     default_quorum: int = Field(5, ge=0, le=1_000_000)
     default_extend: bool = True
+    default_round_votes: bool = False
 
     classic: ClassicSettings = ClassicSettings()
     team: TeamSettings = TeamSettings()

@@ -86,8 +86,8 @@ START = Takes(
     "[a=backend/model] [b=backend/model] "
     "[jurors=backend/model,…] [language=en] [length=short|normal|long] [rounds=1] [vote=30m] "
     f"[ballot={BALLOTS}] [scores=after_vote|live] "
-    "[turn_order=sequential|simultaneous] [blind=on|off] [stance=on|off] [mirror=on|off] "
-    "[panel=adaptive|all|one|strict] [judges=backend/model,…] "
+    "[turn_order=sequential|simultaneous] [blind=on|off] [stance=on|off] [round_votes=on|off] "
+    "[mirror=on|off] [panel=adaptive|all|one|strict] [judges=backend/model,…] "
     "[format option=…]",
     read_start,
 )

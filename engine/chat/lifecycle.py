@@ -22,10 +22,10 @@ from engine.debate import Debate, Status
 from engine.delivery.ending import where_revealed, why
 from engine.errors import UsageError
 from engine.formats import length_of
-from engine.judging import Question
+from engine.judging import Log, Question
 from engine.store import Store
 from engine.store.pairs import closes_with, tied
-from engine.votes.result import read_reveal, unread_questions
+from engine.votes.result import read_reveal, unread_logs
 
 LISTED = 20
 LIVE = (Status.QUEUED, Status.RUNNING)
@@ -106,7 +106,7 @@ async def status(context: Context, person: Person, asked: DebateArgument) -> Sta
         mirror=DebateLine.of(mirror) if mirror and tied(found, mirror, now) else None,
         gaps=found.gaps,
         waits=why(found) if going else "",
-        unread=Question.VOTE in await unread_questions(store, found),
+        unread=Log(Question.VOTE) in await unread_logs(store, found),
     )
 
 

@@ -92,6 +92,7 @@ _ASKED: Columns = (
             Column("scores", TEXT, "`after_vote`, or `live`: a judge's scores showed before "
                    "the vote"),
             Column("ballot", TEXT, BALLOT.about),
+            Column("round_votes", FLAG, "whether people were asked after each round who is ahead"),
             Column("vote_minutes", REAL, "planned length of the vote", unit="minutes"),
             Column("quorum", WHOLE, "gold votes needed for a human winner", unit="votes"),
         ),

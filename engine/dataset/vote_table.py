@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from operator import itemgetter
 from typing import TypeAlias
 
 from engine.dataset.columns import (
@@ -28,6 +27,7 @@ PHASES: dict[str, str] = {
     Question.STANCE_BEFORE: "stance_before",
     Question.STANCE_AFTER: "stance_after",
     Question.AGAIN: "after_reveal",
+    Question.ROUND: "round",
 }
 
 
@@ -42,7 +42,7 @@ def _answered(entry: Entry) -> list[_Answered]:
         for answer in entry.record.answers
         if answer.person not in hidden
     ]
-    answered.sort(key=itemgetter(0, 1))
+    answered.sort(key=lambda row: (row[0], row[1], row[2].step))
     return answered
 
 
@@ -62,7 +62,8 @@ def _reason(answer: StandingAnswer) -> str | None:
 _ANSWER = part_of(
     2,
     Column("option", TEXT,
-           "a side, `tie` or `weak`; on the topic `for`, `against` or `unsure`; several, as in "
+           "a side, `tie` or `weak`; after a round a side or `even`; on the topic `for`, `against` "
+           "or `unsure`; several, as in "
            "`A+tie`, when ambiguous", maker="people"),
     Column("ambiguous", FLAG,
            "whether the last of several choices is unknown"),
@@ -102,7 +103,9 @@ VOTES = Table(
         Column("phase", TEXT,
                "`before_reveal`: the vote; `after_reveal`: the same question, asked again when the "
                "models were known; `stance_before` and `stance_after`: on the topic, before the "
-               "first turn and with the vote", 1),
+               "first turn and with the vote; `round`: who is ahead after a round", 1),
+        Column("round", TEXT, "the round after which people were asked; null in other phases",
+               lambda answered: answered[2].step or None),
         *_ANSWER,
         BALLOT,
         PLATFORM,

@@ -136,6 +136,13 @@ class Format(ABC):
     def rounds(self, request: Request) -> tuple[str, ...]:
         """Return the names of the rounds, in order."""
 
+    def round_of(self, name: str) -> str:
+        """Return which of the rounds a turn belongs to, given the name that the turn has.
+
+        People are asked who is ahead after each round but the last, which the vote follows.
+        """
+        return name
+
     @abstractmethod
     def turns(self, request: Request) -> int:
         """Return the number of turns: at most, or usually."""

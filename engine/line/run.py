@@ -30,10 +30,11 @@ from engine.floor.keeper import Keeper
 from engine.floor.loop_pace import Pace
 from engine.floor.steps import SENT_SECONDS, Steps
 from engine.floor.wake import Bell
-from engine.formats import format_of
+from engine.formats import Format, format_of
 from engine.jury.panel import hold_panel, open_transcript
 from engine.jury.summary import summarise
 from engine.line.ahead import warm_up
+from engine.line.rounds import Rounds
 from engine.messages import Notice, StanceInvite, VoteInvite
 from engine.ports import AnswerSchema, Audience, ChatMessage, Models, Reply, utc_now
 from engine.prompts.library import Prompts
@@ -105,24 +106,25 @@ class Runner:
         advance = self.store.debates.advance
         steps.later(partial(advance, lease, debate_id, Status.RUNNING, debate.reason))
         scribe = open_transcript(debate)
-        desk = LiveDesk(debate, lease, steps, self, journaled.unanswered, scribe)
         try:
+            script = format_of(debate.request.format, debate.setup.format_version)
+            asking = (journaled.unanswered, scribe, Rounds(debate, script))
+            desk = LiveDesk(debate, lease, steps, self, *asking)
             if journaled.steps:
                 desk.undelivered = await self.store.outbox.undelivered_turns(debate_id)
             await self._announced(debate)
             await self._hear_stances(debate, lease, steps)
-            await self._think(debate, desk)
+            await self._think(debate, script, desk)
         finally:
             await steps.flush()
         self.bell.ring(f"outbox/{debate.platform}", debate_id)
         log.info("debate judged", debate=debate_id, usd=round(steps.spent, 6))
 
-    async def _think(self, debate: Debate, desk: LiveDesk) -> None:
+    async def _think(self, debate: Debate, script: Format, desk: LiveDesk) -> None:
         """Run the script and the panel, then queue the verdict with the invitation to vote.
 
         The panel starts with the last turn, in parallel with the format's own judge.
         """
-        script = format_of(debate.request.format, debate.setup.format_version)
         prompts = await self._load_prompts(debate.setup, desk.steps)
         total = script.length(debate.request)
         floor = Floor(debate.setup, prompts, desk, total, desk.unanswered)
@@ -224,6 +226,7 @@ class LiveDesk:
     runner: Runner
     unanswered: Mapping[str, str]
     scribe: Scribe
+    rounds: Rounds
     undelivered: int = 0
     recording: int = 0
 
@@ -256,7 +259,12 @@ class LiveDesk:
         schema: AnswerSchema | None = None,
         cue: Mapping[str, str] | None = None,
     ) -> Reply:
-        """Return a step's reply; the audience watches a turn being written."""
+        """Return a step's reply; the audience watches a turn being written.
+
+        With the first of a round people are asked about the round before.
+        """
+        if (question := self.rounds.before(step)) is not None:
+            await self.keep(Note(posts=(question,)))
         audience = self.runner.audience
         if audience is None or cue is None or cue.get("kind") not in KINDS:
             return await self.steps.call(step, model, messages, sampling, schema=schema, cue=cue)
@@ -273,6 +281,7 @@ class LiveDesk:
     async def publish(self, turn: Turn, compose: Callable[[], Post]) -> None:
         """Keep a turn and queue its post, together; jurors' text of it is made beside a call."""
         self.recording += 1
+        self.rounds.spoken(turn)
         self.runner.write_down(self.scribe, turn)
         record = self.runner.store.journal.record_turn
         self.steps.later(

@@ -77,6 +77,7 @@ class StandingAnswer(NamedTuple):
     fast: bool = False
     reason: str = ""
     recovery: Recovery = "complete"
+    step: str = ""
 
     def to_vote(self) -> Vote:
         """Return it as a Vote."""

@@ -16,7 +16,7 @@ class CommunitySettings(Value):
     `seats` are models of single seats, such as `A2`. Debates start only in `channels`, if there are
     any. Money is USD. Holders of `manager_role` are managers. `broadcast` also shows reveals in the
     channel, where the platform supports it; `again` repeats the question of who debated better
-    below each reveal.
+    below each reveal; `round_votes` asks after each round who is ahead.
     """
 
     models: tuple[Model, ...] = ()
@@ -37,6 +37,7 @@ class CommunitySettings(Value):
     ballot: BallotKind | None = None
     broadcast: bool | None = None
     again: bool | None = None
+    round_votes: bool | None = None
     manager_role: str | None = None
 
 

@@ -11,13 +11,15 @@ from engine.debate import Value
 class Traces(Value):
     """What is stored about a person: their answers, and the debates they started.
 
-    `known`: their user id is stored. `votes`, `stances`, `revisions` (answers after a reveal) and
-    `thumbs` count questions, `entries` every choice made or withdrawn.
+    `known`: their user id is stored. `votes`, `rounds` (answers to who is ahead), `stances`,
+    `revisions` (answers after a reveal) and `thumbs` count questions, `entries` every choice made
+    or withdrawn.
     `since` is when a forgotten person came back.
     """
 
     known: bool = False
     votes: int = 0
+    rounds: int = 0
     stances: int = 0
     revisions: int = 0
     thumbs: int = 0

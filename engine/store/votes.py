@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Literal, NamedTuple, Protocol, Self
 
 from engine.debate import BallotKind, Value
-from engine.judging import How, Question, Verdict, Vote, VoteEvent
+from engine.judging import How, Log, Question, Verdict, Vote, VoteEvent
 from engine.store.leases import Lease
 from engine.store.outbox import Post
 
@@ -38,7 +38,7 @@ class Silences(Value):
 
 
 class Asked(NamedTuple):
-    """A question of a debate, which is one row; `step` is that of a turn."""
+    """A question of a debate, which is one row; `step` is that of a turn, or a round."""
 
     debate: str
     question: Question = Question.VOTE
@@ -105,10 +105,11 @@ class Revision(Value):
 
 
 class Target(Value):
-    """A message whose reactions or buttons mean something; `step` is that of a turn.
+    """A message whose reactions or buttons mean something; `step` is that of a turn, or a round.
 
-    `closed` says that its answers stay as they are: it was deleted, or its question has closed;
-    `unread` that this was without a reading.
+    `closed` says that its answers stay as they are: it was deleted, or its question has `ended`;
+    `unread` that this was without a reading. `closes_at` is when its question does, if it has a
+    time of its own.
     """
 
     debate: str
@@ -120,7 +121,9 @@ class Target(Value):
     options: tuple[str, ...]
     step: str = ""
     closed: bool = False
+    ended: bool = False
     unread: bool = False
+    closes_at: datetime | None = None
 
 
 Act = Literal["cleared", "deleted", "archived", "locked", "reopened", "shown", "unseeded", "seeded"]
@@ -173,7 +176,7 @@ def unseeded_of(target: Target, interventions: Sequence[Intervention]) -> frozen
 class Closing(Value):
     """How a question ends: the standing votes, what to say about it, what stances decided.
 
-    `last` is queued behind what was held back until the reveal; `unread` are the questions whose
+    `last` is queued behind what was held back until the reveal; `unread` are the logs whose
     reactions could not be read.
     """
 
@@ -181,7 +184,7 @@ class Closing(Value):
     posts: tuple[Post, ...] = ()
     last: tuple[Post, ...] = ()
     verdicts: Mapping[str, Verdict] = {}
-    unread: frozenset[Question] = frozenset()
+    unread: frozenset[Log] = frozenset()
 
 
 Conclude = Callable[[tuple[VoteEvent, ...]], Closing]
@@ -218,8 +221,9 @@ class Votes(Protocol):
     ) -> None:
         """Open a question on a delivered message; one that has been opened stays as it is.
 
-        Without `closes_at` it closes with another. A vote and an open one on the debate's mirror
-        close at the later time of both from then on.
+        Without `closes_at` it closes with another. Those that were open until then (`KINDS`) are
+        due now. A vote and an open one on the debate's mirror close at the later time of both from
+        then on.
         """
 
     async def due(

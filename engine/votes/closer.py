@@ -17,7 +17,7 @@ from engine.debate import BallotKind, Debate
 from engine.errors import NotToldYetError
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
-from engine.judging import Question, VoteEvent
+from engine.judging import Log, Question, VoteEvent
 from engine.ports import Clock, Venue
 from engine.store import Asked, Closing, Lease, Store
 from engine.store.pairs import closes_with
@@ -33,13 +33,13 @@ log = structlog.get_logger(__name__)
 
 
 class Held(NamedTuple):
-    """A question whose lease is held here, and which questions have unreadable reactions."""
+    """A question whose lease is held here, and which logs have unreadable reactions."""
 
     asked: Asked
     closes_at: datetime | None
     debate: Debate
     lease: Lease
-    unread: frozenset[Question] = NONE
+    unread: frozenset[Log] = NONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ class Closer:
         debate = await self.store.debates.get(asked.debate)
         if asked.question is Question.VOTE:  # its reveal shows the first stances too
             before = await self.store.votes.targets(debate.id, Question.STANCE_BEFORE)
-            unread |= {target.question for target in before if target.unread}
+            unread |= {Log(target.question) for target in before if target.unread}
         waits = debate.reason and (
             asked.question is Question.VOTE  # all that a debate still waits for
             or debate.reason == waiting_for(asked.question, self.venue.platform)
@@ -128,8 +128,8 @@ class Closer:
             await self.store.debates.set_waiting(debate.id, "")
         return held._replace(debate=debate, unread=unread)
 
-    async def _read_to_the_end(self, held: Held, early: bool) -> frozenset[Question]:
-        """Read until a reading finds nothing new; return the permanently unreadable questions.
+    async def _read_to_the_end(self, held: Held, early: bool) -> frozenset[Log]:
+        """Read until a reading finds nothing new; return the permanently unreadable logs.
 
         A reading takes several requests, so a person who changes options in between appears twice
         or not at all. A received event settles that; otherwise the next reading does.
@@ -142,23 +142,26 @@ class Closer:
             if not read.found:
                 break
         if not early and held.closes_at is not None:
-            await self._hear_out(held.debate, held.closes_at, _together(held.asked))
+            await self._hear_out(held.debate, held.closes_at, held.asked)
         return read.unread
 
     async def _read(self, held: Held) -> Recovered:
-        questions = _together(held.asked)
+        questions, step = _together(held.asked), held.asked.step
         return await self.reader.recover(
-            held.debate, held.lease, *questions, closes_at=held.closes_at
+            held.debate, held.lease, *questions, closes_at=held.closes_at, step=step
         )
 
-    async def _hear_out(self, debate: Debate, due: datetime, questions: Sequence[Question]) -> None:
+    async def _hear_out(self, debate: Debate, due: datetime, asked: Asked) -> None:
         patience, now = timedelta(seconds=self.venue.limits.redelivery_seconds), self.clock.now()
         in_time = now < max(due, self.reader.heard_from) + 2 * patience
         if not in_time or debate.request.ballot is not BallotKind.OPEN:
             return
-        for question in questions:
-            if is_undecided(await self.store.votes.events(debate.id, question), now - patience):
-                raise NotToldYetError("The platform may still report which choice came last.")
+        for question in _together(asked):
+            events = await self.store.votes.events(debate.id, question)
+            for step in {event.step for event in events if asked.step in ("", event.step)}:
+                own = [event for event in events if event.step == step]
+                if is_undecided(own, now - patience):
+                    raise NotToldYetError("The platform may still report which choice came last.")
 
     async def _extend(self, held: Held) -> bool:
         """Extend a vote below its quorum, once; return whether it was extended."""
@@ -180,7 +183,8 @@ class Closer:
             held.lease, asked.debate, now, early, conclude, asked.question, asked.step
         )
         if asked.question is Question.VOTE:
-            log.info("vote closed", debate=asked.debate, early=early, unread=sorted(unread))
+            named = sorted("/".join(filter(None, one)) for one in unread)
+            log.info("vote closed", debate=asked.debate, early=early, unread=named)
 
     async def _conclusion(self, held: Held, early: bool) -> Conclude:
         """Return the question's closing from its log: the reveal, if it is the vote."""

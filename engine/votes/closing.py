@@ -9,12 +9,20 @@ from engine.debate import Criterion, Debate
 from engine.delivery.last_word import elsewhere
 from engine.formats import FORMATS
 from engine.formats.format import Decision
-from engine.judging import Ballot, Persuasion, Question, Tally, Verdict, Vote, VoteEvent
+from engine.judging import Ballot, Log, Persuasion, Question, Tally, Verdict, Vote, VoteEvent
 from engine.jury.rubric import DEBATE, find_rubric
 from engine.messages import AgainInvite, JurorLine, Notice, Report, Reveal, VoteClosed
 from engine.store import Closing, Intervention, Post
 from engine.votes.labels import asked, persuasion, seen_by_others
-from engine.votes.outcome import NONE, readable_from, stances_of, standing, tally_of
+from engine.votes.outcome import (
+    NONE,
+    course_of,
+    readable_from,
+    round_votes_of,
+    stances_of,
+    standing,
+    tally_of,
+)
 from engine.votes.questions import vote_options
 from engine.votes.tally import agreement
 
@@ -37,16 +45,18 @@ def closing_of(
     debate: Debate,
     cast: tuple[VoteEvent, ...],
     judged: Judged,
-    unread: frozenset[Question],
+    unread: frozenset[Log],
     early: bool,
 ) -> Closing:
     """Return what a vote ends with, given the log of all but thumbs."""
     tally, stances = tally_of(debate, cast, unread), stances_of(debate, cast, unread)
+    rounds = round_votes_of(debate, cast, unread)
     verdict, ballots, calls, usd, words, interventions, own = judged
-    message = reveal_of(debate, tally, verdict, ballots, calls, usd, stances, unread, own)
+    found = (verdict, ballots, calls, usd, stances, unread, own)
+    message = reveal_of(debate, tally, *found, rounds=rounds)
     decided = _decide(debate, stances, verdict)
     usual = (_closed(debate, tally, early), Post(key="reveal", message=message), *_tell(decided))
-    stood = (*standing(debate, cast, readable_from(debate, words), unread), *stances)
+    stood = (*standing(debate, cast, readable_from(debate, words), unread), *stances, *rounds)
     return Closing(
         votes=seen_by_others(stood, cast, interventions),
         posts=(elsewhere(debate, message),) if debate.gone else usual,
@@ -73,8 +83,9 @@ def reveal_of(
     calls: int,
     usd: float | None,
     stances: tuple[Vote, ...] = (),
-    unread: frozenset[Question] = NONE,
+    unread: frozenset[Log] = NONE,
     own: Verdict | None = None,
+    rounds: tuple[Vote, ...] = (),
 ) -> Reveal:
     """Return the reveal of a closed vote."""
     return Reveal(
@@ -94,11 +105,12 @@ def reveal_of(
         rehearsal=debate.setup.rehearsal,
         replaced=tuple((one.was.ref, one.now.ref) for one in debate.setup.replaced),
         gaps=debate.gaps,
-        unread=Question.VOTE in unread,
+        unread=Log(Question.VOTE) in unread,
         criteria=_unusual(debate),
         stances=debate.request.stances,
         names=debate.setup.called,
         own=own,
+        course=course_of(debate, rounds),
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from engine.debate import BallotKind, Debate
-from engine.judging import TIE, Persuasion, Question, Recovery, TurnLabel, Vote, VoteEvent
+from engine.judging import TIE, Log, Persuasion, Question, Recovery, TurnLabel, Vote, VoteEvent
 from engine.store import Intervention
 from engine.votes.hands import hands_held, standing_option
 from engine.votes.questions import UP, vote_options
@@ -51,16 +51,17 @@ def seen_by_others(
     votes: Iterable[Vote], events: Sequence[VoteEvent], interventions: Iterable[Intervention]
 ) -> tuple[Vote, ...]:
     """Mark the votes of a secret ballot that were cast beside a reaction that stayed."""
-    shown: dict[Question, datetime] = {}
+    shown: dict[Log, datetime] = {}
     for noted in interventions:
         if noted.act == "shown":
-            shown.setdefault(noted.question, noted.at)
+            shown.setdefault(Log(noted.question, noted.step), noted.at)
 
     def told(vote: Vote) -> Vote:
-        since = shown.get(vote.question)
+        log = Log(vote.question, vote.step)
+        since = shown.get(log)
         if vote.tally_visible or since is None or vote.last_at <= since:
             return vote
-        own = [e for e in events if (e.person, e.question) == (vote.person, vote.question)]
+        own = [e for e in events if (e.person, e.question, e.step) == (vote.person, *log)]
         seen = max(own, key=lambda event: event.number).votes_seen_before
         return vote.model_copy(update={"tally_visible": True, "votes_seen_before": seen})
 

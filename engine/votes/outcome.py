@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from engine.debate import BallotKind, Debate, Scores
-from engine.judging import Question, Tally, Vote, VoteEvent
-from engine.votes.questions import options_of, stance_name
+from engine.judging import Log, Question, RoundTally, Tally, Vote, VoteEvent
+from engine.votes.questions import options_of, round_options, stance_name
 from engine.votes.tally import count, standing_votes
 
 WORDS_A_MINUTE = 1000
-NONE: frozenset[Question] = frozenset()
+NONE: frozenset[Log] = frozenset()
 
 
 def readable_from(debate: Debate, words: int) -> datetime | None:
@@ -26,46 +27,67 @@ def standing(
     debate: Debate,
     events: tuple[VoteEvent, ...],
     readable_at: datetime | None = None,
-    unread: frozenset[Question] = NONE,
+    unread: frozenset[Log] = NONE,
 ) -> tuple[Vote, ...]:
     """Return the standing votes of a debate's log; options not on the ballot are ignored."""
-    return _standing(debate, events, Question.VOTE, readable_at, unread)
+    return _standing(debate, events, Log(Question.VOTE), readable_at, unread)
 
 
 def stances_of(
-    debate: Debate, events: tuple[VoteEvent, ...], unread: frozenset[Question] = NONE
+    debate: Debate, events: tuple[VoteEvent, ...], unread: frozenset[Log] = NONE
 ) -> tuple[Vote, ...]:
     """Return people's stances before and after the debate."""
     return tuple(
         vote.model_copy(update={"option": stance_name(vote.option)})
         for question in (Question.STANCE_BEFORE, Question.STANCE_AFTER)
-        for vote in _standing(debate, events, question, None, unread)
+        for vote in _standing(debate, events, Log(question), None, unread)
     )
+
+
+def round_votes_of(
+    debate: Debate, events: tuple[VoteEvent, ...], unread: frozenset[Log] = NONE
+) -> tuple[Vote, ...]:
+    """Return whom people saw ahead after each round, in the order of the rounds."""
+    rounds = dict.fromkeys(e.step for e in events if e.question is Question.ROUND)
+    return tuple(
+        vote.model_copy(update={"step": step})
+        for step in rounds
+        for vote in _standing(debate, events, Log(Question.ROUND, step), None, unread)
+    )
+
+
+def course_of(debate: Debate, votes: Iterable[Vote]) -> tuple[RoundTally, ...]:
+    """Count the votes of each round; an ambiguous one is in no count."""
+    counts: dict[str, dict[str, int]] = {}
+    for vote in votes:
+        if not vote.ambiguous:
+            usual = dict.fromkeys(round_options(tuple(debate.request.sides)), 0)
+            counts.setdefault(vote.step, usual)[vote.option] += 1
+    return tuple(RoundTally(round=step, counts=counted) for step, counted in counts.items())
 
 
 def _standing(
     debate: Debate,
     events: tuple[VoteEvent, ...],
-    question: Question,
+    log: Log,
     readable_at: datetime | None,
-    unread: frozenset[Question],
+    unread: frozenset[Log],
 ) -> tuple[Vote, ...]:
+    question, step = log
     options = options_of(question, tuple(debate.request.sides))
     shown = debate.request.scores is Scores.LIVE and question is not Question.STANCE_BEFORE
     return standing_votes(
-        [event for event in events if event.question is question and event.option in options],
+        [e for e in events if (e.question, e.step) == (question, step) and e.option in options],
         starter=debate.starter,
         judge_visible=shown,
         tally_visible=debate.request.ballot is BallotKind.OPEN,
         readable_at=readable_at,
         gap=debate.gaps > 0 and question is not Question.STANCE_BEFORE,
-        recovery="unread" if question in unread else "complete",
+        recovery="unread" if log in unread else "complete",
     )
 
 
-def tally_of(
-    debate: Debate, events: tuple[VoteEvent, ...], unread: frozenset[Question] = NONE
-) -> Tally:
+def tally_of(debate: Debate, events: tuple[VoteEvent, ...], unread: frozenset[Log] = NONE) -> Tally:
     """Count a debate's log in its current state; unread votes are not labels."""
     return count(
         standing(debate, events, None, unread), tuple(debate.request.sides), debate.request.quorum

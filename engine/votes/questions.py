@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from engine.debate import Status
-from engine.judging import TIE, WEAK, Question
+from engine.judging import EVEN, TIE, WEAK, Question
 
 UP, DOWN, UNSURE = "up", "down", "unsure"
 THUMBS = (UP, DOWN)
@@ -26,20 +26,27 @@ def vote_options(contenders: tuple[str, ...]) -> tuple[str, ...]:
     return (*contenders, TIE, WEAK)
 
 
+def round_options(contenders: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the options of who is ahead after a round: every contender, and no one."""
+    return (*contenders, EVEN)
+
+
 @dataclass(frozen=True, slots=True)
 class Kind:
     """How a kind of question is answered and closed.
 
     `options` are the possible answers, given the contenders. It closes in its own time only while
     its debate is in one of the states `during`, under the lease `lease`/ID, and those `along` close
-    with it. What the platform did not report in a gap is read soon after it, or, if it is `brief`,
-    at its close. `waits` is what the debate waits for while it cannot be read.
+    with it. Without a time of its own it closes once one of those `until` opens. What the platform
+    did not report in a gap is read soon after it, or, if it is `brief`, at its close. `waits` is
+    what the debate waits for while it cannot be read; empty: it waits for nothing.
     """
 
     options: Callable[[tuple[str, ...]], tuple[str, ...]]
     during: tuple[Status, ...] = ()
     lease: str = "debate"
     along: tuple[Question, ...] = ()
+    until: tuple[Question, ...] = ()
     brief: bool = False
     waits: str = WAITS_TO_CLOSE
 
@@ -53,7 +60,18 @@ KINDS = {
         brief=True,
         waits=WAITS_TO_BEGIN,
     ),
-    Question.VOTE: Kind(vote_options, during=(Status.VOTING,), along=(Question.STANCE_AFTER,)),
+    # Before the vote, whose close shows how the rounds went.
+    Question.ROUND: Kind(
+        round_options,
+        during=(Status.QUEUED, Status.RUNNING, Status.VOTING),
+        lease="round",  # the runner holds the debate
+        until=(Question.ROUND, Question.VOTE),
+        brief=True,
+        waits="",
+    ),
+    Question.VOTE: Kind(
+        vote_options, during=(Status.VOTING,), along=(Question.STANCE_AFTER, Question.ROUND)
+    ),
     Question.STANCE_AFTER: Kind(lambda _: STANCES),
     Question.AGAIN: Kind(vote_options, during=(Status.CLOSED,)),
     Question.TURN: Kind(lambda _: THUMBS),

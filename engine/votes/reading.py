@@ -18,7 +18,7 @@ import structlog
 
 from engine.debate import BallotKind, Debate
 from engine.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
-from engine.judging import Question, VoteEvent
+from engine.judging import Log, Question, VoteEvent
 from engine.ports import Clock, Reactions, Venue
 from engine.store import Intervention, Lease, Store, Target
 from engine.store.votes import NewEvent, Silences, unseeded_of
@@ -33,10 +33,10 @@ log = structlog.get_logger(__name__)
 
 
 class Recovered(NamedTuple):
-    """The result of readings: the number of new events, and the permanently unread questions."""
+    """The result of readings: the number of new events, and the permanently unread logs."""
 
     found: int = 0
-    unread: frozenset[Question] = frozenset()
+    unread: frozenset[Log] = frozenset()
 
 
 @dataclass(slots=True)
@@ -98,21 +98,25 @@ class Reader:
         lease: Lease,
         *questions: Question,
         closes_at: datetime | None = None,
+        step: str = "",
     ) -> Recovered:
         """Reconcile the logs of these questions, which close together, with the platform.
 
-        What is found in one that was to close before this process started is late. Raises
-        VenueAwayError if one of them cannot be read now.
+        With a `step`, only that log of a question asked several times. What is found in one that
+        was to close before this process started is late. Raises VenueAwayError if one of them
+        cannot be read now.
         """
         await self.listen()
-        targets = await self.store.votes.targets(debate.id, *questions)
+        asked = await self.store.votes.targets(debate.id, *questions)
+        targets = [target for target in asked if step in ("", target.step)]
         if debate.gone:
             return Recovered(unread=_unread(targets))
-        found, unread, away = 0, frozenset[Question](), None
-        late = closes_at is not None and closes_at < self.since
+        found, unread, away = 0, frozenset[Log](), None
         try:
             for _, group in groupby(targets, LOG):
                 asking = tuple(group)
+                due = asking[0].closes_at or closes_at
+                late = due is not None and due < self.since
                 try:
                     read = await self._recover(debate, lease, asking, late=late)
                 except VenueAwayError as error:  # the others can be read meanwhile
@@ -234,9 +238,16 @@ def _together(options: Sequence[str], readings: Sequence[Reactions]) -> Reaction
     )
 
 
-def _unread(targets: Sequence[Target]) -> frozenset[Question]:
-    """Return the questions that depend on reactions, and so on the last known ones."""
-    return frozenset(t.question for t in targets if t.ballot is not BallotKind.PRIVATE)
+def _unread(targets: Sequence[Target]) -> frozenset[Log]:
+    """Return the logs that depend on reactions, and so on the last known ones.
+
+    A question that has closed was read then, or marked as unread.
+    """
+    return frozenset(
+        Log(t.question, t.step)
+        for t in targets
+        if t.ballot is not BallotKind.PRIVATE and (t.unread or not t.ended)
+    )
 
 
 def _named(target: Target) -> str:

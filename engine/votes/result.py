@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from engine.debate import Debate
-from engine.judging import Question
+from engine.judging import Log
 from engine.messages import Reveal
 from engine.store import Store
 from engine.votes.closing import NO_VERDICT, reveal_of
-from engine.votes.outcome import stances_of, tally_of
+from engine.votes.outcome import round_votes_of, stances_of, tally_of
 
 
 async def read_reveal(store: Store, debate: Debate) -> Reveal:
@@ -15,14 +15,15 @@ async def read_reveal(store: Store, debate: Debate) -> Reveal:
     verdict, ballots = await store.journal.judged(debate.id)
     calls, usd = await store.journal.spending(debate.id)
     events = await store.votes.events(debate.id)
-    unread = await unread_questions(store, debate)
+    unread = await unread_logs(store, debate)
     tally, stances = tally_of(debate, events, unread), stances_of(debate, events, unread)
     verdict = verdict or NO_VERDICT
     own = await store.journal.own_verdict(debate.id, debate.request.format)
-    return reveal_of(debate, tally, verdict, ballots, calls, usd, stances, unread, own)
+    found = (verdict, ballots, calls, usd, stances, unread, own)
+    return reveal_of(debate, tally, *found, rounds=round_votes_of(debate, events, unread))
 
 
-async def unread_questions(store: Store, debate: Debate) -> frozenset[Question]:
+async def unread_logs(store: Store, debate: Debate) -> frozenset[Log]:
     """Return the questions that closed without a reading of their reactions."""
     targets = await store.votes.targets(debate.id)
-    return frozenset(target.question for target in targets if target.unread)
+    return frozenset(Log(target.question, target.step) for target in targets if target.unread)

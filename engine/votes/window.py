@@ -194,6 +194,8 @@ class VoteWindow:
         """Record what the debate is waiting for while a question cannot be closed."""
         if work != self._close or isinstance(error, NotToldYetError):  # that is over in a moment
             return
+        if not KINDS[asked.question].waits:
+            return
         why = DEFECT
         if isinstance(error, VenueAwayError):
             why = waiting_for(asked.question, self.venue.platform)

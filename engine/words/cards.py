@@ -19,6 +19,7 @@ from engine.messages import (
     Progress,
     Report,
     Reveal,
+    RoundInvite,
     ScoreBoard,
     StanceInvite,
     TurnPost,
@@ -116,6 +117,10 @@ ANY_QUORUM = "any number of votes counts"
 STANCE_BEFORE = "Before the debate"
 STANCE_AFTER = "After the debate"
 STANCE_ASKS = "Where do you stand?"
+ROUND = "After {round}"
+ROUND_ASKS = "**Who is ahead?**"
+ROUND_ASKS_ANSWERS = "**Whose answer leads?**"
+ROUND_LASTS = "Open until the next round ends. The reveal shows what people said."
 AGAIN = "Now that you know the models"
 AGAIN_ASKS = (
     "{asks} You now know the models and the result. Answer again, even if you "
@@ -145,6 +150,8 @@ def card_of(message: Message) -> Card:  # noqa: C901 - one case a message
             return _stance(message)
         case AgainInvite():
             return _again(message)
+        case RoundInvite():
+            return _round(message)
         case VoteClosed():
             title = CLOSED_EARLY if message.early else CLOSED
             return Card(title, "vote", lines=(plural(CLOSED_WITH, message.votes),))
@@ -334,6 +341,14 @@ def _again(invite: AgainInvite) -> Card:
     lasts = plural(HOURS, minutes / 60) if minutes >= 60 else plural(MINUTES_LEFT, minutes)
     small = AGAIN_LASTS.format(lasts=lasts)
     return Card(AGAIN, "vote", ballot=paper, small=small, buttons=_buttons(paper))
+
+
+def _round(invite: RoundInvite) -> Card:
+    asks = ROUND_ASKS_ANSWERS if invite.names else ROUND_ASKS
+    captions = {**invite.stances, **invite.names}
+    paper = BallotPaper(asks, invite.options, invite.ballot, True, captions)
+    title, buttons = ROUND.format(round=invite.round), _buttons(paper)
+    return Card(title, "vote", ballot=paper, small=ROUND_LASTS, buttons=buttons)
 
 
 def _vote_on(invite: VoteInvite | AgainInvite) -> BallotPaper:

@@ -29,6 +29,7 @@ OPTIONS = {
     "up": "for it",
     "down": "against it",
     "unsure": "unsure",
+    "even": "even",
 }
 NO_STANCES: Mapping[str, str] = {}
 SIDE_OF_THUMB = {"up": "A", "down": "B"}

@@ -31,6 +31,8 @@ JUDGES = "Also judged by {judges}"
 PEOPLE = "**People:** {counts}"
 SHARE = "{side}'s share {share:.0f} % ({low:.0f}–{high:.0f} %)"
 GOLD = "Independent votes: {counts}"
+AHEAD = "Ahead after {rounds}"
+AFTER_ROUND = "{round}: {counts}"
 PEOPLE_CHOSE = "People chose {winner}."
 PEOPLE_TIED = "People call it a tie."
 NO_QUORUM = "Too few votes for a human winner."
@@ -101,6 +103,8 @@ def reveal_lines(reveal: Reveal) -> Iterator[str]:
         yield JUDGES.format(judges=", ".join(f"`{judge}`" for judge in reveal.judges))
     yield ""
     yield from _people(reveal)
+    if reveal.course:
+        yield _course(reveal)
     if reveal.persuasion is not None and reveal.persuasion.people:
         yield _persuasion(reveal.persuasion)
     yield ""
@@ -139,6 +143,16 @@ def _people(reveal: Reveal) -> Iterator[str]:
 
 def _counts(counts: dict[str, int], names: Mapping[str, str] = NO_STANCES) -> str:
     return " · ".join(f"{option_name(option, names)} {n}" for option, n in counts.items())
+
+
+def _course(reveal: Reveal) -> str:
+    """Return who was ahead round by round; an option that no one chose is left out."""
+    said = []
+    for one in reveal.course:
+        chosen = [(option, n) for option, n in one.counts.items() if n]
+        counts = ", ".join(f"{option_name(option, reveal.names)} {n}" for option, n in chosen)
+        said.append(AFTER_ROUND.format(round=one.round, counts=counts))
+    return AHEAD.format(rounds=" · ".join(said))
 
 
 def _human_winner(reveal: Reveal) -> str:

@@ -10,7 +10,7 @@ import pytest
 
 from engine.debate import BallotKind, Status
 from engine.errors import LeaseLostError
-from engine.judging import How, Question, VoteEvent
+from engine.judging import How, Log, Question, VoteEvent
 from engine.store import (
     Asked,
     Closing,
@@ -74,6 +74,7 @@ async def test_a_vote_message_asks_its_debates_question(store: Store, ballot: Ba
         message="vote-message",
         ballot=ballot,
         options=("A", "B", "tie", "weak"),
+        closes_at=(await r.get()).vote_deadline,
     )
     assert await store.votes.targets(r.id) == (target,)
     for elsewhere in (("elsewhere", "thread"), ("chat", "lobby")):
@@ -168,7 +169,7 @@ async def test_answers_to_each_question_are_logged_apart(store: Store) -> None:
             await store.votes.cast(cast("user-2", "up", message=f"message of {question}"))
     await store.votes.cast(cast("user-1", "A"))
     logs = {question: await store.votes.events(r.id, question) for question in Question}
-    assert [len(logs[question]) for question in Question] == [1, 2, 2, 0, 0]
+    assert [len(logs[question]) for question in Question] == [1, 2, 2, 0, 0, 0]
     assert {event.question for event in logs[Question.STANCE_AFTER]} == {Question.STANCE_AFTER}
     assert len(await store.votes.events(r.id)) == 5
     # Who answered another question was not seen before in this one.
@@ -498,7 +499,7 @@ async def test_a_question_ends_once_with_what_its_own_log_says(
 
     def conclude(events: tuple[VoteEvent, ...]) -> Closing:
         seen.extend(event.option for event in events)
-        return Closing(posts=(notice("said"),), unread=frozenset({question}))
+        return Closing(posts=(notice("said"),), unread=frozenset({Log(question)}))
 
     for _ in range(2):
         await store.votes.close(r.lease, r.id, SOON, False, conclude, question)

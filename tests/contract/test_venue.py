@@ -31,6 +31,7 @@ from engine.messages import (
     AgainInvite,
     Message,
     Notice,
+    RoundInvite,
     StanceInvite,
     TurnPost,
     VoteClosed,
@@ -193,7 +194,9 @@ def test_every_kind_of_message_has_a_part(stage: Stage) -> None:
     closed = VoteClosed(options=OPTIONS, votes=0)
     stance = StanceInvite(topic="T", after=False, options=("up", "down", "unsure"), seconds=60)
     again = AgainInvite(options=OPTIONS, minutes=60)
-    for message in (announcement("T"), turn(""), INVITE, stance, again, closed, Notice(text="")):
+    ahead = RoundInvite(round="opening", options=("A", "B", "even"))
+    invites = (INVITE, stance, again, ahead)
+    for message in (announcement("T"), turn(""), *invites, closed, Notice(text="")):
         assert stage.venue.render(message, "k7f2qz·1")
 
 

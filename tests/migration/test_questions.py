@@ -21,6 +21,7 @@ import engine.votes.window
 from adapters.storage.database import Database
 from adapters.storage.migrate import migrate
 from adapters.storage.store import SqlStore
+from adapters.storage.votes import INSERT_VOTE
 from engine.judging import Question
 from engine.store import DebateRecord, DeliveryState, ExportFilter
 from tests.doubles.memory.venue import MemoryVenue, StoredMessage
@@ -95,6 +96,19 @@ async def test_what_was_open_closes_with_the_same_result(
     for name, outcome in expected.items():
         found = await _outcome(store, FILLED["ids"][name], records)
         assert _known(found, outcome) == outcome, name
+
+
+async def test_stored_votes_are_kept_and_rounds_have_a_place_beside_them(store: SqlStore) -> None:
+    with sqlite3.connect(":memory:") as before:
+        before.executescript((HERE / "filled_0008.sql").read_text())
+        held = before.execute("SELECT debate, person, question, body FROM votes").fetchall()
+    before.close()
+    kept = await store._database.rows("SELECT debate, person, question, body, step FROM votes")
+    assert sorted(tuple(row) for row in kept) == sorted((*row, "") for row in held)
+    assert held
+    row = {"debate": held[0][0], "person": held[0][1], "question": "round", "body": "{}"}
+    for step in ("opening", "rebuttal"):
+        await store._database.run(INSERT_VOTE, step=step, **row)
 
 
 def _venue() -> MemoryVenue:

@@ -18,9 +18,13 @@ from tests.scenario.slack_stage import SlackStage, title
 
 TOPIC = "Tea beats coffee"
 NOBODY = {"A": 0, "B": 0, "tie": 0, "weak": 0}
-TYPED = ("topic", "language", "format", "rounds", "ballot", "mirror", "model_a", "model_b")
+TYPED = (
+    *("topic", "language", "format", "rounds", "ballot", "mirror", "model_a", "model_b"),
+    "round_votes",
+)
 EMOJIS = {"up": ("👍", "+1"), "down": ("👎", "-1"), "A": ("🅰️", "a"), "B": ("🅱️", "b")}
 EMOJIS |= {"tie": ("🤝", "handshake"), "4": ("4️⃣", "four")}
+EMOJIS |= {"even": ("⚖️", "scales")}
 
 
 class File(NamedTuple):

@@ -248,6 +248,40 @@ def test_stances_that_nobody_can_take_stop_it_before_anything_starts(
     assert not desk.database.exists()
 
 
+def test_given_answers_say_who_is_ahead_after_each_round(desk: Desk) -> None:
+    code, out, err = desk.run("debate", TOPIC, "--votes", "A=1", "--ahead", "A=2,even=1;B=3")
+    assert (code, err) == (0, "")
+    assert out.index("A · opening") < out.index("[After opening]") < out.index("A · rebuttal")
+    assert "Ahead after opening: A 2, even 1 · rebuttal: B 3 · assumptions: B 3" in out
+
+
+def test_people_at_the_keyboard_say_who_is_ahead(desk: Desk) -> None:
+    with seated(desk, "debate", TOPIC, "--round-votes", "on", *SLOW) as seat:
+        seat.screen.until("Enter = continue")
+        time.sleep(0.3)
+        seat.screen.press("aae")
+        seat.screen.until("guest-3 votes: even")
+        seat.screen.until_vote()
+        seat.screen.press("B\n")
+        seat.screen.until("Ahead after opening: A 2, even 1")
+        seat.screen.rest()
+
+
+@pytest.mark.parametrize(
+    ("ahead", "sentence"),
+    [
+        ("A=1;tie=2", "“tie” in --ahead is not on this ballot; choose from A, B, even."),
+        (";", "--ahead has no votes; write it as A=3,even=1;B=4."),
+    ],
+)
+def test_answers_that_no_one_can_give_stop_it_before_anything_starts(
+    desk: Desk, ahead: str, sentence: str
+) -> None:
+    code, out, err = desk.run("debate", TOPIC, "--ahead", ahead)
+    assert (code, out, err) == (2, "", f"rostrum: {sentence}\n")
+    assert not desk.database.exists()
+
+
 # --- stops -------------------------------------------------------------------------------
 
 

@@ -7,13 +7,14 @@ from rich.console import Console
 
 from adapters.terminal.render import parts, plain, pretty
 from engine.debate import Violation
-from engine.judging import Persuasion, Tally, Verdict
+from engine.judging import Persuasion, RoundTally, Tally, Verdict
 from engine.messages import (
     MESSAGE,
     AgainInvite,
     JurorLine,
     Message,
     Notice,
+    RoundInvite,
     StanceInvite,
     VoteClosed,
     VoteInvite,
@@ -183,6 +184,22 @@ def test_it_is_asked_again_in_full_after_the_reveal() -> None:
     assert "Who debated better? You now know the models" in text
     assert "Your vote above stays unchanged.\nA · B · tie · both weak\n" in text
     assert "You can answer for 24 hours." in text
+
+
+def test_people_are_asked_who_is_ahead_and_the_reveal_shows_the_course_in_one_line() -> None:
+    text = said(RoundInvite(round="opening", options=("A", "B", "even")))
+    assert text.startswith("[After opening] (k7f2qz")
+    assert "Who is ahead? A · B · even" in text
+    agents = RoundInvite(
+        round="draft", options=("1", "2", "even"), names={"1": "Nurse", "2": "Ada"}
+    )
+    assert "Whose answer leads? Nurse · Ada · even" in said(agents)
+    course = (
+        RoundTally(round="opening", counts={"A": 4, "B": 2, "even": 0}),
+        RoundTally(round="rebuttal", counts={"A": 3, "B": 3, "even": 1}),
+    )
+    line = "Ahead after opening: A 4, B 2 · rebuttal: A 3, B 3, even 1"
+    assert line in said(REVEAL.model_copy(update={"course": course})).splitlines()
 
 
 def test_the_reveal_names_who_sat_where_and_the_formats_own_judges() -> None:

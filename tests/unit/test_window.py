@@ -21,7 +21,7 @@ from adapters.storage.database import Database
 from adapters.storage.store import SqlStore
 from engine.debate import Debate, Status
 from engine.errors import NotToldYetError, VenueAwayError, VenueError
-from engine.judging import Question, Tally, Vote, VoteEvent
+from engine.judging import Log, Tally, Vote, VoteEvent
 from engine.messages import Notice, Reveal
 from engine.ports import EventsLost, Reactions, ReactionSeen, VenueLimits
 from engine.votes.outcome import tally_of
@@ -628,7 +628,7 @@ async def test_a_vote_that_cannot_be_concluded_says_so_and_keeps_no_other_open(
     other = await open_poll(poll.store, poll.venue)
 
     def fail_for_the_first(
-        debate: Debate, events: tuple[VoteEvent, ...], *more: frozenset[Question]
+        debate: Debate, events: tuple[VoteEvent, ...], *more: frozenset[Log]
     ) -> Tally:
         if debate.id == poll.debate_id:
             raise ZeroDivisionError("no tally")

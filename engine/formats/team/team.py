@@ -73,6 +73,15 @@ class Team(Format):
         """Return the four stages."""
         return ("opening", "cross-examination", "free debate", "closing")
 
+    def round_of(self, name: str) -> str:
+        """Return the stage of a speech; each exchange and each free speech has its own name."""
+        kind = name.split("-")[0]
+        return {
+            "cross": "cross-examination",
+            "summary": "cross-examination",
+            "free": "free debate",
+        }.get(kind, name)
+
     def turns(self, request: Request) -> int:
         """Return how many speeches there usually are: how many free ones, the clock decides."""
         summaries = 0 if request.length is Length.SHORT else 2

@@ -11,6 +11,7 @@ from engine.messages import (
     Message,
     Notice,
     Reveal,
+    RoundInvite,
     StanceInvite,
     TurnPost,
     VoteClosed,
@@ -36,6 +37,8 @@ def wording(message: Message) -> str:
         case AgainInvite():
             options = ", ".join(message.options)
             return f"After the reveal: {options}. {message.minutes:g} minutes."
+        case RoundInvite():
+            return f"Round {message.round}: {', '.join(message.options)}."
         case VoteClosed():
             early = " early" if message.early else ""
             return (
@@ -89,6 +92,7 @@ def _reveal(reveal: Reveal) -> Iterator[str]:
     if reveal.persuasion is not None:
         moved = reveal.persuasion
         yield f"Persuaded: {moved.winner}, {moved.moved} of {moved.people}"
+    yield from (f"After {one.round}: {one.counts}" for one in reveal.course)
     yield from map(_juror, reveal.jurors)
     yield f"Agree: {reveal.agree}; {reveal.calls} calls, {reveal.usd} USD"
 

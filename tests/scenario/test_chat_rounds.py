@@ -1,0 +1,123 @@
+"""Who is ahead after a round, on Discord and Slack: by reactions, by buttons, after an outage."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+import engine.delivery.outbox
+from bot.app import App
+from engine.judging import Question
+from engine.store import DebateRecord, ExportFilter
+from tests.doubles.faults import status
+from tests.doubles.waiting import until
+from tests.scenario.chat_stage import Chat, OnDiscord, close, said
+from tests.scenario.discord_stage import known, voting
+
+NEXT_TURN = "turn 3 of 8"
+
+
+@pytest.fixture(autouse=True)
+def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine.delivery.outbox, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(engine.delivery.outbox, "LONGEST_PAUSE", 0.05)
+
+
+async def hold_up(chat: Chat, app: App, **options: Any) -> str:
+    """Start a debate whose second round cannot be posted yet; return the question of the first."""
+    chat.fail_posts(NEXT_TURN, status(503), times=-1)
+    await chat.start(round_votes=True, **options)
+    await until(chat.thread)
+    message = (await said(chat, "After opening")).id
+    (debate,) = await app.store.debates.recent(limit=1)
+    async with asyncio.timeout(10):  # until it takes answers
+        while not await app.store.votes.targets(debate.id, Question.ROUND):  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    return message
+
+
+async def record_of(app: App) -> DebateRecord:
+    (debate,) = await app.store.debates.recent(limit=1)
+
+    def read() -> DebateRecord:
+        with app.store.archive.reading(ExportFilter(ids=(debate.id,))) as records:
+            return next(records)
+
+    return await asyncio.to_thread(read)
+
+
+def answers(record: DebateRecord) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for answer in record.asked(Question.ROUND):
+        found.setdefault(answer.step, []).append(answer.option)
+    return {name: sorted(options) for name, options in found.items()}
+
+
+async def test_one_tap_says_who_is_ahead_and_the_reveal_shows_the_course(chat: Chat) -> None:
+    async with chat.stage.process() as app:
+        opening = await hold_up(chat, app)
+        asked = await said(chat, "After opening")
+        assert "Who is ahead?" in asked.text
+        for user, option in (("ada", "A"), ("ben", "A"), ("cleo", "even"), ("olga", "B")):
+            await chat.react(user, opening, option)
+        await chat.unreact("ben", opening, "A")
+        await chat.react("ben", opening, "B")
+        await chat.unreact("olga", opening, "B")
+        await known(app, 7, Question.ROUND)
+        chat.faults.clear()
+        await voting(app)
+        titles = [message.title for message in chat.thread()]
+        reveal = await close(chat)
+        await chat.ended(app)
+        assert answers(await record_of(app)) == {"opening": ["A", "B", "even"]}
+    assert "Ahead after opening: A 1, B 1, even 1" in reveal
+    questions = [title for title in titles if title.startswith("After ")]
+    assert questions == ["After opening", "After rebuttal", "After assumptions"]
+    assert [titles.index(one) for one in questions] == [2, 5, 8]
+    assert not any("Ahead after" in message.text for message in chat.thread()[:-1])
+
+
+async def test_reactions_of_an_outage_are_read_when_the_round_closes(chat: Chat) -> None:
+    async with chat.stage.process() as app:
+        opening = await hold_up(chat, app)
+        await chat.react("ada", opening, "A")
+        await chat.react("ben", opening, "A")
+        await known(app, 2, Question.ROUND)
+    await chat.unreact("ben", opening, "A")
+    await chat.react("cleo", opening, "even")
+    chat.faults.clear()
+    async with chat.stage.process() as app:
+        await voting(app)
+        reveal = await close(chat)
+        await chat.ended(app)
+        assert answers(await record_of(app)) == {"opening": ["A", "even"]}
+    assert "Ahead after opening: A 1, even 1" in reveal
+
+
+async def test_in_a_private_debate_it_is_a_button_that_only_its_person_sees(chat: Chat) -> None:
+    async with chat.stage.process() as app:
+        opening = await hold_up(chat, app, ballot="private")
+        for user, option in (("ada", "A"), ("ben", "even"), ("ada", "B")):
+            answer = await press(chat, user, opening, option)
+            assert f"Vote recorded: {option}" in answer
+        await known(app, 3, Question.ROUND)
+        chat.faults.clear()
+        await voting(app)
+        reveal = await close(chat)
+        await chat.ended(app)
+        assert answers(await record_of(app)) == {"opening": ["B", "even"]}
+    assert "Ahead after opening: B 1, even 1" in reveal
+
+
+async def press(chat: Chat, user: str, message: str, option: str) -> str:
+    """Press an option's button; return the answer."""
+    if isinstance(chat, OnDiscord):
+        button = f"rostrum:vote:{option}"
+        asked = await chat.discord.press(user, message, button).finished()
+        assert asked.ephemeral
+        return asked.text
+    labels = {"A": "a", "B": "b", "even": "scales"}
+    pressed = await chat.slack.press(user, message, f":{labels[option]}: {option}")
+    return await pressed.said("")

@@ -1,0 +1,332 @@
+"""Who is ahead after each round: asked in the thread, sealed, counted in the reveal."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Sequence
+
+import pytest
+
+from engine.dataset.entry import make_entry
+from engine.dataset.vote_table import VOTES
+from engine.dataset.voters import Pseudonyms
+from engine.debate import BallotKind, Status
+from engine.errors import VenueAwayError, VenueError
+from engine.judging import Question
+from engine.line.intake import Defaults
+from engine.messages import Message, Reveal, RoundInvite
+from engine.ports import ButtonPressed, Part, Reactions
+from engine.store import DebateRecord, ExportFilter
+from engine.words.cards import card_of
+from tests.doubles.hall import DEFAULTS, NO_CAPS, QUICK, Hall, Session, record_of
+from tests.doubles.memory.attentive import AttentiveVenue
+from tests.doubles.rehearsed import DEFAULTS as REHEARSED
+
+ROUNDS = ("opening", "rebuttal", "assumptions")  # the vote follows the closing
+Acts = list[tuple[str, str]]
+
+
+class CrowdedVenue(AttentiveVenue):
+    """A platform whose people react to the question of a round as soon as it stands there.
+
+    `acts` are users and their options, by round; a minus in front takes one back. What they do on
+    the question `deaf` is never heard, and reading one of `unreadable` fails.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(limits=QUICK)
+        self.acts: dict[str, Acts] = defaultdict(list)
+        self.deaf = ""
+        self.unreadable: dict[str, VenueError] = {}
+        self.refused = False
+        self.asked: dict[str, tuple[str, str]] = {}
+
+    def render(self, message: Message, stem: str) -> tuple[Part, ...]:
+        parts = super().render(message, stem)
+        if self.refused and message.kind == "round_invite":
+            raise VenueError("Nothing may be posted here; grant the right to.")
+        return parts
+
+    async def seed(self, place: str, message: str, options: Sequence[str]) -> None:
+        await super().seed(place, message, options)
+        if "even" not in options:
+            return
+        name = self.messages[message].body.split(":")[0].removeprefix("Round ")
+        self.asked[name] = (place, message)
+        self.listening = name != self.deaf
+        for user, option in self.acts[name]:
+            act = self.unreact if option.startswith("-") else self.react
+            await act(user, place, message, option.removeprefix("-"))
+        self.listening = True
+
+    async def reactions(self, place: str, message: str) -> Reactions:
+        for name, error in self.unreadable.items():
+            if self.asked.get(name) == (place, message):
+                raise error
+        return await super().reactions(place, message)
+
+
+@pytest.fixture
+def venue() -> CrowdedVenue:
+    return CrowdedVenue()
+
+
+@pytest.fixture
+def hall(database_url: str, venue: CrowdedVenue) -> Hall:
+    return Hall(database_url, venue)
+
+
+def asking(ballot: BallotKind = BallotKind.OPEN) -> Defaults:
+    return DEFAULTS.model_copy(update={"round_votes": True, "ballot": ballot})
+
+
+async def finish(session: Session, debate_id: str) -> DebateRecord:
+    await session.voting(debate_id)
+    await session.service.close_vote(debate_id)
+    await session.ended(debate_id)
+    return await record_of(session.store, debate_id)
+
+
+async def hold(hall: Hall, defaults: Defaults | None = None) -> DebateRecord:
+    async with hall.open() as session:
+        return await finish(session, await session.start(defaults or asking()))
+
+
+def answers(record: DebateRecord) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for answer in record.asked(Question.ROUND):
+        found.setdefault(answer.step, []).append(answer.option)
+    return {name: sorted(options) for name, options in found.items()}
+
+
+def course(venue: CrowdedVenue) -> dict[str, dict[str, int]]:
+    reveal = next(m for m in reversed(venue.meant) if isinstance(m, Reveal))
+    return {one.round: {o: n for o, n in one.counts.items() if n} for one in reveal.course}
+
+
+def bodies(hall: Hall) -> list[str]:
+    return [message.body.split("\n")[0] for message in hall.thread()]
+
+
+async def test_people_are_asked_after_each_round_but_the_last(
+    hall: Hall, venue: CrowdedVenue
+) -> None:
+    venue.acts |= {
+        "opening": [("ann", "A"), ("bob", "B"), ("cem", "even")],
+        "rebuttal": [("ann", "A"), ("bob", "A")],
+    }
+    record = await hold(hall)
+    said = [body for body in bodies(hall) if body.startswith(("Round ", "A, ", "The vote"))]
+    assert [body.split(",")[0].split(":")[0] for body in said] == [
+        *("A", "Round opening", "A", "Round rebuttal", "A", "Round assumptions", "A"),
+        "The vote closed early with 0 votes",
+    ]
+    assert answers(record) == {"opening": ["A", "B", "even"], "rebuttal": ["A", "A"]}
+    assert course(venue) == {"opening": {"A": 1, "B": 1, "even": 1}, "rebuttal": {"A": 2}}
+    assert record.votes == ()
+
+
+@pytest.mark.parametrize(
+    ("format", "rounds"),
+    [
+        ("team", ["opening", "cross-examination", "free debate"]),
+        ("structured", ["opening", "cross-examination"]),
+        ("oxford", ["opening", "rebuttal"]),
+        ("audited", ["exchange-1", "exchange-2", "exchange-3", "exchange-4"]),
+    ],
+)
+async def test_each_format_says_what_its_rounds_are(
+    hall: Hall, venue: CrowdedVenue, format: str, rounds: list[str]
+) -> None:
+    known = RoundInvite(round=rounds[0], options=("A", "B", "even"))
+    changes = {"format": format, "round_votes": True, "stance_seconds": 0.01, "caps": NO_CAPS}
+    await hold(hall, REHEARSED.model_copy(update=changes))
+    invites = [message for message in venue.meant if isinstance(message, RoundInvite)]
+    assert [invite.round for invite in invites] == rounds
+    assert invites[0] == known
+
+
+async def test_at_a_round_table_it_is_whose_answer_leads(hall: Hall, venue: CrowdedVenue) -> None:
+    venue.acts["draft"] = [("ann", "2"), ("bob", "even")]
+    changes = {"format": "roundtable", "round_votes": True, "caps": NO_CAPS}
+    await hold(hall, REHEARSED.model_copy(update=changes))
+    [invite, *_] = [message for message in venue.meant if isinstance(message, RoundInvite)]
+    assert invite.options == ("1", "2", "3", "even")
+    assert invite.names.keys() == {"1", "2", "3"}
+    assert card_of(invite).ballot is not None
+    assert "Whose answer leads?" in str(card_of(invite).ballot)
+    assert course(venue) == {"draft": {"2": 1, "even": 1}}
+
+
+async def test_it_is_off_unless_asked_for(hall: Hall, venue: CrowdedVenue) -> None:
+    await hold(hall, DEFAULTS)
+    assert "round_invite" not in {message.kind for message in venue.meant}
+    assert course(venue) == {}
+
+
+async def test_the_newest_choice_stands_and_one_taken_back_is_none(
+    hall: Hall, venue: CrowdedVenue
+) -> None:
+    venue.acts["opening"] = [
+        *(("ann", "A"), ("ann", "B")),
+        *(("bob", "A"), ("bob", "-A")),
+        *(("cem", "A"), ("cem", "B"), ("cem", "-B")),
+    ]
+    record = await hold(hall)
+    assert answers(record) == {"opening": ["A", "B"]}
+    assert sorted(answer.changes for answer in record.asked(Question.ROUND)) == [1, 2]
+
+
+async def test_a_round_is_closed_once_the_next_question_stands(
+    hall: Hall, venue: CrowdedVenue
+) -> None:
+    venue.acts["opening"] = [("ann", "A")]
+    async with hall.open() as session:
+        debate_id = await session.start(asking())
+        await session.voting(debate_id)
+        await closed(session, debate_id, ROUNDS)
+        await venue.react("bob", *venue.asked["opening"], "B")
+        await venue.unreact("ann", *venue.asked["opening"], "A")
+        record = await finish(session, debate_id)
+    assert answers(record) == {"opening": ["A"]}
+
+
+async def test_what_was_missed_is_read_at_the_close_of_a_round(
+    hall: Hall, venue: CrowdedVenue
+) -> None:
+    venue.deaf = "rebuttal"
+    venue.acts["rebuttal"] = [("ann", "A"), ("bob", "even"), ("cem", "A"), ("cem", "B")]
+    record = await hold(hall)
+    by_option = {answer.option: answer for answer in record.asked(Question.ROUND)}
+    assert set(by_option) == {"A", "even", "A+B"}
+    assert by_option["A+B"].reason == "ambiguous"
+    assert course(venue) == {"rebuttal": {"A": 1, "even": 1}}
+
+
+async def test_a_vote_while_nothing_ran_counts_after_the_restart(
+    hall: Hall, venue: CrowdedVenue
+) -> None:
+    venue.acts["opening"] = [("ann", "A")]
+    venue.unreadable["opening"] = VenueAwayError("Slow down.", retry_after=0.01)
+    async with hall.open() as session:
+        debate_id = await session.start(asking())
+        await session.voting(debate_id)
+    place, message = venue.asked["opening"]
+    venue.listening = False
+    await venue.react("bob", place, message, "B")
+    venue.listening = True
+    venue.unreadable.clear()
+    async with hall.open() as session:
+        await session.reconcile()
+        await closed(session, debate_id, ROUNDS)
+        record = await finish(session, debate_id)
+    assert answers(record) == {"opening": ["A", "B"]}
+    late = {answer.option: answer.late_seen for answer in record.asked(Question.ROUND)}
+    assert late == {"A": False, "B": True}
+
+
+async def test_a_round_that_cannot_be_read_keeps_no_debate_waiting(
+    hall: Hall, venue: CrowdedVenue
+) -> None:
+    venue.unreadable["opening"] = VenueAwayError("Slow down.", retry_after=0.01)
+    venue.acts["opening"] = [("ann", "A")]
+    async with hall.open() as session:
+        debate_id = await session.start(asking())
+        debate = await session.voting(debate_id)
+        await closed(session, debate_id, ROUNDS[1:])
+        assert debate.reason == ""
+        venue.unreadable.clear()
+        record = await finish(session, debate_id)
+    assert answers(record) == {"opening": ["A"]}
+
+
+async def test_one_round_that_can_never_be_read_says_so_and_the_others_stay_gold(
+    hall: Hall, venue: CrowdedVenue
+) -> None:
+    venue.unreadable["opening"] = VenueError("The bot may not read this message.")
+    venue.acts |= {"opening": [("ann", "A")], "rebuttal": [("ann", "B")]}
+    record = await hold(hall)
+    told = {a.step: (a.option, a.gold, a.recovery) for a in record.asked(Question.ROUND)}
+    assert told == {"opening": ("A", False, "unread"), "rebuttal": ("B", True, "complete")}
+
+
+async def test_a_refused_question_is_left_out(hall: Hall, venue: CrowdedVenue) -> None:
+    venue.refused = True
+    record = await hold(hall)
+    assert (record.debate.status, record.asked(Question.ROUND)) == (Status.CLOSED, ())
+
+
+async def test_in_a_private_debate_it_is_answered_by_button(
+    hall: Hall, venue: CrowdedVenue
+) -> None:
+    defaults = asking(BallotKind.PRIVATE).model_copy(update={"sides": SLOW})
+    async with hall.open() as session:
+        debate_id = await session.start(defaults)
+        for name in ROUNDS[:2]:
+            place, message = await asked_in(session, debate_id, name)
+            for user, option in (("ann", "A"), ("bob", "even"), ("bob", "even")):
+                pressed = ButtonPressed(place, message, user, option)
+                await session.service.hear("memory", pressed)
+        record = await finish(session, debate_id)
+    assert answers(record) == {"opening": ["A"], "rebuttal": ["A"]}
+    assert not [call for call in venue.seen if call.method in ("seed", "reactions")]
+
+
+async def test_nothing_shows_the_counts_before_the_reveal(hall: Hall, venue: CrowdedVenue) -> None:
+    venue.acts["opening"] = [("ann", "A"), ("bob", "A")]
+    record = await hold(hall)
+    model = record.debate.request.sides["A"].name
+    before = [body for body in venue.rendered if not body.startswith("Reveal")]
+    assert not any("After opening" in body for body in before)
+    assert not any(model in body for body in before if body.startswith("Round "))
+    assert any("After opening: {'A': 2, 'B': 0, 'even': 0}" in body for body in venue.rendered)
+
+
+async def test_an_export_names_the_round(hall: Hall, venue: CrowdedVenue) -> None:
+    venue.acts |= {"opening": [("ann", "A")], "rebuttal": [("ann", "B")]}
+    record = await hold(hall)
+    entry = make_entry(record, Pseudonyms(b"key", ExportFilter(), None), b"salt")
+    told = [(row["phase"], row["round"], row["option"]) for row in VOTES.rows(entry)]
+    assert told == [("round", "opening", "A"), ("round", "rebuttal", "B")]
+
+
+async def test_a_process_that_ends_in_between_asks_each_question_once(
+    hall: Hall, venue: CrowdedVenue
+) -> None:
+    venue.acts["opening"] = [("ann", "A")]
+    async with hall.open() as session:
+        debate_id = await session.start(asking().model_copy(update={"sides": SLOW}))
+        await asked_in(session, debate_id, "rebuttal")
+    async with hall.open() as session:
+        await session.reconcile()
+        record = await finish(session, debate_id)
+    asked = [body for body in bodies(hall) if body.startswith("Round ")]
+    assert [body.split(":")[0] for body in asked] == [f"Round {name}" for name in ROUNDS]
+    assert answers(record) == {"opening": ["A"]}
+
+
+SLOW = {
+    side: model.model_copy(update={"name": f"{model.name}?latency=0.15"})
+    for side, model in DEFAULTS.sides.items()
+}
+
+
+async def asked_in(session: Session, debate_id: str, name: str) -> tuple[str, str]:
+    """Return the place and message of a round's question, once it is asked."""
+    async with asyncio.timeout(10):
+        while True:
+            for target in await session.store.votes.targets(debate_id, Question.ROUND):
+                if target.step == name:
+                    return target.place, target.message
+            await asyncio.sleep(0.005)
+
+
+async def closed(session: Session, debate_id: str, rounds: Sequence[str]) -> None:
+    """Wait until the questions of some rounds have closed."""
+    async with asyncio.timeout(20):
+        while True:
+            found = await session.store.votes.targets(debate_id, Question.ROUND)
+            if {t.step for t in found if t.ended} >= set(rounds):
+                return
+            await asyncio.sleep(0.01)
