@@ -81,6 +81,7 @@ def defaults_of(settings: Settings) -> Defaults:
         topics=settings.topic_list().topics,
         rubric=settings.panel.rubric,
         sources=SourceLimits(**dict(settings.sources)),
+        retrieval=settings.retrieval.plan(),
         caps=Caps(**dict(settings.budget)),
     )
 
@@ -88,10 +89,10 @@ def defaults_of(settings: Settings) -> Defaults:
 def open_configured_models(settings: Settings) -> Models:
     """Return the models of all configured backends, and the rehearsal models."""
     endpoints = {backend.name: backend for backend in settings.endpoints()}
-    if endpoints:
+    if endpoints or settings.retrieval.url:
         # Import it while the database is opened, so that the first call need not wait.
         Thread(target=import_module, args=("aiohttp",), name="aiohttp", daemon=True).start()
-    return open_models(endpoints, settings.prices)
+    return open_models(endpoints, settings.prices, search=settings.retrieval.endpoint())
 
 
 async def find_debate(settings: Settings, debate_id: str) -> Debate:

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from engine.errors import UsageError
 
+RETRIEVAL = "retrieval"  # the backend that a search endpoint is, where an operator has set one
 REHEARSAL = "rehearsal"  # the built-in backend: prepared text, no language model
 UNATTENDED = "series"  # the platform of debates that are held before no one
 
@@ -432,6 +433,18 @@ class Replacement(Value):
     now: Model
 
 
+class Retrieval(Value):
+    """What each side may look up before the debate: `calls` searches, `results` of each.
+
+    `characters` is how much of a result is put before the sides.
+    """
+
+    model: Model
+    calls: int = 2
+    results: int = 3
+    characters: int = 2_000
+
+
 class Setup(Value):
     """Everything a debate depends on, frozen when it starts.
 
@@ -459,6 +472,7 @@ class Setup(Value):
     mirror_of: str | None = None
     replaced: tuple[Replacement, ...] = ()
     called: dict[str, str] = {}
+    retrieval: Retrieval | None = Field(None, exclude_if=not_)
 
     @property
     def rehearsal(self) -> Rehearsal:

@@ -19,6 +19,9 @@ DECISION = "decision"
 # The kind of one that says what a debate has made of a side's position; named likewise.
 POSITION = "position"
 
+# The name and kind of the one that says what sides looked up before the debate.
+RETRIEVED = "retrieved"
+
 
 class Artifact(Value):
     """A piece of typed JSON under a name that is unique in its debate; `kind` says which type.

@@ -68,7 +68,8 @@ class Announcement(Value):
     Of the `jurors` at least and at most as many as `readers` says will read, `readings` times each;
     None where that was not said. `single` says that one juror alone gives the verdict.
     `progress` is None when it is first posted, and updated as the debate continues. `names` are
-    those of agents who answer a question; two sides have none. `sources` are names with titles.
+    those of agents who answer a question; two sides have none. `sources` are names with titles,
+    `searches` what each side may look up before it begins.
     """
 
     kind: Literal["announcement"] = "announcement"
@@ -92,6 +93,7 @@ class Announcement(Value):
     length: Length = Length.NORMAL
     names: Mapping[str, str] = {}
     sources: tuple[str, ...] = Field((), exclude_if=not_)
+    searches: int = Field(0, exclude_if=not_)
 
 
 class TurnPost(Value):

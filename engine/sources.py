@@ -108,9 +108,13 @@ def _read(file: SourceFile, most: int) -> Source:
 
 
 def _title(name: str) -> str:
-    """Return a file's name as a title: one line, without folder, ending and markup."""
-    stem = PurePath(clean(name).replace("\\", "/")).stem
-    plain = re.sub(r"[<>\[\]*_`~|@#!\\\"“”„«»()]+", " ", stem)
+    """Return a file's name as a title, without folder and ending."""
+    return title_of(PurePath(clean(name).replace("\\", "/")).stem)
+
+
+def title_of(text: str) -> str:
+    """Return a text as a title: one line without markup."""
+    plain = re.sub(r"[<>\[\]*_`~|@#!\\\"“”„«»()]+", " ", clean(text))
     title = headline(" ".join(plain.split()), TITLE_CHARS)
     return title if is_visible(title) else "untitled"
 

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, SecretStr
 
 from adapters.models.habits import Habits, Rung
-from engine.debate import REHEARSAL, Value
+from engine.debate import REHEARSAL, RETRIEVAL, Value
 from engine.errors import SettingsError
 
 
@@ -143,6 +143,19 @@ class Backend(Value):
     def secret(self) -> str:
         """The key to send; empty for none."""
         return self.api_key.get_secret_value() if self.api_key else ""
+
+
+class SearchEndpoint(Value):
+    """Where to search: an address, its key, and the model to ask there (none: a plain search)."""
+
+    url: str
+    key: SecretStr | None = None
+    model: str = ""
+    timeout_s: float = 20.0
+
+    def backend(self, base_url: str) -> Backend:
+        """Return it as a backend."""
+        return Backend.of(RETRIEVAL, base_url=base_url, api_key=self.key, timeout_s=self.timeout_s)
 
 
 def faults_of(

@@ -8,9 +8,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from adapters.models.attempts import RetryPolicy
-from adapters.models.backends import Backend
+from adapters.models.backends import Backend, SearchEndpoint
 from adapters.models.client import HttpModels
-from engine.debate import REHEARSAL, Model, Price
+from adapters.models.search import SearchModels, origin_of
+from engine.debate import REHEARSAL, RETRIEVAL, Model, Price
 from engine.errors import SettingsError, UsageError
 from engine.ports import AttemptLog, Call, Models, Reply
 
@@ -23,9 +24,12 @@ _REHEARSAL_WAIT_S = 0.05  # offline, waiting does not help
 class ModelRouter:
     """Every model of every backend, the built-in rehearsal one included."""
 
-    def __init__(self, online: HttpModels, policy: RetryPolicy) -> None:
+    def __init__(
+        self, online: HttpModels, policy: RetryPolicy, search: SearchModels | None = None
+    ) -> None:
         self._online = online
         self._policy = policy
+        self._search = search
 
     @property
     def backends(self) -> tuple[str, ...]:
@@ -58,6 +62,8 @@ class ModelRouter:
     def _route(self, model: Model) -> Models:
         if model.backend == REHEARSAL:
             return self._rehearsal
+        if model.backend == RETRIEVAL and self._search is not None:
+            return self._search
         if model.backend in self._online.backends:
             return self._online
         near = get_close_matches(model.backend, self.backends, n=1)
@@ -69,14 +75,26 @@ def open_models(
     backends: Mapping[str, Backend],
     prices: Mapping[str, Price] | None = None,
     policy: RetryPolicy | None = None,
+    search: SearchEndpoint | None = None,
 ) -> ModelRouter:
     """Return the models of the given backends; connects on the first call.
 
-    `prices` is by `backend/model` or model, in USD per million tokens. Raises SettingsError if a
-    backend has the built-in one's name.
+    `prices` is by `backend/model` or model, in USD per million tokens. `search` is where debaters
+    may look things up. Raises SettingsError if a backend has the built-in one's name.
     """
     if REHEARSAL in backends:
         raise SettingsError("“rehearsal” is built in; give that backend another name.")
     policy = policy or RetryPolicy()
     named = {backend.name: backend for backend in backends.values()}
-    return ModelRouter(HttpModels(named, prices or {}, policy), policy)
+    if search is not None and RETRIEVAL in named:
+        raise SettingsError(
+            "ROSTRUM_RETRIEVAL__URL makes a backend “retrieval”, and ROSTRUM_BACKENDS has one too; "
+            "give that one another name."
+        )
+    if search is not None and search.model:  # a model that searches is a backend like others
+        named[RETRIEVAL] = search.backend(search.url)
+    online = HttpModels(named, prices or {}, policy)
+    if search is None or search.model:
+        return ModelRouter(online, policy)
+    at = search.backend(origin_of(search.url))
+    return ModelRouter(online, policy, SearchModels(at, search.url, policy, online.connection))

@@ -66,6 +66,11 @@ def to_unanswered(row: Any) -> tuple[str, str]:
     return row.name.removeprefix(f"{UNANSWERED}/"), orjson.loads(row.body)["problem"]
 
 
+def to_artifact(row: Any) -> Artifact:
+    """Return an artifact as it is stored."""
+    return Artifact(name=row.name, kind=row.kind, valid=row.valid, body=orjson.loads(row.body))
+
+
 def read_findings(grouped: Grouped, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Return, by debate, the fields of a record that hold what its format found out.
 
@@ -77,10 +82,7 @@ def read_findings(grouped: Grouped, ids: Sequence[str]) -> dict[str, dict[str, A
             "verdicts": {
                 row.judge: Verdict.model_validate_json(row.body) for row in judged[debate]
             },
-            "artifacts": tuple(
-                Artifact(name=row.name, kind=row.kind, valid=row.valid, body=orjson.loads(row.body))
-                for row in kept[debate]
-            ),
+            "artifacts": tuple(map(to_artifact, kept[debate])),
             "scores": tuple(Score(**_without_debate(row)) for row in given[debate]),
             "adjustments": tuple(Adjustment(**_without_debate(row)) for row in changed[debate]),
         }

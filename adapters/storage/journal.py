@@ -14,10 +14,17 @@ from pydantic import TypeAdapter
 from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from adapters.storage.debates import move
-from adapters.storage.findings import PANEL, insert_note, insert_verdict, to_unanswered
+from adapters.storage.findings import (
+    PANEL,
+    insert_note,
+    insert_verdict,
+    to_artifact,
+    to_unanswered,
+)
 from adapters.storage.leases import guard, run_guarded
 from adapters.storage.outbox import insert_posts
 from engine.debate import Model, Setup, Status, Turn
+from engine.findings import Artifact
 from engine.floor.steps import prompt_hash
 from engine.judging import Ballot, Verdict, Vote
 from engine.ports import Attempt, Call, ChatMessage, Reply, utc_now
@@ -54,6 +61,7 @@ WHERE debate = :debate AND step = :step AND state = 'out'
 """
 CALLS = "SELECT * FROM calls WHERE debate = :debate ORDER BY started_at"
 MISSING = "SELECT name, body FROM artifacts WHERE debate = :debate AND kind = 'unanswered'"
+FOUND = "SELECT * FROM artifacts WHERE debate = :debate AND kind = :kind ORDER BY name"
 THINKING = """
 SELECT debates.id, debates.thread, calls.step
 FROM calls JOIN debates ON debates.id = calls.debate
@@ -237,6 +245,10 @@ class JournalTable:
                 connection.run(REVEALED, debate=debate_id, now=closes_at)
 
         await self._database.write(store)
+
+    async def found(self, debate_id: str, kind: str) -> tuple[Artifact, ...]:
+        rows = await self._database.rows(FOUND, debate=debate_id, kind=kind)
+        return tuple(map(to_artifact, rows))
 
     async def open_judging(self, lease: Lease, debate_id: str, judges: Sequence[Model]) -> Judging:
         def open_or_find(connection: SqlConnection) -> Judging:

@@ -12,9 +12,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 
+from adapters.models.backends import SearchEndpoint
 from bot.settings.format_sections import MOST
 from bot.settings.sources import Section, json_object
-from engine.debate import Model, PanelMode, Price, Sampling
+from engine.debate import RETRIEVAL, Model, PanelMode, Price, Retrieval, Sampling
 from engine.errors import UsageError
 from engine.jury.rubric import RUBRICS, Rubric, find_rubric, read_rubric
 from engine.prompts.languages import check_language
@@ -304,6 +305,40 @@ class SourcesSettings(Section):
     bytes: Annotated[int, Field(ge=1, le=10_000_000)] = 200_000
     characters: Annotated[int, Field(ge=1, le=MOST)] = 20_000
     total: Annotated[int, Field(ge=1, le=MOST)] = 40_000
+
+
+class RetrievalSettings(Section):
+    """Where debaters may look things up before a debate, and how much; nowhere without a `url`.
+
+    With a `model` the address is that of an OpenAI-compatible endpoint.
+    """
+
+    url: Annotated[str, AfterValidator(_address)] | None = None
+    key: SecretStr | None = None
+    model: str = ""
+    calls: Annotated[int, Field(ge=1, le=10)] = 2
+    results: Annotated[int, Field(ge=1, le=10)] = 3
+    characters: Annotated[int, Field(ge=100, le=MOST)] = 2_000
+    timeout_s: Annotated[float, Field(gt=0, le=600)] = 20.0
+
+    def endpoint(self) -> SearchEndpoint | None:
+        """Return the search endpoint; None without one."""
+        if self.url is None:
+            return None
+        return SearchEndpoint(
+            url=self.url, key=self.key, model=self.model, timeout_s=self.timeout_s
+        )
+
+    def plan(self) -> Retrieval | None:
+        """Return what each side may look up; None without an endpoint."""
+        if self.url is None:
+            return None
+        return Retrieval(
+            model=Model(backend=RETRIEVAL, name=self.model or "search", family=RETRIEVAL),
+            calls=self.calls,
+            results=self.results,
+            characters=self.characters,
+        )
 
 
 class PanelSettings(Section):

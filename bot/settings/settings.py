@@ -41,6 +41,7 @@ from bot.settings.sections import (
     PanelSettings,
     Prices,
     PrivacySettings,
+    RetrievalSettings,
     Roster,
     SamplingSettings,
     Seats,
@@ -127,6 +128,7 @@ class Settings(BaseSettings):
     sampling: SamplingSettings = SamplingSettings()
     panel: PanelSettings = PanelSettings()
     sources: SourcesSettings = SourcesSettings()
+    retrieval: RetrievalSettings = RetrievalSettings()
     chars_per_word: float = Field(1.5, gt=0, allow_inf_nan=False)
     reply_chars: int = Field(40_000, ge=1_000, le=1_000_000)
     templates_dir: Path | None = None

@@ -98,7 +98,7 @@ class Scribe:
         sources: Sequence[str] = (),
     ) -> None:
         self._topic, self._conditions, self._cast = topic, conditions, cast
-        self._sources = tuple(sources)
+        self.sources = tuple(sources)
         self._stances = dict(stances or {})
         models = (*cast.models.values(), *cast.gone)
         # A turn may record its model with the backend, whose name can be any everyday word.
@@ -159,7 +159,7 @@ class Scribe:
             (self._cast.names[side], _quote(self._show(said)))
             for side, said in self._stances.items()
         )
-        sources = tuple(map(self._show, self._sources))
+        sources = tuple(map(self._show, self.sources))
         looked = tuple(self._looked_up(ordered)) if sources else ()
         return Transcript(topic, conditions, tuple(rounds), stances, sources, looked)
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from engine.blinding.mentions import scrub
 from engine.dataset.columns import DEBATE, REAL, SIDE, SPLIT, STEP, TEXT, WHOLE, Column, Table
 from engine.dataset.entry import Entry
 from engine.debate import Quotation, Turn
+from engine.findings import RETRIEVED, Artifact
 from engine.sources import outcome_of
 
 
@@ -17,6 +18,9 @@ class _Given(NamedTuple):
     number: int
     title: str
     text: str
+    url: str | None = None
+    side: str | None = None
+    query: str | None = None
 
 
 class _Quoted(NamedTuple):
@@ -28,12 +32,27 @@ class _Quoted(NamedTuple):
 def _given(entry: Entry) -> Iterator[_Given]:
     for number, source in enumerate(entry.debate.request.sources, 1):
         yield _Given(number, scrub(source.title), scrub(source.text))
+    for one in retrieved(entry.record.artifacts):
+        yield _Given(
+            one["number"],
+            scrub(one["title"]),
+            scrub(one["text"]),
+            scrub(one["url"]) or None,
+            one["side"],
+            scrub(one["query"]),
+        )
 
 
 def _quoted(entry: Entry) -> Iterator[_Quoted]:
     for speech in entry.speeches:
         for number, quotation in enumerate(speech.turn.quotations, 1):
             yield _Quoted(speech.turn, number, quotation)
+
+
+def retrieved(artifacts: Iterable[Artifact]) -> list[dict[str, Any]]:
+    """Return the sources that sides looked up, in the order of their numbers."""
+    bodies: list[Any] = [one.body for one in artifacts if one.kind == RETRIEVED]
+    return [source for body in bodies for source in body["sources"]]
 
 
 SOURCES = Table(
@@ -44,9 +63,14 @@ SOURCES = Table(
         DEBATE,
         SPLIT,
         Column("number", WHOLE, "its number in the debate, from 1, as in “Source 1”"),
-        Column("title", TEXT, "its title, from the name of its file; mentions removed",
-               maker="asker"),
+        Column("title", TEXT, "its title, from the name of its file or by the search endpoint; "
+               "mentions removed", maker="asker"),
         Column("text", TEXT, "its text; mentions removed", maker="asker"),
+        Column("url", TEXT, "the address of one that was looked up; null without one, or if it was "
+               "given", maker="backend"),
+        Column("side", TEXT, "the side that looked it up; null for one that was given"),
+        Column("query", TEXT, "what it searched for, mentions removed; null likewise",
+               maker="model"),
         Column("characters", WHOLE, "its length", lambda given: len(given.text),
                unit="characters"),
         Column("sha256", TEXT, "SHA-256 of the text in UTF-8: the same source in other debates",

@@ -9,7 +9,9 @@ from typing import NamedTuple
 from engine.blinding.identity import scrub
 from engine.blinding.mentions import scrub as scrub_mentions
 from engine.blinding.veil import names_of
-from engine.debate import Debate, Status, Turn
+from engine.dataset.evidence import retrieved
+from engine.debate import Debate, Source, Status, Turn
+from engine.findings import RETRIEVED
 from engine.judging import Ballot
 from engine.messages import Reveal
 from engine.sources import named, sum_up
@@ -80,18 +82,25 @@ class Page(NamedTuple):
 async def read_page(store: Store, debate: Debate) -> Page:
     """Return a debate's page as far as it may be read now."""
     turns = await store.journal.turns(debate.id)
+    found = await store.journal.found(debate.id, RETRIEVED)
+    looked_up = [Source(title=one["title"], text=one["text"]) for one in retrieved(found)]
     reveal, ballots = None, tuple[Ballot, ...]()
     if debate.revealed_at is not None:
         _, ballots = await store.journal.judged(debate.id)
         reveal = await read_reveal(store, debate)
-    return lay_out(debate, turns, reveal, ballots)
+    return lay_out(debate, turns, reveal, ballots, looked_up)
 
 
 def lay_out(
-    debate: Debate, turns: Sequence[Turn], reveal: Reveal | None, ballots: Sequence[Ballot] = ()
+    debate: Debate,
+    turns: Sequence[Turn],
+    reveal: Reveal | None,
+    ballots: Sequence[Ballot] = (),
+    looked_up: Sequence[Source] = (),
 ) -> Page:
     """Return a debate's page; without a reveal nothing that is sealed is in it."""
     request = debate.request
+    sources = (*request.sources, *looked_up)
     names = dict(debate.setup.called)
     told = "" if reveal else NO_RESULT if debate.status in UNHELD else SEALED
     return Page(
@@ -107,7 +116,7 @@ def lay_out(
         ),
         sources=tuple(
             (scrub_mentions(name), scrub_mentions(source.text))
-            for name, source in zip(named(request.sources), request.sources, strict=True)
+            for name, source in zip(named(sources), sources, strict=True)
         ),
         turns=tuple(_spoken(debate, turns)),
         result=tuple(map(scrub_mentions, reveal_lines(reveal))) if reveal else (),

@@ -18,7 +18,17 @@ from pydantic import BaseModel
 from engine.blinding.blinding import BLINDER, blind
 from engine.blinding.identity import scrub
 from engine.blinding.veil import names_of, transcribe, veil_post
-from engine.debate import Model, Request, Scores, Setup, Turn, Violation, side_of
+from engine.debate import (
+    Model,
+    Request,
+    Retrieval,
+    Scores,
+    Setup,
+    Source,
+    Turn,
+    Violation,
+    side_of,
+)
 from engine.errors import ModelError, StoppedError
 from engine.findings import UNANSWERED, Adjustment, Artifact, Score
 from engine.floor.limits import TurnLimits, long_reply, replaced, violations
@@ -96,6 +106,20 @@ class Floor:
     def prompts(self) -> Prompts:
         """The format's templates and data at the debate's start."""
         return self._prompts
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """What everyone reads, in the order of its numbers."""
+        return self._sources
+
+    @property
+    def retrieval(self) -> Retrieval | None:
+        """What each side may look up; None for nothing."""
+        return self._setup.retrieval
+
+    def veiled(self, text: str) -> str:
+        """Return a text for readers before the reveal: without models' names."""
+        return scrub(text, self._names())
 
     @property
     def live(self) -> bool:
@@ -241,9 +265,10 @@ class Floor:
         shape: Shape[S],
         role: str = "judge",
         side: str = "",
+        again: str = "",
         **facts: Any,
     ) -> ShapedAnswer[S]:
-        """Ask a judge or a captain; the prompt is only these two templates.
+        """Ask a judge or a captain; the prompt is only these two templates, and `again`.
 
         The answer of a model that cannot be asked has a problem instead of a value or score. It
         is stored and a resumed debate does not ask again, as later turns rest on it.
@@ -257,14 +282,39 @@ class Floor:
         problem = self._unanswered.get(step)
         if problem is None:
             try:
-                return await self._ask(step, model, messages, role, shape, cue)
+                return await self._ask(step, model, messages, role, shape, cue, again)
             except ModelError as error:
                 problem = str(error)
+        await self._keep_unanswered(step, problem)
+        return unanswered(problem)
+
+    async def look_up(self, step: str, query: str) -> tuple[str, str]:
+        """Return what the debate's search endpoint answers, or the problem; either may be empty.
+
+        A failure that retries do not help is stored, and a resumed debate does not search again.
+        """
+        plan, problem = self._setup.retrieval, self._unanswered.get(step)
+        if plan is None:
+            return "", ""
+        if problem is None:
+            try:
+                sampling = self._setup.sampling["debater"]
+                reply = await self._desk.call(step, plan.model, [_user(query)], sampling)
+                return clean(reply.text), ""
+            except ModelError as error:
+                problem = str(error)
+        await self._keep_unanswered(step, problem)
+        return "", problem
+
+    async def _keep_unanswered(self, step: str, problem: str) -> None:
         body = {"problem": problem}
         await self.keep(
             artifacts=[Artifact.of(f"{UNANSWERED}/{step}", UNANSWERED, body, valid=False)]
         )
-        return unanswered(problem)
+
+    def know(self, sources: Sequence[Source]) -> None:
+        """Put further sources before everyone who has not been asked yet."""
+        self._sources += tuple(sources)
 
     async def keep(
         self,
@@ -391,6 +441,7 @@ class Floor:
         role: str,
         shape: Shape[S],
         cue: Mapping[str, str],
+        again: str = "",
     ) -> ShapedAnswer[S]:
         """Ask for a structured answer, and once more with a list of its faults."""
         sampling = self._setup.sampling[role]
@@ -400,7 +451,8 @@ class Floor:
         if answer.valid:
             return answer
         faults = [fault.what for fault in answer.faults]
-        history.append(_user(self._prompts.render(f"{self.request.format}/again", faults=faults)))
+        again = again or f"{self.request.format}/again"
+        history.append(_user(self._prompts.render(again, faults=faults)))
         second = await self._desk.call(
             f"{step}/again", model, history, sampling, schema=shape.schema, cue=cue
         )

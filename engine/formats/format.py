@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, JsonValue, ValidationError
 from engine.debate import Length, Request, Turn, TurnOrder, Value
 from engine.errors import UsageError
 from engine.floor.floor import Floor
+from engine.floor.research import research
 from engine.judging import Verdict, Vote
 from engine.prompts.library import Prompts
 
@@ -157,6 +158,11 @@ class Format(ABC):
 
         What its own judge is asked after the last turn counts as far as it outlasts that reading.
         """
+
+    async def hold(self, floor: Floor) -> None:
+        """Let the sides look things up, where an operator has set that, then run the script."""
+        await research(floor)
+        await self.run(floor)
 
     @abstractmethod
     async def run(self, floor: Floor) -> None:

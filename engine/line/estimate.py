@@ -9,11 +9,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from engine.debate import Model, PanelSetup, Price, Request, Sampling, Setup, Source, Turn
+from engine.debate import (
+    RETRIEVAL,
+    Model,
+    PanelSetup,
+    Price,
+    Request,
+    Sampling,
+    Setup,
+    Source,
+    Turn,
+)
 from engine.floor.example import example
 from engine.floor.floor import Floor
+from engine.floor.research import dry_results
 from engine.formats import Format
 from engine.jury.plan import FIRST_WAVE, attendance
 from engine.messages import Estimate
@@ -201,7 +212,9 @@ class DryDesk:
         """Count a call and answer with filler of the expected length."""
         setup, manner = self.setup, manner_of(model)
         language, rate = setup.request.language, setup.chars_per_word
-        if schema is None:
+        if setup.retrieval and model == setup.retrieval.model:
+            text = dry_results(step, setup.retrieval)
+        elif schema is None:
             text = manner.speak(cue or {}, setup.limits, language, rate, self.calls)
         else:
             text = manner.answer(schema, language, rate)
@@ -251,12 +264,12 @@ async def estimate(
     The maximum assumes that every reply reaches its token cap and is retried once.
     """
     outline, bill = await _outline(setup, script, prompts), Bill(setup.prices)
-    for name, model in _cast(setup.request).items():
+    for name, model in _cast(setup).items():
         share = outline.shares.get(name, Share())
         read = share.tokens_in(setup.request, manner_of(model))
         bill.add(model, share.calls, read, share.tokens_out, share.most_out)
     reading = outline.judged + JURY_PROMPT_TOKENS
-    if setup.request.sources:
+    if setup.request.sources or setup.retrieval:
         reading += LOOKED_UP_TOKENS * script.turns(setup.request)
     seats = attendance(setup.panel)
     jurors, most = setup.panel.readers[: seats.most], setup.sampling["juror"].max_tokens
@@ -270,11 +283,15 @@ async def estimate(
     calls, tokens_in, tokens_out, usd = bill.calls, bill.tokens_in, bill.tokens_out, bill.usd
     for juror in jurors[expected:] * readings:
         bill.add(juror, 1, reading, manner_of(juror).ballot, most)
-    models = [*setup.request.speakers, *setup.request.judges, *jurors, setup.panel.roster[-1]]
+    models = [*_cast(setup).values(), *jurors, setup.panel.roster[-1]]
     known = all(setup.prices.get(model.ref) is not None for model in models)
     slowest = max(pace[model.ref] for model in models)
+    searches = 2 * setup.retrieval.calls if setup.retrieval else 0
     waves = (
-        script.waves(setup.request) + 1 + max(0, len(jurors) - max(FIRST_WAVE, seats.fewest)) / 2
+        searches
+        + script.waves(setup.request)
+        + 1
+        + max(0, len(jurors) - max(FIRST_WAVE, seats.fewest)) / 2
     )
     return Estimate(
         calls=calls,
@@ -298,7 +315,7 @@ async def _outline(setup: Setup, script: Format, prompts: Prompts) -> Outline:
     if known is None:
         desk = DryDesk(dry)
         floor = Floor(dry, prompts, desk, script.turns(dry.request))
-        await script.run(floor)
+        await script.hold(floor)
         judged = script.judged(floor.turns, floor.version)
         if len(_outlines) >= MOST_OUTLINES:
             _outlines.clear()
@@ -314,10 +331,12 @@ def _tokens_of(turn: Turn, request: Request) -> int:
     return manner.tokens(manner.size(turn.text))
 
 
-def _cast(request: Request) -> dict[str, Model]:
-    """Return the models by role in the debate: a contender, a seat, or a judge."""
+def _cast(setup: Setup) -> dict[str, Model]:
+    """Return the models by role in the debate: a contender, a seat, a judge, or a search."""
+    request = setup.request
     judges = enumerate(request.judges)
     return {
+        **({RETRIEVAL: setup.retrieval.model} if setup.retrieval else {}),
         **{f"contender{side}": model for side, model in request.sides.items()},
         **{f"seat{seat}": model for seat, model in request.seats.items()},
         **{f"judge{number}": model for number, model in judges},
@@ -329,7 +348,7 @@ def _without_topic(setup: Setup) -> Setup:
     request = setup.request
     cast = {
         name: Model(backend=model.backend, name=name, family=name)
-        for name, model in _cast(request).items()
+        for name, model in _cast(setup).items()
     }
     asked = {
         "topic": TOPIC,
@@ -342,7 +361,15 @@ def _without_topic(setup: Setup) -> Setup:
         "drawn": (),
         "sources": (Source(title="", text=SOURCES),) if request.sources else (),
     }
-    own = {"prices": {}, "seed": 0, "ordinal": 0, "cap_usd": None, "mirror_of": None}
+    own: dict[str, Any] = {
+        "prices": {},
+        "seed": 0,
+        "ordinal": 0,
+        "cap_usd": None,
+        "mirror_of": None,
+    }
     names = {side: f"Name{side}" for side in setup.names}
+    if setup.retrieval:
+        own["retrieval"] = setup.retrieval.model_copy(update={"model": cast[RETRIEVAL]})
     alike = {"request": request.model_copy(update=asked), "names": names, "panel": NO_PANEL, **own}
     return setup.model_copy(update=alike)

@@ -18,6 +18,7 @@ from engine.debate import (
     PanelMode,
     Price,
     Request,
+    Retrieval,
     Sampling,
     SeriesKey,
     Setup,
@@ -95,6 +96,7 @@ class Defaults(Options):
     reply_chars: int | None = None
     rubric: Rubric | None = None
     sources: SourceLimits = SourceLimits()
+    retrieval: Retrieval | None = None
     caps: Caps = Caps()
 
     @property
@@ -277,6 +279,7 @@ def freeze(
         chars_per_word=defaults.chars_per_word,
         reply_chars=_reply_chars(defaults, limits),
         called=script.call(request, prompts, names),
+        retrieval=defaults.retrieval,
     )
 
 

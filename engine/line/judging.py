@@ -129,7 +129,7 @@ async def _hold(
     silent = {step: why for step, why in journaled.unanswered.items() if not step.startswith(JUDGE)}
     script = format_of(debate.request.format, setup.format_version)
     try:
-        await script.run(Floor(setup, prompts, desk, script.length(debate.request), silent))
+        await script.hold(Floor(setup, prompts, desk, script.length(debate.request), silent))
     finally:
         await steps.flush()
     return desk.found()

@@ -38,6 +38,7 @@ from engine.line.rounds import Rounds
 from engine.messages import Notice, StanceInvite, VoteInvite
 from engine.ports import AnswerSchema, Audience, ChatMessage, Models, Reply, utc_now
 from engine.prompts.library import Prompts
+from engine.sources import named
 from engine.store import Lease, Note, Post, Store
 from engine.votes.questions import STANCES, vote_options
 
@@ -129,11 +130,12 @@ class Runner:
         total = script.length(debate.request)
         floor = Floor(debate.setup, prompts, desk, total, desk.unanswered)
         async with Beside() as beside:
-            held = beside.start(script.run(floor))
+            held = beside.start(script.hold(floor))
             held.add_done_callback(lambda _: floor.adjourn())
             await floor.adjourned()
             if held.done():
                 held.result()
+            desk.scribe.sources = named(floor.sources)
             at_hand = prompts, desk.steps, desk.scribe
             # Debates of a version without a summary have no templates for it.
             asked = script.summarised and "jury/summary" in prompts.texts

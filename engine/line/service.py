@@ -134,7 +134,7 @@ class Service:
         mirror_of: str | None = None,
     ) -> Plan:
         """Freeze, price and estimate a debate. Raises BudgetError if it is too expensive."""
-        told = (SOURCES,) if request.sources else ()
+        told = (SOURCES,) if request.sources or defaults.retrieval else ()
         prompts = self.prompts.only(script.name, "jury", *told)
         number = await self.store.debates.next_number()
         ordinal = number if order.series is None else order.series.ordinal
@@ -302,6 +302,7 @@ def _started(debates: Sequence[Debate], plans: Sequence[Plan]) -> Started:
 def models_of(setup: Setup) -> list[Model]:
     """Return every model that a debate may call, without duplicates."""
     models = [*setup.request.speakers, *setup.request.judges, *setup.panel.readers]
+    models += [setup.retrieval.model] if setup.retrieval else []
     return list({model.ref: model for model in models}.values())
 
 
@@ -343,6 +344,7 @@ def _announce(new: NewDebate, expected: Estimate) -> Post:
         length=request.length,
         names=new.setup.called,
         sources=named(request.sources),
+        searches=new.setup.retrieval.calls if new.setup.retrieval else 0,
     )
     return Post(key="announcement", message=message)
 

@@ -129,6 +129,9 @@ class Journal(Protocol):
         without a sealed verdict. A debate that no one watches `closes_at` once instead.
         """
 
+    async def found(self, debate_id: str, kind: str) -> tuple[Artifact, ...]:
+        """Return a debate's artifacts of a kind."""
+
     async def open_judging(self, lease: Lease, debate_id: str, judges: Sequence[Model]) -> Judging:
         """Return the judging by these judges: theirs so far, or a new one."""
 

@@ -38,6 +38,10 @@ DEBATE = "Debate {code}"
 TOPIC_LENGTH = 200  # characters, of the debate that a reveal is of
 CONDITIONS = "**Conditions:** {conditions}"
 SOURCES = "**Sources that everyone reads:** {sources}"
+SEARCHES = (
+    "Before it begins, each side may look something up once; everyone reads what is found.",
+    "Before it begins, each side may look things up {n} times; everyone reads what is found.",
+)
 SETTING = "Format {format} · language {language} · rounds: {rounds}"
 LENGTHS: Mapping[Length, str] = {
     Length.SHORT: ", short: read in about five minutes",
@@ -204,6 +208,8 @@ def _terms(debate: Announcement) -> Iterator[str]:
         yield CONDITIONS.format(conditions=debate.conditions)
     if debate.sources:
         yield SOURCES.format(sources=" · ".join(debate.sources))
+    if debate.searches:
+        yield plural(SEARCHES, debate.searches)
     yield ""
     if debate.stances:
         yield from (ARGUES.format(side=s, stance=said) for s, said in debate.stances.items())

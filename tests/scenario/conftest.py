@@ -20,7 +20,7 @@ import engine.delivery.outbox
 import engine.delivery.seeds
 import engine.votes.window
 from adapters.models.attempts import RetryPolicy
-from adapters.models.backends import Backend
+from adapters.models.backends import Backend, SearchEndpoint
 from adapters.models.router import open_models
 from adapters.storage.store import SqlStore
 from bot.app import MainLine
@@ -198,6 +198,7 @@ class Stage:
     local: bool = False
     timeout_s: float = 10.0
     priced: tuple[Model, ...] = (*SIDES.values(), *JURORS)
+    search: SearchEndpoint | None = None
 
     @asynccontextmanager
     async def process(
@@ -212,7 +213,7 @@ class Stage:
             "near", base_url=self.server.base_url, local=self.local, timeout_s=self.timeout_s
         )
         prices = {model.ref: price for model in self.priced if price is not None}
-        models = open_models({"near": backend}, prices, patience)
+        models = open_models({"near": backend}, prices, patience, self.search)
         async with joined(self.url, self.venue, models=models, prompts=prompts) as (line, store):
             yield Running(line.service, store, line, self.venue)
 

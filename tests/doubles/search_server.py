@@ -1,0 +1,66 @@
+"""A search endpoint on loopback that records what it is asked, and fails on request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Self
+
+from aiohttp import web
+
+
+@dataclass
+class SearchServer:
+    """Answers `results`, or what `script` holds for the next requests: a status, or a body.
+
+    `{query}` in a result is replaced by what was searched for, `{number}` by the request's number.
+    """
+
+    results: list[dict[str, Any]] = field(default_factory=list)
+    script: list[int | str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+    keys: set[str] = field(default_factory=set)
+    port: int = 0
+    _runner: web.AppRunner | None = None
+
+    @property
+    def url(self) -> str:
+        """The address to search at."""
+        return f"http://127.0.0.1:{self.port}/search?format=json"
+
+    async def _search(self, request: web.Request) -> web.Response:
+        self.asked.append(request.query["q"])
+        self.keys.add(request.headers.get("Authorization", ""))
+        act = self.script.pop(0) if self.script else 200
+        if isinstance(act, str):
+            return web.Response(text=act)
+        if act != 200:
+            return web.Response(status=act)
+        query, number = self.asked[-1], str(len(self.asked))
+        found = [
+            {
+                name: said.replace("{query}", query).replace("{number}", number)
+                for name, said in one.items()
+            }
+            for one in self.results
+        ]
+        return web.json_response({"query": self.asked[-1], "results": found})
+
+    async def __aenter__(self) -> Self:
+        app = web.Application()
+        app.router.add_get("/search", self._search)
+        self._runner = web.AppRunner(app, access_log=None)
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, "127.0.0.1", 0)
+        await site.start()
+        self.port = self._runner.addresses[0][1]
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._runner is not None:
+            await self._runner.cleanup()

@@ -1,0 +1,271 @@
+"""What sides look up before a debate: as often as each other, once, and put before all of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from pydantic import SecretStr
+
+from adapters.models.backends import SearchEndpoint
+from adapters.models.router import open_models
+from adapters.models.search import _found, _path, _result
+from bot.app import defaults_of
+from bot.settings.settings import Settings
+from engine.dataset.page import read_page
+from engine.dataset.page_rendering import write_markdown
+from engine.dataset.writer import export
+from engine.debate import RETRIEVAL, Debate, Model, Retrieval, Status
+from engine.errors import SettingsError
+from engine.formats import FORMATS
+from engine.sources import SourceFile
+from engine.store import ExportFilter
+from tests.doubles import model_server as acts
+from tests.doubles.model_server import Body
+from tests.doubles.search_server import SearchServer
+from tests.scenario.conftest import (
+    DEFAULTS,
+    NO_CAPS,
+    Running,
+    Stage,
+    asked,
+    in_thread,
+    play,
+    prompt,
+)
+from tests.scenario.test_format_debates import OPTIONS, SHORT
+
+PLAN = Retrieval(
+    model=Model(backend=RETRIEVAL, name="search", family=RETRIEVAL), calls=2, results=2
+)
+SEARCHING = DEFAULTS.model_copy(update={"retrieval": PLAN})
+LONG = "fact " * 400
+KEY = "search-key-canary-123456"
+RESULTS = [
+    {
+        "title": "<b>Tea</b> study",
+        "url": "http://127.0.0.1/tea",
+        "content": "Tea wakes 41% of 900.",
+    },
+    {"title": "On {query}", "url": "http://127.0.0.1/{query}", "content": "About {query} we know."},
+    {"title": "left out", "url": "http://127.0.0.1/3", "content": "A third result."},
+]
+QUOTED = "“Tea wakes 41% of 900” [Source 1] “Coffee wakes everybody at once” [Source 2]"
+
+
+def searching(body: Body) -> str:
+    """Answer well; write a query when asked for one, and quote."""
+    if "search engine" in prompt(body):
+        left = "second" if "You have looked up" in prompt(body) else "first"
+        return json.dumps({"query": f"{left} of {body['model']}"})
+    said = play(body)
+    return f"{QUOTED}\n\n{said}" if said.startswith("Speech") else said
+
+
+@pytest.fixture
+async def search(stage: Stage) -> AsyncIterator[SearchServer]:
+    async with SearchServer(list(RESULTS)) as server:
+        stage.search = SearchEndpoint(url=server.url, key=SecretStr(KEY), timeout_s=5)
+        stage.server.respond = searching
+        yield server
+
+
+def spoken(stage: Stage) -> list[Body]:
+    return [body for body in stage.turns_asked if "search engine" not in prompt(body)]
+
+
+def rows_of(out: Path, table: str) -> list[dict[str, Any]]:
+    files = sorted(out.glob(f"data/{table}/*.jsonl"))
+    return [orjson.loads(row) for file in files for row in file.read_bytes().splitlines()]
+
+
+async def test_each_side_searches_as_often_and_all_read_what_was_found(
+    stage: Stage, search: SearchServer, tmp_path: Path
+) -> None:
+    given = SourceFile(name="own.txt", content=b"Kettles sing.")
+    async with stage.process() as line:
+        debate = await line.hold(SEARCHING, sources=(given,))
+        assert debate.status is Status.CLOSED, debate.reason
+        assert sorted(search.asked) == [
+            "first of ana", "first of ben", "second of ana", "second of ben",
+        ]  # fmt: skip
+        assert search.keys == {f"Bearer {KEY}"}
+        systems = {str(body["messages"][0]["content"]) for body in spoken(stage)}
+        assert len(systems) == 1
+        (read,) = systems
+        assert "Source 1: own\nKettles sing." in read
+        assert "Source 2: Tea study\nhttp://127.0.0.1/tea\nTea wakes 41% of 900.\n" in read
+        order = [
+            f"Source {number}: On {query}\n"
+            for number, query in enumerate(
+                ("first of ana", "first of ben", "second of ana", "second of ben"), 3
+            )
+        ]
+        assert [read.index(one) for one in order] == sorted(read.index(one) for one in order)
+        assert "A third result" not in read
+        for body in stage.jurors_asked:
+            assert "- Source 2: Tea study" in prompt(body)
+        await export(line.store, tmp_path / "out", ExportFilter(), None, version="1")
+        rows = rows_of(tmp_path / "out", "sources")
+        assert [(row["number"], row["side"], row["query"]) for row in rows] == [
+            (1, None, None), (2, "A", "first of ana"), (3, "A", "first of ana"),
+            (4, "B", "first of ben"), (5, "A", "second of ana"), (6, "B", "second of ben"),
+        ]  # fmt: skip
+        assert rows[1]["url"] == "http://127.0.0.1/tea"
+        page = write_markdown(await read_page(line.store, debate))
+        assert "### Source 2: Tea study" in page
+    told = [message.body for message in in_thread(stage)]
+    looked = next(body for body in told if "Looked up" in body)
+    assert "**A** looked up “first of [name]”: Source 2: Tea study" in looked
+    assert told.index(looked) < min(at for at, body in enumerate(told) if "opening" in body)
+    assert KEY not in str(stage.server.requests) + "".join(told)
+
+
+async def test_quotations_of_what_was_found_are_checked(stage: Stage, search: SearchServer) -> None:
+    async with stage.process() as line:
+        debate = await line.hold(SEARCHING)
+        turns = await line.store.journal.turns(debate.id)
+        assert {(one.source, one.found_in) for turn in turns for one in turn.quotations} == {
+            (1, 1),
+            (2, None),
+        }
+
+
+async def test_a_resumed_debate_searches_no_more(stage: Stage, search: SearchServer) -> None:
+    stage.server.script(*[acts.Act()] * 2, acts.status(404), model="ben")
+    async with stage.process() as line:
+        started = await line.start(SEARCHING)
+        assert (await line.ended(started.debate.id)).status is Status.FAILED
+    assert len(search.asked) == 4
+    asked_before = len(stage.server.requests)
+    async with stage.process() as line:
+        await line.service.resume(started.debate.id, NO_CAPS)
+        debate = await line.ended(started.debate.id)
+        assert debate.status is Status.CLOSED, debate.reason
+    assert len(search.asked) == 4
+    again = stage.server.requests[asked_before:]
+    assert not [body for body in again if "search engine" in prompt(body)]
+    systems = {str(body["messages"][0]["content"]) for body in spoken(stage)}
+    assert len(systems) == 1
+
+
+async def test_a_failure_that_passes_is_tried_again(stage: Stage, search: SearchServer) -> None:
+    search.script = [503, 503]
+    async with stage.process() as line:
+        debate = await line.hold(SEARCHING)
+        calls = (await line.record(debate.id)).calls
+    assert len(search.asked) == 6
+    searches = [call for call in calls if call.step.startswith("retrieve/")]
+    assert len({call.step for call in searches}) == 4
+    assert sum(call.reply is not None for call in searches) == 4
+
+
+@pytest.mark.parametrize("act", [404, "<html>a page</html>", '{"answer": 1}'])
+async def test_a_final_failure_is_recorded_and_the_debate_goes_on(
+    stage: Stage, search: SearchServer, act: int | str
+) -> None:
+    search.script = [act] * 4
+    async with stage.process() as line:
+        debate = await line.hold(SEARCHING)
+        assert debate.status is Status.CLOSED, debate.reason
+        record = await line.record(debate.id)
+    problems = [one.body["problem"] for one in record.artifacts if one.kind == "unanswered"]
+    assert len(problems) == 4
+    assert all("ROSTRUM_RETRIEVAL__URL" in str(problem) for problem in problems)
+    assert any("the search gave no answer" in message.body for message in in_thread(stage))
+    assert not any("<source>" in str(body["messages"][0]["content"]) for body in spoken(stage))
+
+
+async def test_a_model_that_searches_is_asked_like_any_other(stage: Stage) -> None:
+    plan = PLAN.model_copy(update={"model": Model.parse("retrieval/finder"), "calls": 1})
+    stage.search = SearchEndpoint(url=stage.server.base_url, model="finder", key=SecretStr(KEY))
+    stage.server.respond = lambda body: (
+        f"Prose on {asked(body)}." if body["model"] == "finder" else searching(body)
+    )
+    async with stage.process() as line:
+        debate = await line.hold(DEFAULTS.model_copy(update={"retrieval": plan}))
+        assert debate.status is Status.CLOSED, debate.reason
+    (read,) = {
+        str(body["messages"][0]["content"])
+        for body in spoken(stage)
+        if body["model"] in ("ana", "ben")
+    }
+    assert "Source 1: first of ana\nProse on first of ana." in read
+    assert "Source 2: first of ben\nProse on first of ben." in read
+
+
+@pytest.mark.parametrize("format", FORMATS)
+async def test_in_every_format_each_side_searches_and_the_estimate_counts_it(
+    stage: Stage, search: SearchServer, format: str
+) -> None:
+    search.results = [
+        {"title": f"{name} {{query}}", "url": f"http://127.0.0.1/{name}/{{number}}", "text": LONG}
+        for name in ("one", "two")
+    ]
+    async with stage.process() as line:
+        started = await line.start(
+            SHORT.model_copy(update={"retrieval": PLAN}),
+            format=format,
+            topic="Tea beats coffee",
+            options=OPTIONS.get(format, {}),
+        )
+        debate = await line.ended(started.debate.id)
+        assert (debate.status, debate.reason) == (Status.CLOSED, "")
+        record = await line.record(debate.id)
+    assert len(search.asked) == PLAN.calls * len(debate.request.sides)
+    (kept,) = (one.body for one in record.artifacts if one.kind == "retrieved")
+    assert len(kept["sources"]) == PLAN.results * len(search.asked)  # type: ignore[arg-type]
+    used = sum(call.reply.usage.tokens_in or 0 for call in record.calls if call.reply)
+    assert 0.75 < started.estimate.tokens_in / used < 1.5
+
+
+async def test_nothing_is_looked_up_without_a_setting(line: Running, stage: Stage) -> None:
+    debate: Debate = await line.hold()
+    assert debate.setup.retrieval is None
+    assert "retrieval" not in debate.setup.model_dump_json()
+    assert not [body for body in stage.server.requests if "search engine" in prompt(body)]
+
+
+def test_the_settings_make_a_plan_and_the_key_is_a_secret() -> None:
+    assert defaults_of(Settings()).retrieval is None
+    given: dict[str, Any] = {"url": "http://127.0.0.1:9/s?q={query}", "key": KEY, "calls": 3}
+    settings = Settings(retrieval=given)
+    plan = defaults_of(settings).retrieval
+    assert plan is not None
+    assert (plan.model.ref, plan.calls, plan.results) == ("retrieval/search", 3, 3)
+    assert KEY in settings.secrets()
+    assert KEY not in repr(settings)
+    named: dict[str, Any] = {"retrieval": {"base_url": "http://127.0.0.1:9/v1"}}
+    backends = {one.name: one for one in Settings(backends=named).endpoints()}
+    with pytest.raises(SettingsError, match="give that one another name"):
+        open_models(backends, search=settings.retrieval.endpoint())
+
+
+@pytest.mark.parametrize(
+    ("url", "path"),
+    [
+        ("http://h/s", "/s?q=a%20b%26c"),
+        ("http://h", "/?q=a%20b%26c"),
+        ("http://h/s?format=json", "/s?format=json&q=a%20b%26c"),
+        ("http://h/s?query={query}&n=3", "/s?query=a%20b%26c&n=3"),
+    ],
+)
+def test_a_query_is_put_into_the_address(url: str, path: str) -> None:
+    assert _path(url, "a b&c") == path
+
+
+def test_results_are_found_however_a_service_names_them() -> None:
+    brave = {"web": {"results": [{"title": "T", "description": "<strong>D</strong> &amp; e"}]}}
+    assert [_result(one) for one in _found(brave) or ()] == [
+        {"title": "T", "text": "D & e", "url": ""}
+    ]
+    serper = {"organic": [{"title": "T", "link": "http://127.0.0.1/", "snippet": "S"}, 7, {}]}
+    assert [_result(one) for one in _found(serper) or ()] == [
+        {"title": "T", "text": "S", "url": "http://127.0.0.1/"}, {}, {},
+    ]  # fmt: skip
+    assert _found({"results": []}) == []
+    assert _found({"answer": 1}) is None
