@@ -106,6 +106,7 @@ class Scribe:
         self._hidden = frozenset(name for model in models for name in (model.name, model.family))
         self._heard: set[str] = set()
         self._written: dict[str, tuple[frozenset[str], str]] = {}
+        self._laid_out: tuple[object, Transcript] | None = None
 
     def hear(self, turn: Turn) -> None:
         """Add a turn; adding it again changes nothing."""
@@ -142,7 +143,12 @@ class Scribe:
         same time.
         """
         self._learn(turns)
+        asked = (tuple(turns), simultaneous, self._hidden)
+        if self._laid_out is None or self._laid_out[0] != asked:  # the panel and the summary ask
+            self._laid_out = asked, self._lay_out(turns, simultaneous)
+        return self._laid_out[1]
 
+    def _lay_out(self, turns: Sequence[Turn], simultaneous: bool) -> Transcript:
         def speak(turn: Turn) -> BlindTurn:
             known = self._cast.models.get(turn.seat) or self._cast.models[turn.side]
             model = "" if self._cast.blind else known.ref
