@@ -60,6 +60,7 @@ _FOLDED = ("P", "Z", "C")
 _VARIANTS = frozenset("\ufe0e\ufe0f")
 
 
+@lru_cache(maxsize=1024)
 def fold_topic(topic: str) -> str:
     """Return a topic without the differences of rewordings: case, width, spacing, punctuation.
 
