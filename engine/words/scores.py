@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from engine.messages import Arc, ScoreBoard
 
 _BARS = "▁▂▃▄▅▆▇█"
+# Heads as they are shown, so that a table fits the 40 columns of a phone.
+_HEADS = {"speeches": "said", "penalties": "lost"}
 _NARROWEST = 4  # characters of a column: its rule has three hyphens and a colon
 
 
@@ -28,7 +30,7 @@ def board_lines(board: ScoreBoard) -> Iterator[str]:
     Chats that draw no tables show it as it is written.
     """
     rows = [tuple(map(_safe, (row.name, *row.cells))) for row in board.rows]
-    head = ("", *map(_safe, board.columns))
+    head = ("", *(_safe(_HEADS.get(column, column)) for column in board.columns))
     widths = [max(_NARROWEST, *map(len, column)) for column in zip(head, *rows, strict=True)]
     yield _row(head, widths)
     yield _row(["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])], widths)

@@ -12,13 +12,14 @@ from adapters.terminal.render import plain, pretty
 from engine.messages import Arc, ArcPoint, BoardRow, File, Message, Report, ScoreBoard
 from engine.words.arc_picture import draw_arc
 from engine.words.cards import card_of
-from engine.words.scores import sparkline
+from engine.words.scores import board_lines, sparkline
 from tests.doubles.memory.wording import wording
+from tests.doubles.rehearsed import hold, setup_for
 from tests.sample import speech
 
 BOARD = ScoreBoard(
     title="Scoreboard",
-    columns=("speeches", "total"),
+    columns=("sections", "total"),
     rows=(
         BoardRow(side="A", name="A1", cells=("3", "18.25")),
         BoardRow(side="B", name="B|1\nx", cells=("2", "-1.00")),
@@ -54,12 +55,22 @@ def drawn(message: Message) -> str:
 def test_a_scoreboard_is_a_table_that_no_cell_can_break() -> None:
     rows = card_of(BOARD).text.splitlines()
     assert rows[:4] == [
-        "|        | speeches | total |",
+        "|        | sections | total |",
         "| ------ | -------: | ----: |",
         "| A1     |        3 | 18.25 |",
         "| B\\|1 x |        2 | -1.00 |",
     ]
     assert rows[-1] == "- Mean a speech: A 6.08."
+
+
+@pytest.mark.parametrize("options", [{}, {"turns": 14}], ids=["team", "audited"])
+async def test_a_formats_scoreboard_fits_a_phone(options: dict[str, int]) -> None:
+    setup = setup_for("audited" if options else "team", options=options)
+    desk = await hold(setup)
+    (board,) = [post.message for post in desk.held if isinstance(post.message, ScoreBoard)]
+    table = [line for line in board_lines(board) if line.startswith("|")]
+    assert len(table) > 10
+    assert max(map(len, table)) <= 40
 
 
 def test_an_arc_is_a_bar_a_turn_and_says_itself_in_words() -> None:
