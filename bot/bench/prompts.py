@@ -16,6 +16,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 from adapters.models.marks import Place, places
@@ -264,8 +265,14 @@ def _in_reach(prompt: Sent) -> frozenset[int]:
 
 def _beginning(one: str, other: str) -> str:
     """Return what two texts begin with."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return one[: next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))]
+    least, most = 0, min(len(one), len(other))
+    while least < most:
+        middle = (least + most + 1) // 2
+        if one[least:middle] == other[least:middle]:
+            least = middle
+        else:
+            most = middle - 1
+    return one[:least]
 
 
 def _least(prompt: Sent, before: Sequence[Sent], again: set[str], rule: CacheRule) -> float:
@@ -290,9 +297,10 @@ def _asked_again(sent: Sequence[Sent], before: dict[int, list[Sent]]) -> dict[in
     return again
 
 
-def _lines(text: str) -> list[str]:
+@lru_cache(maxsize=1024)
+def _lines(text: str) -> tuple[str, ...]:
     """Return the lines of a prompt; a quoted one is the line itself."""
-    return [line.removeprefix("> ") for line in text.splitlines()]
+    return tuple(line.removeprefix("> ") for line in text.splitlines())
 
 
 def _tokens(text: str) -> float:

@@ -7,9 +7,10 @@ from itertools import pairwise
 
 import pytest
 
-from bot.bench.prompts import RULES, Sent, as_text, bill, cuts_of, hold
+from bot.bench.prompts import RULES, Sent, _before, _billed, as_text, bill, cuts_of, hold
 from engine.ports import ChatMessage
 
+ANTHROPIC = RULES["anthropic"]
 LINE = "Evidence from the field supports the point made here, and that is said at length.\n"
 LONG = LINE * 100  # about 2,000 tokens
 
@@ -107,3 +108,14 @@ async def test_each_side_of_classic_is_sent_its_own_history_with_something_appen
     found = bill([prompt for prompt in sent if prompt.step.startswith("turn/")])
     assert found.billed["deepseek"] <= min(0.35, found.floors["deepseek"] + 0.02)
     assert found.billed.keys() == found.floors.keys() == RULES.keys()
+
+
+async def test_seats_captains_and_judges_of_team_find_the_record_in_the_cache() -> None:
+    sent = await hold("team", 200)
+    for kind in ("turn/", "note/", "captain/", "judge/turn/", "judge/summary/"):
+        some = [prompt for prompt in sent if prompt.step.startswith(kind)]
+        billed = sum(
+            _billed(prompt, list(_before(prompt, sent, one=False)), ANTHROPIC) for prompt in some
+        )
+        assert billed / sum(prompt.tokens for prompt in some) < 0.5, kind
+    assert bill(sent).billed["anthropic"] < 0.4
