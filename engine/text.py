@@ -212,6 +212,9 @@ def split_markdown(text: str, limit: int, length: Callable[[str], int] = len) ->
     if limit < 1:
         raise ValueError(f"Pieces need room for a character; the limit is {limit}.")
     blocks = _fences(text, longest=limit // 4, length=length)
+    if not blocks and len(text) <= limit and length(text) <= limit:  # as most messages are
+        whole = text[_resume(text, 0) :].rstrip()
+        return (whole,) if whole else ()
     return tuple(_pieces(_Source(text, limit, length, blocks)))
 
 

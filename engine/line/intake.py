@@ -260,7 +260,7 @@ def freeze(
         history=fit.history,
         correlation=fit.correlation,
         slope=fit.slope,
-        mode=(BUILT_IN | defaults | order).panel or PanelMode.ADAPTIVE,
+        mode=order.panel or defaults.panel or PanelMode.ADAPTIVE,
         rubric=defaults.rubric or find_rubric(script.rubric),
         blind=request.blind,
     )
