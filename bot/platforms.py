@@ -95,7 +95,7 @@ class Slack:
 
     async def prepare(self, store: Store) -> None:
         """Load the workspaces' tokens. Raises SettingsError for one that no key decrypts."""
-        await self.workspaces.open(store.installs)
+        await self.workspaces.open(store.installs, store.people)
 
     async def run(self, app: App) -> None:
         """Serve until cancelled. Raises SettingsError when Slack refuses for good."""

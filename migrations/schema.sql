@@ -1,4 +1,4 @@
--- Every table of revision 0013, as the migrations make them. Renew it by: make schema
+-- Every table of revision 0014, as the migrations make them. Renew it by: make schema
 CREATE TABLE adjustments (
 	debate VARCHAR(26) NOT NULL, 
 	name VARCHAR(255) NOT NULL, 
@@ -156,7 +156,7 @@ CREATE TABLE people (
 	platform VARCHAR(32) NOT NULL, 
 	user VARCHAR(128), 
 	opted_out BOOLEAN NOT NULL, 
-	since DATETIME, 
+	since DATETIME, bot BOOLEAN, 
 	CONSTRAINT pk_people PRIMARY KEY (id), 
 	CONSTRAINT uq_people_platform_user UNIQUE (platform, user)
 );
@@ -284,4 +284,4 @@ CREATE INDEX ix_silences_platform ON silences (platform);
 CREATE INDEX ix_targets_debate ON targets (debate);
 CREATE INDEX ix_targets_message ON targets (message);
 CREATE INDEX ix_vote_events_debate_question ON vote_events (debate, question);
-INSERT INTO alembic_version VALUES ('0013');
+INSERT INTO alembic_version VALUES ('0014');

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 import structlog
@@ -12,9 +12,11 @@ import structlog
 from adapters.slack.errors import Act
 from adapters.slack.rest import Rest
 from engine.errors import VenueAwayError, VenueError
+from engine.store.people import People
 
 FRESH_SECONDS = 600.0
 MOST_REMEMBERED = 10_000
+PLATFORM = "slack"
 log = structlog.get_logger(__name__)
 
 
@@ -26,10 +28,14 @@ class Profile(NamedTuple):
 
 
 class Profiles:
-    """Looks up people of one workspace, with a cache."""
+    """Looks up people of one workspace, with a cache.
 
-    def __init__(self, rest: Rest, team: str) -> None:
-        self._rest, self._team = rest, team
+    Who is a bot is stored too: without that, a process that starts during a large vote would ask
+    about every voter again, 100 a minute.
+    """
+
+    def __init__(self, rest: Rest, team: str, people: People | None) -> None:
+        self._rest, self._team, self._people = rest, team, people
         self._known: dict[str, tuple[float, Profile]] = {}
         self._asking: dict[str, asyncio.Future[Profile]] = {}
 
@@ -54,19 +60,31 @@ class Profiles:
 
         Raises VenueAwayError for a temporary failure.
         """
-        found = set()
-        for user in users:
-            bot = self.is_bot(user)
-            if bot is None:
-                try:
-                    bot = (await self._look(user)).bot
-                except VenueAwayError:
-                    raise
-                except VenueError as error:
-                    log.info("people lookup failed", why=str(error))
-            if bot:
-                found.add(user)
-        return frozenset(found)
+        users, looked = tuple(users), dict[str, bool]()
+        await self._recall([user for user in users if self.is_bot(user) is None])
+        try:
+            for user in users:
+                if self.is_bot(user) is None:
+                    looked |= await self._ask_kind(user)
+        finally:
+            if self._people is not None:
+                await self._people.note_bots(PLATFORM, looked)
+        return frozenset(user for user in users if self.is_bot(user))
+
+    async def _recall(self, users: Collection[str]) -> None:
+        """Load what is stored; whether they are admins is looked up when it matters."""
+        if users and self._people is not None:
+            for user, bot in (await self._people.bots(PLATFORM, users)).items():
+                self._remember(user, Profile(bot), 0.0)
+
+    async def _ask_kind(self, user: str) -> dict[str, bool]:
+        try:
+            return {user: (await self._look(user)).bot}
+        except VenueAwayError:
+            raise
+        except VenueError as error:
+            log.info("people lookup failed", why=str(error))
+            return {}
 
     async def _look(self, user: str) -> Profile:
         """Look a person up; concurrent callers share the answer."""
@@ -90,7 +108,10 @@ class Profiles:
             bot=bool(answer.get("is_bot")),
             admin=own and bool(answer.get("is_admin") or answer.get("is_owner")),
         )
+        self._remember(user, profile, time.monotonic() + FRESH_SECONDS)
+        return profile
+
+    def _remember(self, user: str, profile: Profile, until: float) -> None:
         if len(self._known) >= MOST_REMEMBERED:
             self._known.clear()
-        self._known[user] = (time.monotonic() + FRESH_SECONDS, profile)
-        return profile
+        self._known[user] = (until, profile)

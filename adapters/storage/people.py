@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import product
 from typing import NamedTuple
@@ -31,7 +31,13 @@ ADD_AGAIN = """
 INSERT INTO people (platform, "user", opted_out, since) VALUES (:platform, :user, FALSE, :now)
 """
 OPT = 'UPDATE people SET opted_out = :out WHERE platform = :platform AND "user" = :user'
-CUT_OFF = 'UPDATE people SET "user" = NULL, opted_out = FALSE, since = NULL WHERE id = :person'
+CUT_OFF = """
+UPDATE people SET "user" = NULL, opted_out = FALSE, since = NULL, bot = NULL WHERE id = :person
+"""
+BOTS = """
+SELECT "user", bot FROM people WHERE platform = :platform AND "user" IN :users AND bot IS NOT NULL
+"""
+NOTE_BOT = 'UPDATE people SET bot = :bot WHERE platform = :platform AND "user" = :user'
 # Some platforms build an event's id from its user's.
 CUT_EVENTS = "UPDATE vote_events SET event = NULL WHERE person = :person"
 CUT_USAGE = "DELETE FROM usage WHERE scope = :scope"
@@ -136,6 +142,18 @@ class PeopleTable:
     async def starter_of(self, debate_id: str) -> str | None:
         known: str | None = await self._database.value(STARTER, debate=debate_id)
         return known
+
+    async def bots(self, platform: str, users: Collection[str]) -> dict[str, bool]:
+        rows = await self._database.rows(BOTS, platform=platform, users=list(users))
+        return {row.user: bool(row.bot) for row in rows}
+
+    async def note_bots(self, platform: str, found: Mapping[str, bool]) -> None:
+        def store(connection: SqlConnection) -> None:
+            for user, bot in found.items():
+                connection.run(NOTE_BOT, platform=platform, user=user, bot=bot)
+
+        if found:
+            await self._database.write(store)
 
     async def mentions(self, user: str) -> int:
         forms = {"plain": f"<@{user}>", "nick": f"<@!{user}>", "named": f"<@{user}|"}

@@ -68,6 +68,7 @@ people = Table(
     Column("user", String(128), comment="null for one who was forgotten"),
     Column("opted_out", Boolean, nullable=False, default=False, comment="of exports"),
     Column("since", Utc, comment="of one who came back: what began before takes no answers"),
+    Column("bot", Boolean, comment="null where it was never asked"),
     UniqueConstraint("platform", "user"),
     comment="The only place where a platform's user id is kept",
 )

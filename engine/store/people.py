@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Protocol
 
@@ -38,6 +39,12 @@ class People(Protocol):
 
     async def starter_of(self, debate_id: str) -> str | None:
         """Return a debate's starter, None if unknown or forgotten."""
+
+    async def bots(self, platform: str, users: Collection[str]) -> Mapping[str, bool]:
+        """Return which of these users are bots; those never noted are missing."""
+
+    async def note_bots(self, platform: str, found: Mapping[str, bool]) -> None:
+        """Note which users the platform calls bots; anyone who is not stored is skipped."""
 
     async def mentions(self, user: str) -> int:
         """Return how many debates have a topic or conditions that mention a user."""

@@ -350,3 +350,14 @@ async def test_what_is_stored_of_a_community_is_counted(store: Store) -> None:
     await store.communities.joined("chat", "new", NOW)
     assert await store.communities.holdings("chat", "new") == (0, 0, True)
     assert r.id
+
+
+async def test_who_is_a_bot_is_noted_of_those_who_are_stored(store: Store) -> None:
+    for user in ("ada", "robo"):
+        await store.people.opt_out("slack", user)
+    await store.people.note_bots("slack", {"ada": False, "robo": True, "stranger": False})
+    users = ("ada", "robo", "stranger")
+    assert await store.people.bots("slack", users) == {"ada": False, "robo": True}
+    assert await store.people.bots("discord", users) == {}
+    await store.people.forget("slack", "ada")
+    assert await store.people.bots("slack", users) == {"robo": True}

@@ -52,7 +52,7 @@ async def opened(
     store = SqlStore(database, ["a-key-of-the-operator"])
     await store.installs.keep(given(slack.bot_token))
     replica = Installations(app)
-    await replica.open(store.installs)
+    await replica.open(store.installs, store.people)
     return store, replica
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -12,7 +13,8 @@ import engine.votes.window
 from bot.app import App
 from engine.store import ExportFilter
 from tests.doubles.slack import Rules, SlackServer, delay, limited, status
-from tests.scenario.slack_stage import OPTIONS, SWIFT, SlackStage, counted, ended
+from tests.doubles.waiting import until_true
+from tests.scenario.slack_stage import OPTIONS, SWIFT, SlackStage, counted, ended, voting
 
 NOBODY = {"A": 0, "B": 0, "tie": 0, "both weak": 0}
 
@@ -208,3 +210,22 @@ async def test_votes_are_read_again_though_slack_limits_and_fails(
         await slack.react("ben", ballot.ts, "a")
         assert counted(await stage.said("Reveal", 20)) == NOBODY | {"A": 1}
         slack.deliveries.flow()
+
+
+async def test_a_process_that_begins_again_asks_about_no_voter_that_it_knew(
+    stage: SlackStage, slack: SlackServer
+) -> None:
+    voters = [slack.users[name].id for name in ("ben", "cleo")]
+    async with stage.at_vote() as (app, ballot, _):
+        for user, option in zip(voters, "ab", strict=True):
+            await slack.react(user, ballot.ts, option)
+        await until_true(partial(_all_noted, app, voters))
+    asked = slack.calls.count("users.info")
+    async with stage.process() as app:
+        await app.service.close_vote((await voting(app)).id)
+        assert counted(await stage.said("Reveal")) == {"A": 1, "B": 1, "tie": 0, "both weak": 0}
+    assert slack.calls.count("users.info") == asked
+
+
+async def _all_noted(app: App, users: Sequence[str]) -> bool:
+    return await app.store.people.bots("slack", users) == dict.fromkeys(users, False)

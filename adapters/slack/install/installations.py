@@ -18,6 +18,7 @@ from adapters.slack.people import Profiles
 from adapters.slack.rest import Rest
 from engine.errors import VenueAwayError, VenueError, VenueGoneError
 from engine.store.installs import Install, Installs
+from engine.store.people import People
 from engine.text import clean, headline
 
 LONGEST_NAME = 255  # characters; Slack's own limit is lower
@@ -39,16 +40,17 @@ class Installations(AsyncInstallationStore):
     again, with a new token, through another process.
     """
 
-    installs: Installs  # since `open`
+    installs: Installs  # these two since `open`
+    people: People
 
     def __init__(self, app: Rest) -> None:
         self.app = app
         self._known: dict[str, _Known] = {}
         self._of_bot: dict[str, Workspace] = {}
 
-    async def open(self, installs: Installs) -> None:
+    async def open(self, installs: Installs, people: People) -> None:
         """Load all installations. Raises SettingsError for a token that no key decrypts."""
-        self.installs = installs
+        self.installs, self.people = installs, people
         await installs.reseal()
         for install in await installs.every(PLATFORM):
             self._know(_bot_of(install))
@@ -134,7 +136,7 @@ class Installations(AsyncInstallationStore):
             return
         self._forget(team)
         rest = self.app.speaking(SecretStr(token))
-        home = Workspace(team, bot.bot_user_id, rest, Profiles(rest, team))
+        home = Workspace(team, bot.bot_user_id, rest, Profiles(rest, team, self.people))
         self._known[team] = _Known(home, token, until)
         self._of_bot[home.user] = home
 

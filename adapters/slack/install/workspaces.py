@@ -10,6 +10,7 @@ from adapters.slack.people import Profiles
 from adapters.slack.rest import Rest
 from engine.errors import VenueGoneError
 from engine.store.installs import Installs
+from engine.store.people import People
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class Workspaces(Protocol):
 
     app: Rest
 
-    async def open(self, installs: Installs) -> None:
+    async def open(self, installs: Installs, people: People) -> None:
         """Load them from the store. Raises SettingsError for a token that no key decrypts."""
 
     async def find(self, team: str) -> Workspace:
@@ -51,16 +52,19 @@ class OneWorkspace:
 
     def __init__(self, rest: Rest) -> None:
         self.app = rest
+        self.people: People | None = None  # until `open`
         self._found: Workspace | None = None
 
-    async def open(self, installs: Installs) -> None:
-        """Do nothing: the token is a setting."""
+    async def open(self, installs: Installs, people: People) -> None:
+        """Keep the store of people; the token is a setting."""
+        self.people = people
 
     async def find(self, team: str = "") -> Workspace:
         """Return the workspace; asks Slack once. Raises VenueError for any other."""
         if self._found is None:
             me = await self.app.identity()
-            self._found = Workspace(me.team, me.user, self.app, Profiles(self.app, me.team))
+            people = Profiles(self.app, me.team, self.people)
+            self._found = Workspace(me.team, me.user, self.app, people)
         if team not in ("", self._found.team):
             raise VenueGoneError(texts.OTHER_WORKSPACE)
         return self._found
