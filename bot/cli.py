@@ -55,6 +55,11 @@ STANCES = typer.Option(
     help="Stances before and after, e.g. against>for=2,for=1. Also asks people for theirs."
 )
 
+CONFIDENCE = typer.Option(help="on or off: ask people with the vote how clear it was.")
+SURE = typer.Option(
+    help="How clear people find it, in the order of the votes, e.g. close=2,one-sided=1. Also "
+    "asks people."
+)
 ROUND_VOTES = typer.Option(help="on or off: ask people after each round who is ahead.")
 AHEAD = typer.Option(
     help="Who is ahead after each round, e.g. 'A=3,even=1;B=4' round by round; the last of them "
@@ -88,6 +93,8 @@ def demo(
     stances: Annotated[Text, STANCES] = None,
     round_votes: Annotated[Text, ROUND_VOTES] = None,
     ahead: Annotated[Text, AHEAD] = None,
+    confidence: Annotated[Text, CONFIDENCE] = None,
+    sure: Annotated[Text, SURE] = None,
     format: Annotated[str, typer.Option(help="Debate format.")] = "classic",
     language: Annotated[str, typer.Option(help="Language code, e.g. en, tr, zh.")] = "en",
     topic: Annotated[Text, typer.Option(help="The topic (default: a built-in one).")] = None,
@@ -133,6 +140,8 @@ def debate(
     stances: Annotated[Text, STANCES] = None,
     round_votes: Annotated[Text, ROUND_VOTES] = None,
     ahead: Annotated[Text, AHEAD] = None,
+    confidence: Annotated[Text, CONFIDENCE] = None,
+    sure: Annotated[Text, SURE] = None,
     out: Annotated[Optional[Path], typer.Option(help="Export to this folder afterwards.")] = None,  # noqa: UP045
     include_rehearsal: Annotated[bool, REHEARSAL] = False,
     option: Annotated[Names, OPTION] = None,

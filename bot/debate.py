@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import JsonValue
 from rich.console import Console
 
-from adapters.terminal.votes import Move, parse_rounds, parse_stances, parse_votes
+from adapters.terminal.votes import Move, parse_rounds, parse_stances, parse_sure, parse_votes
 from bot import log, texts
 from bot.settings.settings import Settings, load_settings
 from bot.terminal import COMMUNITY, PLATFORM, Session
@@ -25,7 +25,7 @@ from engine.votes.questions import round_options, vote_options
 
 QUOTES = ('""', "''", "“”", "„“", "«»")
 RESUME_OPTIONS = frozenset(
-    {"votes", "stances", "ahead", "out", "include_rehearsal", "resume", "replace_model"}
+    {"votes", "stances", "ahead", "sure", "out", "include_rehearsal", "resume", "replace_model"}
 )
 """The options allowed with --resume; all others are fixed when a debate starts."""
 
@@ -72,11 +72,11 @@ async def run_debate(given: Mapping[str, Any]) -> None:
         raise UsageError("--replace-model needs --resume: name the debate to resume.")
     order = order_of(given)
     moves = None if stances is None else parse_stances(stances)
-    ahead = given["ahead"]
-    for name, said in (("--stances", moves), ("--ahead", ahead)):
+    ahead, sure = given["ahead"], given["sure"]
+    for name, said in (("--stances", moves), ("--ahead", ahead), ("--sure", sure)):
         if said is not None and order.mirror:
             raise UsageError(f"{name} cannot be given for a debate and its mirror at once.")
-    order = with_people(order, moves, ahead)
+    order = with_people(order, moves, ahead, sure)
     settings = load_settings()
     files = read_files(given["sources"] or (), SourceLimits(**dict(settings.sources)))
     order = order.model_copy(update={"sources": files})
@@ -86,13 +86,15 @@ async def run_debate(given: Mapping[str, Any]) -> None:
 
     if votes is not None or ahead is not None:
         check_people(contenders_of(order, settings.default_format), votes, ahead)
+    if sure is not None:
+        parse_sure(sure)
     log.configure(quiet(settings).log, settings.secrets())
     console = Console(highlight=False)
 
     def explain(started: Started) -> None:
         console.print(texts.warnings(started), markup=False, soft_wrap=True, end="")
 
-    session = Session(settings, console, votes, moves, ahead, explain)
+    session = Session(settings, console, votes, moves, ahead, sure, explain)
     await (session.resume(resume, changes) if resume else session.start(order))
     if out is not None:
         from bot.exporting import Chosen, export_into  # half of what it needs, no debate does
@@ -130,10 +132,13 @@ def _files_of(path: Path) -> list[Path]:
     return inside
 
 
-def with_people(order: Order, moves: Sequence[Move] | None, ahead: str | None) -> Order:
+def with_people(
+    order: Order, moves: Sequence[Move] | None, ahead: str | None, sure: str | None
+) -> Order:
     """Return the order of a debate that asks what people's answers were given for."""
     update: dict[str, object] = {"stance": moves is not None or None}
-    return order.model_copy(update=update | ({"round_votes": True} if ahead else {}))
+    update |= {"round_votes": True} if ahead else {}
+    return order.model_copy(update=update | ({"confidence": True} if sure else {}))
 
 
 def check_people(contenders: tuple[str, ...], votes: str | None, ahead: str | None) -> None:

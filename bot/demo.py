@@ -14,7 +14,7 @@ from rich.console import Console
 from adapters.models.discovery import find_local_servers
 from adapters.storage.database import Database
 from adapters.terminal.record import records_of
-from adapters.terminal.votes import parse_stances
+from adapters.terminal.votes import parse_stances, parse_sure
 from bot import log, texts
 from bot.debate import check_people, contenders_of, order_of, quiet, with_people
 from bot.exporting import export_into
@@ -45,17 +45,20 @@ async def run_demo(given: Mapping[str, Any]) -> None:
     Settings for real debates are ignored: the demo has a fresh database of its own beside the
     folder. Raises UsageError before anything starts.
     """
-    out, votes, stances, ahead = (given[name] for name in ("out", "votes", "stances", "ahead"))
+    out, votes, stances = given["out"], given["votes"], given["stances"]
+    ahead, sure = given["ahead"], given["sure"]
     check_replaceable(out)
     order = _order(given)
     contenders = contenders_of(order, "classic")
     if votes is None and not has_keyboard():
         votes = DEFAULT_VOTES.format(*contenders)
     check_people(contenders, votes, ahead)
+    if sure is not None:
+        parse_sure(sure)
     if stances is None and find_format(order.format or "").stance and votes is not None:
         stances = DEFAULT_STANCES
     moves = None if stances is None else parse_stances(stances)
-    order = with_people(order, moves, ahead)
+    order = with_people(order, moves, ahead, sure)
     database = await _make_database(out)
     address = SecretStr(f"sqlite+aiosqlite:///{database}")
     settings = Settings(database_url=address, stance_seconds=STANCE_SECONDS)
@@ -69,7 +72,7 @@ async def run_demo(given: Mapping[str, Any]) -> None:
 
     quoted = shlex.quote(address.get_secret_value())
     resume = f"ROSTRUM_DATABASE_URL={quoted} rostrum debate --resume"
-    await Session(settings, console, votes, moves, ahead, explain, resume).start(order)
+    await Session(settings, console, votes, moves, ahead, sure, explain, resume).start(order)
     counts = await export_into(settings, out, Wanted())
     servers = await find_local_servers()
     console.print(texts.demo_outro(counts, out, servers), markup=False, soft_wrap=True)

@@ -140,6 +140,7 @@ async def _find_traces(store: SqlStore, platform: str, user: str) -> str:
     mentions = await store.people.mentions(user)
     found = _listed(
         (traces.votes, "vote"),
+        (traces.confidences, "answer to how clear it was", "answers to how clear it was"),
         (traces.rounds, "vote on a round", "votes on rounds"),
         (traces.stances, "stance"),
         (traces.revisions, "answer after a reveal", "answers after a reveal"),

@@ -24,6 +24,7 @@ from engine.stats.agreement import (
 )
 from engine.stats.anchoring import Anchoring
 from engine.stats.calibration import Bin
+from engine.stats.confidence import Confidence
 from engine.stats.figure import FEWEST
 from engine.stats.jurors import JurorFigures
 from engine.stats.pictures import draw_pictures
@@ -142,6 +143,7 @@ def _tables(agreement: Agreement, leaderboard: Leaderboard) -> Iterator[Table]:
     yield _shares(agreement.people_shares, agreement.jury_shares)
     yield _reliability(agreement.reliability)
     yield _anchoring(agreement.anchoring)
+    yield _confidence(agreement.confidence)
     yield _models(agreement.models)
     yield _jurors(agreement.jurors)
     for title, groups in (
@@ -212,6 +214,14 @@ def _anchoring(anchoring: Anchoring) -> Table:
     ):
         if one.n:
             table.add_row(name, word_share(one), str(one.n))
+    return table
+
+
+def _confidence(words: Sequence[Confidence]) -> Table:
+    table = _table("How clear people found it", "most others agree, calibrated", "votes")
+    for one in words:
+        if one.p is not None:
+            table.add_row(one.word, f"{one.p:.2f}", str(one.n))
     return table
 
 

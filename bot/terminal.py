@@ -22,6 +22,7 @@ from adapters.terminal.votes import (
     hands,
     key_hint,
     parse_rounds,
+    parse_sure,
     parse_votes,
     vote_by_keys,
 )
@@ -37,7 +38,7 @@ from engine.line.service import Started
 from engine.ports import Audience, VenueLimits
 from engine.private_files import make_private_folder
 from engine.store import Caps
-from engine.votes.questions import STANCES, UNSURE, round_options, vote_options
+from engine.votes.questions import CLOSE, CONFIDENCES, STANCES, UNSURE, round_options, vote_options
 from engine.words.phrases import NO_STANCES
 
 PLATFORM = COMMUNITY = "terminal"
@@ -56,7 +57,7 @@ class DebateEndedError(RostrumError):
 class Session:
     """A terminal with one debate; without `votes` and `stances`, keys are read if possible.
 
-    `ahead` is what people say after each round.
+    `ahead` is what people say after each round, `sure` how clear they find it in the end.
     """
 
     settings: Settings
@@ -64,6 +65,7 @@ class Session:
     votes: str | None = None
     stances: tuple[Move, ...] | None = None
     ahead: str | None = None
+    sure: str | None = None
     on_start: Callable[[Started], None] = lambda _: None
     resume_command: str = "rostrum debate --resume"
 
@@ -157,8 +159,7 @@ class Session:
         `exchanged`: it is a mirror, and votes given as an option go to the same models.
         """
         venue.listener = partial(app.service.hear, PLATFORM)
-        if self.ahead is not None:
-            venue.guests = RoundGuests(self.ahead, venue)
+        venue.guests = Guests(venue, self.ahead, self.sure)
         try:
             await self._hear_first_stances(app, venue, debate_id)
             debate = await self._hear_rounds(app, venue, debate_id)
@@ -220,9 +221,17 @@ class Session:
             await _by_keys(venue, options, before, debate.setup.called)
         else:
             venue.note(texts.NO_VOTERS)
+        if debate.request.confidence and self.votes is None and self.sure is None:
+            await self._say_how_clear(app, venue, debate)
         if debate.request.stance and self._has_people:
             await _until(app, debate.id, lambda _: venue.asked(UNSURE) > 1)
             await self._take_stances(venue, [move.after for move in self.stances or ()])
+
+    async def _say_how_clear(self, app: App, venue: TerminalVenue, debate: Debate) -> None:
+        """Take by keys how clear the people at this terminal found it."""
+        if has_keyboard():
+            await _until(app, debate.id, lambda _: venue.asked(CLOSE))
+            await _by_keys(venue, CONFIDENCES)
 
     async def _hear_first_stances(self, app: App, venue: TerminalVenue, debate_id: str) -> None:
         """Take first stances, if requested, until the debate begins."""
@@ -280,18 +289,20 @@ class Session:
             await _cast(venue, [Hand(f"{GUEST}{n}", up) for n, up in enumerate(stances, start=1)])
 
 
-class RoundGuests:
-    """The people whose answers after each round were given as an option."""
+class Guests:
+    """The people whose answers were given as options: after each round, and how clear it was."""
 
-    def __init__(self, ahead: str, venue: TerminalVenue) -> None:
-        self._ahead, self._venue = ahead, venue
+    def __init__(self, venue: TerminalVenue, ahead: str | None, sure: str | None) -> None:
+        self._venue, self._ahead, self._sure = venue, ahead, sure
 
     def __call__(self, options: Sequence[str]) -> Sequence[tuple[str, str]]:
         """Return who answers what, once a question with these options stands there."""
-        if EVEN not in options:
-            return ()
-        rounds = parse_rounds(self._ahead, options)
-        votes = rounds[min(self._venue.asked(EVEN), len(rounds)) - 1]
+        votes: Mapping[str, int] = {}
+        if EVEN in options and self._ahead is not None:
+            rounds = parse_rounds(self._ahead, options)
+            votes = rounds[min(self._venue.asked(EVEN), len(rounds)) - 1]
+        elif CLOSE in options and self._sure is not None:
+            votes = parse_sure(self._sure)
         return [(hand.user, hand.option) for hand in hands(votes)]
 
 

@@ -114,6 +114,7 @@ class Question(StrEnum):
     TURN = "turn"
     AGAIN = "again"
     ROUND = "round"
+    CONFIDENCE = "confidence"
 
 
 class Log(NamedTuple):
@@ -181,7 +182,8 @@ class Vote(Value):
     In a question of stance `option` is "for", "against" or "unsure". `votes_seen_before` is 0 if
     others' votes are hidden. `mirror_revealed`: the debate's mirror had named the models before
     the choice. `fast`: no one can have read the debate by then. `step` is the round after which
-    people were asked who is ahead.
+    people were asked who is ahead. `confidence` is how clear its person found the debate, in one
+    of three words; empty if they did not say.
     """
 
     person: int
@@ -202,6 +204,7 @@ class Vote(Value):
     reason: NotGold = ""
     recovery: Recovery = "complete"
     step: str = ""
+    confidence: str = ""
 
 
 class TurnLabel(Value):

@@ -164,6 +164,14 @@ class AgainInvite(Value):
     names: Mapping[str, str] = {}
 
 
+class ConfidenceInvite(Value):
+    """Asks those who voted how clear they found it; it closes with the vote."""
+
+    kind: Literal["confidence_invite"] = "confidence_invite"
+    options: tuple[str, ...]
+    ballot: BallotKind = BallotKind.OPEN
+
+
 class RoundInvite(Value):
     """Asks who is ahead after a round, until the next round or the vote; nothing waits for it.
 
@@ -178,7 +186,7 @@ class RoundInvite(Value):
     names: Mapping[str, str] = {}
 
 
-Invite = VoteInvite | StanceInvite | AgainInvite | RoundInvite
+Invite = VoteInvite | StanceInvite | AgainInvite | RoundInvite | ConfidenceInvite
 """A message that asks a question, with a reaction or a button for each option."""
 
 
@@ -203,6 +211,8 @@ def asked_by(invite: Invite) -> Asking:
             return Asking(question, None if seconds is None else timedelta(seconds=seconds))
         case RoundInvite():
             return Asking(Question.ROUND, None, invite.round)
+        case ConfidenceInvite():
+            return Asking(Question.CONFIDENCE, None)
 
 
 class VoteClosed(Value):
@@ -353,6 +363,7 @@ Message = Annotated[
     | StanceInvite
     | AgainInvite
     | RoundInvite
+    | ConfidenceInvite
     | VoteClosed
     | Reveal
     | Notice

@@ -36,7 +36,8 @@ class Options(Value):
     `broadcast` also shows the reveal in the channel, where the platform supports it. `mirror` adds
     a second debate with sides swapped. `panel` is how many jurors read, and how often. `stance_a`
     and `stance_b` are what the sides argue, where that is not for and against the topic.
-    `round_votes` asks people after each round who is ahead.
+    `round_votes` asks people after each round who is ahead, `confidence` with the vote how clear
+    it was.
     """
 
     topic: str | None = None
@@ -63,6 +64,7 @@ class Options(Value):
     stance_b: str | None = None
     length: Length | None = None
     round_votes: bool | None = None
+    confidence: bool | None = None
 
     @field_validator("topic", "format", "language")
     @classmethod
@@ -127,6 +129,7 @@ IN_A_CHAT = (
     "stance_b",
     "length",
     "round_votes",
+    "confidence",
 )
 """The options of the command; the rest is up to community and operator."""
 

@@ -16,6 +16,9 @@ EMOJIS = {
     "down": "👎",
     "unsure": "🤷",
     "even": "⚖️",
+    "close": "🔍",
+    "clear": "✅",
+    "onesided": "💥",
 }
 # Discord sends emoji with or without the selector of their coloured form.
 _COLOURED = "\ufe0f"

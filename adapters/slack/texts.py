@@ -59,6 +59,7 @@ FIELDS = {
     "length": "Length",
     "ballot": "How people vote",
     "round_votes": "Ask after each round who is ahead",
+    "confidence": "Ask with the vote how clear it was",
     "minutes": "Minutes to vote",
 }
 DRAWN = "Drawn at random"
@@ -95,6 +96,7 @@ SETTINGS = {
     "broadcast": "Show reveals in the channel as well as in the thread",
     "again": "Ask again after the reveal who debated better",
     "round_votes": "Ask after each round who is ahead",
+    "confidence": "Ask with the vote how clear it was",
     "debate_usd": "Maximum cost of a debate, in USD",
     "daily_usd": "Maximum cost per day, in USD",
     "user_daily_debates": "Maximum debates per person per day",

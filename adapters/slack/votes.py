@@ -16,6 +16,9 @@ NAMES = {
     "down": "-1",
     "unsure": "shrug",
     "even": "scales",
+    "close": "mag",
+    "clear": "white_check_mark",
+    "onesided": "boom",
 }
 SHOWN = {option: f":{name}:" for option, name in NAMES.items()}
 _OTHER_NAMES = {"thumbsup": "up", "thumbsdown": "down"}

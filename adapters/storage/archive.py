@@ -39,6 +39,8 @@ CONDITIONS = {
     "revealed": "revealed_at IS NOT NULL",
     "quorum_met": "revealed_at IS NOT NULL",
     "without_rehearsal": "NOT rehearsal",
+    "asked": "EXISTS (SELECT 1 FROM questions WHERE questions.debate = debates.id "
+    "AND questions.question = :asked)",
     "since": "coalesce(revealed_at, created_at) > :since",
     "until": "coalesce(revealed_at, created_at) <= :until",
 }

@@ -252,6 +252,7 @@ def _traces(connection: SqlConnection, platform: str, user: str) -> Traces:
     return Traces(
         known=True,
         votes=answers[Question.VOTE],
+        confidences=answers[Question.CONFIDENCE],
         rounds=answers[Question.ROUND],
         stances=answers[Question.STANCE_BEFORE] + answers[Question.STANCE_AFTER],
         revisions=answers[Question.AGAIN],

@@ -16,13 +16,32 @@ from typing import NamedTuple
 from adapters.terminal import texts
 from engine.errors import UsageError
 from engine.judging import EVEN
-from engine.votes.questions import DOWN, STANCE_NAMES, STANCES, UNSURE, UP
+from engine.votes.questions import (
+    CLEAR,
+    CLOSE,
+    CONFIDENCE_NAMES,
+    CONFIDENCES,
+    DOWN,
+    ONE_SIDED,
+    STANCE_NAMES,
+    STANCES,
+    UNSURE,
+    UP,
+)
 from engine.words.phrases import NO_STANCES, option_name
 
 EXAMPLE = "A=3,B=2,tie=1"
+SURE_EXAMPLE = "close=2,one-sided=1"
 ROUNDS_EXAMPLE = "A=3,even=1;B=4"
 STANCES_EXAMPLE = "against>for=2,for=1"
-KEYS = {UP: "+", DOWN: "-", UNSURE: "?"}  # their first letters are taken, or equal
+KEYS = {
+    UP: "+",
+    DOWN: "-",
+    UNSURE: "?",
+    CLOSE: "1",
+    CLEAR: "2",
+    ONE_SIDED: "3",
+}  # their first letters are taken, or equal
 MOST_VOTES = 1000
 GUEST = "guest-"
 TAKE_BACK = "u"
@@ -94,6 +113,13 @@ def parse_rounds(text: str, options: Sequence[str]) -> tuple[Mapping[str, int], 
     )
 
 
+def parse_sure(text: str) -> dict[str, int]:
+    """Read `close=2,one-sided=1` into answers by option. Raises UsageError."""
+    known = {name: option for option, name in CONFIDENCE_NAMES.items()}
+    said = parse_votes(text, tuple(known), "--sure", SURE_EXAMPLE)
+    return {known[name]: number for name, number in said.items()}
+
+
 def hands(votes: Mapping[str, int]) -> tuple[Hand, ...]:
     """Return one hand per vote, by `guest-1` and so on."""
     options = [option for option, number in votes.items() for _ in range(number)]
@@ -117,7 +143,7 @@ def key_hint(options: Sequence[str], names: Mapping[str, str] = NO_STANCES) -> s
         texts.KEY.format(key=key, option=option_name(option, names))
         for key, option in keys_of(options).items()
     ]
-    goes_on = tuple(options) == STANCES or EVEN in options
+    goes_on = tuple(options) in (STANCES, CONFIDENCES) or EVEN in options
     template = texts.STANCE_KEYS if goes_on else texts.KEYS
     return template.format(options=" · ".join(named))
 

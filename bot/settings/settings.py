@@ -118,6 +118,7 @@ class Settings(BaseSettings):
     default_quorum: int = Field(5, ge=0, le=1_000_000)
     default_extend: bool = True
     default_round_votes: bool = False
+    default_confidence: bool = False
 
     classic: ClassicSettings = ClassicSettings()
     team: TeamSettings = TeamSettings()

@@ -18,6 +18,7 @@ YOU_ARE_FORGOTTEN = (
 )
 TRACES = {
     "votes": ("a vote on {n} debate", "votes on {n} debates"),
+    "confidences": ("how clear you found {n} debate", "how clear you found {n} debates"),
     "rounds": ("a vote on {n} round", "votes on {n} rounds"),
     "stances": ("{n} stance on a topic", "{n} stances on topics"),
     "revisions": ("an answer after {n} reveal", "answers after {n} reveals"),

@@ -93,6 +93,7 @@ _ASKED: Columns = (
                    "the vote"),
             Column("ballot", TEXT, BALLOT.about),
             Column("round_votes", FLAG, "whether people were asked after each round who is ahead"),
+            Column("confidence", FLAG, "whether people were asked with the vote how clear it was"),
             Column("vote_minutes", REAL, "planned length of the vote", unit="minutes"),
             Column("quorum", WHOLE, "gold votes needed for a human winner", unit="votes"),
         ),

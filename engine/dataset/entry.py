@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
@@ -15,6 +15,8 @@ from engine.store import DebateRecord, StandingAnswer
 from engine.topics import split_of, topic_id
 from engine.votes.labels import persuasion
 from engine.votes.tally import agreement, count
+
+NO_CHANCES: Mapping[str, float] = {}
 
 
 class ExportedTurn(NamedTuple):
@@ -29,7 +31,8 @@ class Entry:
     """A debate's record and derived values; `tally` is None without a closed vote.
 
     `persuasion` is None if people were not asked for stances. `mirror` is the debate with sides
-    swapped, if an export pairs the two.
+    swapped, if an export pairs the two. `chances` are the export's probabilities that most others
+    agree with a vote, by how clear its person found the debate.
     """
 
     record: DebateRecord
@@ -45,6 +48,7 @@ class Entry:
     agree: bool | None
     persuasion: Persuasion | None = None
     mirror: Entry | None = None
+    chances: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def debate(self) -> Debate:

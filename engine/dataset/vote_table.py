@@ -10,6 +10,7 @@ from engine.dataset.columns import (
     FLAG,
     MOMENT,
     PLATFORM,
+    REAL,
     REPLACED,
     SPLIT,
     TEXT,
@@ -18,7 +19,7 @@ from engine.dataset.columns import (
     Table,
     part_of,
 )
-from engine.dataset.entry import Entry
+from engine.dataset.entry import NO_CHANCES, Entry
 from engine.judging import Question
 from engine.store import StandingAnswer
 
@@ -31,14 +32,22 @@ PHASES: dict[str, str] = {
 }
 
 
-_Answered: TypeAlias = tuple[str, str, StandingAnswer]  # voter, phase, answer
+# voter, phase, answer, and the probability that most others agree
+_Answered: TypeAlias = tuple[str, str, StandingAnswer, float | None]
 
 
 def _answered(entry: Entry) -> list[_Answered]:
     """Return the answers sorted by pseudonym: any other order could be linked to people."""
     hidden = entry.record.opted_out
+    sides = tuple(entry.debate.request.sides)
+    chances = entry.chances if len(sides) == 2 else NO_CHANCES
     answered = [
-        (entry.voters.voter(answer.person), PHASES[answer.question], answer)
+        (
+            entry.voters.voter(answer.person),
+            PHASES[answer.question],
+            answer,
+            chances.get(answer.confidence) if answer.option in sides else None,
+        )
         for answer in entry.record.answers
         if answer.person not in hidden
     ]
@@ -65,6 +74,10 @@ _ANSWER = part_of(
            "a side, `tie` or `weak`; after a round a side or `even`; on the topic `for`, `against` "
            "or `unsure`; several, as in "
            "`A+tie`, when ambiguous", maker="people"),
+    Column("confidence", TEXT,
+           "how clear the voter found it: `close`, `clear` or `one-sided`; null if the voter did "
+           "not say or was not asked, or the last of several words is unknown",
+           lambda answer: answer.confidence or None, "people"),
     Column("ambiguous", FLAG,
            "whether the last of several choices is unknown"),
     Column("gold", FLAG, "whether it is an independent label; see below"),
@@ -107,6 +120,10 @@ VOTES = Table(
         Column("round", TEXT, "the round after which people were asked; null in other phases",
                lambda answered: answered[2].step or None),
         *_ANSWER,
+        Column("p_majority", REAL,
+               "the probability that most other gold voters chose the same side, by `confidence`, "
+               "calibrated on this export; null without a word, for fewer than 30 votes with that "
+               "word, for a vote for no side, and with more than two contenders", 3),
         BALLOT,
         PLATFORM,
     ),

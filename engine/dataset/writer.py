@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -24,8 +24,11 @@ from engine.dataset.mirrors import MirroredPair, Mirrors
 from engine.dataset.preferences import SAME_SIDE
 from engine.dataset.rowfiles import FileFormat, turn_into_parquet
 from engine.dataset.tables import choose_tables
+from engine.dataset.vote_table import VOTES
 from engine.dataset.voters import Keys, Pseudonyms
 from engine.errors import StoppedError
+from engine.judging import Question
+from engine.stats.confidence import chances, compare
 from engine.store import Archive, ExportFilter, Store
 from engine.topics import SPLITS
 
@@ -174,6 +177,7 @@ class _Writing:
     voters: Pseudonyms
     salt: bytes
     figures: Figures = field(default_factory=Figures)
+    chances: Mapping[str, float] = field(default_factory=dict)
     rows: Rows = field(init=False)
 
     def __post_init__(self) -> None:
@@ -189,6 +193,7 @@ class _Writing:
         report(Headway(ExportStage.LINES, 0, total))
         if cutoff is None:
             return
+        self._calibrate(where, cutoff)
         mirrors, done = Mirrors(), 0
         with self._entries(where) as entries:
             for entry in entries:
@@ -203,12 +208,25 @@ class _Writing:
             report(Headway(ExportStage.MIRRORS, first, len(pairs)))
             self._write_pairs(pairs[first : first + PAIRS_AT_ONCE])
 
+    def _calibrate(self, where: ExportFilter, cutoff: datetime) -> None:
+        """Measure how far votes agree with the others, in debates that asked how clear it was."""
+        if VOTES not in self.tables:
+            return
+        with self.archive.reading(replace(where, asked=Question.CONFIDENCE)) as records:
+            self.chances = chances(
+                sure
+                for record in records
+                if may_be_read(record.debate) and newest_moment(record.debate) <= cutoff
+                for sure in compare(record.asked(Question.VOTE), tuple(record.debate.request.sides))
+            )
+
     @contextmanager
     def _entries(self, where: ExportFilter) -> Iterator[Iterator[Entry]]:
         """Yield debates, without sealed ones, even if the archive should yield one."""
         with self.archive.reading(where) as records:
             ended = (record for record in records if may_be_read(record.debate))
-            yield (make_entry(record, self.voters, self.salt) for record in ended)
+            entries = (make_entry(record, self.voters, self.salt) for record in ended)
+            yield (replace(one, chances=self.chances) for one in entries)
 
     def _write_pairs(self, pairs: Sequence[MirroredPair]) -> None:
         """Read mirrored debates again: keeping texts for their mirrors takes too much memory."""

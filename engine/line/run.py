@@ -35,12 +35,12 @@ from engine.jury.panel import hold_panel, open_transcript
 from engine.jury.summary import summarise
 from engine.line.ahead import warm_up
 from engine.line.rounds import Rounds
-from engine.messages import Notice, StanceInvite, VoteInvite
+from engine.messages import ConfidenceInvite, Notice, StanceInvite, VoteInvite
 from engine.ports import AnswerSchema, Audience, ChatMessage, Models, Reply, utc_now
 from engine.prompts.library import Prompts
 from engine.sources import named
 from engine.store import Lease, Note, Post, Store
-from engine.votes.questions import STANCES, vote_options
+from engine.votes.questions import CONFIDENCES, STANCES, vote_options
 
 MOST_UNDELIVERED = 4
 LOOK_SECONDS = 1.0
@@ -317,7 +317,13 @@ def _invitation(debate: Debate) -> tuple[Post, ...]:
         names=debate.setup.called,
     )
     vote = Post(key="vote", message=invite)
-    return (vote, _ask_for_stance(debate, after=True)) if request.stance else (vote,)
+    posts = [vote]
+    if request.confidence:
+        sure = ConfidenceInvite(options=CONFIDENCES, ballot=request.ballot)
+        posts.append(Post(key="vote/confidence", message=sure))
+    if request.stance:
+        posts.append(_ask_for_stance(debate, after=True))
+    return tuple(posts)
 
 
 def _ask_for_stance(debate: Debate, *, after: bool) -> Post:

@@ -14,6 +14,7 @@ from engine.stats.alpha import alpha_of, alpha_sums
 from engine.stats.anchoring import Anchoring, measure_anchoring
 from engine.stats.bootstrap import mean_of
 from engine.stats.calibration import Bin, Forecast, brier_sums, reliability
+from engine.stats.confidence import Confidence, calibrate
 from engine.stats.figure import Figure, Observation, estimate, estimate_share
 from engine.stats.jurors import JurorFigures, juror_figures
 from engine.stats.kappa import kappa_of, kappa_sums
@@ -82,6 +83,7 @@ class Agreement(Value):
     brier: Figure
     reliability: tuple[Bin, ...]
     anchoring: Anchoring
+    confidence: tuple[Confidence, ...]
     models: tuple[ModelFigures, ...]
     jurors: tuple[JurorFigures, ...]
     languages: tuple[GroupFigures, ...]
@@ -105,6 +107,7 @@ def measure_agreement(rows: Sequence[Row]) -> Agreement:
         brier=estimate((Observation(t, brier_sums(f)) for t, f in forecasts), mean_of),
         reliability=reliability(forecast for _, forecast in forecasts),
         anchoring=measure_anchoring(rows),
+        confidence=calibrate(one for row in rows for one in row.sure),
         models=_model_figures(rows),
         jurors=juror_figures(rows),
         languages=_by_group(rows, lambda row: row.language),

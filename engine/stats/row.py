@@ -10,6 +10,7 @@ from typing import NamedTuple
 from engine.blinding.mentions import scrub
 from engine.debate import TurnOrder
 from engine.judging import TIE, WEAK, Ballot, Question, Tally
+from engine.stats.confidence import Sure, compare
 from engine.store import DebateRecord
 from engine.text import headline
 from engine.topics import topic_id
@@ -37,7 +38,7 @@ class Row:
     None without one; `gold` counts gold votes, with “both weak” as a tie; `p_a` is the panel's, for
     two contenders; `closer` had the last word, None with simultaneous turns. `revised` has, for
     each gold voter, the vote and the answer after the reveal. `mixed`: a model was replaced, so
-    sides do not stand for models.
+    sides do not stand for models. `sure` compares votes with how clear their people found it.
     """
 
     topic: str
@@ -55,6 +56,7 @@ class Row:
     readings: tuple[JurorBallot, ...]
     revised: tuple[tuple[str, str], ...] = ()
     mixed: bool = False
+    sure: tuple[Sure, ...] = ()
 
     @property
     def compared(self) -> bool:
@@ -99,6 +101,7 @@ def row_of(record: DebateRecord) -> Row | None:
         readings=tuple(_reading(ballot) for ballot in record.ballots),
         revised=_revised(record),
         mixed=bool(record.debate.setup.replaced),
+        sure=tuple(compare(record.asked(Question.VOTE), sides)),
     )
 
 

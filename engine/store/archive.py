@@ -24,6 +24,7 @@ class ExportFilter:
     of the request. `quorum_met` leaves out debates that people did not decide.
     `without_rehearsal` leaves out debates with a speaker, juror or judge that is a rehearsal model.
     `ids` are the only debates to include, `series` the series that they are part of.
+    `asked` leaves out debates that did not ask people this.
     """
 
     platform: str | None = None
@@ -37,6 +38,7 @@ class ExportFilter:
     without_rehearsal: bool = False
     ids: tuple[str, ...] = ()
     series: str | None = None
+    asked: Question | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,7 @@ class StandingAnswer(NamedTuple):
     reason: str = ""
     recovery: Recovery = "complete"
     step: str = ""
+    confidence: str = ""
 
     def to_vote(self) -> Vote:
         """Return it as a Vote."""

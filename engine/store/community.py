@@ -16,7 +16,8 @@ class CommunitySettings(Value):
     `seats` are models of single seats, such as `A2`. Debates start only in `channels`, if there are
     any. Money is USD. Holders of `manager_role` are managers. `broadcast` also shows reveals in the
     channel, where the platform supports it; `again` repeats the question of who debated better
-    below each reveal; `round_votes` asks after each round who is ahead.
+    below each reveal; `round_votes` asks after each round who is ahead, `confidence`
+    with the vote how clear it was.
     """
 
     models: tuple[Model, ...] = ()
@@ -38,6 +39,7 @@ class CommunitySettings(Value):
     broadcast: bool | None = None
     again: bool | None = None
     round_votes: bool | None = None
+    confidence: bool | None = None
     manager_role: str | None = None
 
 

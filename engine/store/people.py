@@ -12,7 +12,8 @@ from engine.debate import Value
 class Traces(Value):
     """What is stored about a person: their answers, and the debates they started.
 
-    `known`: their user id is stored. `votes`, `rounds` (answers to who is ahead), `stances`,
+    `known`: their user id is stored. `votes`, `confidences` (how clear they found it), `rounds`
+    (answers to who is ahead), `stances`,
     `revisions` (answers after a reveal) and `thumbs` count questions, `entries` every choice made
     or withdrawn.
     `since` is when a forgotten person came back.
@@ -20,6 +21,7 @@ class Traces(Value):
 
     known: bool = False
     votes: int = 0
+    confidences: int = 0
     rounds: int = 0
     stances: int = 0
     revisions: int = 0

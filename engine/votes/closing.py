@@ -16,12 +16,14 @@ from engine.store import Closing, Intervention, Post
 from engine.votes.labels import asked, persuasion, seen_by_others
 from engine.votes.outcome import (
     NONE,
+    confidences_of,
     course_of,
     readable_from,
     round_votes_of,
     stances_of,
     standing,
     tally_of,
+    with_confidence,
 )
 from engine.votes.questions import vote_options
 from engine.votes.tally import agreement
@@ -56,7 +58,9 @@ def closing_of(
     message = reveal_of(debate, tally, *found, rounds=rounds)
     decided = _decide(debate, stances, verdict)
     usual = (_closed(debate, tally, early), Post(key="reveal", message=message), *_tell(decided))
-    stood = (*standing(debate, cast, readable_from(debate, words), unread), *stances, *rounds)
+    votes = standing(debate, cast, readable_from(debate, words), unread)
+    sure = with_confidence(votes, confidences_of(debate, cast, unread))
+    stood = (*sure, *stances, *rounds)
     return Closing(
         votes=seen_by_others(stood, cast, interventions),
         posts=(elsewhere(debate, message),) if debate.gone else usual,

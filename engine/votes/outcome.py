@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 
 from engine.debate import BallotKind, Debate, Scores
 from engine.judging import Log, Question, RoundTally, Tally, Vote, VoteEvent
-from engine.votes.questions import options_of, round_options, stance_name
+from engine.votes.questions import CONFIDENCE_NAMES, options_of, round_options, stance_name
 from engine.votes.tally import count, standing_votes
 
 WORDS_A_MINUTE = 1000
@@ -31,6 +31,22 @@ def standing(
 ) -> tuple[Vote, ...]:
     """Return the standing votes of a debate's log; options not on the ballot are ignored."""
     return _standing(debate, events, Log(Question.VOTE), readable_at, unread)
+
+
+def confidences_of(
+    debate: Debate, events: tuple[VoteEvent, ...], unread: frozenset[Log] = NONE
+) -> dict[int, str]:
+    """Return how clear each person found it; nothing where that is not certainly known."""
+    log = Log(Question.CONFIDENCE)
+    if log in unread:
+        return {}
+    said = _standing(debate, events, log, None, unread)
+    return {one.person: CONFIDENCE_NAMES[one.option] for one in said if not one.ambiguous}
+
+
+def with_confidence(votes: Iterable[Vote], said: Mapping[int, str]) -> tuple[Vote, ...]:
+    """Return votes with how clear their people found it."""
+    return tuple(v.model_copy(update={"confidence": said.get(v.person, "")}) for v in votes)
 
 
 def stances_of(

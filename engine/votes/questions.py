@@ -11,6 +11,9 @@ from engine.judging import EVEN, TIE, WEAK, Question
 UP, DOWN, UNSURE = "up", "down", "unsure"
 THUMBS = (UP, DOWN)
 STANCES = (UP, DOWN, UNSURE)
+CLOSE, CLEAR, ONE_SIDED = "close", "clear", "onesided"
+CONFIDENCES = (CLOSE, CLEAR, ONE_SIDED)
+CONFIDENCE_NAMES = {CLOSE: "close", CLEAR: "clear", ONE_SIDED: "one-sided"}
 STANCE_NAMES = {UP: "for", DOWN: "against", UNSURE: "unsure"}
 WAITS_TO_CLOSE = (
     "Waiting for {platform}: the votes could not be read, so the vote stays open. "
@@ -70,8 +73,11 @@ KINDS = {
         waits="",
     ),
     Question.VOTE: Kind(
-        vote_options, during=(Status.VOTING,), along=(Question.STANCE_AFTER, Question.ROUND)
+        vote_options,
+        during=(Status.VOTING,),
+        along=(Question.CONFIDENCE, Question.STANCE_AFTER, Question.ROUND),
     ),
+    Question.CONFIDENCE: Kind(lambda _: CONFIDENCES),
     Question.STANCE_AFTER: Kind(lambda _: STANCES),
     Question.AGAIN: Kind(vote_options, during=(Status.CLOSED,)),
     Question.TURN: Kind(lambda _: THUMBS),

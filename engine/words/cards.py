@@ -13,6 +13,7 @@ from engine.messages import (
     AgainInvite,
     Announcement,
     Arc,
+    ConfidenceInvite,
     Message,
     Notice,
     Phase,
@@ -125,6 +126,9 @@ ROUND = "After {round}"
 ROUND_ASKS = "**Who is ahead?**"
 ROUND_ASKS_ANSWERS = "**Whose answer leads?**"
 ROUND_LASTS = "Open until the next round ends. The reveal shows what people said."
+SURE = "How clear was it?"
+SURE_ASKS = "If you chose a side: how far ahead was it?"
+SURE_LASTS = "Optional. It closes with the vote, which counts the same without it."
 AGAIN = "Now that you know the models"
 AGAIN_ASKS = (
     "{asks} You now know the models and the result. Answer again, even if you "
@@ -156,6 +160,9 @@ def card_of(message: Message) -> Card:  # noqa: C901 - one case a message
             return _again(message)
         case RoundInvite():
             return _round(message)
+        case ConfidenceInvite():
+            paper = BallotPaper(SURE_ASKS, message.options, message.ballot, inline=True)
+            return Card(SURE, "vote", ballot=paper, small=SURE_LASTS, buttons=_buttons(paper))
         case VoteClosed():
             title = CLOSED_EARLY if message.early else CLOSED
             return Card(title, "vote", lines=(plural(CLOSED_WITH, message.votes),))

@@ -30,6 +30,7 @@ OPTIONS = {
     "down": "against it",
     "unsure": "unsure",
     "even": "even",
+    "onesided": "one-sided",
 }
 NO_STANCES: Mapping[str, str] = {}
 SIDE_OF_THUMB = {"up": "A", "down": "B"}

@@ -29,6 +29,7 @@ from adapters.terminal.venue import TerminalVenue
 from engine.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
 from engine.messages import (
     AgainInvite,
+    ConfidenceInvite,
     Message,
     Notice,
     RoundInvite,
@@ -195,7 +196,8 @@ def test_every_kind_of_message_has_a_part(stage: Stage) -> None:
     stance = StanceInvite(topic="T", after=False, options=("up", "down", "unsure"), seconds=60)
     again = AgainInvite(options=OPTIONS, minutes=60)
     ahead = RoundInvite(round="opening", options=("A", "B", "even"))
-    invites = (INVITE, stance, again, ahead)
+    sure = ConfidenceInvite(options=("close", "clear", "onesided"))
+    invites = (INVITE, stance, again, ahead, sure)
     for message in (announcement("T"), turn(""), *invites, closed, Notice(text="")):
         assert stage.venue.render(message, "k7f2qz·1")
 

@@ -20,11 +20,11 @@ TOPIC = "Tea beats coffee"
 NOBODY = {"A": 0, "B": 0, "tie": 0, "weak": 0}
 TYPED = (
     *("topic", "language", "format", "rounds", "ballot", "mirror", "model_a", "model_b"),
-    "round_votes",
+    *("round_votes", "confidence"),
 )
 EMOJIS = {"up": ("👍", "+1"), "down": ("👎", "-1"), "A": ("🅰️", "a"), "B": ("🅱️", "b")}
 EMOJIS |= {"tie": ("🤝", "handshake"), "4": ("4️⃣", "four")}
-EMOJIS |= {"even": ("⚖️", "scales")}
+EMOJIS |= {"even": ("⚖️", "scales"), "close": ("🔍", "mag"), "onesided": ("💥", "boom")}
 
 
 class File(NamedTuple):

@@ -1,4 +1,4 @@
-"""Who is ahead after a round, on Discord and Slack: by reactions, by buttons, after an outage."""
+"""Who is ahead after a round, and how clear it was in the end, on Discord and on Slack."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from engine.judging import Question
 from engine.store import DebateRecord, ExportFilter
 from tests.doubles.faults import status
 from tests.doubles.waiting import until
-from tests.scenario.chat_stage import Chat, OnDiscord, close, said
-from tests.scenario.discord_stage import known, voting
+from tests.scenario.chat_stage import NOBODY, Chat, OnDiscord, close, said, vote
+from tests.scenario.discord_stage import counted_in, known, voting
 
 NEXT_TURN = "turn 3 of 8"
 
@@ -109,6 +109,28 @@ async def test_in_a_private_debate_it_is_a_button_that_only_its_person_sees(chat
         await chat.ended(app)
         assert answers(await record_of(app)) == {"opening": ["B", "even"]}
     assert "Ahead after opening: B 1, even 1" in reveal
+
+
+async def test_how_clear_it_was_is_one_more_tap_beside_the_vote(chat: Chat) -> None:
+    async with chat.stage.process() as app:
+        ballot = await vote(chat, confidence=True)
+        await voting(app)
+        sure = (await said(chat, "How clear was it?")).id
+        for user, option, word in (("ada", "A", "close"), ("ben", "B", "onesided")):
+            await chat.react(user, ballot, option)
+            await chat.react(user, sure, word)
+        await chat.react("cleo", ballot, "A")
+        await chat.unreact("ada", sure, "close")
+        await chat.react("ada", sure, "onesided")
+        await known(app, 4, Question.CONFIDENCE)
+        await known(app, 3)
+        reveal = await close(chat)
+        await chat.ended(app)
+        votes = (await record_of(app)).asked(Question.VOTE)
+    assert counted_in(reveal) == NOBODY | {"A": 2, "B": 1}
+    assert sorted((vote.option, vote.confidence) for vote in votes) == [
+        *(("A", ""), ("A", "one-sided"), ("B", "one-sided")),
+    ]
 
 
 async def press(chat: Chat, user: str, message: str, option: str) -> str:

@@ -255,6 +255,16 @@ def test_given_answers_say_who_is_ahead_after_each_round(desk: Desk) -> None:
     assert "Ahead after opening: A 2, even 1 · rebuttal: B 3 · assumptions: B 3" in out
 
 
+def test_given_words_say_how_clear_it_was(desk: Desk) -> None:
+    given = ("--votes", "A=2", "--sure", "close=1,one-sided=1")
+    code, out, err = desk.run("debate", TOPIC, *given)
+    assert (code, err) == (0, "")
+    assert out.index("[How clear was it?]") < out.index("guest-2 votes: one-sided")
+    code, out, err = desk.run("debate", TOPIC, "--sure", "certain=1")
+    sentence = "“certain” in --sure is not on this ballot; choose from close, clear, one-sided."
+    assert (code, out, err) == (2, "", f"rostrum: {sentence}\n")
+
+
 def test_people_at_the_keyboard_say_who_is_ahead(desk: Desk) -> None:
     with seated(desk, "debate", TOPIC, "--round-votes", "on", *SLOW) as seat:
         seat.screen.until("Enter = continue")

@@ -11,6 +11,7 @@ from engine.judging import Persuasion, RoundTally, Tally, Verdict
 from engine.messages import (
     MESSAGE,
     AgainInvite,
+    ConfidenceInvite,
     JurorLine,
     Message,
     Notice,
@@ -200,6 +201,13 @@ def test_people_are_asked_who_is_ahead_and_the_reveal_shows_the_course_in_one_li
     )
     line = "Ahead after opening: A 4, B 2 · rebuttal: A 3, B 3, even 1"
     assert line in said(REVEAL.model_copy(update={"course": course})).splitlines()
+
+
+def test_people_are_asked_how_clear_it_was() -> None:
+    text = said(ConfidenceInvite(options=("close", "clear", "onesided")))
+    assert text.startswith("[How clear was it?] (k7f2qz")
+    assert "If you chose a side: how far ahead was it? close · clear · one-sided" in text
+    assert "Optional. It closes with the vote" in text
 
 
 def test_the_reveal_names_who_sat_where_and_the_formats_own_judges() -> None:

@@ -45,6 +45,7 @@ def form_of(offered: ModelsAnswer) -> Json:
         select("length", _label("length", texts.AS_USUAL), list(texts.LENGTHS.items())),
         select("ballot", _label("ballot", texts.AS_USUAL), list(texts.BALLOTS.items())),
         select("round_votes", _label("round_votes", texts.AS_USUAL), list(texts.SWITCH.items())),
+        select("confidence", _label("confidence", texts.AS_USUAL), list(texts.SWITCH.items())),
         typed("minutes", _label("minutes", texts.MINUTES_HINT)),
     )
     return view_of(FORM, texts.FORM_TITLE, texts.FORM_SEND, texts.FORM_CLOSE, fields)

@@ -52,6 +52,7 @@ def settings_form(answer: SettingsAnswer, defaults: Defaults) -> Json:
         _one(lines["broadcast"], same(SWITCH)),
         _one(lines["again"], same(SWITCH)),
         _one(lines["round_votes"], same(SWITCH)),
+        _one(lines["confidence"], same(SWITCH)),
         _plain(lines["debate_usd"]),
         _plain(lines["daily_usd"]),
         _plain(lines["user_daily_debates"]),

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from engine.messages import (
     AgainInvite,
     Announcement,
+    ConfidenceInvite,
     JurorLine,
     Message,
     Notice,
@@ -21,7 +22,7 @@ from engine.words.card import markdown_of
 from engine.words.cards import card_of, progressed
 
 
-def wording(message: Message) -> str:
+def wording(message: Message) -> str:  # noqa: C901 - one case a message
     """Return all that a message says, as readable lines."""
     match message:
         case TurnPost():
@@ -39,6 +40,8 @@ def wording(message: Message) -> str:
             return f"After the reveal: {options}. {message.minutes:g} minutes."
         case RoundInvite():
             return f"Round {message.round}: {', '.join(message.options)}."
+        case ConfidenceInvite():
+            return f"How clear: {', '.join(message.options)}."
         case VoteClosed():
             early = " early" if message.early else ""
             return (
