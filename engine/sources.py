@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from engine.debate import Quotation, Source, Value
 from engine.errors import UsageError
-from engine.overlap import NEAR, quoted_share
+from engine.overlap import NEAR, share_of
 from engine.text import clean, headline, is_visible
 
 SUFFIXES = (".txt", ".text", ".md", ".markdown")
@@ -179,7 +179,7 @@ def _marked(text: str) -> list[_Marked]:
 def check_quotations(text: str, sources: Sequence[Source]) -> tuple[Quotation, ...]:
     """Return what a text quotes as from a source, each with where it was found.
 
-    Takes up to a second for long sources.
+    Takes some seconds for many long quotations and sources.
     """
     return tuple(_check(quoted, sources) for quoted in _marked(text))
 
@@ -188,7 +188,7 @@ def _check(quoted: _Marked, sources: Sequence[Source]) -> Quotation:
     shares = {quoted.source: 0.0}
     order = sorted(range(1, len(sources) + 1), key=lambda number: number != quoted.source)
     for number in order:
-        shares[number] = quoted_share(quoted.text, sources[number - 1].text)
+        shares[number] = share_of(quoted.text, sources[number - 1].text)
         if shares[number] >= NEAR:
             return Quotation(
                 text=quoted.text, source=quoted.source, found_in=number, share=shares[number]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
@@ -13,13 +14,15 @@ from aiohttp import web
 class SearchServer:
     """Answers `results`, or what `script` holds for the next requests: a status, or a body.
 
-    `{query}` in a result is replaced by what was searched for, `{number}` by the request's number.
+    From the request of number `hold_from` on it says nothing. In a result `{query}` is replaced by
+    what was searched for, `{number}` by the request's number.
     """
 
     results: list[dict[str, Any]] = field(default_factory=list)
     script: list[int | str] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
     keys: set[str] = field(default_factory=set)
+    hold_from: int | None = None
     port: int = 0
     _runner: web.AppRunner | None = None
 
@@ -31,6 +34,8 @@ class SearchServer:
     async def _search(self, request: web.Request) -> web.Response:
         self.asked.append(request.query["q"])
         self.keys.add(request.headers.get("Authorization", ""))
+        if self.hold_from is not None and len(self.asked) >= self.hold_from:
+            await asyncio.sleep(30)  # the client has gone by then
         act = self.script.pop(0) if self.script else 200
         if isinstance(act, str):
             return web.Response(text=act)
@@ -49,7 +54,7 @@ class SearchServer:
     async def __aenter__(self) -> Self:
         app = web.Application()
         app.router.add_get("/search", self._search)
-        self._runner = web.AppRunner(app, access_log=None)
+        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.05)
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", 0)
         await site.start()

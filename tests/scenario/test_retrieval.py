@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 import pytest
 from pydantic import SecretStr
+from ulid import ULID
 
 from adapters.models.backends import SearchEndpoint
 from adapters.models.router import open_models
@@ -21,12 +22,17 @@ from engine.dataset.page_rendering import write_markdown
 from engine.dataset.writer import export
 from engine.debate import RETRIEVAL, Debate, Model, Retrieval, Status
 from engine.errors import SettingsError
+from engine.floor.keeper import Keeper
+from engine.floor.wake import Bell
 from engine.formats import FORMATS
+from engine.line.judging import judge_again
 from engine.sources import SourceFile
 from engine.store import ExportFilter
 from tests.doubles import model_server as acts
 from tests.doubles.model_server import Body
 from tests.doubles.search_server import SearchServer
+from tests.doubles.waiting import until
+from tests.doubles.whole_debate import HeardModels
 from tests.scenario.conftest import (
     DEFAULTS,
     NO_CAPS,
@@ -151,6 +157,40 @@ async def test_a_resumed_debate_searches_no_more(stage: Stage, search: SearchSer
     assert not [body for body in again if "search engine" in prompt(body)]
     systems = {str(body["messages"][0]["content"]) for body in spoken(stage)}
     assert len(systems) == 1
+
+
+async def test_a_process_that_ends_amid_searches_repeats_none_that_was_answered(
+    stage: Stage, search: SearchServer
+) -> None:
+    search.hold_from = 3  # the others stay unanswered until the process has ended
+    async with stage.process() as line:
+        started = await line.start(SEARCHING)
+        await until(lambda: len(search.asked) >= 4)
+    answered = search.asked[:2]
+    search.hold_from = None
+    async with stage.process() as line:
+        await line.service.resume(started.debate.id, NO_CAPS)
+        debate = await line.ended(started.debate.id)
+        assert debate.status is Status.CLOSED, debate.reason
+        calls = (await line.record(debate.id)).calls
+    assert [search.asked.count(query) for query in answered] == [1, 1]
+    assert len(set(search.asked)) == 4
+    assert len({call.step for call in calls if call.step.startswith("retrieve/")}) == 4
+
+
+async def test_another_judging_reads_the_same_sources(stage: Stage, search: SearchServer) -> None:
+    searching_too = SHORT.model_copy(update={"retrieval": PLAN})
+    judge = Model.parse("rehearsal/yew")
+    async with stage.process() as line:
+        own = SourceFile(name="own.txt", content=b"Kettles sing at ninety degrees.")
+        debate = await line.hold(searching_too, format="structured", sources=(own,))
+        heard = HeardModels()
+        keeper = Keeper(line.store, Bell(), holder=str(ULID()))
+        await judge_again(debate, [judge], NO_CAPS, line.store, heard, keeper)
+    assert len(search.asked) == 4
+    assert set(heard.heard) == {"judging/1/judge"}
+    assert "- Source 1: own" in heard.heard["judging/1/judge"]
+    assert "- Source 2: Tea study" in heard.heard["judging/1/judge"]
 
 
 async def test_a_failure_that_passes_is_tried_again(stage: Stage, search: SearchServer) -> None:

@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 
 from engine.overlap import (
     is_quoted,
+    least_edits,
     least_overlap,
     mean_overlaps,
     most_central,
     quoted_share,
+    share_of,
     similarity,
     tokens,
 )
@@ -116,3 +118,29 @@ def test_a_long_quotation_holds_nobody_up() -> None:
     began = time.process_time()
     assert not is_quoted("never " * 5000, "said " * 5000)
     assert time.process_time() - began < 2
+
+
+def edits_by_table(wanted: list[str], words: list[str]) -> int:
+    """Fill the whole table, as the definition has it; any stretch of the words may be meant."""
+    above = [0] * (len(words) + 1)
+    for at, word in enumerate(wanted, 1):
+        row = [at]
+        for left, other in enumerate(words):
+            row.append(min(above[left] + (word != other), above[left + 1] + 1, row[left] + 1))
+        above = row
+    return min(above)
+
+
+@given(
+    st.lists(st.sampled_from("abcd"), max_size=9), st.lists(st.sampled_from("abcde"), max_size=30)
+)
+def test_edits_are_those_of_the_whole_table(wanted: list[str], words: list[str]) -> None:
+    assert least_edits(wanted, words) == edits_by_table(wanted, words)
+
+
+def test_many_long_quotations_take_seconds_at_most() -> None:
+    text, quoted = "甲乙丙丁戊" * 8_000, "乙甲丁丙戊" * 40
+    began = time.perf_counter()
+    for _ in range(5):
+        share_of(quoted, text)
+    assert time.perf_counter() - began < 5
