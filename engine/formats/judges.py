@@ -18,16 +18,12 @@ from engine.findings import Artifact, Score
 from engine.floor.floor import Floor
 from engine.floor.shapes import Shape, ShapedAnswer
 from engine.formats.median import median_answer
+from engine.formats.reports import ENGLISH, report_words
 from engine.judging import TIE
 
 S = TypeVar("S", bound=BaseModel)
 OPINION = "opinion"
 NO_NAMES: Mapping[str, str] = {}
-
-WINNERS = ("{n} has {side} ahead", "{n} have {side} ahead")
-LEVEL = ("{n} calls it level", "{n} call it level")
-UNREAD = "{n} gave nothing that can be counted"
-APART = "The highest and the lowest score of {subject} are {spread:.1f} points apart on average."
 
 
 async def ask_judges(
@@ -93,6 +89,7 @@ def tell_judges(
     scores: Iterable[Score],
     subject: str,
     names: Mapping[str, str] = NO_NAMES,
+    language: str = ENGLISH,
 ) -> str:
     """Say how far several judges agree: each one's winner, and the mean spread of `scores`.
 
@@ -101,15 +98,20 @@ def tell_judges(
     """
     if not by_judge:
         return ""
+    words = report_words("judges", language)
     counts = Counter(by_judge).most_common()
-    told = ", ".join(_tell_winner(winner and names.get(winner, winner), n) for winner, n in counts)
+    told = ", ".join(
+        _tell_winner(winner and names.get(winner, winner), n, words) for winner, n in counts
+    )
     spreads = [score.spread for score in scores if score.spread is not None]
-    apart = f" {APART.format(subject=subject, spread=fmean(spreads))}" if spreads else ""
-    return f"{len(by_judge)} judges, the median counts: {told}.{apart}"
+    said = [words["several"].format(n=len(by_judge), told=told)]
+    if spreads:
+        said.append(words["apart"].format(subject=subject, spread=fmean(spreads)))
+    return " ".join(said)
 
 
-def _tell_winner(winner: str | None, n: int) -> str:
+def _tell_winner(winner: str | None, n: int, words: Mapping[str, str]) -> str:
     if winner is None:
-        return UNREAD.format(n=n)
-    forms = LEVEL if winner == TIE else WINNERS
-    return forms[n != 1].format(n=n, side=winner)
+        return words["unread"].format(n=n)
+    kind = "level" if winner == TIE else "ahead"
+    return words[f"{kind}_{'one' if n == 1 else 'many'}"].format(n=n, side=winner)

@@ -16,15 +16,11 @@ from engine.floor.floor import Floor
 from engine.floor.schema import TEXT, by_key, named, record, whole
 from engine.floor.shapes import Fault, Shape, ShapedAnswer, is_whole
 from engine.formats.judges import ask_judges, tell_judges
-from engine.formats.roundtable.result import NAME, called, conclude, renamed
+from engine.formats.roundtable.result import NAME, called, conclude, renamed, words_of
 from engine.judging import TIE, Verdict
 from engine.jury.rubric import ANSWERS, HIGHEST, LOWEST, Rubric
 
 RUBRIC: Rubric = ANSWERS
-UNREADABLE = "Judge {number} gave no answer that could be read."
-AHEAD = "Judge {number} has {name} ahead: {reasons}"
-LEVEL = "Judge {number} calls it a tie: {reasons}"
-MARKS = "Marks of 10: {marks}."
 PROBLEM = "no judge gave an answer that could be read"
 
 
@@ -195,19 +191,22 @@ def _tell(
     scores: Sequence[Score],
 ) -> Iterator[str]:
     """Yield the marks, how far judges are apart, and each judge's reasons."""
+    words = words_of(floor)
     if verdict.totals:
         ranked = sorted(verdict.totals.items(), key=lambda item: -item[1])
         marks = ", ".join(f"{called(floor, agent)} {total:.2f}" for agent, total in ranked)
-        yield MARKS.format(marks=marks)
+        yield words["marks"].format(marks=marks)
     names = {agent: called(floor, agent) for agent in reader.agents}
     totals = [score for score in scores if score.subject == "total"]
-    if told := tell_judges(verdict.by_judge, totals, "an answer", names):
+    if told := tell_judges(
+        verdict.by_judge, totals, words["subject"], names, floor.request.language
+    ):
         yield told
     for number, given in enumerate(_opinions(answer), 1):
         if given is None:
-            yield UNREADABLE.format(number=number)
+            yield words["unread"].format(number=number)
             continue
         leader = _leader(reader.totals(given))
-        template = LEVEL if leader == TIE else AHEAD
+        template = words["level" if leader == TIE else "ahead"]
         reasons = renamed(floor, given.reasons)
         yield template.format(number=number, name=names.get(leader, ""), reasons=reasons)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from engine.findings import Artifact, Score
 from engine.floor.floor import Floor
+from engine.formats.reports import report_words
 from engine.judging import TIE, Verdict
 from engine.messages import Report
 from engine.overlap import mean_overlaps, most_central
@@ -19,7 +20,7 @@ async def converge(floor: Floor, personas: Mapping[str, str], drafts: Mapping[st
     """Name the final draft that is most like the others; computed, without a judge."""
     overlaps = mean_overlaps(drafts)
     shares = ", ".join(f"{called(floor, agent)} {share:.2f}" for agent, share in overlaps.items())
-    note = f"The final draft that shares most of its words with the others wins: {shares}."
+    note = words_of(floor)["shares"].format(shares=shares)
     winner = most_central(drafts)
     verdict = Verdict(winner=winner, valid=0, invalid=0, rubric="convergence", blind=True)
     await conclude(floor, personas, drafts, verdict, note, {"overlaps": overlaps})
@@ -38,7 +39,8 @@ async def conclude(
 ) -> None:
     """Keep the result, and show it with the reveal."""
     final = drafts.get(verdict.winner or "")
-    label = {None: "No draft was picked", TIE: "The judges call it a tie"}.get(
+    words = words_of(floor)
+    label = {None: words["nothing"], TIE: words["tie"]}.get(
         verdict.winner, _winner_title(floor, verdict.winner or "")
     )
     text = f"{note}\n\n{final}" if final else note
@@ -56,9 +58,14 @@ async def conclude(
     )
 
 
+def words_of(floor: Floor) -> Mapping[str, str]:
+    """Return the words of results in the debate's language."""
+    return report_words(NAME, floor.request.language)
+
+
 def called(floor: Floor, agent: str) -> str:
     """Return the agent's name in the thread."""
-    return floor.called.get(agent, f"agent {agent}")
+    return floor.called.get(agent) or words_of(floor)["agent"].format(number=agent)
 
 
 def renamed(floor: Floor, reasons: str) -> str:
@@ -67,5 +74,7 @@ def renamed(floor: Floor, reasons: str) -> str:
 
 
 def _winner_title(floor: Floor, agent: str) -> str:
-    name = floor.called.get(agent)
-    return f"{name} has the winning answer" if name else f"Agent {agent} has the winning draft"
+    words, name = words_of(floor), floor.called.get(agent)
+    if name:
+        return words["wins"].format(name=name)
+    return words["draft_wins"].format(name=called(floor, agent).capitalize())

@@ -19,7 +19,7 @@ from engine.floor.limits import TurnLimits
 from engine.formats.format import Format, Lengths, Names, Roles, Sized
 from engine.formats.roundtable.marks import mark_answers
 from engine.formats.roundtable.picks import pick_drafts
-from engine.formats.roundtable.result import NAME, converge
+from engine.formats.roundtable.result import NAME, converge, words_of
 from engine.overlap import least_overlap
 from engine.prompts.library import Prompts
 from engine.text import clean, headline, split_draft
@@ -215,11 +215,8 @@ def _others(floor: Floor, drafts: Mapping[str, str], agent: str) -> str:
 
 async def _say_saved(floor: Floor, planned: int, overlap: float) -> None:
     saved = planned - len(floor.turns)
-    await floor.tell(
-        "roundtable/agreed",
-        f"Every two drafts share at least {overlap:.0%} of their words, so no one revises "
-        f"further: {saved} calls saved.",
-    )
+    agreed = words_of(floor)["agreed"].format(overlap=overlap, n=saved)
+    await floor.tell("roundtable/agreed", agreed)
 
 
 async def _judge(floor: Floor, personas: Mapping[str, str], drafts: Mapping[str, str]) -> None:

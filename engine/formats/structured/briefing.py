@@ -14,6 +14,7 @@ from engine.findings import POSITION, Artifact, Score
 from engine.floor.floor import Floor
 from engine.floor.shapes import ShapedAnswer
 from engine.formats.judges import tell_judges
+from engine.formats.reports import report_words
 from engine.formats.structured.answers import CHANGES, ClosingStatement, Judgment
 from engine.formats.structured.trace import (
     LEVEL,
@@ -31,11 +32,10 @@ from engine.jury.rubric import Rubric
 from engine.messages import File, Report
 from engine.store import Post
 
+NAME = "structured"
 Arguments = Mapping[str, Sequence[Argument]]
 Responses = Mapping[str, Mapping[str, Response]]
 Closings = Mapping[str, ClosingStatement]
-AID = "Scores are aids to a decision, and no verdict on the truth."
-UNJUDGED = "The judge gave no answer that could be read, so nothing is scored."
 
 
 class Change(Value):
@@ -93,6 +93,7 @@ def assess(
     rubric: Rubric,
 ) -> Assessment:
     """Assess a judge's answer; depends only on the answer and the turns."""
+    words = report_words(NAME, setting.language)
     judgment = answer.value if answer.valid else None
     traces = tuple(trace_arguments(arguments, responses, closings, judgment, rubric))
     totals = total_sides(traces, rubric) if judgment else {}
@@ -102,7 +103,7 @@ def assess(
         topic=setting.topic,
         conditions=setting.conditions,
         totals=totals,
-        judges=tell_judges(verdict.by_judge, scores, "an argument"),
+        judges=tell_judges(verdict.by_judge, scores, words["subject"], language=setting.language),
         traces=traces,
         key_insight=judgment.key_insight if judgment else "",
         recommendation=judgment.recommendation if judgment else "",
@@ -125,7 +126,7 @@ async def conclude(floor: Floor, judged: Assessment, answer: ShapedAnswer[Judgme
     raw = {"raw": answer.raw, "problem": answer.problem}
     briefing = judged.briefing
     await floor.keep(
-        Post(key="structured/briefing", message=_report(briefing, floor.request.stances)),
+        Post(key="structured/briefing", message=_report(briefing, floor.request)),
         artifacts=[
             Artifact(name="briefing", kind="structured", body=briefing.model_dump(mode="json")),
             Artifact(name="judge", kind="judgment", body=raw, valid=answer.valid),
@@ -239,46 +240,59 @@ def _scores(
         yield score("total", side, "total", total)
 
 
-def _report(briefing: Briefing, stances: Mapping[str, str]) -> Report:
-    text = "\n\n".join(_pages(briefing, stances, outline(briefing.traces)))
-    whole = "\n\n".join(_pages(briefing, stances, table(briefing.traces)))
+def _report(briefing: Briefing, setting: Request) -> Report:
+    words, stances = report_words(NAME, setting.language), setting.stances
+    text = "\n\n".join(_pages(briefing, stances, outline(briefing.traces, words), words))
+    whole = "\n\n".join(_pages(briefing, stances, table(briefing.traces), words))
     body = orjson.dumps(briefing.model_dump(mode="json"), option=orjson.OPT_INDENT_2).decode()
     files = (
         File(name="briefing.md", media="text/markdown", content=f"# {briefing.topic}\n\n{whole}\n"),
         File(name="briefing.json", media="application/json", content=f"{body}\n"),
     )
-    return Report(title="Decision briefing", text=text, side="judge", files=files)
+    return Report(title=words["title"], text=text, side="judge", files=files)
 
 
-def _pages(briefing: Briefing, stances: Mapping[str, str], traced: str) -> Iterator[str]:
+def _pages(
+    briefing: Briefing, stances: Mapping[str, str], traced: str, words: Mapping[str, str]
+) -> Iterator[str]:
     """Yield a briefing's parts; `traced` is its trace table."""
     yield f"**{briefing.topic}**"
-    yield from (f"**{side}** argues: {stance}" for side, stance in stances.items())
+    yield from (words["argues"].format(side=side, stance=text) for side, text in stances.items())
     if briefing.conditions:
-        yield f"**Conditions.** {briefing.conditions}"
-    if briefing.totals:
-        totals = ", ".join(f"{side} {total:.2f}" for side, total in briefing.totals.items())
-        yield f"**Totals.** {totals} of 10: {read_gap(briefing.totals)}."
-    else:
-        yield UNJUDGED
+        yield words["conditions"].format(text=briefing.conditions)
+    yield _tell_totals(briefing, words)
     if briefing.judges:
-        yield f"**Judges.** {briefing.judges}"
+        yield words["judges"].format(text=briefing.judges)
     yield traced
-    yield from describe(briefing.traces)
-    if briefing.key_insight:
-        yield f"**Key insight.** {briefing.key_insight}"
-    if briefing.recommendation:
-        yield f"**Recommendation.** {briefing.recommendation}"
+    yield from describe(briefing.traces, words)
+    for part in ("key_insight", "recommendation"):
+        if said := getattr(briefing, part):
+            yield words[part].format(text=said)
     if briefing.unresolved:
-        yield "**Unresolved.**\n" + "\n".join(f"- {question}" for question in briefing.unresolved)
-    conceded = [
-        f"{side} concedes {', '.join(ids)}" for side, ids in briefing.concessions.items() if ids
-    ]
-    yield f"**Concessions.** {'; '.join(conceded) if conceded else 'None'}."
+        yield "\n".join(
+            (words["unresolved"], *(f"- {question}" for question in briefing.unresolved))
+        )
+    yield words["concessions"].format(text=_tell_concessions(briefing, words))
     moved = [
-        f"- {side} {change.change.replace('_', ' ')}: {' '.join(change.because.split())}"
+        f"- {words[change.change].format(side=side, because=' '.join(change.because.split()))}"
         for side, change in briefing.changes.items()
     ]
     if moved:
-        yield "**Positions.**\n" + "\n".join(moved)
-    yield f"*{AID}*"
+        yield "\n".join((words["positions"], *moved))
+    yield f"*{words['aid']}*"
+
+
+def _tell_totals(briefing: Briefing, words: Mapping[str, str]) -> str:
+    if not briefing.totals:
+        return words["unjudged"]
+    totals = ", ".join(f"{side} {total:.2f}" for side, total in briefing.totals.items())
+    return words["totals"].format(totals=totals, gap=read_gap(briefing.totals, words))
+
+
+def _tell_concessions(briefing: Briefing, words: Mapping[str, str]) -> str:
+    conceded = (
+        words["concedes"].format(side=side, ids=", ".join(ids))
+        for side, ids in briefing.concessions.items()
+        if ids
+    )
+    return "; ".join(conceded) or words["none"]

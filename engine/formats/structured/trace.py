@@ -12,23 +12,12 @@ from typing import Literal
 import regex
 
 from engine.debate import Value
+from engine.formats.reports import ENGLISH, report_words
 
 Consensus = Literal["agreed", "claimed", "retracted", "disputed"]
 Standing = Literal["UPHELD", "PARTIALLY_UPHELD", "REFUTED", "UNCERTAIN"]
 STANDINGS: tuple[Standing, ...] = ("UPHELD", "PARTIALLY_UPHELD", "REFUTED", "UNCERTAIN")
-SHOWN = {  # a standing in the thread, in one word to leave room on the line
-    "UPHELD": "✅ upheld",
-    "PARTIALLY_UPHELD": "🟡 partly",
-    "REFUTED": "❌ refuted",
-    "UNCERTAIN": "❔ unclear",
-    "": "· unjudged",
-}
-ANSWERS = {  # what the other side made of an argument that it did not concede
-    "refute": "denied it",
-    "challenge": "doubted it",
-    "partial": "granted a part",
-    "": "gave no answer",
-}
+ENGLISH_WORDS = report_words("structured", ENGLISH)
 LEVEL, SIGNIFICANT = 1.0, 3.0  # gaps of totals, in points of the 1–10 scale
 
 # A year, a link, a title in quotation marks, or a name of two words: something to look up. No part
@@ -101,35 +90,38 @@ def consensus_of(response: str, *, confirmed: bool, withdrawn: bool) -> Consensu
     return "claimed" if response == "concede" or confirmed else "disputed"
 
 
-def read_gap(totals: Mapping[str, float]) -> str:
+def read_gap(totals: Mapping[str, float], words: Mapping[str, str] = ENGLISH_WORDS) -> str:
     """Rate a gap of totals: under 1 point level, over 3 significant."""
     gap = abs(totals["A"] - totals["B"])
     if gap < LEVEL:
-        return "level"
-    return "a significant lead" if gap > SIGNIFICANT else "a lead"
+        return words["level"]
+    return words["significant" if gap > SIGNIFICANT else "lead"]
 
 
-def outline(traces: Sequence[Trace]) -> str:
+def outline(traces: Sequence[Trace], words: Mapping[str, str] = ENGLISH_WORDS) -> str:
     """Return the trace table as Markdown, one line an argument and 40 columns at most."""
-    return "\n".join(f"- {line(trace)}" for trace in traces)
+    return "\n".join(f"- {line(trace, words)}" for trace in traces)
 
 
-def line(trace: Trace) -> str:
+def line(trace: Trace, words: Mapping[str, str] = ENGLISH_WORDS) -> str:
     """Return where an argument stands and what both sides made of it: “A-2 ✅ upheld (…)”."""
-    return f"{trace.id} {SHOWN[trace.standing]} ({_course(trace)})"
+    course = words[_course(trace)].format(side=trace.side, other=_other(trace))
+    return f"{trace.id} {words[trace.standing or 'no_standing']} ({course})"
 
 
 def _course(trace: Trace) -> str:
-    other = "B" if trace.side == "A" else "A"
+    """Return the name of what both sides made of an argument, among the words of reports."""
     match trace.consensus:
-        case "agreed":
-            return f"{other} conceded"
-        case "retracted":
-            return f"{trace.side} withdrew it"
+        case "agreed" | "retracted":
+            return trace.consensus
         case "claimed":
-            return f"{other} conceded {'late' if trace.confirmed else 'in passing'}"
+            return "late" if trace.confirmed else "passing"
         case "disputed":
-            return f"{other} {ANSWERS[trace.response]}"
+            return trace.response or "no_answer"
+
+
+def _other(trace: Trace) -> str:
+    return "B" if trace.side == "A" else "A"
 
 
 def table(traces: Sequence[Trace]) -> str:
@@ -139,22 +131,21 @@ def table(traces: Sequence[Trace]) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
-def describe(traces: Sequence[Trace]) -> Iterator[str]:
+def describe(traces: Sequence[Trace], words: Mapping[str, str] = ENGLISH_WORDS) -> Iterator[str]:
     """Yield, for each argument, what it claims and why the judge has it stand where it does."""
     for trace in traces:
-        marks = [] if trace.sourced else ["names no source"]
-        marks += [fallacy.replace("_", " ") for fallacy in trace.fallacies]
+        marks = [] if trace.sourced else [words["unsourced"]]
+        marks += [words.get(fallacy, fallacy) for fallacy in trace.fallacies]
         if trace.new_argument:
-            other = "B" if trace.side == "A" else "A"
             brought = " ".join(trace.new_argument.split())
-            marks.append(f"new argument of {other}, which does not count: {brought}")
+            marks.append(words["new"].format(other=_other(trace), what=brought))
         marked = f" *({', '.join(marks)})*" if marks else ""
         reason = f"\n- {' '.join(trace.reason.split())}" if trace.reason else ""
         yield f"**{trace.id}.** {' '.join(trace.claim.split())}{marked}{reason}"
 
 
 def _row(trace: Trace) -> tuple[str, ...]:
-    other = "B" if trace.side == "A" else "A"
+    other = _other(trace)
     answered = f"{other}: {trace.response or 'no response'}"
     return trace.id, answered, _closing(trace, other), trace.consensus, trace.standing or "none"
 
