@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 from structlog.testing import capture_logs
 
+from bot.app import App
 from bot.platforms import open_platforms
 from bot.run import serving
 from engine.debate import Status
@@ -19,6 +21,7 @@ from tests.doubles.slack import Fault, Rules, SlackServer, drop, garbage, refuse
 from tests.doubles.slack.methods import reaction
 from tests.doubles.slack.oauth import CLIENT_ID, CLIENT_SECRET
 from tests.doubles.slack.state import TEAM
+from tests.doubles.waiting import until_true
 from tests.sample import NO_CAPS
 from tests.scenario.discord_stage import free_port, settings_of, state, until
 from tests.scenario.slack_oauth_stage import KEY, OAuthStage
@@ -58,6 +61,7 @@ async def test_two_workspaces_install_and_each_holds_a_debate(
             assert page.status == 200
             assert f"installed in {name}" in page.text
         ballots = await asyncio.gather(stage.vote("ada", hall.id), stage.vote("bay-ada", lounge.id))
+        await until_true(partial(_all_open, app))
         for ballot, user, option in zip(ballots, ("ben", "bay-olga"), ("a", "b"), strict=True):
             await slack.react(user, ballot.ts, option)
         await slack.deliveries.heard()
@@ -80,6 +84,10 @@ async def test_two_workspaces_install_and_each_holds_a_debate(
         assert secret.encode() not in kept
 
 
+async def _all_open(app: App) -> bool:
+    return all(debate.vote_opened_at for debate in await app.store.debates.recent())
+
+
 async def test_in_a_shared_channel_votes_count_and_other_workspaces_admins_manage_nothing(
     stage: OAuthStage, slack: SlackServer
 ) -> None:
@@ -90,7 +98,10 @@ async def test_in_a_shared_channel_votes_count_and_other_workspaces_admins_manag
         await stage.install(BAY)
         ballot = await stage.vote("ada", slack.channel.id)
         await voting(app)
+    read = slack.calls.count("reactions.get")
     async with stage.process() as app:  # one that does not remember what it posted
+        # What nobody was told of it reads once, before it is told anything.
+        await until(lambda: slack.calls.count("reactions.get") > read)
         told = reaction("reaction_added", guest.id, "a", ballot)
         ballot.reactions["a"][guest.id] = None
         slack.deliveries.tell_of(slack.world.teams[BAY], told)
@@ -131,9 +142,10 @@ async def test_a_workspace_whose_name_would_act_on_something_is_installed_and_it
 async def test_a_process_that_begins_again_knows_its_workspaces(
     stage: OAuthStage, slack: SlackServer
 ) -> None:
-    async with stage.process():
+    async with stage.process() as app:
         await stage.install(TEAM)
         ballot = await stage.vote("ada", slack.channel.id)
+        await voting(app)
     await slack.react("ben", ballot.ts, "a")
     async with stage.process():
         closing = await slack.slash("olga", "/debate close")
