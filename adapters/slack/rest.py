@@ -11,6 +11,7 @@ import io
 import time
 from collections.abc import Mapping
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 import aiohttp
 from pydantic import SecretStr
@@ -27,9 +28,10 @@ from adapters.slack.errors import (
     unreadable,
 )
 from adapters.slack.tiers import MINUTE, Tiers
-from engine.errors import VenueAwayError
+from engine.errors import VenueAwayError, VenueError
 
 SECONDS = 20.0  # for one request
+FILE_HOSTS = (".slack.com", ".slack-edge.com", ".slack-files.com")
 MARGIN = 0.05  # seconds, so as never to retry early
 
 Json = dict[str, Any]
@@ -128,6 +130,30 @@ class Rest:
                 response.raise_for_status()
         except KNOWN as error:
             raise explain(error, Act.UPLOAD, "") from error
+
+    async def download(self, url: str, most: int) -> bytes:
+        """Return a file of the workspace; little more than `most` bytes are read.
+
+        Raises VenueAwayError, or VenueError if Slack does not hand it over: it then shows a page.
+        """
+        host, own = urlsplit(url).hostname or "", urlsplit(self._api_url).hostname
+        if host != own and not host.endswith(FILE_HOSTS):  # the token is for Slack alone
+            raise VenueError(texts.FILE_REFUSED)
+        headers = {"Authorization": f"Bearer {self._token}"}
+        try:
+            async with self.session.get(url, headers=headers, allow_redirects=False) as response:
+                if response.status == 429 or response.status >= 500:
+                    raise VenueAwayError(texts.FILE_AWAY)
+                if response.status != 200 or response.content_type == "text/html":
+                    raise VenueError(texts.FILE_REFUSED)
+                content = bytearray()
+                async for piece in response.content.iter_any():
+                    content += piece
+                    if len(content) > most:
+                        break
+                return bytes(content)
+        except KNOWN as error:
+            raise VenueAwayError(texts.FILE_AWAY) from error
 
     async def respond(self, url: str, body: Json) -> bool:
         """Answer by a response URL; False if it has expired. Raises VenueAwayError."""

@@ -50,6 +50,7 @@ FIELDS = {
     "against": "What B argues",
     "conditions": "Conditions that both sides accept",
     "source": "A text that every side reads",
+    "files": "Text or Markdown files that every side reads",
     "format": "Format",
     "a": "Model that argues for it",
     "b": "Model that argues against it",
@@ -64,6 +65,11 @@ FIELDS = {
 }
 DRAWN = "Drawn at random"
 FOR_IT, AGAINST_IT = "For the topic", "Against the topic"
+FILE_AWAY = "Slack did not hand over an attached file; send the form again in a minute."
+FILE_REFUSED = (
+    "Slack does not let Rostrum read the attached file; paste its text instead, or ask an admin to "
+    "add the scope files:read to the app and reinstall it."
+)
 SOURCE_HINT = "Paste it here; sides can quote from it"
 LENGTHS = {"short": "short: read in five minutes", "normal": "normal", "long": "long"}
 AS_USUAL = "Default"

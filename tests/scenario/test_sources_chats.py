@@ -5,17 +5,24 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
 import adapters.discord.attachments
+import adapters.slack.files
+from adapters.slack.rest import Rest
 from bot.app import App
+from engine.errors import VenueError
 from tests.doubles.discord import Interaction
+from tests.doubles.facts import Slack
 from tests.doubles.faults import status
+from tests.doubles.slack import Asked
 from tests.scenario import slack_stage
 from tests.scenario.discord_stage import DiscordStage, until, voting
 from tests.scenario.slack_stage import SlackStage
 
 TRAM = "In 2019 the city counted 41,000 riders a day. <@123456789012345678> @everyone"
 SECRET = "zzyzx-canary"
+READING = (*Slack.SCOPES, "files:read")
 FILES = "GET", "/attachments/**"
 
 
@@ -119,3 +126,61 @@ async def test_a_text_pasted_into_slacks_form_is_read_by_every_side(on_slack: Sl
         assert "41,000 riders" in debate.request.sources[0].text
         shown = [m.text for m in on_slack.replies]
         assert sum("Quotations: 1 found" in text for text in shown) == 2
+
+
+async def sent_with(stage: SlackStage, *files: tuple[str, bytes]) -> tuple[Asked, Asked]:
+    """Fill in the form to start a debate with attached files; return it and what became of it."""
+    form = await stage.slack.slash("ada", "/debate")
+    await until(lambda: form.view)
+    attached = [stage.slack.attach(name, content) for name, content in files]
+    return form, await stage.slack.submit(form, {"topic": "Tea beats coffee", "files": attached})
+
+
+async def test_files_attached_in_slacks_form_are_read_where_the_app_may(
+    on_slack: SlackStage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(adapters.slack.files, "PAUSE_SECONDS", 0.01)
+    on_slack.slack.rules.scopes = READING
+    async with on_slack.process() as app:
+        on_slack.slack.file_statuses = [503, 500]
+        _, sent = await sent_with(
+            on_slack, ("tram.md", TRAM.encode()), ("公交.txt", "灵活。".encode())
+        )
+        assert sent.errors == {}
+        debate = await slack_stage.voting(app)
+        assert [source.title for source in debate.request.sources] == ["tram", "公交"]
+        assert debate.request.sources[0].text == TRAM
+
+
+async def test_a_file_that_no_one_can_read_is_explained_in_slacks_form(
+    on_slack: SlackStage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(adapters.slack.files, "PAUSE_SECONDS", 0.01)
+    on_slack.slack.rules.scopes = READING
+    async with on_slack.process() as app:
+        _, sent = await sent_with(on_slack, ("scan.pdf", b"%PDF"))
+        assert "“scan.pdf” is not a source" in sent.errors["topic"]
+        on_slack.slack.file_statuses = [500, 500, 500]
+        _, sent = await sent_with(on_slack, ("a.txt", TRAM.encode()))
+        assert "send the form again in a minute" in sent.errors["topic"]
+        on_slack.slack.file_statuses = [302]
+        _, sent = await sent_with(on_slack, ("a.txt", TRAM.encode()))
+        assert "paste its text instead" in sent.errors["topic"]
+        assert await none_started(app)
+
+
+async def test_slacks_form_takes_no_files_where_the_app_may_not_read_them(
+    on_slack: SlackStage,
+) -> None:
+    async with on_slack.process():
+        form, _ = await sent_with(on_slack)
+        assert form.view is not None
+        names = [block["block_id"] for block in form.view["blocks"]]
+        assert "source" in names
+        assert "files" not in names
+
+
+async def test_slacks_token_is_sent_to_slack_alone() -> None:
+    rest = Rest(SecretStr("xoxb-canary"), "http://127.0.0.1:1/api")
+    with pytest.raises(VenueError, match="paste its text instead"):
+        await rest.download("http://slack.com.example.org/file", 10)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 LONGEST_INPUT = 3000
 LONGEST_LABEL, LONGEST_VALUE = 75, 150
 GROUP = 100  # options in a list, or in a group of a longer list
+MOST_FILES = 10  # of a field to attach files
 MOST_OPTIONS = 500  # three such lists of models fit a view's 250 kB
 
 Json = dict[str, Any]
@@ -58,6 +59,11 @@ def select_channels(name: str, label: Label, initial: Sequence[str] = ()) -> Jso
     return _field(name, label, element | ({"initial_conversations": initial} if initial else {}))
 
 
+def attach(name: str, label: Label, most: int) -> Json:
+    """Return a field to attach files; only apps with the scope files:read may show it."""
+    return _field(name, label, {"type": "file_input", "max_files": min(most, MOST_FILES)})
+
+
 def view_of(
     callback: str, title: str, send: str, close: str, fields: Iterable[Json | None]
 ) -> Json:
@@ -93,6 +99,12 @@ def entered(view: Json, name: str) -> tuple[str, ...]:
 def entered_text(view: Json, name: str) -> str | None:
     """Return a field's single value, None if it is empty."""
     return next(iter(entered(view, name)), None)
+
+
+def attached(view: Json, name: str) -> tuple[Json, ...]:
+    """Return the files attached in a field, as Slack describes them."""
+    held = view["state"]["values"].get(name, {}).get(name, {})
+    return tuple(held.get("files") or ())
 
 
 def changed(view: Json) -> Iterator[str]:

@@ -6,6 +6,7 @@ from adapters.slack import texts
 from adapters.slack.forms.fields import (
     Json,
     Label,
+    attach,
     entered,
     entered_text,
     required,
@@ -27,8 +28,8 @@ FORM = "rostrum:form"
 LANGUAGES = [(code, f"{name} ({code})") for code, name in NAMES.items()]
 
 
-def form_of(offered: ModelsAnswer) -> Json:
-    """Return the form to start a debate between the offered models."""
+def form_of(offered: ModelsAnswer, most_files: int = 0) -> Json:
+    """Return the form to start a debate between the offered models; 0: no files can be attached."""
     debaters, jurors = same(offered.models), same((*offered.jurors, *offered.models))
     fields = (
         required(typed("topic", _label("topic", TOPIC_HINT), long=True)),
@@ -36,6 +37,7 @@ def form_of(offered: ModelsAnswer) -> Json:
         typed("against", _label("against", texts.AGAINST_IT)),
         typed("conditions", _label("conditions"), long=True),
         typed("source", Label(texts.FIELDS["source"], texts.SOURCE_HINT), long=True),
+        attach("files", Label(texts.FIELDS["files"]), most_files) if most_files else None,
         select("format", _label("format", texts.AS_USUAL), same(FORMATS)),
         select("a", _label("a", texts.DRAWN), debaters),
         select("b", _label("b", texts.DRAWN), debaters),

@@ -7,25 +7,28 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any, cast
 
 from adapters.slack import texts
 from adapters.slack.answering import PLATFORM, FrontDesk, explained
 from adapters.slack.errors import Act
-from adapters.slack.forms.fields import Json
+from adapters.slack.files import read_files
+from adapters.slack.forms.fields import Json, attached
 from adapters.slack.forms.form import command_of, form_of
 from adapters.slack.forms.settings_form import changes_of, settings_form
+from adapters.slack.rest import Rest
 from adapters.slack.whisper import Asker, Whisper
 from engine.answers.answers import Answer
 from engine.answers.management import SettingsAnswer
 from engine.chat.choices import models
-from engine.chat.invocation import Invocation, NoArguments, SettingsArguments
+from engine.chat.invocation import Invocation, NoArguments, SettingsArguments, StartArguments
 from engine.chat.person import Person
 from engine.chat.settings import find_mistakes
 from engine.delivery.ending import refusal_of
-from engine.errors import NotAllowedError, RostrumError, UsageError
+from engine.errors import NotAllowedError, RostrumError, UsageError, VenueError
 
+FOR_READING = "files:read"
 FORM_SECONDS = 2.0  # of the three that Slack waits for a response
 
 Ack = Callable[..., Awaitable[object]]
@@ -48,9 +51,18 @@ class Modals:
             person = Person(
                 platform=PLATFORM, community=home.team, place=asker.channel, user=asker.user
             )
-            return form_of(await models(self._desk.commands, person, NoArguments()))
+            offered = await models(self._desk.commands, person, NoArguments())
+            return form_of(offered, await self._most_files(home.rest))
 
         await self._open(asker, trigger, make)
+
+    async def _most_files(self, rest: Rest) -> int:
+        """Return how many files can be attached: none unless the app may read files."""
+        try:
+            scopes = (await rest.identity()).scopes
+        except VenueError:
+            return 0
+        return self._desk.commands.defaults.sources.files if FOR_READING in scopes else 0
 
     async def open_settings(self, asker: Asker, trigger: str) -> None:
         """Open the settings form, or explain that only managers may see it."""
@@ -69,7 +81,8 @@ class Modals:
         except UsageError as error:
             await ack(response_action="errors", errors={"minutes": str(error)})
             return
-        await self._carry_out(ack, view, Invocation("start", command), "topic")
+        files = attached(view, "files")
+        await self._carry_out(ack, view, Invocation("start", command), "topic", files)
 
     async def on_settings(self, ack: Ack, view: Json) -> None:
         """Apply the changes of a submitted form, all or none."""
@@ -93,10 +106,17 @@ class Modals:
 
         await explained(Whisper(self._desk.workspaces, asker), run)
 
-    async def _carry_out(self, ack: Ack, view: Json, command: Invocation, beside: str) -> None:
+    async def _carry_out(
+        self,
+        ack: Ack,
+        view: Json,
+        command: Invocation,
+        beside: str,
+        files: Sequence[Json] = (),
+    ) -> None:
         """Run a command; an early refusal is shown in the form."""
         asker = Asker(**json.loads(view["private_metadata"]))
-        running = asyncio.ensure_future(self._desk.run(asker, command))
+        running = asyncio.ensure_future(self._run(asker, command, files))
         done, _ = await asyncio.wait([running], timeout=FORM_SECONDS)
         refusal = running.exception() if done else None
         if isinstance(refusal, RostrumError):
@@ -104,6 +124,15 @@ class Modals:
             return
         await ack()
         self._spawn(self._finish(asker, running))
+
+    async def _run(self, asker: Asker, command: Invocation, files: Sequence[Json]) -> Answer:
+        if files and isinstance(command.arguments, StartArguments):
+            rest = (await self._desk.workspaces.find(asker.team)).rest
+            read = await read_files(rest, files, self._desk.commands.defaults.sources)
+            sources = (*command.arguments.sources, *read)
+            given = command.arguments.model_copy(update={"sources": sources})
+            command = command._replace(arguments=given)
+        return await self._desk.run(asker, command)
 
     async def _finish(self, asker: Asker, running: asyncio.Future[Answer]) -> None:
         whisper = Whisper(self._desk.workspaces, asker)

@@ -209,6 +209,8 @@ def _entered(element: Json, values: dict[str, Any]) -> Json:
     kind, given = element["type"], values.get(element["action_id"])
     if kind == "plain_text_input":
         return {"type": kind, "value": given if given is not None else element.get("initial_value")}
+    if kind == "file_input":
+        return {"type": kind, "files": list(given or ())}
     if kind == "multi_conversations_select":
         shown = element.get("initial_conversations", [])
         return {"type": kind, "selected_conversations": shown if given is None else given}

@@ -18,7 +18,7 @@ from tests.doubles.slack.rates import Limiter, Violation
 from tests.doubles.slack.refusals import Json, Refusal
 from tests.doubles.slack.rules import Rules
 from tests.doubles.slack.socket import Socket
-from tests.doubles.slack.state import BOT_USER, TEAM, Channel, Message, User, World
+from tests.doubles.slack.state import BOT_USER, TEAM, Channel, File, Message, User, World
 from tests.doubles.slack.web_api import Sent, WebApi, with_fault
 
 BOT_TOKEN, APP_TOKEN = "xoxb-a-token-for-the-double", "xapp-a-token-for-the-double"
@@ -41,6 +41,7 @@ class SlackServer(People):
         self.deliveries = Deliveries(self.world, self.rules, self.socket, SIGNING_SECRET)
         self.interactions = Interactions(self.world, self.rules)
         self.oauth = OAuth(self.world)
+        self.file_statuses: list[int] = []  # of the next downloads
         self.limiter = Limiter(self.clock, self.rules)
         self.api = self._open_api()
         self.users = {name: self._new_user(name, admin=name == "olga") for name in PEOPLE}
@@ -157,6 +158,7 @@ class SlackServer(People):
         app.router.add_get("/socket", self.socket.connect)
         app.router.add_post("/response/{id}", self._respond)
         app.router.add_post("/upload/{id}", self._upload)
+        app.router.add_get("/files-pri/{id}/download", self._download)
         return app
 
     def listens(self, authority: str) -> None:
@@ -208,6 +210,22 @@ class SlackServer(People):
         file.data = await request.read()
         self._note("upload", file.data.decode(errors="replace"))
         return web.Response(text=f"OK - {len(file.data)}")
+
+    def attach(self, name: str, content: bytes) -> Json:
+        """Let a person upload a file in a form; return it as Slack describes it."""
+        file = File(self.world.new_id("F"), name, len(content), data=content)
+        self.world.files[file.id] = file
+        url = f"{self.origin}/files-pri/{file.id}/download"
+        return {"id": file.id, "name": name, "size": len(content), "url_private_download": url}
+
+    async def _download(self, request: web.Request) -> web.Response:
+        """Hand a file to an app that may read it; others are shown a page to sign in."""
+        if self.file_statuses:
+            return web.Response(status=self.file_statuses.pop(0))
+        allowed = request.headers.get("Authorization") == f"Bearer {self.bot_token}"
+        if not allowed or "files:read" not in self.rules.scopes:
+            return web.Response(text="<html>Sign in</html>", content_type="text/html")
+        return web.Response(body=self.world.files[request.match_info["id"]].data)
 
     def _note(self, method: str, text: str) -> None:
         if text:
