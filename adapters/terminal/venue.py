@@ -21,7 +21,7 @@ from adapters.terminal import render, texts
 from adapters.terminal.record import Record, RecordEntry
 from adapters.terminal.stage import Stage
 from engine.errors import MessageGoneError, VenueError
-from engine.messages import MESSAGE, Message, Notice, TurnPost, VoteClosed, VoteInvite
+from engine.messages import MESSAGE, Message, Notice, RoundInvite, TurnPost, VoteClosed, VoteInvite
 from engine.ports import Draft, Listener, Part, Reactions, ReactionSeen, VenueLimits
 from engine.text import clean
 from engine.words.cards import card_of, plain_text
@@ -308,7 +308,7 @@ class TerminalVenue:
                 self.note(texts.EDITED.format(reference=posted.reference))
             case "hold" | "drop":
                 asked, raised = _message(posted.body), entry.kind == "hold"
-                names = asked.names if isinstance(asked, VoteInvite) else {}
+                names = asked.names if isinstance(asked, VoteInvite | RoundInvite) else {}
                 self.note(texts.hand_text(entry.user, entry.options[0], names, raised=raised))
 
     def _is_shown(self, place: str) -> bool:

@@ -15,6 +15,7 @@ from tests.doubles.faults import status
 from tests.doubles.waiting import until
 from tests.scenario.chat_stage import NOBODY, Chat, OnDiscord, close, said, vote
 from tests.scenario.discord_stage import counted_in, known, voting
+from tests.scenario.slack_stage import SlackStage
 
 NEXT_TURN = "turn 3 of 8"
 
@@ -131,6 +132,32 @@ async def test_how_clear_it_was_is_one_more_tap_beside_the_vote(chat: Chat) -> N
     assert sorted((vote.option, vote.confidence) for vote in votes) == [
         *(("A", ""), ("A", "one-sided"), ("B", "one-sided")),
     ]
+
+
+async def test_a_community_asks_both_in_every_debate(chat: Chat) -> None:
+    async with chat.stage.process() as app:
+        for name in ("round_votes", "confidence"):
+            if isinstance(chat, OnDiscord):
+                await chat.ask("olga", "settings", f"`{name}`: on", setting=name, value="on")
+            else:
+                await chat.ask("olga", "settings", f"`{name}`: on", **{name: "on"})
+        await chat.start()
+        await voting(app)
+        await said(chat, "How clear was it?")
+        request = (await app.store.debates.recent(limit=1))[0].request
+        assert (request.round_votes, request.confidence) == (True, True)
+        await close(chat)
+        await chat.ended(app)
+
+
+async def test_slacks_form_asks_for_both(on_slack: SlackStage) -> None:
+    async with on_slack.process() as app:
+        asked = await on_slack.slack.slash("ada", "/debate")
+        await until(lambda: asked.view)
+        entered = {"topic": "Tea beats coffee", "round_votes": "on", "confidence": "on"}
+        assert (await on_slack.slack.submit(asked, entered)).errors == {}
+        debate = await voting(app)
+        assert (debate.request.round_votes, debate.request.confidence) == (True, True)
 
 
 async def press(chat: Chat, user: str, message: str, option: str) -> str:

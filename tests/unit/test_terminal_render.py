@@ -206,7 +206,7 @@ def test_people_are_asked_who_is_ahead_and_the_reveal_shows_the_course_in_one_li
 def test_people_are_asked_how_clear_it_was() -> None:
     text = said(ConfidenceInvite(options=("close", "clear", "onesided")))
     assert text.startswith("[How clear was it?] (k7f2qz")
-    assert "If you chose a side: how far ahead was it? close · clear · one-sided" in text
+    assert "How far ahead is your choice? close · clear · one-sided" in text
     assert "Optional. It closes with the vote" in text
 
 
