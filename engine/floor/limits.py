@@ -5,14 +5,16 @@ Only a reply far beyond all of them is cut, and marked with its length.
 
 from __future__ import annotations
 
-from engine.debate import Value, Violation
+from typing import NamedTuple
+
+from engine.debate import Violation
 from engine.ports import Reply
 from engine.text import count_arguments, count_words, split_closing
 
 LONG_REPLY = "long_reply"
 
 
-class TurnLimits(Value):
+class TurnLimits(NamedTuple):
     """The limits of a turn; None is no limit.
 
     `words` and `arguments` are of the whole turn. A closing has two parts instead: a

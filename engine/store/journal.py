@@ -52,7 +52,7 @@ class Journaled(Value):
     unanswered: Mapping[str, str] = {}
 
 
-class AttemptStart(Value):
+class AttemptStart(NamedTuple):
     """One try of a step, stored before it is sent; `cost_max` is USD.
 
     `cost` is its cost if no response arrives: 0 for a free model, else None.

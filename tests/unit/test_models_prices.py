@@ -73,12 +73,10 @@ async def test_a_free_models_broken_answer_costs_nothing() -> None:
 
 async def test_a_free_call_that_a_crash_cut_off_costs_nothing(store: Store) -> None:
     r = await run(store)
-    free = make_start(r.id).model_copy(
-        update={"cost_max": 0.0, "cost": 0.0, "origin": Origin.LOCAL}
-    )
+    free = make_start(r.id)._replace(cost_max=0.0, cost=0.0, origin=Origin.LOCAL)
     await store.journal.began(r.lease, free, make_call(r.id))
     assert await store.journal.spending(r.id) == (1, 0.0)
-    again = free.model_copy(update={"number": 2})
+    again = free._replace(number=2)
     await store.journal.began(r.lease, again, make_call(r.id))
     await store.journal.ended(r.lease, again, Attempt(number=2, cost=0.0), None)
     assert await store.journal.spending(r.id) == (2, 0.0)
@@ -87,10 +85,7 @@ async def test_a_free_call_that_a_crash_cut_off_costs_nothing(store: Store) -> N
 
 async def test_the_origin_of_a_cost_is_stored_with_its_call(store: Store) -> None:
     r = await run(store)
-    starts = [
-        make_start(r.id, f"turn/{n}/A").model_copy(update={"origin": Origin.BUNDLED})
-        for n in range(2)
-    ]
+    starts = [make_start(r.id, f"turn/{n}/A")._replace(origin=Origin.BUNDLED) for n in range(2)]
     for start, origin in zip(starts, (None, Origin.REPLY), strict=True):
         await store.journal.began(r.lease, start, make_call(r.id, start.step))
         ended = Attempt(number=1, cost=0.5, origin=origin)
