@@ -18,13 +18,17 @@ from engine.formats import find_format
 from engine.jury.history import PanelFit
 from engine.jury.roster import seat_panel
 from engine.line.estimate import estimate
-from engine.line.intake import Defaults, Order, check_prices, complete, freeze
+from engine.line.intake import Defaults, Order, check_prices, complete, freeze, templates_of
 from engine.line.service import models_of, reserve
 from engine.messages import Estimate
 from engine.ports import Models
 from engine.prompts.library import load_prompts
 
 MOST_PAIRS = 500
+NOT_ASKED = (
+    "searches of each side before a debate: {n}. The endpoint was not asked, as a search may cost "
+    "money"
+)
 NO_HISTORY = PanelFit({}, None, 0.9)
 TOPIC = "Cities should close their centres to cars"
 ORDER = Order(platform="check", community="check", place="", topic=TOPIC)
@@ -45,7 +49,11 @@ async def check_debate(settings: Settings) -> AsyncIterator[Finding]:
     models = open_configured_models(settings)
     try:
         yield _check_jury(defaults)
-        prices = await _prices(models, [*defaults.debaters, *defaults.jurors])
+        named = [*defaults.debaters, *defaults.jurors]
+        if defaults.retrieval is not None:
+            named.append(defaults.retrieval.model)
+            yield Finding("retrieval", None, NOT_ASKED.format(n=defaults.retrieval.calls))
+        prices = await _prices(models, named)
         check_prices(prices, defaults.caps)
         async for finding in _check_caps(settings, defaults, models, prices):
             yield finding
@@ -132,7 +140,7 @@ async def _forecast(
     """Estimate a debate between some of the models. Raises UsageError or BudgetError."""
     defaults = defaults.model_copy(update={"models": tuple(offered)})
     request, script = complete(ORDER, defaults, 0)
-    prompts = load_prompts(settings.templates_dir).only(script.name, "jury")
+    prompts = templates_of(load_prompts(settings.templates_dir), request, defaults)
     setup = freeze(request, script, ORDER, defaults, prompts, seed=0, number=1, fit=NO_HISTORY)
     cast = models_of(setup)
     setup = setup.model_copy(update={"prices": await _prices(models, cast)})

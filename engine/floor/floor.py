@@ -276,7 +276,8 @@ class Floor:
         variables = self._variables("", TurnLimits(), None, facts | {"side": side})
         asked = self._prompts.render(template, **variables)
         if role == "judge" and self._sources:
-            asked = f"{await self._findings(asked)}\n\n{asked}"
+            # Last, as they change with every turn, and what precedes them only grows.
+            asked = f"{asked}\n\n{await self._findings(asked)}"
         messages = [self._system(system, variables), _user(asked)]
         cue = _cue(role, side, variables)
         problem = self._unanswered.get(step)

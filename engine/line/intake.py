@@ -32,7 +32,7 @@ from engine.jury.roster import seat_panel
 from engine.jury.rubric import Rubric, find_rubric
 from engine.options import BUILT_IN, STANCES, Options, check_limits
 from engine.prompts.languages import check_language
-from engine.prompts.library import Prompts
+from engine.prompts.library import SOURCES, Prompts
 from engine.sources import SourceFile, SourceLimits, read_sources
 from engine.store import Caps
 from engine.text import clean, is_visible
@@ -235,6 +235,12 @@ def _check_ground(ground: Ground, ballot: BallotKind, script: Format) -> None:
         raise NotAllowedError(refusal)
     if ground.no_removal and ballot is BallotKind.SECRET:
         raise UsageError(ground.no_removal)
+
+
+def templates_of(prompts: Prompts, request: Request, defaults: Defaults) -> Prompts:
+    """Return the templates that a debate freezes: its format's, and those of what it has."""
+    sourced = request.sources or defaults.retrieval
+    return prompts.only(request.format, "jury", *((SOURCES,) if sourced else ()))
 
 
 def freeze(

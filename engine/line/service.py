@@ -31,12 +31,12 @@ from engine.formats import Format, find_format
 from engine.jury.history import PanelFit, fit
 from engine.jury.plan import attendance
 from engine.line.estimate import estimate
-from engine.line.intake import Defaults, Order, check_prices, complete, freeze
+from engine.line.intake import Defaults, Order, check_prices, complete, freeze, templates_of
 from engine.line.mirror import add_up, check_mirrored, exchange
 from engine.line.replacing import replace_models, replaced_post
 from engine.messages import Announcement, Estimate
 from engine.ports import Clock, Dispatcher, Inbound, Models
-from engine.prompts.library import SOURCES, Prompts
+from engine.prompts.library import Prompts
 from engine.sources import named
 from engine.store import Caps, NewDebate, Post, Store
 from engine.store.pairs import awaits
@@ -134,8 +134,7 @@ class Service:
         mirror_of: str | None = None,
     ) -> Plan:
         """Freeze, price and estimate a debate. Raises BudgetError if it is too expensive."""
-        told = (SOURCES,) if request.sources or defaults.retrieval else ()
-        prompts = self.prompts.only(script.name, "jury", *told)
+        prompts = templates_of(self.prompts, request, defaults)
         number = await self.store.debates.next_number()
         ordinal = number if order.series is None else order.series.ordinal
         frozen = partial(

@@ -60,6 +60,12 @@ def near(server: ModelServer, **more: str) -> Mapping[str, str]:
     [
         ({}, "", ""),
         ({"PRICES": '{"near/ana": [1, 2]}'}, "debate", "ROSTRUM_PRICES"),
+        ({"RETRIEVAL__URL": "http://127.0.0.1:9/search"}, "", ""),
+        (
+            {"RETRIEVAL__URL": "http://127.0.0.1:9/v1", "RETRIEVAL__MODEL": "finder"},
+            "debate",
+            "retrieval/finder",
+        ),
         ({"BUDGET__DEBATE_USD": "0.0001"}, "debate", "ROSTRUM_BUDGET__DEBATE_USD"),
         ({"BUDGET__COMMUNITY_DAILY_USD": "0.0001"}, "debate", "COMMUNITY_DAILY_USD"),
         ({"MODELS": "near/ana,near/bem"}, "backend near", "does not list bem;"),
