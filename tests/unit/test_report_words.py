@@ -12,6 +12,7 @@ import pytest
 from rich.cells import cell_len
 
 from engine.debate import Model
+from engine.formats.audited.answers import CONVERGENCES, PATTERNS
 from engine.formats.reports import report_words
 from engine.formats.structured.trace import STANDINGS, Trace, consensus_of, line
 from engine.messages import Report
@@ -67,8 +68,8 @@ def test_a_line_of_the_trace_table_fits_a_phone_in_every_language(language: str)
 @pytest.mark.parametrize("language", LANGUAGES[1:])
 @pytest.mark.parametrize(
     ("format", "options"),
-    [("structured", {}), ("roundtable", {"judges": 3}), ("roundtable", {})],
-    ids=["structured", "roundtable judged", "roundtable"],
+    [("structured", {}), ("roundtable", {"judges": 3}), ("roundtable", {}), ("audited", {})],
+    ids=["structured", "roundtable judged", "roundtable", "audited"],
 )
 async def test_a_report_is_framed_in_the_debates_language(
     format: str, options: dict[str, int], language: str
@@ -76,14 +77,23 @@ async def test_a_report_is_framed_in_the_debates_language(
     judges = JUDGES if format == "structured" or options else ()
     setup = setup_for(format, language=language, options=options, judges=judges)
     desk = await hold(setup, RehearsedDesk())
-    (report,) = [post.message for post in desk.held if isinstance(post.message, Report)]
-    shown = f"{report.title}\n{report.text}"
+    reports = [post.message for post in desk.held if isinstance(post.message, Report)]
+    assert len(reports) == (3 if format == "audited" else 1)
+    shown = "\n".join(f"{report.title}\n{report.text}" for report in reports)
     english = {*KINDS[format]["en"].values(), *KINDS["judges"]["en"].values()}
     own = {*KINDS[format][language].values(), *KINDS["judges"][language].values()}
     for template in english - own:
         fixed = max(re.split(r"\{[^}]*\}", template), key=len).strip(" *.:,")
         if len(fixed) > 3:  # shorter ones are in other words too
             assert not re.search(rf"\b{re.escape(fixed)}\b", shown), template
+
+
+def test_people_read_the_same_meanings_of_names_as_the_judge_of_audited() -> None:
+    words = KINDS["audited"]["en"]
+    for name, meaning in PATTERNS.items():
+        assert name == "none" or words[name] == f"{name.replace('_', ' ')}: {meaning}"
+    for name, meaning in CONVERGENCES.items():
+        assert words[f"ends_{name}"] == meaning
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -31,6 +31,7 @@ from engine.formats.audited.scoring import (
     total_points,
 )
 from engine.formats.judges import ask_judges
+from engine.formats.reports import report_words
 from engine.messages import Report
 from engine.store import Post
 
@@ -205,7 +206,8 @@ class Audit:
             for place, entry in enumerate(self.ledger.register, 1)
             if entry.exposed_by == number or place in self.ledger.appeals(number)
         ]
-        notices = "\n".join(tell_entry(entry) for entry in entries)
+        words = words_of(self._floor)
+        notices = "\n".join(tell_entry(entry, words) for entry in entries)
         report = Report(title=f"Turn {number}", text=f"{text}\n\n{notices}".strip(), side="judge")
         return [Post(key=f"score/{number}", message=report)]
 
@@ -216,20 +218,24 @@ def _given(name: str, said: Absolute) -> float:
     return points.total if name == "total" else points.values[name]
 
 
-def tell_entry(entry: RegisterEntry) -> str:
+def words_of(floor: Floor) -> Mapping[str, str]:
+    """Return the words of reports in the debate's language."""
+    return report_words(NAME, floor.request.language)
+
+
+def tell_entry(entry: RegisterEntry, words: Mapping[str, str]) -> str:
     """Return a line of the register as people read it."""
-    told = f"- Turn {entry.turn}, {entry.side}: {spaced(entry.kind)}, “{entry.text}”"
+    told = words["entry"].format(
+        turn=entry.turn, side=entry.side, kind=words[entry.kind], text=entry.text
+    )
     if entry.exposed_by != entry.turn:
-        told += f", {'in' if entry.kind in BROKEN else 'shown by'} turn {entry.exposed_by}"
+        kind = "entry_in" if entry.kind in BROKEN else "entry_shown"
+        told = words[kind].format(entry=told, turn=entry.exposed_by)
     if not entry.found:
-        return f"{told} (not found in that turn, so nothing is docked)"
-    docked = f"{entry.penalty:g} logic" if entry.penalty else ""
-    match entry.appeal:
-        case "lifted":
-            return f"{told} ({docked}, given back: answered since)"
-        case "stands":
-            return f"{told} ({docked}; not answered)"
-    return f"{told} ({docked})" if docked else told
+        return words["not_found"].format(entry=told)
+    if entry.appeal or entry.penalty:
+        return words[entry.appeal or "docked"].format(entry=told, points=entry.penalty)
+    return told
 
 
 def spaced(name: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from engine.findings import Artifact
 from engine.floor.floor import Floor
@@ -17,7 +17,7 @@ from engine.formats.audited.answers import (
     convergence_shape,
     narrative_shape,
 )
-from engine.formats.audited.judge import NAME, Audit, ask_judge, spaced, tell_entry
+from engine.formats.audited.judge import NAME, Audit, ask_judge, spaced, tell_entry, words_of
 from engine.formats.audited.scoring import SCALES, UNCALIBRATED, mean_total
 from engine.formats.judges import tell_judges
 from engine.judging import TIE, Verdict
@@ -54,9 +54,12 @@ async def conclude(floor: Floor, audit: Audit) -> None:
     reports = [
         Post(key="audited/board", message=_board(floor, audit, card)),
         Post(key="audited/arc", message=_arc(floor, audit)),
-        Post(key="audited/register", message=_register(audit)),
-        Post(key="audited/narrative", message=_story(narrative, conflict, convergence)),
-        Post(key="audited/drift", message=_drift(audit)),
+        Post(key="audited/register", message=_register(floor, audit)),
+        Post(
+            key="audited/narrative",
+            message=_story(words_of(floor), narrative, conflict, convergence),
+        ),
+        Post(key="audited/drift", message=_drift(floor, audit)),
     ]
     moved = list(audit.ledger.calibrate()) if floor.version > 1 else []
     await floor.keep(*reports, artifacts=artifacts, adjustments=moved, verdict=card)
@@ -218,58 +221,65 @@ def _arc(floor: Floor, audit: Audit) -> Arc:
     return Arc(title="The arc", points=points, alt=f"Score of 100 by turn: {told}.")
 
 
-def _register(audit: Audit) -> Report:
-    lines = [tell_entry(entry) for entry in audit.ledger.register]
-    return Report(title="Register", text="\n".join(lines) or "Nothing was entered.", side="judge")
+def _register(floor: Floor, audit: Audit) -> Report:
+    words = words_of(floor)
+    lines = [tell_entry(entry, words) for entry in audit.ledger.register]
+    text = "\n".join(lines) or words["register_empty"]
+    return Report(title=words["register_title"], text=text, side="judge")
 
 
 def _story(
+    words: Mapping[str, str],
     narrative: ShapedAnswer[Narrative],
     conflict: ShapedAnswer[Conflict] | None,
     convergence: ShapedAnswer[Convergence] | None,
 ) -> Report:
-    return Report(
-        title="Narrative verdict",
-        text="\n\n".join(_chapters(narrative, conflict, convergence)),
-        side="judge",
-    )
+    chapters = "\n\n".join(_chapters(words, narrative, conflict, convergence))
+    return Report(title=words["narrative_title"], text=chapters, side="judge")
 
 
 def _chapters(
+    words: Mapping[str, str],
     narrative: ShapedAnswer[Narrative],
     conflict: ShapedAnswer[Conflict] | None,
     convergence: ShapedAnswer[Convergence] | None,
 ) -> Iterator[str]:
     if narrative.value is None or not narrative.valid:
-        yield "The judge's narrative could not be read."
+        yield words["narrative_unread"]
     else:
         yield narrative.value.narrative
         winner = narrative.value.winner
-        yield f"**Held in the end:** {'neither' if winner == TIE else winner}"
+        yield words["held"].format(who=words["neither"] if winner == TIE else winner)
     if conflict is not None and conflict.value is not None and conflict.valid:
-        pattern = conflict.value.pattern
-        named = "" if pattern == "none" else f" ({spaced(pattern)}: {PATTERNS[pattern]})"
-        yield f"**Why the scorecard says otherwise{named}:** {conflict.value.explanation}"
+        said = conflict.value
+        if said.pattern == "none":
+            yield words["otherwise"].format(text=said.explanation)
+        else:
+            pattern = words[said.pattern]
+            yield words["otherwise_named"].format(pattern=pattern, text=said.explanation)
     if convergence is not None and convergence.value is not None and convergence.valid:
-        outcome = CONVERGENCES[convergence.value.outcome]
-        yield f"**Beginning against end:** {outcome}. {convergence.value.reason}".strip()
+        outcome = words[f"ends_{convergence.value.outcome}"]
+        yield words["ends"].format(outcome=outcome, reason=convergence.value.reason).strip()
 
 
-def _drift(audit: Audit) -> Report:
-    lines = [f"- {side}, {audit.archetypes[side]}: {_moves(audit, side)}" for side in audit.begun]
-    return Report(title="How the debaters changed", text="\n".join(lines), side="judge")
+def _drift(floor: Floor, audit: Audit) -> Report:
+    words = words_of(floor)
+    lines = [
+        f"- {side}, {audit.archetypes[side]}: {_moves(audit, side, words)}" for side in audit.begun
+    ]
+    return Report(title=words["drift_title"], text="\n".join(lines), side="judge")
 
 
-def _moves(audit: Audit, side: str) -> str:
+def _moves(audit: Audit, side: str, words: Mapping[str, str]) -> str:
     begun, ended = audit.begun[side], audit.traits[side]
     moved = sorted(
         (trait for trait in begun if ended[trait] != begun[trait]),
         key=lambda trait: -abs(ended[trait] - begun[trait]),
     )
     told = [
-        f"{spaced(trait)} {begun[trait]:g} → {round(ended[trait], 1):g}"
+        f"{words.get(trait, spaced(trait))} {begun[trait]:g} → {round(ended[trait], 1):g}"
         for trait in moved[:MOST_MOVES]
     ]
     if more := len(moved) - len(told):
-        told.append(f"and {more} that moved less")
-    return ", ".join(told) or "not at all"
+        told.append(words["moved_less"].format(n=more))
+    return ", ".join(told) or words["unmoved"]
