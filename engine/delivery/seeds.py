@@ -65,7 +65,8 @@ class Seeds:
         for debate_id in dict.fromkeys(asked.debate for asked in await votes.due(*served)):
             interventions = await votes.interventions(debate_id)
             for target in await votes.targets(debate_id):
-                if lacking := unseeded_of(target, interventions):
+                lacking = unseeded_of(target, interventions)
+                if lacking and not target.ended:
                     ordered = tuple(each for each in target.options if each in lacking)
                     self._left.setdefault(target, ordered)
 

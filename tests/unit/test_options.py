@@ -35,7 +35,8 @@ def test_who_says_it_last_has_it_and_silence_changes_nothing(
 
 
 def test_every_option_of_a_request_can_be_said_and_has_a_built_in_value() -> None:
-    own = {"sides", "drawn", "seats", "judges"}  # chosen or drawn from what is offered
+    # Chosen or drawn from what is offered, or given as files.
+    own = {"sides", "drawn", "seats", "judges", "sources"}
     assert set(Options.model_fields) == set(Request.model_fields) - own | {"mirror", "panel"}
     unsaid = set(Options.model_fields) - set(BUILT_IN.given())
     assert unsaid == {"topic", "options", "rounds", "mirror"}
