@@ -8,6 +8,7 @@ from engine.dataset.columns import (
     DEBATE,
     FLAG,
     REAL,
+    REPLACED,
     SPENT,
     SPLIT,
     TEXT,
@@ -44,6 +45,7 @@ CALLS = Table(
     (
         DEBATE,
         SPLIT,
+        REPLACED,
         Column("step", TEXT, "the call's name in its debate; a turn's is the turn's step"),
         Column("attempt", WHOLE, "the try's number, from 1"),
         Column("model_asked", TEXT, "the requested `backend/model`", "model"),

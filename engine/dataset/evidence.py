@@ -7,7 +7,18 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from engine.blinding.mentions import scrub
-from engine.dataset.columns import DEBATE, REAL, SIDE, SPLIT, STEP, TEXT, WHOLE, Column, Table
+from engine.dataset.columns import (
+    DEBATE,
+    REAL,
+    REPLACED,
+    SIDE,
+    SPLIT,
+    STEP,
+    TEXT,
+    WHOLE,
+    Column,
+    Table,
+)
 from engine.dataset.entry import Entry
 from engine.debate import Quotation, Turn
 from engine.findings import RETRIEVED, Artifact
@@ -62,6 +73,7 @@ SOURCES = Table(
     (
         DEBATE,
         SPLIT,
+        REPLACED,
         Column("number", WHOLE, "its number in the debate, from 1, as in “Source 1”"),
         Column("title", TEXT, "its title, from the name of its file or by the search endpoint; "
                "mentions removed", maker="asker"),
@@ -84,6 +96,7 @@ QUOTATIONS = Table(
     (
         DEBATE,
         SPLIT,
+        REPLACED,
         STEP._replace(value="turn.step"),
         SIDE._replace(value="turn.side"),
         Column("number", WHOLE, "its number in the turn, from 1"),
