@@ -68,17 +68,23 @@ def test_a_line_of_the_trace_table_fits_a_phone_in_every_language(language: str)
 @pytest.mark.parametrize("language", LANGUAGES[1:])
 @pytest.mark.parametrize(
     ("format", "options"),
-    [("structured", {}), ("roundtable", {"judges": 3}), ("roundtable", {}), ("audited", {})],
-    ids=["structured", "roundtable judged", "roundtable", "audited"],
+    [
+        ("structured", {}),
+        ("roundtable", {"judges": 3}),
+        ("roundtable", {}),
+        ("audited", {}),
+        ("team", {}),
+    ],
+    ids=["structured", "roundtable judged", "roundtable", "audited", "team"],
 )
 async def test_a_report_is_framed_in_the_debates_language(
     format: str, options: dict[str, int], language: str
 ) -> None:
-    judges = JUDGES if format == "structured" or options else ()
+    judges = JUDGES if format in ("structured", "team") or options else ()
     setup = setup_for(format, language=language, options=options, judges=judges)
     desk = await hold(setup, RehearsedDesk())
     reports = [post.message for post in desk.held if isinstance(post.message, Report)]
-    assert len(reports) == (3 if format == "audited" else 1)
+    assert len(reports) == {"audited": 3, "team": 2}.get(format, 1)
     shown = "\n".join(f"{report.title}\n{report.text}" for report in reports)
     english = {*KINDS[format]["en"].values(), *KINDS["judges"]["en"].values()}
     own = {*KINDS[format][language].values(), *KINDS["judges"][language].values()}

@@ -14,6 +14,8 @@ from engine.floor.floor import Floor
 from engine.floor.limits import TurnLimits
 from engine.floor.schema import TEXT, choice, named
 from engine.floor.shapes import Fault, Shape, ShapedAnswer
+from engine.formats.reports import report_words
+from engine.formats.team.board import name_stage
 from engine.formats.team.channels import PUBLIC, Channels, notes_channel, team_channel
 from engine.formats.team.clock import FirstClock, FreeClock
 from engine.formats.team.judge import Judge
@@ -115,6 +117,7 @@ class Bench:
         notes: bool = False,
     ) -> None:
         self._floor = floor
+        self._words = report_words(NAME, floor.request.language)
         self._judge = judge
         self._limits = limits
         self._manual = manual
@@ -135,7 +138,9 @@ class Bench:
         """Head a stage."""
         self._stage = stage
         if not self._brief:  # there, each speech names its stage, and that is enough
-            await self._floor.tell(f"stage/{stage.replace(' ', '-')}", f"Stage: {stage}")
+            name = name_stage(stage, self._words)
+            key = f"stage/{stage.replace(' ', '-')}"
+            await self._floor.tell(key, self._words["stage"].format(stage=name))
 
     def end(self, stage: str) -> None:
         """Have the judge summarise a stage, unless it is two brief speeches."""
@@ -265,10 +270,10 @@ class Bench:
         rate = self._limits.words_a_minute
         unused = ", ".join(f"{side} {_clock(max(0, left[side]) / rate)}" for side in "AB")
         silent = [seat for seat in SEATS if not self._spoken[seat]]
-        missed = f" {', '.join(silent)} did not speak." if silent else ""
-        await self._floor.tell(
-            "free-debate/unused", f"The free debate ends. Unused time: {unused}.{missed}"
-        )
+        told = [self._words["unused"].format(unused=unused)]
+        if silent:
+            told.append(self._words["silent"].format(seats=", ".join(silent)))
+        await self._floor.tell("free-debate/unused", " ".join(told))
 
     # --- captains -----------------------------------------------------------------------
 

@@ -30,20 +30,31 @@ def draw_board(speeches: Sequence[Scored], penalties: Sequence[Adjustment]) -> S
 
 
 def write_review(
-    totals: Totals, review: str, summaries: Mapping[str, str], judges: str = ""
+    totals: Totals,
+    review: str,
+    summaries: Mapping[str, str],
+    judges: str,
+    words: Mapping[str, str],
 ) -> Report:
     """Return the final review: the judge's words, the count, and how each stage went.
 
     `judges` says how far several judges agree.
     """
-    parts = [review or "The judge gave no review that could be read."]
+    parts = [review or words["review_unread"]]
     if totals.best:
         points = ", ".join(f"{side} {total:.2f}" for side, total in totals.teams.items())
-        parts.append(f"**Points:** {points}")
-        parts.append(f"**Best debater:** {totals.best}, {totals.seats[totals.best]:.2f}")
-    parts += [f"**Judges:** {judges}"] if judges else []
-    parts += [f"**{stage.capitalize()}.** {said}" for stage, said in summaries.items()]
-    return Report(title="The judge's review", text="\n\n".join(parts), side="judge")
+        parts.append(words["points"].format(points=points))
+        parts.append(words["best"].format(seat=totals.best, total=totals.seats[totals.best]))
+    parts += [words["judges"].format(text=judges)] if judges else []
+    for stage, said in summaries.items():
+        name = name_stage(stage, words)
+        parts.append(f"**{name[0].upper()}{name[1:]}.** {said}")
+    return Report(title=words["review_title"], text="\n\n".join(parts), side="judge")
+
+
+def name_stage(stage: str, words: Mapping[str, str]) -> str:
+    """Return a stage's name among the words of reports."""
+    return words[f"stage_{stage.replace(' ', '_').replace('-', '_')}"]
 
 
 def _remarks(totals: Totals, speeches: Sequence[Scored]) -> Iterator[str]:

@@ -17,6 +17,7 @@ from engine.floor.floor import Floor
 from engine.floor.schema import TEXT, choice, named, record, several, whole
 from engine.floor.shapes import Fault, Shape, ShapedAnswer, is_whole, kept
 from engine.formats.judges import ask_judges, tell_judges
+from engine.formats.reports import report_words
 from engine.formats.team.board import draw_board, write_review
 from engine.formats.team.channels import JUDGE, JUDGE_NOTES, PUBLIC, Channels
 from engine.formats.team.manual import NAME, SEATS, Manual
@@ -75,6 +76,7 @@ class Judge:
 
     def __init__(self, floor: Floor, beside: Beside, manual: Manual, scoring: Scoring) -> None:
         self._floor = floor
+        self._words = report_words(NAME, floor.request.language)
         self._scoring = scoring
         self._manual = manual
         self._beside = beside
@@ -112,13 +114,13 @@ class Judge:
         self, side: str, where: str, chosen: str, how: str, direction: str, note: str = ""
     ) -> None:
         """Remember a captain's choice for after the vote, and what the chosen seat had noted."""
-        told = {"captain": "chose", "precedence": "had to send", "fallback": "fell back to"}[how]
-        parts = [f"- {where}: {side} {told} {chosen}."]
+        told = {"captain": "chose", "precedence": "had_to", "fallback": "fell_back"}[how]
+        parts = [self._words[told].format(where=where, side=side, seat=chosen)]
         note = " ".join(note.split())
         if direction and self._is_new(side, direction):
             parts.append(direction)
         if note and self._is_new(chosen, note):
-            parts.append(f"{chosen} had noted: “{note}”")
+            parts.append(self._words["noted"].format(seat=chosen, note=note))
         self._choices.append(" ".join(parts))
 
     def _is_new(self, who: str, text: str) -> bool:
@@ -135,12 +137,20 @@ class Judge:
         review = await self._review(totals)
         said = review.value.review if review.valid and review.value else ""
         verdict = self._verdict(totals)
-        judges = tell_judges(verdict.by_judge, self._given, "a speech")
+        judges = tell_judges(
+            verdict.by_judge,
+            self._given,
+            self._words["subject"],
+            language=self._floor.request.language,
+        )
         board = Post(key="scoreboard", message=draw_board(self._speeches, self._penalties))
         posts = [] if self._floor.live else [board]
         posts += [
-            Post(key="team/review", message=write_review(totals, said, self._told(), judges)),
-            Post(key="team/captains", message=_captains(self._choices)),
+            Post(
+                key="team/review",
+                message=write_review(totals, said, self._told(), judges, self._words),
+            ),
+            Post(key="team/captains", message=_captains(self._choices, self._words)),
         ]
         body = totals.model_dump() | {"winner": totals.winner, "mean_winner": totals.mean_winner}
         await self._floor.keep(
@@ -339,5 +349,6 @@ def _totals(totals: Totals) -> Iterator[Score]:
         yield Score(subject="total", side=side, criterion="mean", value=totals.means[side])
 
 
-def _captains(choices: list[str]) -> Report:
-    return Report(title="Captains' choices", text="\n".join(choices) or "None.", side="judge")
+def _captains(choices: list[str], words: Mapping[str, str]) -> Report:
+    text = "\n".join(choices) or words["no_choices"]
+    return Report(title=words["captains_title"], text=text, side="judge")
