@@ -14,7 +14,9 @@ from bot.console import TableConsole
 from bot.filters import read_formats, read_languages
 from bot.reading import read_store
 from bot.settings.settings import load_store_settings
+from engine.debate import Value
 from engine.errors import ExportError
+from engine.stats.adjusted import AdjustedLeaderboard, adjust_models
 from engine.stats.agreement import (
     Agreement,
     GroupFigures,
@@ -32,6 +34,7 @@ from engine.stats.ratings import Leaderboard, rank_models
 from engine.stats.reading import work_out
 from engine.stats.wording import (
     word_coefficient,
+    word_effect,
     word_points,
     word_rating,
     word_record,
@@ -50,6 +53,12 @@ LEFT_OUT = (
 DEBATES = "Revealed debates: {debates}; judged by both people and jury: {compared}."
 HOW = f"In brackets: 95 % intervals, resampled by topic. No figure for fewer than {FEWEST} debates."
 RATED = "Ratings (1000 is the mean; 400 points mean odds of ten to one; won–lost–tied)"
+ADJUSTED = "Ratings with side, last word and length equal"
+EFFECTS = {
+    "side": "side A",
+    "closer": "speaking last",
+    "length": "twice as many words",
+}
 WRITTEN = "Pictures in {out}: {names}."
 
 
@@ -73,17 +82,20 @@ async def run_stats(
         series=series,
     )
     async with read_store(load_store_settings(), whole=True) as store:
-        agreement, leaderboard = await work_out(
-            store.archive, where, lambda rows: (measure_agreement(rows), rank_models(rows))
+        agreement, leaderboard, adjusted = await work_out(
+            store.archive,
+            where,
+            lambda rows: (measure_agreement(rows), rank_models(rows), adjust_models(rows)),
         )
         left_out = await asyncio.to_thread(count_rehearsals, store.archive, where)
     if out is not None:  # before anything is printed: a closed pipe ends the command
         pictures = draw_pictures(agreement, leaderboard)
         await asyncio.to_thread(_write_pictures, out, pictures)
     if as_json:
-        print(_to_json(where, agreement, leaderboard, left_out))
+        found = {"agreement": agreement, "leaderboard": leaderboard, "adjusted": adjusted}
+        print(_to_json(where, left_out, found))
     else:
-        _show(agreement, leaderboard)
+        _show(agreement, leaderboard, adjusted)
         if left_out:
             print(plural(LEFT_OUT, left_out))
     if out is not None:
@@ -91,10 +103,8 @@ async def run_stats(
         print(WRITTEN.format(out=out, names=", ".join(pictures)), file=stream)
 
 
-def _to_json(
-    where: ExportFilter, agreement: Agreement, leaderboard: Leaderboard, left_out: int
-) -> str:
-    found = {
+def _to_json(where: ExportFilter, left_out: int, found: Mapping[str, Value]) -> str:
+    shown = {
         "schema_version": SCHEMA_VERSION,
         "filters": {
             "community": where.community,
@@ -104,10 +114,9 @@ def _to_json(
             "include_rehearsal": not where.without_rehearsal,
         },
         "rehearsal_debates_left_out": left_out,
-        "agreement": agreement.model_dump(mode="json"),
-        "leaderboard": leaderboard.model_dump(mode="json"),
+        **{name: one.model_dump(mode="json") for name, one in found.items()},
     }
-    return orjson.dumps(found, option=orjson.OPT_INDENT_2).decode()
+    return orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode()
 
 
 def _write_pictures(out: Path, pictures: Mapping[str, str]) -> None:
@@ -124,20 +133,22 @@ def _write_pictures(out: Path, pictures: Mapping[str, str]) -> None:
 # --- text --------------------------------------------------------------------------------
 
 
-def _show(agreement: Agreement, leaderboard: Leaderboard) -> None:
+def _show(agreement: Agreement, leaderboard: Leaderboard, adjusted: AdjustedLeaderboard) -> None:
     console = TableConsole()
     if not agreement.debates:
         console.print(NO_DEBATES)
         return
     console.print(DEBATES.format(debates=agreement.debates, compared=agreement.compared))
     console.print(HOW)
-    for table in _tables(agreement, leaderboard):
+    for table in _tables(agreement, leaderboard, adjusted):
         if table.row_count:
             console.print()
             console.print(table, markup=False)
 
 
-def _tables(agreement: Agreement, leaderboard: Leaderboard) -> Iterator[Table]:
+def _tables(
+    agreement: Agreement, leaderboard: Leaderboard, adjusted: AdjustedLeaderboard
+) -> Iterator[Table]:
     yield _overall(agreement)
     yield _matrix(agreement)
     yield _shares(agreement.people_shares, agreement.jury_shares)
@@ -153,6 +164,8 @@ def _tables(agreement: Agreement, leaderboard: Leaderboard) -> Iterator[Table]:
     ):
         yield _groups(title, groups)
     yield _leaderboard(leaderboard)
+    yield _adjusted(leaderboard, adjusted)
+    yield _effects(adjusted)
 
 
 def _table(title: str, *columns: str) -> Table:
@@ -262,4 +275,20 @@ def _leaderboard(leaderboard: Leaderboard) -> Table:
     for one in leaderboard.standings:
         people, jury = word_rating(one.people), word_rating(one.jury)
         table.add_row(one.model, people, word_record(one.people), jury, word_record(one.jury))
+    return table
+
+
+def _adjusted(leaderboard: Leaderboard, adjusted: AdjustedLeaderboard) -> Table:
+    table = _table(ADJUSTED, "by people", "by the jury")
+    for one in leaderboard.standings:
+        people, jury = (by.ratings.get(one.model) for by in (adjusted.people, adjusted.jury))
+        table.add_row(one.model, word_rating(people), word_rating(jury))
+    return table
+
+
+def _effects(adjusted: AdjustedLeaderboard) -> Table:
+    table = _table("Lead in points", "with people", "with the jury")
+    for name, words in EFFECTS.items():
+        people, jury = (getattr(by, name) for by in (adjusted.people, adjusted.jury))
+        table.add_row(words, word_effect(people), word_effect(jury))
     return table

@@ -9,13 +9,18 @@ from typing import NamedTuple
 
 
 class Matchup(NamedTuple):
-    """The results between two models: wins of each, and ties."""
+    """The results between two models: wins of each, and ties.
+
+    `edges` are covariates of the first one's lead, such as +1 if it spoke for side A, −1 if against
+    (see engine/stats/adjusted.py).
+    """
 
     first: str
     second: str
     won: int
     lost: int
     tied: int
+    edges: tuple[float, ...] = ()
 
 
 @dataclass(slots=True)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from math import log
+from typing import NamedTuple
 
 from engine.debate import Value
 from engine.judging import TIE
-from engine.stats.bradley_terry import StrengthFit, fit_strengths
+from engine.stats.bradley_terry import Estimate, StrengthFit, fit_strengths
 from engine.stats.contests import Contests, comparable_groups, reach
 from engine.stats.row import Row
 from engine.votes.wilson import Z95
@@ -63,6 +64,15 @@ class Leaderboard(Value):
     standings: tuple[ModelRatings, ...]
 
 
+class Meeting(NamedTuple):
+    """Two sides of a debate: the first won, or they tied."""
+
+    row: Row
+    first: str
+    second: str
+    tied: bool
+
+
 def rank_models(rows: Sequence[Row]) -> Leaderboard:
     """Rate every model; each debate counts once, however many people voted."""
     rows = [row for row in rows if not row.mixed]
@@ -81,29 +91,43 @@ def rank_models(rows: Sequence[Row]) -> Leaderboard:
 
 
 def contests_of(rows: Iterable[Row], winner: Callable[[Row], str | None]) -> Contests:
-    """Return who won against whom: the winner against each other contender.
+    """Return who won against whom."""
+    contests = Contests()
+    for row, first, second, tied in meetings(rows, winner):
+        if tied:
+            contests.add_tie(row.models[first], row.models[second])
+        else:
+            contests.add_win(row.models[first], row.models[second])
+    return contests
+
+
+def meetings(rows: Iterable[Row], winner: Callable[[Row], str | None]) -> Iterator[Meeting]:
+    """Yield the winner of each debate against each other contender.
 
     A tie among more than two is ignored, as it does not say which of them are equal; so is a model
     against itself.
     """
-    contests = Contests()
     for row in rows:
-        chosen = winner(row)
+        chosen, tied = winner(row), False
         if chosen == TIE and len(row.models) == 2:
-            one, other = row.models.values()
-            if one != other:
-                contests.add_tie(one, other)
-        elif chosen is not None and chosen in row.models:
-            for rival in row.models.values():
+            chosen, tied = next(iter(row.models)), True
+        if chosen is not None and chosen in row.models:
+            for side, rival in row.models.items():
                 if rival != row.models[chosen]:
-                    contests.add_win(row.models[chosen], rival)
-    return contests
+                    yield Meeting(row, chosen, side, tied)
 
 
 def rate(contests: Contests) -> dict[str, Rating]:
     """Rate the largest group of comparable models; the others get the reason."""
     group = next(iter(comparable_groups(contests)), ())
     fit = fit_strengths(contests.among(group)) if len(group) > 1 else None
+    return ratings_of(contests, group, fit)
+
+
+def ratings_of(
+    contests: Contests, group: Sequence[str], fit: StrengthFit | None
+) -> dict[str, Rating]:
+    """Return the ratings of a group of models that were fitted; the others get the reason."""
     rated = _in_points(fit) if fit else {}
     reasons = _reasons(contests, group, fitted=fit is not None)
     return {
@@ -117,9 +141,14 @@ def rate(contests: Contests) -> dict[str, Rating]:
 def _in_points(fit: StrengthFit) -> dict[str, dict[str, float]]:
     found = {}
     for model, strength in fit.strengths.items():
-        value, margin = MIDDLE + POINTS * strength, POINTS * Z95 * fit.errors[model]
-        found[model] = {"value": value, "low": value - margin, "high": value + margin}
+        found[model] = in_points(Estimate(strength, fit.errors[model]), MIDDLE)
     return found
+
+
+def in_points(estimate: Estimate, middle: float = 0.0) -> dict[str, float]:
+    """Return an estimate in points, with its 95 % bounds."""
+    value, margin = middle + POINTS * estimate.value, POINTS * Z95 * estimate.error
+    return {"value": value, "low": value - margin, "high": value + margin}
 
 
 def _rank(standing: ModelRatings) -> tuple[bool, float, bool, float, str]:

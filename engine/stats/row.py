@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from engine.blinding.mentions import scrub
@@ -38,7 +38,8 @@ class Row:
     None without one; `gold` counts gold votes, with “both weak” as a tie; `p_a` is the panel's, for
     two contenders; `closer` had the last word, None with simultaneous turns. `revised` has, for
     each gold voter, the vote and the answer after the reveal. `mixed`: a model was replaced, so
-    sides do not stand for models. `sure` compares votes with how clear their people found it.
+    sides do not stand for models. `sure` compares votes with how clear their people found it;
+    `words` are those that each side spoke.
     """
 
     topic: str
@@ -57,6 +58,7 @@ class Row:
     revised: tuple[tuple[str, str], ...] = ()
     mixed: bool = False
     sure: tuple[Sure, ...] = ()
+    words: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def compared(self) -> bool:
@@ -102,6 +104,7 @@ def row_of(record: DebateRecord) -> Row | None:
         revised=_revised(record),
         mixed=bool(record.debate.setup.replaced),
         sure=tuple(compare(record.asked(Question.VOTE), sides)),
+        words=_words(record),
     )
 
 
@@ -133,6 +136,13 @@ def _closer(record: DebateRecord) -> str | None:
         return None
     last = record.turns[-1].side
     return last if last in request.sides else None
+
+
+def _words(record: DebateRecord) -> dict[str, int]:
+    words: Counter[str] = Counter()
+    for turn in record.turns:
+        words[turn.side] += turn.words
+    return dict(words)
 
 
 def _reading(ballot: Ballot) -> JurorBallot:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from engine.stats.adjusted import Effect, Unknown
 from engine.stats.figure import Figure
 from engine.stats.ratings import Missing, Rating
 
@@ -18,6 +19,12 @@ MISSING = {
     Missing.ONLY_TIES: "all debates were ties",
 }
 NOT_JUDGED = "not judged"
+UNKNOWN = {
+    Unknown.UNSEEN: "no debate shows it",
+    Unknown.CONFOUNDED: "cannot be told apart",
+    Unknown.UNBOUNDED: "too few debates",
+    Unknown.UNRATED: "no model is rated",
+}
 
 
 def word_share(figure: Figure) -> str:
@@ -46,6 +53,14 @@ def word_rating(rating: Rating | None) -> str:
         low=_signed(f"{rating.low:.0f}"),
         high=f"{rating.high:.0f}",
     )
+
+
+def word_effect(effect: Effect) -> str:
+    """Write an effect in points with its interval, or why there is none."""
+    if effect.value is None or effect.low is None or effect.high is None:
+        return UNKNOWN[effect.missing or Unknown.UNRATED]
+    value, low, high = (_signed(f"{one:+.0f}") for one in (effect.value, effect.low, effect.high))
+    return RANGE.format(value=value, low=low, high=high)
 
 
 def word_record(rating: Rating | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -147,6 +148,26 @@ async def test_stats_beside_a_running_process(
     assert {juror["invalid"]["n"] for juror in agreement["jurors"]} == {40}
     assert (ana["model"], ana["people"]["won"], ana["people"]["value"]) == ("near/ana", 40, None)
     assert ben["people"]["missing"] == "no_cycle"
+    assert report["adjusted"]["people"]["side"]["missing"] == "unrated"
+    assert "Lead in points" in text.out
+
+
+async def test_stats_rate_models_with_side_and_length_equal(
+    line: Running, office: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for choice in ("A", "A", "B"):
+        await hold(line, bob=choice)
+    await stats()
+    said = capsys.readouterr().out
+    assert re.search(r"Ratings with side, last word and length equal *\n +by people", said)
+    assert re.search(r"side A +cannot be told apart", said)
+    await stats(as_json=True)
+    report = orjson.loads(capsys.readouterr().out)
+    people = report["adjusted"]["people"]
+    assert set(people["ratings"]) == {"near/ana", "near/ben"}
+    plain = {one["model"]: one["people"] for one in report["leaderboard"]["standings"]}
+    assert people["ratings"]["near/ana"]["won"] == plain["near/ana"]["won"] == 2
+    assert people["side"]["missing"] == "confounded"  # ana always had side A
 
 
 async def test_stats_draw_pictures_and_say_where(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -71,6 +72,15 @@ def test_nobody_has_the_last_word_where_both_speak_unheard() -> None:
     assert row(make_record(simultaneous)).closer is None
     assert row(make_record(turns=[])).closer is None
     assert row(make_record(turns=[make_turn(1)])).closer == "A"
+
+
+def test_each_side_is_counted_by_all_the_words_it_said() -> None:
+    turns = [make_turn(n) for n in (1, 2, 3)]
+    said: Counter[str] = Counter()
+    for turn in turns:
+        said[turn.side] += turn.words
+    assert row(make_record(turns=turns)).words == said
+    assert len(said) == 2
 
 
 def test_a_topic_is_one_however_it_is_written_and_mentions_are_taken_out() -> None:
