@@ -24,7 +24,7 @@ from engine.dataset.tables import choose_tables
 from engine.dataset.writer import ExportStage, Headway, Report, Wanted, export
 from engine.errors import UsageError
 from engine.store import ExportFilter, count_rehearsals
-from engine.words.phrases import plural
+from engine.words.translation import plural
 
 PATIENCE_SECONDS = 2.0
 REDRAW_SECONDS = 0.2

@@ -22,7 +22,7 @@ from engine.formats.judges import tell_judges
 from engine.judging import TIE, Verdict
 from engine.line.judging import judge_again
 from engine.store import DebateRecord, ExportFilter, Judging, Note, Store
-from engine.words.phrases import plural
+from engine.words.translation import plural
 
 SCHEMA_VERSION = 1
 NARROWEST = 60  # columns

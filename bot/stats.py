@@ -41,7 +41,7 @@ from engine.stats.wording import (
     word_share,
 )
 from engine.store import ExportFilter, count_rehearsals
-from engine.words.phrases import plural
+from engine.words.translation import plural
 
 SCHEMA_VERSION = 1
 TOPICS = 10

@@ -17,6 +17,7 @@ from pydantic import Field, TypeAdapter
 
 from engine.debate import BallotKind, Criterion, Length, Rehearsal, Value, Violation
 from engine.judging import Persuasion, Question, RoundTally, Tally, Verdict
+from engine.language import spoken
 
 Phase = Literal[
     "queued", "running", "judging", "voting", "closed", "partial", "cancelled", "failed", "gone"
@@ -62,7 +63,13 @@ class Progress(Value):
     revealed: Where | None = None
 
 
-class Announcement(Value):
+class Said(Value):
+    """What every message has: the language that it is read in, at first that spoken now."""
+
+    language: str = Field(default_factory=spoken)
+
+
+class Announcement(Said):
     """Posted in the channel; the debate's thread hangs on it. Never names a model.
 
     Of the `jurors` at least and at most as many as `readers` says will read, `readings` times each;
@@ -77,7 +84,6 @@ class Announcement(Value):
     topic: str
     conditions: str = ""
     format: str
-    language: str
     rounds: tuple[str, ...]
     contenders: tuple[str, ...]
     jurors: int
@@ -96,7 +102,7 @@ class Announcement(Value):
     searches: int = Field(0, exclude_if=not_)
 
 
-class TurnPost(Value):
+class TurnPost(Said):
     """One turn; `number` of `total` turns (0: unknown), `limit` in words (0: none).
 
     `seconds` is the time used and `seconds_limit` the time allowed, in formats with a clock.
@@ -119,7 +125,7 @@ class TurnPost(Value):
     quotations: str = Field("", exclude_if=not_)
 
 
-class VoteInvite(Value):
+class VoteInvite(Said):
     """Asks people to vote.
 
     The venue seeds one reaction an option; a private ballot has buttons instead, a secret one
@@ -137,7 +143,7 @@ class VoteInvite(Value):
     names: Mapping[str, str] = {}
 
 
-class StanceInvite(Value):
+class StanceInvite(Said):
     """Asks what people think of the topic, before the debate or after it.
 
     Before the first turn the debate waits `seconds` for answers; the second question closes with
@@ -153,7 +159,7 @@ class StanceInvite(Value):
     stances: Mapping[str, str] = {}
 
 
-class AgainInvite(Value):
+class AgainInvite(Said):
     """Asks again who debated better, below the reveal; otherwise like the first invite."""
 
     kind: Literal["again_invite"] = "again_invite"
@@ -164,7 +170,7 @@ class AgainInvite(Value):
     names: Mapping[str, str] = {}
 
 
-class ConfidenceInvite(Value):
+class ConfidenceInvite(Said):
     """Asks those who voted how clear they found it; it closes with the vote."""
 
     kind: Literal["confidence_invite"] = "confidence_invite"
@@ -172,7 +178,7 @@ class ConfidenceInvite(Value):
     ballot: BallotKind = BallotKind.OPEN
 
 
-class RoundInvite(Value):
+class RoundInvite(Said):
     """Asks who is ahead after a round, until the next round or the vote; nothing waits for it.
 
     `names` are those of agents who answer a question.
@@ -215,7 +221,7 @@ def asked_by(invite: Invite) -> Asking:
             return Asking(Question.CONFIDENCE, None)
 
 
-class VoteClosed(Value):
+class VoteClosed(Said):
     """Replaces the invitation when the vote has closed."""
 
     kind: Literal["vote_closed"] = "vote_closed"
@@ -238,7 +244,7 @@ class JurorLine(Value):
     recused: bool = False
 
 
-class Reveal(Value):
+class Reveal(Said):
     """Names the models and opens both judgments, people's and the panel's.
 
     `agree` is None unless both the people and the panel decided; `persuasion` is set if people
@@ -277,7 +283,7 @@ class Reveal(Value):
     course: tuple[RoundTally, ...] = Field((), exclude_if=not_)
 
 
-class Notice(Value):
+class Notice(Said):
     """A sentence to the thread: the vote was extended, the debate ended early."""
 
     kind: Literal["notice"] = "notice"
@@ -302,7 +308,7 @@ class File(Value):
         return b64decode(self.content) if self.encoded else self.content.encode()
 
 
-class Report(Value):
+class Report(Said):
     """A titled text by the format: a briefing, a review, a judge's verdict, a note.
 
     `side` colours it: a contender, "judge", or empty for neutral. `text` is Markdown.
@@ -323,7 +329,7 @@ class BoardRow(Value):
     cells: tuple[str, ...]
 
 
-class ScoreBoard(Value):
+class ScoreBoard(Said):
     """A table of scores; `columns` head the cells, `notes` are sentences below.
 
     A later one that targets its key replaces it.
@@ -345,7 +351,7 @@ class ArcPoint(Value):
     docked: float = 0.0
 
 
-class Arc(Value):
+class Arc(Said):
     """A debate's scores turn by turn, for a picture; `alt` says the same in words."""
 
     kind: Literal["arc"] = "arc"

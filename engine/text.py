@@ -6,6 +6,7 @@ Pure, linear in the text's length whatever it contains, and in every script.
 from __future__ import annotations
 
 import re
+import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
@@ -132,6 +133,12 @@ def is_divided(text: str) -> bool:
 def dollars(usd: float) -> str:
     """Write an amount of USD with cents, or two digits if it is smaller."""
     return f"{usd:.2f}" if usd == 0 or usd >= 0.1 else f"{usd:.2g}"
+
+
+def columns(text: str) -> int:
+    """Return how many columns a text takes on a screen: two for a wide character or an emoji."""
+    wide = sum(unicodedata.east_asian_width(char) in "WF" for char in text)
+    return len(text) + wide - sum(bool(unicodedata.combining(char)) for char in text)
 
 
 _NEWLINES = re.compile("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")

@@ -19,6 +19,7 @@ from engine.text import chop, clean, headline, split_markdown
 from engine.words.card import Card, Piece, by_side, in_pieces, markdown_of
 from engine.words.cards import STATE, card_of, progressed
 from engine.words.phrases import FILE_LEFT_OUT
+from engine.words.translation import in_its_language, say
 
 CONTENT = 2000  # characters of a message without an embed
 DESCRIPTION = 4096  # characters of an embed's text, of 6,000 in all of it
@@ -33,6 +34,7 @@ OTHER_COLOURS = (
 )
 
 
+@in_its_language
 def parts(message: Message, stem: str) -> tuple[Part, ...]:
     """Turn a message into payloads; buttons and files go with the last."""
     card = card_of(message)
@@ -75,7 +77,7 @@ def _payload(card: Card, piece: Piece) -> Payload:
     embed |= {"color": colour_of(card.side), "description": piece.text}
     embed |= {"footer": {"text": " · ".join(footer)}}
     if piece.last and card.state:
-        embed["fields"] = [{"name": STATE, "value": _state(card.state)}]
+        embed["fields"] = [{"name": say(STATE), "value": _state(card.state)}]
     components = rows(card.buttons) if piece.last else []
     files = card.attached() if piece.last else ()
     return Payload({"embeds": [embed], "components": components}, files)

@@ -20,6 +20,7 @@ from engine.text import chop, clean, headline
 from engine.words.card import Card, Piece, by_side, in_pieces, markdown_of
 from engine.words.cards import card_of, progressed
 from engine.words.phrases import FILE_LEFT_OUT
+from engine.words.translation import in_its_language, say
 
 PLAIN = 4_000  # characters without blocks; Slack splits longer texts
 LINE = 200  # characters of the line above and of the notification's text, before escaping
@@ -29,6 +30,7 @@ OTHER_MARKS = ("🔵", "🔴", "🟢", "🟣", "🟤", "🟠", "⚫", "⚪", "�
 NO_MARK = "▫️"
 
 
+@in_its_language
 def parts(message: Message, stem: str) -> tuple[Part, ...]:
     """Turn a message into payloads; buttons and files go with the last."""
     card = card_of(message)
@@ -73,7 +75,7 @@ def _payload(card: Card, piece: Piece) -> Payload:
     """Return one piece; each has the title, the last the state, buttons, footer and files."""
     title = headline(f"{mark_of(card.side)} {card.title}", LINE) or "…"
     if piece.number > 1:
-        title = texts.CONTINUED.format(title=title, number=piece.number)
+        title = say(texts.CONTINUED, title=title, number=piece.number)
     blocks = [line_block(title)]
     if piece.text.strip():
         blocks.append(markdown_block(piece.text))
@@ -98,5 +100,5 @@ def _state(progress: Progress) -> dict[str, Any]:
         f"<!date^{int(at.timestamp())}^{{time}}|{at:%H:%M} UTC>" if (at := progress.until) else ""
     )
     safe = progress.model_copy(update={"reason": escape(progress.reason)})
-    said = progressed(safe, thread=texts.ITS_THREAD, until=until)
+    said = progressed(safe, thread=say(texts.ITS_THREAD), until=until)
     return {"type": "section", "text": {"type": "mrkdwn", "text": said}}

@@ -16,6 +16,7 @@ from engine.ports import Part
 from engine.text import clean
 from engine.words.card import BallotPaper, Card
 from engine.words.cards import card_of
+from engine.words.translation import in_its_language, say
 
 
 def parts(message: Message, stem: str) -> tuple[Part, ...]:
@@ -23,6 +24,7 @@ def parts(message: Message, stem: str) -> tuple[Part, ...]:
     return (Part(reference=f"{stem}·1/1", body=MESSAGE.dump_json(message).decode()),)
 
 
+@in_its_language
 def plain(message: Message, reference: str, folder: Path | None = None) -> str:
     """Return a message as plain lines, with the reference in the first.
 
@@ -35,6 +37,7 @@ def plain(message: Message, reference: str, folder: Path | None = None) -> str:
     return clean("\n".join(rows)) + "\n"
 
 
+@in_its_language
 def pretty(
     message: Message, reference: str, folder: Path | None = None, *, dim: bool = False
 ) -> RenderableType:
@@ -56,7 +59,7 @@ def pretty(
 def _rows(card: Card, folder: Path | None) -> Iterator[Text]:
     """Return the rows below a card's text."""
     if card.topic:
-        yield Text(clean(texts.TOPIC.format(topic=card.topic)), "bold")
+        yield Text(clean(say(texts.TOPIC, topic=card.topic)), "bold")
     yield from (line(said, "bold yellow") for said in card.warnings)
     yield from (line(said) for said in card.lines)
     if card.ballot:
@@ -65,7 +68,7 @@ def _rows(card: Card, folder: Path | None) -> Iterator[Text]:
         yield line(card.small, "dim")
     for file in card.files:
         path = folder / file.name if folder else file.name
-        yield Text(clean(texts.FILE.format(name=path)), "dim")
+        yield Text(clean(say(texts.FILE, name=path)), "dim")
 
 
 def _asked(paper: BallotPaper) -> Iterator[str]:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from engine.votes.questions import STANCES
 from engine.words.phrases import NO_STANCES, option_name
+from engine.words.translation import say
 
 TOPIC = "Topic: {topic}"
 DRAFT = "{seat} · {round}"
@@ -55,4 +56,4 @@ def hand_text(
     `names` are those of agents who answered a question.
     """
     template = (STOOD if option in STANCES else CAST) if raised else WITHDRAWN
-    return template.format(user=user, option=option_name(option, names))
+    return say(template, user=user, option=option_name(option, names))

@@ -21,6 +21,7 @@ from adapters.terminal import render, texts
 from adapters.terminal.record import Record, RecordEntry
 from adapters.terminal.stage import Stage
 from engine.errors import MessageGoneError, VenueError
+from engine.language import speaking
 from engine.messages import MESSAGE, Message, Notice, RoundInvite, TurnPost, VoteClosed, VoteInvite
 from engine.ports import Draft, Listener, Part, Reactions, ReactionSeen, VenueLimits
 from engine.text import clean
@@ -309,7 +310,8 @@ class TerminalVenue:
             case "hold" | "drop":
                 asked, raised = _message(posted.body), entry.kind == "hold"
                 names = asked.names if isinstance(asked, VoteInvite | RoundInvite) else {}
-                self.note(texts.hand_text(entry.user, entry.options[0], names, raised=raised))
+                with speaking(asked.language):
+                    self.note(texts.hand_text(entry.user, entry.options[0], names, raised=raised))
 
     def _is_shown(self, place: str) -> bool:
         return self._thread is None or "/" not in place or place == self._thread

@@ -8,7 +8,7 @@ from typing import ClassVar
 from engine.answers.answers import Answer, Wording
 from engine.debate import Value
 from engine.topics import Topic
-from engine.words.phrases import plural
+from engine.words.translation import plural
 
 DEBATERS = "**Debaters**"
 JURORS = "**Jurors**"

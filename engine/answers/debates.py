@@ -10,8 +10,9 @@ from engine.answers.answers import Answer, Wording
 from engine.debate import Debate, Status, Value
 from engine.messages import Estimate, Reveal, Where
 from engine.text import headline
-from engine.words.phrases import about_minutes, estimated, plural
+from engine.words.phrases import about_minutes, estimated
 from engine.words.reveal import UNREAD, reveal_lines
+from engine.words.translation import plural
 
 TOPIC_LENGTH = 200  # characters, in an answer about one debate
 LINE_LENGTH = 100  # in a list

@@ -8,7 +8,7 @@ from typing import ClassVar
 from engine.answers.answers import Answer, Wording
 from engine.answers.statistics import left_out
 from engine.debate import Value
-from engine.words.phrases import plural
+from engine.words.translation import plural
 
 CHANGED = "Changed: {names}."
 SETTING = "- `{name}`: {value}"

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from engine.answers.answers import Answer, Wording
 from engine.store import Traces
-from engine.words.phrases import plural
+from engine.words.translation import plural
 
 OF_YOU = "**Your data**"
 NOTHING_OF_YOU = "Nothing is stored about you."

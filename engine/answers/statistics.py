@@ -16,7 +16,7 @@ from engine.stats.wording import (
     word_record,
     word_share,
 )
-from engine.words.phrases import plural
+from engine.words.translation import plural
 
 STANDINGS = 20
 

@@ -10,10 +10,12 @@ from __future__ import annotations
 import structlog
 
 from engine.debate import short_code
+from engine.language import speaking
 from engine.messages import Content, Notice, TurnPost
 from engine.ports import Venue
 from engine.store import DeliveryState, Intent, Post
 from engine.words.cards import plain_text, turn_title
+from engine.words.translation import say
 
 SUFFIX = "/gap"
 REFUSED = "{what} is missing here: {platform} refused it. It is kept in the record."
@@ -21,6 +23,7 @@ DOUBTFUL = (
     "{what} may be missing here: {platform} did not confirm it, and Rostrum may not read this "
     "thread to look for it. It is kept in the record."
 )
+PART = "Part of **{title}**"
 VOTES = "Votes on this debate are counted, but there is no winner."
 log = structlog.get_logger(__name__)
 
@@ -66,16 +69,17 @@ def notice_of(intent: Intent, state: DeliveryState, platform: str) -> Post | Non
         return None
     if not isinstance(intent.message, Content):
         return None
-    what = _missing(intent.message, partly=any(intent.refs))
-    said = templates[state].format(what=what, platform=platform.title())
-    if isinstance(intent.message, TurnPost):
-        said = f"{said} {VOTES}"
-    return Post(key=f"{intent.key}{SUFFIX}", message=Notice(level="warning", text=said))
+    with speaking(intent.message.language):
+        what = _missing(intent.message, partly=any(intent.refs))
+        said = say(templates[state], what=what, platform=platform.title())
+        if isinstance(intent.message, TurnPost):
+            said = f"{said} {say(VOTES)}"
+        return Post(key=f"{intent.key}{SUFFIX}", message=Notice(level="warning", text=said))
 
 
 def _missing(message: Content, *, partly: bool) -> str:
     title = turn_title(message) if isinstance(message, TurnPost) else message.title
-    return f"Part of **{title}**" if partly else f"**{title}**"
+    return say(PART, title=title) if partly else f"**{title}**"
 
 
 def numbered(reference: str, pieces: int) -> list[str]:

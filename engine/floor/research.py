@@ -21,6 +21,7 @@ from engine.prompts.library import SOURCES
 from engine.sources import name_of, title_of
 from engine.store import Post
 from engine.text import clean, headline, is_visible
+from engine.words.translation import say
 
 QUERY_CHARS = 200
 FOLDER = SOURCES
@@ -69,7 +70,7 @@ async def research(floor: Floor) -> None:
     told = [
         _tell(floor, one, [numbered[_key(result)] for result in one.results]) for one in lookups
     ]
-    report = Report(title=TITLE, text="\n\n".join(told), side="judge")
+    report = Report(title=say(TITLE), text="\n\n".join(told), side="judge")
     posts = [Post(key=FOLDER, message=report)] if told else []
     await floor.keep(at_once=posts, artifacts=[_keep(floor, given, lookups, found)])
 
@@ -138,8 +139,8 @@ def _tell(floor: Floor, made: Lookup, numbers: Sequence[int]) -> str:
         f"{name_of(number)}: {floor.sources[number - 1].title}" for number in dict.fromkeys(numbers)
     )
     side = floor.called.get(made.side, made.side)
-    found = names or (AWAY if made.problem else NOTHING)
-    return floor.veiled(LOOKED_UP.format(side=side, query=made.query, found=found))
+    found = names or say(AWAY if made.problem else NOTHING)
+    return floor.veiled(say(LOOKED_UP, side=side, query=made.query, found=found))
 
 
 def _keep(floor: Floor, given: int, lookups: Sequence[Lookup], found: Sequence[Result]) -> Artifact:

@@ -10,11 +10,26 @@ from engine.floor.floor import Floor
 from engine.floor.limits import TurnLimits
 from engine.formats.format import Decision, Format, Lengths, Roles, Sized
 from engine.judging import TIE, Question, Verdict, Vote
+from engine.words.translation import say
 
 NAME = "oxford"
 ROUNDS = {"opening": "1", "rebuttal": "2", "closing": "1"}
 WHOLE_DEBATE_READ = 1  # the version whose closers were sent their own openings once more
 STANCE_OF = {"A": "for", "B": "against"}
+ROOM: Mapping[str | None, str] = {
+    None: "The room has no winner",
+    TIE: "The room is undecided",
+    "": "The room chooses {winner}",
+}
+JURY: Mapping[str | None, str] = {
+    None: "The jury has no winner",
+    TIE: "The jury is undecided",
+    "": "The jury chooses {winner}",
+}
+ANSWERED = "People who answered both times: {n}"
+DECIDES_FROM = "{answered}; the room decides from {n} on."
+MOVED = "{side} {first:.0f}% → {last:.0f}%"
+SHARES = "Share of each side, before → after: {moved}. {answered}."
 
 
 class OxfordLimits(Value):
@@ -83,11 +98,11 @@ class Oxford(Format):
         )
         both = before.keys() & after.keys()
         needed = max(1, request.quorum)
-        answered = f"People who answered both times: {len(both)}"
+        answered = say(ANSWERED, n=len(both))
         if len(both) < needed:
             verdict = panel.model_copy(update={"rubric": "panel_for_stance"})
-            told = f"{answered}; the room decides from {needed} on."
-            return Decision(verdict, _title("The jury", verdict.winner), told)
+            told = say(DECIDES_FROM, answered=answered, n=needed)
+            return Decision(verdict, _title(JURY, verdict.winner), told)
         shares = {
             side: (_share(before, both, stance), _share(after, both, stance))
             for side, stance in STANCE_OF.items()
@@ -97,17 +112,16 @@ class Oxford(Format):
         winner = TIE if level else max(gains, key=lambda side: gains[side])
         verdict = Verdict(winner=winner, valid=len(both), invalid=0, rubric="stance", blind=True)
         moved = ", ".join(
-            f"{side} {first:.0%} → {last:.0%}" for side, (first, last) in shares.items()
+            say(MOVED, side=side, first=100 * first, last=100 * last)
+            for side, (first, last) in shares.items()
         )
-        told = f"Share of each side, before → after: {moved}. {answered}."
-        return Decision(verdict, _title("The room", winner), told)
+        told = say(SHARES, moved=moved, answered=answered)
+        return Decision(verdict, _title(ROOM, winner), told)
 
 
 def _share(stances: Mapping[int, str], people: set[int], stance: str) -> float:
     return Counter(stances[person] for person in people)[stance] / len(people)
 
 
-def _title(who: str, winner: str | None) -> str:
-    if winner is None:
-        return f"{who} has no winner"
-    return f"{who} is undecided" if winner == TIE else f"{who} chooses {winner}"
+def _title(who: Mapping[str | None, str], winner: str | None) -> str:
+    return say(who.get(winner, who[""]), winner=winner)

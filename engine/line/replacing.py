@@ -11,9 +11,11 @@ from typing import TypeVar
 from engine.blinding.vocabulary import kin
 from engine.debate import Model, Replacement, Setup
 from engine.errors import UsageError
+from engine.language import speaking
 from engine.messages import Notice
 from engine.ports import Models
 from engine.store import Post
+from engine.words.translation import say
 
 Key = TypeVar("Key")
 REPLACED = "A model became unavailable, so another one has taken its place."
@@ -31,7 +33,8 @@ async def replace_models(setup: Setup, changes: Sequence[Replacement], models: M
 
 def replaced_post(setup: Setup) -> Post:
     """Return the notice for the thread, which names no model before the reveal."""
-    return Post(key=f"replaced/{len(setup.replaced)}", message=Notice(text=REPLACED))
+    with speaking(setup.request.language):
+        return Post(key=f"replaced/{len(setup.replaced)}", message=Notice(text=say(REPLACED)))
 
 
 def replace_model(setup: Setup, change: Replacement) -> Setup:

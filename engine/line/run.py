@@ -33,6 +33,7 @@ from engine.floor.wake import Bell
 from engine.formats import Format, format_of
 from engine.jury.panel import hold_panel, open_transcript
 from engine.jury.summary import summarise
+from engine.language import speaking
 from engine.line.ahead import warm_up
 from engine.line.rounds import Rounds
 from engine.messages import ConfidenceInvite, Notice, StanceInvite, VoteInvite
@@ -41,7 +42,13 @@ from engine.prompts.library import Prompts
 from engine.sources import named
 from engine.store import Lease, Note, Post, Store
 from engine.votes.questions import CONFIDENCES, STANCES, vote_options
+from engine.words.translation import say
 
+FAREWELLS = {
+    Status.PARTIAL: "The debate ends here, incomplete.",
+    Status.CANCELLED: "The debate was stopped.",
+}
+FAILED = "The debate failed; everything up to here is kept."
 MOST_UNDELIVERED = 4
 LOOK_SECONDS = 1.0
 log = structlog.get_logger(__name__)
@@ -114,8 +121,9 @@ class Runner:
             if journaled.steps:
                 desk.undelivered = await self.store.outbox.undelivered_turns(debate_id)
             await self._announced(debate)
-            await self._hear_stances(debate, lease, steps)
-            await self._think(debate, script, desk)
+            with speaking(debate.request.language):
+                await self._hear_stances(debate, lease, steps)
+                await self._think(debate, script, desk)
         finally:
             await steps.flush()
         self.bell.ring(f"outbox/{debate.platform}", debate_id)
@@ -179,7 +187,8 @@ class Runner:
         if not debate.gone:
             # The notice first: a reader that sees the end may wait for its messages and leave.
             number = (await self.store.journal.spending(debate_id))[0]
-            notice = Notice(level="warning", text=_farewell(status, error))
+            with speaking(debate.request.language):
+                notice = Notice(level="warning", text=_farewell(status, error))
             await self._publish(debate, lease, Post(key=f"end/{number}", message=notice))
         await self.store.debates.advance(lease, debate_id, status, reason_of(error))
         self.bell.wake(f"ended/{debate_id}")
@@ -351,8 +360,4 @@ def _status_after(error: RostrumError) -> Status:
 
 
 def _farewell(status: Status, error: RostrumError) -> str:
-    outcome = {
-        Status.PARTIAL: "The debate ends here, incomplete.",
-        Status.CANCELLED: "The debate was stopped.",
-    }.get(status, "The debate failed; everything up to here is kept.")
-    return f"{outcome} {said_of(error)}"
+    return f"{say(FAREWELLS.get(status, FAILED))} {say(said_of(error))}"

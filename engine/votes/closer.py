@@ -18,6 +18,7 @@ from engine.errors import NotToldYetError
 from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
 from engine.judging import Log, Question, VoteEvent
+from engine.language import speaking
 from engine.ports import Clock, Venue
 from engine.store import Asked, Closing, Lease, Store
 from engine.store.pairs import closes_with
@@ -172,7 +173,9 @@ class Closer:
         if tally_of(debate, events, held.unread).quorum_met:
             return False
         closes_at = self.clock.now() + timedelta(minutes=debate.request.vote_minutes)
-        await self.store.votes.extend(held.lease, debate.id, closes_at, extension_of(debate))
+        with speaking(debate.request.language):
+            post = extension_of(debate)
+        await self.store.votes.extend(held.lease, debate.id, closes_at, post)
         return True
 
     async def _conclude(self, held: Held, early: bool) -> None:
@@ -202,7 +205,8 @@ class Closer:
         )
 
         def conclude(cast: tuple[VoteEvent, ...]) -> Closing:
-            return closing_of(debate, cast, judged, unread, early)
+            with speaking(debate.request.language):
+                return closing_of(debate, cast, judged, unread, early)
 
         return conclude
 

@@ -27,7 +27,11 @@ from engine.votes.outcome import (
 )
 from engine.votes.questions import vote_options
 from engine.votes.tally import agreement
+from engine.words.translation import say
 
+EXTENDED = (
+    "Fewer than {quorum} votes count so far, so the vote stays open for another {minutes} minutes."
+)
 NO_VERDICT = Verdict(winner=None, problem="the panel gave no verdict", valid=0, invalid=0)
 
 
@@ -72,10 +76,8 @@ def closing_of(
 
 def extension_of(debate: Debate) -> Post:
     """Say that a vote stays open for longer."""
-    text = (
-        f"Fewer than {debate.request.quorum} votes count so far, so the vote stays open for "
-        f"another {debate.request.vote_minutes:g} minutes."
-    )
+    request = debate.request
+    text = say(EXTENDED, quorum=request.quorum, minutes=f"{request.vote_minutes:g}")
     return Post(key="vote/extended", message=Notice(text=text))
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from engine.text import headline
 from engine.words.phrases import NO_STANCES, option_name
+from engine.words.translation import say
 
 PREFIX = "rostrum"
 STOP = "Stop"
@@ -33,8 +34,12 @@ class ButtonAction(NamedTuple):
 
 def debate_buttons(code: str, *, stoppable: bool) -> tuple[Button, ...]:
     """Return the buttons of a debate's announcement."""
-    status = Button(f"{PREFIX}:status:{code}", STATUS)
-    return (Button(f"{PREFIX}:stop:{code}", STOP, danger=True), status) if stoppable else (status,)
+    status = Button(f"{PREFIX}:status:{code}", say(STATUS))
+    return (
+        (Button(f"{PREFIX}:stop:{code}", say(STOP), danger=True), status)
+        if stoppable
+        else (status,)
+    )
 
 
 def ballot_buttons(
@@ -43,7 +48,7 @@ def ballot_buttons(
     """Return a button per option, then the one that withdraws a vote."""
     labels = {option: headline(option_name(option, stances), LABEL_LENGTH) for option in options}
     named = (Button(f"{PREFIX}:vote:{option}", labels[option], option) for option in options)
-    return (*named, Button(f"{PREFIX}:withdraw", WITHDRAW))
+    return (*named, Button(f"{PREFIX}:withdraw", say(WITHDRAW)))
 
 
 def review_menu(code: str) -> str:

@@ -13,6 +13,7 @@ from engine.messages import Arc, File, Progress
 from engine.words.buttons import Button
 from engine.words.phrases import HOW_TO_VOTE, option_name
 from engine.words.tables import closing_fence
+from engine.words.translation import say
 
 WARNING = "⚠️ {said}"
 OPTION = "{mark} {name}"
@@ -93,7 +94,7 @@ def _asked(paper: BallotPaper, marks: Mapping[str, str]) -> Iterator[str]:
     else:
         yield paper.asks
         yield from names
-    yield HOW_TO_VOTE[paper.kind]
+    yield say(HOW_TO_VOTE[paper.kind])
 
 
 def by_side(side: str, named: Mapping[str, T], numbered: Sequence[T], other: T) -> T:

@@ -31,9 +31,17 @@ from engine.messages import (
 from engine.text import headline
 from engine.words.buttons import Button, ballot_buttons, debate_buttons
 from engine.words.card import BallotPaper, Card, markdown_of
-from engine.words.phrases import estimated, plural, rehearsed
+from engine.words.phrases import (
+    estimated,
+    named_language,
+    rehearsed,
+    round_name,
+    round_names,
+    sentence_case,
+)
 from engine.words.reveal import ASIDE, reveal_lines
 from engine.words.scores import board_lines, sparkline
+from engine.words.translation import in_its_language, plural, say
 
 DEBATE = "Debate {code}"
 TOPIC_LENGTH = 200  # characters, of the debate that a reveal is of
@@ -144,6 +152,7 @@ REVEAL = "Reveal"
 LEVELS = {"info": "Note", "warning": "Warning", "error": "Error"}
 
 
+@in_its_language
 def card_of(message: Message) -> Card:  # noqa: C901 - one case a message
     """Return what a message shows."""
     match message:
@@ -153,7 +162,7 @@ def card_of(message: Message) -> Card:  # noqa: C901 - one case a message
             return _turn(message)
         case VoteInvite():
             small, paper = invite_terms(message), _vote_on(message)
-            return Card(INVITE, "vote", ballot=paper, small=small, buttons=_buttons(paper))
+            return Card(say(INVITE), "vote", ballot=paper, small=small, buttons=_buttons(paper))
         case StanceInvite():
             return _stance(message)
         case AgainInvite():
@@ -161,24 +170,27 @@ def card_of(message: Message) -> Card:  # noqa: C901 - one case a message
         case RoundInvite():
             return _round(message)
         case ConfidenceInvite():
-            paper = BallotPaper(SURE_ASKS, message.options, message.ballot, inline=True)
-            return Card(SURE, "vote", ballot=paper, small=SURE_LASTS, buttons=_buttons(paper))
+            paper = BallotPaper(say(SURE_ASKS), message.options, message.ballot, inline=True)
+            return Card(
+                say(SURE), "vote", ballot=paper, small=say(SURE_LASTS), buttons=_buttons(paper)
+            )
         case VoteClosed():
-            title = CLOSED_EARLY if message.early else CLOSED
+            title = say(CLOSED_EARLY if message.early else CLOSED)
             return Card(title, "vote", lines=(plural(CLOSED_WITH, message.votes),))
         case Reveal():
             return _reveal(message)
         case Notice():
-            return Card(LEVELS[message.level], message.level, lines=(message.text,))
+            return Card(say(LEVELS[message.level]), message.level, lines=(message.text,))
         case Report():
             return Card(message.title, message.side, text=message.text, files=message.files)
         case ScoreBoard():
-            return Card(message.title, text="\n".join(board_lines(message)))
+            return Card(say(message.title), text="\n".join(board_lines(message)))
         case Arc():
             text = f"`{sparkline(message)}`\n\n{message.alt}"
-            return Card(message.title, text=text, picture=message)
+            return Card(say(message.title), text=text, picture=message)
 
 
+@in_its_language
 def plain_text(message: Message) -> str:
     """Return a message as plain text, the fallback for a failed rendering.
 
@@ -200,7 +212,7 @@ def plain_text(message: Message) -> str:
 
 def _announcement(debate: Announcement) -> Card:
     return Card(
-        DEBATE.format(code=debate.code),
+        say(DEBATE, code=debate.code),
         "info",
         debate.topic,
         lines=tuple(_terms(debate)),
@@ -212,24 +224,27 @@ def _announcement(debate: Announcement) -> Card:
 
 def _terms(debate: Announcement) -> Iterator[str]:
     if debate.conditions:
-        yield CONDITIONS.format(conditions=debate.conditions)
+        yield say(CONDITIONS, conditions=debate.conditions)
     if debate.sources:
-        yield SOURCES.format(sources=" · ".join(debate.sources))
+        yield say(SOURCES, sources=" · ".join(debate.sources))
     if debate.searches:
         yield plural(SEARCHES, debate.searches)
     yield ""
     if debate.stances:
-        yield from (ARGUES.format(side=s, stance=said) for s, said in debate.stances.items())
+        yield from (say(ARGUES, side=s, stance=said) for s, said in debate.stances.items())
     elif debate.names:
-        yield AT_THE_TABLE.format(
-            names=" · ".join(f"**{debate.names[s]}**" for s in debate.contenders)
+        yield say(
+            AT_THE_TABLE, names=" · ".join(f"**{debate.names[s]}**" for s in debate.contenders)
         )
     else:
-        yield " · ".join(SIDES.get(s) or SIDE.format(side=s) for s in debate.contenders)
-    yield SETTING.format(
-        format=f"{debate.format}{LENGTHS[debate.length]}",
-        language=debate.language,
-        rounds=", ".join(debate.rounds),
+        yield " · ".join(
+            say(SIDES[s]) if s in SIDES else say(SIDE, side=s) for s in debate.contenders
+        )
+    yield say(
+        SETTING,
+        format=f"{debate.format}{say(LENGTHS[debate.length])}",
+        language=named_language(debate.language),
+        rounds=round_names(debate.rounds),
     )
     if debate.rehearsal:
         yield rehearsed(debate.rehearsal)
@@ -238,16 +253,16 @@ def _terms(debate: Announcement) -> Iterator[str]:
 
 def _jury(debate: Announcement) -> str:
     """Return who will read: how many of how many jurors, and whether in both orders."""
-    how, n = BLIND[debate.blind], debate.jurors
+    how, n = say(BLIND[debate.blind]), debate.jurors
     fewest, most = debate.readers or (n, n)
-    orders = BOTH_ORDERS if debate.readings > 1 else ""
+    orders = say(BOTH_ORDERS) if debate.readings > 1 else ""
     if debate.single:
-        said = JURY_SINGLE.format(how=how)
+        said = say(JURY_SINGLE, how=how)
     elif fewest == most:
         said = plural(JURY, most, how=how)
     else:
         template = JURY_UP_TO if most == n else JURY_SOME
-        said = template.format(fewest=fewest, most=most, n=n, how=how)
+        said = say(template, fewest=fewest, most=most, n=n, how=how)
     return said + orders
 
 
@@ -259,14 +274,15 @@ def _stoppable(debate: Announcement) -> bool:
 
 def progressed(progress: Progress, *, thread: str, until: str = "") -> str:
     """Return a debate's progress; `thread` and `until` are already in the chat's own format."""
-    return _state(progress).format(
+    return say(
+        _state(progress),
         turns=progress.turns,
         total=progress.total or progress.turns,
-        round=IN_ROUND.format(round=progress.round) if progress.round else "",
+        round=say(IN_ROUND, round=round_name(progress.round)) if progress.round else "",
         thread=thread,
         until=until,
         mirror=progress.mirror,
-        reason=progress.reason,
+        reason=say(progress.reason),
     )
 
 
@@ -286,7 +302,7 @@ def _state(progress: Progress) -> str:
 
 
 def _turn(turn: TurnPost) -> Card:
-    broken = tuple(VIOLATION.format(rule=broken_rule(one)) for one in turn.violations)
+    broken = tuple(say(VIOLATION, rule=broken_rule(one)) for one in turn.violations)
     checked = ("", turn.quotations) if turn.quotations else ()
     title, used = turn_title(turn), _used(turn)
     return Card(title, turn.side, text=turn.text, warnings=broken, lines=checked, footer=used)
@@ -295,8 +311,12 @@ def _turn(turn: TurnPost) -> Card:
 def turn_title(turn: TurnPost) -> str:
     """Return the title of a turn: speaker, round and number."""
     template = TURN if turn.total else TURN_OF_UNKNOWN
-    return template.format(
-        seat=turn.name or turn.seat, round=turn.round, number=turn.number, total=turn.total
+    return say(
+        template,
+        seat=turn.name or turn.seat,
+        round=round_name(turn.round),
+        number=turn.number,
+        total=turn.total,
     )
 
 
@@ -307,13 +327,13 @@ def _used(turn: TurnPost) -> str:
         return used
     time = _clock(turn.seconds)
     if turn.seconds_limit:
-        time = TIME_OF.format(used=time, given=_clock(turn.seconds_limit))
+        time = say(TIME_OF, used=time, given=_clock(turn.seconds_limit))
     return f"{used} · {time}"
 
 
 def words_used(words: int, limit: int) -> str:
     """Return a word count and its limit; a limit of 0 is none."""
-    return (WORDS_OF if limit else WORDS).format(words=words, limit=limit)
+    return say(WORDS_OF if limit else WORDS, words=words, limit=limit)
 
 
 def _clock(seconds: int) -> str:
@@ -325,7 +345,7 @@ def broken_rule(broken: Violation) -> str:
     other = OTHER_VIOLATION if broken.limit else COUNTED_VIOLATION
     kind = broken.kind.replace("_", " ")
     template = VIOLATIONS.get(broken.kind, other)
-    return template.format(kind=kind, measured=broken.measured, limit=broken.limit)
+    return say(template, kind=say(kind), measured=broken.measured, limit=broken.limit)
 
 
 # --- votes and the reveal ----------------------------------------------------------------
@@ -334,38 +354,38 @@ def broken_rule(broken: Violation) -> str:
 def invite_terms(invite: VoteInvite) -> str:
     """Return a vote's length and quorum."""
     lasts = plural(VOTE_LASTS, invite.minutes)
-    quorum = plural(QUORUM, invite.quorum) if invite.quorum else ANY_QUORUM
-    terms = INVITE_TERMS.format(lasts=lasts[0].upper() + lasts[1:], quorum=quorum)
-    return f"{terms} {INVITE_MIRRORED}" if invite.mirrored else terms
+    quorum = plural(QUORUM, invite.quorum) if invite.quorum else say(ANY_QUORUM)
+    terms = say(INVITE_TERMS, lasts=sentence_case(lasts), quorum=quorum)
+    return f"{terms} {say(INVITE_MIRRORED)}" if invite.mirrored else terms
 
 
 def _stance(invite: StanceInvite) -> Card:
     paper = BallotPaper(
-        STANCE_ASKS, invite.options, invite.ballot, not invite.stances, invite.stances
+        say(STANCE_ASKS), invite.options, invite.ballot, not invite.stances, invite.stances
     )
     small = "" if invite.seconds is None else plural(STANCE_LASTS, invite.seconds)
-    title, buttons = STANCE_AFTER if invite.after else STANCE_BEFORE, _buttons(paper)
-    return Card(title, "vote", invite.topic, ballot=paper, small=small, buttons=buttons)
+    title = say(STANCE_AFTER if invite.after else STANCE_BEFORE)
+    return Card(title, "vote", invite.topic, ballot=paper, small=small, buttons=_buttons(paper))
 
 
 def _again(invite: AgainInvite) -> Card:
     paper, minutes = _vote_on(invite), invite.minutes
-    paper = paper._replace(asks=AGAIN_ASKS.format(asks=paper.asks))
+    paper = paper._replace(asks=say(AGAIN_ASKS, asks=paper.asks))
     lasts = plural(HOURS, minutes / 60) if minutes >= 60 else plural(MINUTES_LEFT, minutes)
-    small = AGAIN_LASTS.format(lasts=lasts)
-    return Card(AGAIN, "vote", ballot=paper, small=small, buttons=_buttons(paper))
+    small = say(AGAIN_LASTS, lasts=lasts)
+    return Card(say(AGAIN), "vote", ballot=paper, small=small, buttons=_buttons(paper))
 
 
 def _round(invite: RoundInvite) -> Card:
-    asks = ROUND_ASKS_ANSWERS if invite.names else ROUND_ASKS
+    asks = say(ROUND_ASKS_ANSWERS if invite.names else ROUND_ASKS)
     captions = {**invite.stances, **invite.names}
     paper = BallotPaper(asks, invite.options, invite.ballot, True, captions)
-    title, buttons = ROUND.format(round=invite.round), _buttons(paper)
-    return Card(title, "vote", ballot=paper, small=ROUND_LASTS, buttons=buttons)
+    title, buttons = say(ROUND, round=round_name(invite.round)), _buttons(paper)
+    return Card(title, "vote", ballot=paper, small=say(ROUND_LASTS), buttons=buttons)
 
 
 def _vote_on(invite: VoteInvite | AgainInvite) -> BallotPaper:
-    asks = INVITE_ASKS_ANSWERS if invite.names else INVITE_ASKS
+    asks = say(INVITE_ASKS_ANSWERS if invite.names else INVITE_ASKS)
     captions = {**invite.stances, **invite.names}
     return BallotPaper(asks, invite.options, invite.ballot, stances=captions)
 
@@ -379,9 +399,9 @@ def _buttons(paper: BallotPaper) -> tuple[Button, ...]:
 
 def _reveal(reveal: Reveal) -> Card:
     *lines, spent = reveal_lines(reveal)
-    aside = (ASIDE[reveal.aside], "") if reveal.aside else ()
+    aside = (say(ASIDE[reveal.aside]), "") if reveal.aside else ()
     return Card(
-        REVEAL,
+        say(REVEAL),
         "vote",
         headline(reveal.topic, TOPIC_LENGTH),
         lines=(*aside, *lines),

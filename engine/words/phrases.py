@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import groupby
 
 from engine.debate import BallotKind, Rehearsal
 from engine.messages import Estimate
-from engine.text import headline
+from engine.text import dollars, headline
+from engine.words.translation import number, plural, say
 
 REHEARSALS: Mapping[Rehearsal, str] = {
     "speakers": "The speakers are rehearsal models: they recite prepared text and are not language "
@@ -20,8 +22,16 @@ REHEARSAL = "🎭 **Rehearsal:** {who}"
 ESTIMATE = "It takes about {calls} model calls (at most {most}), {minutes}, {cost}"
 SOON = "less than a minute"
 MINUTES = ("about {n} minute", "about {n} minutes")
-COST = "{usd:.2f} USD (at most {most:.2f})"
+COST = "{usd} USD (at most {most})"
+USD = "{amount} USD"
+FREE = "free"
 COST_UNKNOWN = "cost unknown"
+NATIVE = {"en": "English", "de": "Deutsch", "es": "español", "tr": "Türkçe", "zh": "中文"}
+ROUNDS = {  # where a round's own name is too short to be understood
+    "cross": "cross-examination",
+    "free": "free debate",
+}
+ROUND = "{round} {number}"
 NONE_GOOD = "none is good"
 OPTIONS = {
     "tie": "tie",
@@ -51,11 +61,6 @@ COMMAND_BUG = (
 )
 
 
-def plural(forms: tuple[str, str], n: float, **more: object) -> str:
-    """Fill in the singular or the plural form."""
-    return forms[n != 1].format(n=f"{n:g}", **more)
-
-
 def option_name(option: str, stances: Mapping[str, str] = NO_STANCES) -> str:
     """Return the display name of a ballot option, with the stance that it is for.
 
@@ -63,12 +68,12 @@ def option_name(option: str, stances: Mapping[str, str] = NO_STANCES) -> str:
     """
     if any(side.isdigit() for side in stances):
         return stances.get(option) or (
-            NONE_GOOD if option == "weak" else OPTIONS.get(option, option)
+            say(NONE_GOOD) if option == "weak" else say(OPTIONS.get(option, option))
         )
     if option in stances:
-        return SIDE_AND_STANCE.format(side=option, stance=stances[option])
+        return say(SIDE_AND_STANCE, side=option, stance=stances[option])
     side = SIDE_OF_THUMB.get(option, "")
-    return stances.get(side) or OPTIONS.get(option, option)
+    return stances.get(side) or say(OPTIONS.get(option, option))
 
 
 def sided(side: str, stances: Mapping[str, str]) -> str:
@@ -76,7 +81,7 @@ def sided(side: str, stances: Mapping[str, str]) -> str:
     bold = f"**{stances.get(side, side) if side.isdigit() else side}**"
     if side not in stances or side.isdigit():
         return bold
-    return SIDE_IN_BRACKETS.format(side=bold, stance=headline(stances[side], BRIEF_STANCE))
+    return say(SIDE_IN_BRACKETS, side=bold, stance=headline(stances[side], BRIEF_STANCE))
 
 
 def review_hint(code: str, names: Mapping[str, str]) -> str:
@@ -86,20 +91,65 @@ def review_hint(code: str, names: Mapping[str, str]) -> str:
 
 def rehearsed(who: Rehearsal) -> str:
     """Return a note on which participants are rehearsal models."""
-    return REHEARSAL.format(who=REHEARSALS[who])
+    return say(REHEARSAL, who=say(REHEARSALS[who]))
 
 
 def estimated(estimate: Estimate) -> str:
     """Return the expected calls, time and cost of a debate."""
-    cost = COST_UNKNOWN
-    if estimate.usd is not None and estimate.usd_max is not None:
-        cost = COST.format(usd=estimate.usd, most=estimate.usd_max)
+    cost = money(estimate.usd)
+    if estimate.usd is not None and estimate.usd_max:
+        cost = say(COST, usd=_amount(estimate.usd), most=_amount(estimate.usd_max))
     minutes = about_minutes(estimate.minutes)
-    return ESTIMATE.format(
-        calls=estimate.calls, most=estimate.calls_max, minutes=minutes, cost=cost
-    )
+    return say(ESTIMATE, calls=estimate.calls, most=estimate.calls_max, minutes=minutes, cost=cost)
 
 
 def about_minutes(minutes: float) -> str:
     """Return a duration, rounded to the minute."""
-    return SOON if minutes < 1 else plural(MINUTES, round(minutes))
+    return say(SOON) if minutes < 1 else plural(MINUTES, round(minutes))
+
+
+def money(usd: float | None) -> str:
+    """Return a cost in the one way that people read it; nothing to pay is free."""
+    if usd is None:
+        return say(COST_UNKNOWN)
+    return say(USD, amount=_amount(usd)) if usd else say(FREE)
+
+
+def _amount(usd: float) -> str:
+    """Return an amount with the decimal mark of the language spoken now."""
+    _, _, cents = dollars(usd).partition(".")
+    return number(usd, f".{len(cents)}f")
+
+
+def named_language(code: str) -> str:
+    """Return a language's own name, its code where that is unknown here."""
+    return NATIVE.get(code.split("-")[0].lower(), code)
+
+
+def round_name(name: str) -> str:
+    """Return a round as people read it: `free-3` is “free debate 3”."""
+    base, dash, number = name.rpartition("-")
+    if not dash or not number.isdecimal():
+        return say(ROUNDS.get(name, name))
+    return say(ROUND, round=say(ROUNDS.get(base, base)), number=number)
+
+
+def round_names(names: Sequence[str]) -> str:
+    """Return rounds in order, numbered ones together: “draft, revision 1–2”."""
+    told = []
+    for base, group in groupby(names, lambda name: name.rstrip("0123456789")):
+        run = list(group)
+        last = run[-1].rpartition("-")[2]
+        span = f"–{last}" if len(run) > 1 and base.endswith("-") else ""
+        told.append(f"{round_name(run[0])}{span}")
+    return say(", ").join(told)
+
+
+def headed(name: str) -> str:
+    """Return a round's name as a heading."""
+    return sentence_case(round_name(name))
+
+
+def sentence_case(text: str) -> str:
+    """Return a text with a capital at its beginning."""
+    return text[:1].upper() + text[1:]

@@ -10,13 +10,14 @@ from engine.messages import JurorLine, Reveal
 from engine.text import headline
 from engine.words.phrases import (
     BRIEF_STANCE,
-    COST_UNKNOWN,
     NO_STANCES,
+    money,
     option_name,
-    plural,
     rehearsed,
+    round_name,
     sided,
 )
+from engine.words.translation import plural, say
 
 ASIDE = {
     "channel": "This debate's thread takes no messages, so the result is shown here.",
@@ -29,7 +30,7 @@ REPLACED = "`{was}` became unavailable; `{now}` took its place."
 SEAT = "{seat} `{model}`"
 JUDGES = "Also judged by {judges}"
 PEOPLE = "**People:** {counts}"
-SHARE = "{side}'s share {share:.0f} % ({low:.0f}–{high:.0f} %)"
+SHARE = "{side}'s share {share:.0f}% ({low:.0f}–{high:.0f}%)"
 GOLD = "Independent votes: {counts}"
 AHEAD = "Ahead after {rounds}"
 AFTER_ROUND = "{round}: {counts}"
@@ -85,7 +86,6 @@ MOVED = (
     "{moved} of {n} people changed sides: {counts} (stances before and after).",
 )
 SPENT = ("{n} model call, {cost}", "{n} model calls, {cost}")
-SPENT_USD = "{usd:.4f} USD"
 
 
 def reveal_lines(reveal: Reveal) -> Iterator[str]:
@@ -93,14 +93,14 @@ def reveal_lines(reveal: Reveal) -> Iterator[str]:
     names, captions = reveal.names, {**reveal.stances, **reveal.names}
     for side, model in reveal.models.items():
         named = sided(side, captions)
-        yield (DRAWN if side in reveal.drawn else MODEL).format(side=named, model=model)
-    yield from (REPLACED.format(was=was, now=now) for was, now in reveal.replaced)
+        yield say(DRAWN if side in reveal.drawn else MODEL, side=named, model=model)
+    yield from (say(REPLACED, was=was, now=now) for was, now in reveal.replaced)
     if reveal.rehearsal:
         yield rehearsed(reveal.rehearsal)
     if reveal.seats:
-        yield " · ".join(SEAT.format(seat=seat, model=m) for seat, m in reveal.seats.items())
+        yield " · ".join(say(SEAT, seat=seat, model=m) for seat, m in reveal.seats.items())
     if reveal.judges:
-        yield JUDGES.format(judges=", ".join(f"`{judge}`" for judge in reveal.judges))
+        yield say(JUDGES, judges=say(", ").join(f"`{judge}`" for judge in reveal.judges))
     yield ""
     yield from _people(reveal)
     if reveal.course:
@@ -114,30 +114,29 @@ def reveal_lines(reveal: Reveal) -> Iterator[str]:
         yield _scored(reveal.criteria)
     yield from _reconciled(reveal)
     yield ""
-    yield AGREE[reveal.agree]
+    yield say(AGREE[reveal.agree])
     summary = reveal.verdict.summary
     if summary is not None and summary.text:
         yield ""
         said = SHORTENED if summary.fit in ("trimmed", "cut") else IN_SHORT
-        yield said.format(text=summary.text)
-    cost = COST_UNKNOWN if reveal.usd is None else SPENT_USD.format(usd=reveal.usd)
-    yield plural(SPENT, reveal.calls, cost=cost)
+        yield say(said, text=summary.text)
+    yield plural(SPENT, reveal.calls, cost=money(reveal.usd))
 
 
 def _people(reveal: Reveal) -> Iterator[str]:
     tally, contenders = reveal.tally, tuple(reveal.models)
-    said = PEOPLE.format(counts=_counts(tally.counts, reveal.names))
+    said = say(PEOPLE, counts=_counts(tally.counts, reveal.names))
     if tally.share is not None and tally.low is not None and tally.high is not None:
         bounds = {"low": 100 * tally.low, "high": 100 * tally.high}
-        said += "; " + SHARE.format(
-            side=option_name(contenders[0], reveal.names), share=100 * tally.share, **bounds
+        said += "; " + say(
+            SHARE, side=option_name(contenders[0], reveal.names), share=100 * tally.share, **bounds
         )
     yield said
     if reveal.unread:
-        yield UNREAD
+        yield say(UNREAD)
         return
     if tally.gold != tally.counts:
-        yield GOLD.format(counts=_counts(tally.gold, reveal.names))
+        yield say(GOLD, counts=_counts(tally.gold, reveal.names))
     yield plural(GAPS, reveal.gaps) if reveal.gaps else _human_winner(reveal)
 
 
@@ -150,20 +149,20 @@ def _course(reveal: Reveal) -> str:
     said = []
     for one in reveal.course:
         chosen = [(option, n) for option, n in one.counts.items() if n]
-        counts = ", ".join(f"{option_name(option, reveal.names)} {n}" for option, n in chosen)
-        said.append(AFTER_ROUND.format(round=one.round, counts=counts))
-    return AHEAD.format(rounds=" · ".join(said))
+        counts = say(", ").join(f"{option_name(option, reveal.names)} {n}" for option, n in chosen)
+        said.append(say(AFTER_ROUND, round=round_name(one.round), counts=counts))
+    return say(AHEAD, rounds=" · ".join(said))
 
 
 def _human_winner(reveal: Reveal) -> str:
     tally = reveal.tally
     if not any(tally.counts.values()):
-        return NO_VOTES
+        return say(NO_VOTES)
     if tally.winner is None:
-        return NO_QUORUM
+        return say(NO_QUORUM)
     if tally.winner == TIE:
-        return PEOPLE_TIED
-    return PEOPLE_CHOSE.format(winner=sided(tally.winner, {**reveal.stances, **reveal.names}))
+        return say(PEOPLE_TIED)
+    return say(PEOPLE_CHOSE, winner=sided(tally.winner, {**reveal.stances, **reveal.names}))
 
 
 def _persuasion(persuasion: Persuasion) -> str:
@@ -174,38 +173,40 @@ def _persuasion(persuasion: Persuasion) -> str:
 def _jury(reveal: Reveal) -> str:
     verdict, names = reveal.verdict, reveal.names
     stance = reveal.stances.get(verdict.winner or "")
-    own = (JURY_STANCE.format(stance=headline(stance, BRIEF_STANCE)),) if stance else ()
-    said = ", ".join((*own, *_details(verdict, names)))
+    own = (say(JURY_STANCE, stance=headline(stance, BRIEF_STANCE)),) if stance else ()
+    said = say(", ").join((*own, *_details(verdict, names)))
     if verdict.winner is None:
-        return JURY_NOTHING.format(problem=verdict.problem, detail=said)
+        return say(JURY_NOTHING, problem=say(verdict.problem), detail=said)
     template = JURY_TIED if verdict.winner == TIE else JURY_CHOSE
-    return template.format(winner=option_name(verdict.winner, names), detail=said)
+    return say(template, winner=option_name(verdict.winner, names), detail=said)
 
 
 def _details(verdict: Verdict, names: Mapping[str, str]) -> Iterator[str]:
-    chances = [CHANCE.format(side=option_name(side, names), p=p) for side, p in verdict.p.items()]
+    chances = [say(CHANCE, side=option_name(side, names), p=p) for side, p in verdict.p.items()]
     if verdict.single:
-        yield SINGLE
+        yield say(SINGLE)
     # With two sides the second chance is 1 minus the first.
     yield from chances[:1] if len(chances) == 2 else chances
     yield plural(VALID, verdict.valid)
     if verdict.invalid:
-        yield INVALID.format(n=verdict.invalid)
+        yield say(INVALID, n=verdict.invalid)
     if verdict.effective_votes is not None:
-        yield EFFECTIVE.format(n=verdict.effective_votes)
+        yield say(EFFECTIVE, n=verdict.effective_votes)
     if verdict.order_alone:
-        yield ORDER_ALONE
+        yield say(ORDER_ALONE)
     if not verdict.blind:
-        yield NOT_BLIND
+        yield say(NOT_BLIND)
 
 
 def _scored(criteria: Sequence[Criterion]) -> str:
     """Return what jurors scored, the range once where it is the same for all."""
-    ranges = [RANGE.format(low=one.lowest, high=one.highest) for one in criteria]
+    ranges = [say(RANGE, low=one.lowest, high=one.highest) for one in criteria]
     if len(set(ranges)) == 1:
-        return SCORED_ALIKE.format(names=", ".join(c.name for c in criteria), range=ranges[0])
-    named = (f"{one.name} {range}" for one, range in zip(criteria, ranges, strict=True))
-    return SCORED.format(names=", ".join(named))
+        return say(
+            SCORED_ALIKE, names=say(", ").join(say(c.name) for c in criteria), range=ranges[0]
+        )
+    named = (f"{say(one.name)} {range}" for one, range in zip(criteria, ranges, strict=True))
+    return say(SCORED, names=say(", ").join(named))
 
 
 def _jurors(lines: Iterable[JurorLine], names: Mapping[str, str]) -> Iterator[str]:
@@ -214,18 +215,18 @@ def _jurors(lines: Iterable[JurorLine], names: Mapping[str, str]) -> Iterator[st
     for line in lines:
         by_juror.setdefault(line.juror, []).append(line)
     for juror, read in by_juror.items():
-        readings = "; ".join(_reading(one, names) for one in read)
-        yield JUROR.format(juror=juror, readings=readings) + (RECUSED if read[0].recused else "")
+        readings = say("; ").join(_reading(one, names) for one in read)
+        yield say(JUROR, juror=juror, readings=readings) + (say(RECUSED) if read[0].recused else "")
 
 
 def _reading(line: JurorLine, names: Mapping[str, str]) -> str:
-    order = ", ".join(line.order)
+    order = say(", ").join(line.order)
     if names:  # each juror reads them all, from another one on
-        order = FROM.format(name=option_name(line.order[0], names))
+        order = say(FROM, name=option_name(line.order[0], names))
     if line.verdict is None:
-        return READING_INVALID.format(problem=line.problem, order=order)
-    said = READING.format(verdict=option_name(line.verdict, names), order=order)
-    return f"{said}, {CONTRADICTORY}" if line.contradictory else said
+        return say(READING_INVALID, problem=say(line.problem), order=order)
+    said = say(READING, verdict=option_name(line.verdict, names), order=order)
+    return f"{said}, {say(CONTRADICTORY)}" if line.contradictory else said
 
 
 def _reconciled(reveal: Reveal) -> Iterator[str]:
@@ -235,7 +236,8 @@ def _reconciled(reveal: Reveal) -> Iterator[str]:
         return
     if template := RECONCILED.get(own.rubric):
         yield ""
-        yield template.format(
+        yield say(
+            template,
             own=option_name(own.winner or "", reveal.names),
             panel=option_name(panel.winner or "", reveal.names),
         )

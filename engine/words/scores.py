@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from engine.messages import Arc, ScoreBoard
+from engine.text import columns
+from engine.words.translation import say
 
 _BARS = "▁▂▃▄▅▆▇█"
 # Heads as they are shown, so that a table fits the 40 columns of a phone.
@@ -30,8 +32,8 @@ def board_lines(board: ScoreBoard) -> Iterator[str]:
     Chats that draw no tables show it as it is written.
     """
     rows = [tuple(map(_safe, (row.name, *row.cells))) for row in board.rows]
-    head = ("", *(_safe(_HEADS.get(column, column)) for column in board.columns))
-    widths = [max(_NARROWEST, *map(len, column)) for column in zip(head, *rows, strict=True)]
+    head = ("", *(_safe(say(_HEADS.get(column, column))) for column in board.columns))
+    widths = [max(_NARROWEST, *map(columns, column)) for column in zip(head, *rows, strict=True)]
     yield _row(head, widths)
     yield _row(["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])], widths)
     yield from (_row(row, widths) for row in rows)
@@ -46,5 +48,7 @@ def _safe(cell: str) -> str:
 
 def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
     name, *scores = cells
-    padded = (cell.rjust(width) for cell, width in zip(scores, widths[1:], strict=True))
-    return f"| {' | '.join([name.ljust(widths[0]), *padded])} |"
+    room = (" " * (width - columns(cell)) for cell, width in zip(cells, widths, strict=True))
+    first, *others = room
+    padded = (blank + cell for cell, blank in zip(scores, others, strict=True))
+    return f"| {' | '.join([name + first, *padded])} |"

@@ -33,6 +33,7 @@ from tests.scenario.discord_stage import settings_of, state, until
 
 SWIFT = VenueLimits(typing_seconds=0.1, send_seconds=1.0, state_seconds=0.05)
 TEA = '"Tea beats coffee"'
+VOTES = ("Vote", "Oylama")  # the invitation, in English and in Turkish
 OPTIONS = ("a", "b", "handshake", "no_entry_sign")
 _REFERENCE = re.compile(r"\w+·\d+·\d+/\d+")
 
@@ -116,7 +117,7 @@ class SlackStage:
         return await until(lambda: self._ballot_ready() if self.slack.messages() else None, 20)
 
     def _ballot_ready(self) -> Message | None:
-        found = [m for m in self.replies if title(m) == "Vote"]
+        found = [m for m in self.replies if title(m) in VOTES]
         if not found:
             return None
         private = any(block["type"] == "actions" for block in found[0].blocks)

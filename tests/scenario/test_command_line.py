@@ -439,7 +439,7 @@ def test_the_demo_shows_a_whole_debate_and_exports_it(errands: dict[str, Errand]
     before, reveal = shown.split("[Reveal]")
     assert "rehearsal/" not in before
     assert re.search(r"A was rehearsal/\w+", reveal)
-    assert "People: A 3 · B 2 · tie 1 · both weak 0; A's share 60 % (23–88 %)" in reveal
+    assert "People: A 3 · B 2 · tie 1 · both weak 0; A's share 60% (23–88%)" in reveal
     assert re.search(r"Jury: .* \(p\(A\) [01]\.\d\d, \d valid ballots\)", reveal)
     assert re.search(r"People and jury (dis)?agree", reveal)
     assert "Exported to demo-export: debates 1, turns 8, verdicts " in reveal
@@ -483,7 +483,7 @@ def test_a_second_demo_replaces_the_first_ones_export(errands: dict[str, Errand]
     ("name", "out", "words"),
     [
         ("turkish", "demo-export", ("language:tr", "Çay kahveden iyidir", "savunuyorum", "B 2")),
-        ("chinese", "中文", ("language:zh", "我方", "论点", "A 3 · B 2 · tie 1")),
+        ("chinese", "中文", ("language:zh", "我方", "论点", "A 3 · B 2 · 平局 1")),
     ],
 )
 def test_the_demo_speaks_other_languages(

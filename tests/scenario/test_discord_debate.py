@@ -130,7 +130,7 @@ async def test_a_topic_too_long_for_the_command_is_asked_for_in_a_form(
         said = discord.messages()[0].text
     assert topic.strip() in said
     assert "Hot drinks only" in said
-    assert "language tr" in said
+    assert "dil: Türkçe" in said
     assert len(stage.thread.name) <= Discord.THREAD_NAME
 
 
@@ -177,7 +177,7 @@ async def test_settings_and_exports_are_for_managers(
         assert "Changed: language" in asked.text
         await stage.start()
         await until(lambda: discord.messages())
-        assert "language tr" in discord.messages()[0].text
+        assert "dil: Türkçe" in discord.messages()[0].text
         change = {"setting": "manager_role", "value": role.id}
         await discord.slash("olga", "debate settings", change).finished()
         asked = await discord.slash("ada", "debate settings").finished()

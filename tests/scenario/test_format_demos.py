@@ -12,7 +12,7 @@ from bot import cli
 from engine.formats import FORMATS
 
 SHOWN = {  # before the reveal, and after it
-    "audited": (("A · exchange-1 · turn 1 of 10",), ("[Scorecard]", "[The arc]", "[Register]")),
+    "audited": (("A · exchange 1 · turn 1 of 10",), ("[Scorecard]", "[The arc]", "[Register]")),
     "classic": (("A · opening · turn 1 of 8",), ("Jury: ",)),
     "oxford": (("A1 · opening · turn 1 of 6",), ("People who answered both times: ",)),
     "roundtable": (("Practitioner · draft · turn 1 of 9",), ("has the winning answer]",)),

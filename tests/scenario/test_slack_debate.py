@@ -160,8 +160,8 @@ async def test_the_form_starts_a_debate_and_shows_what_is_wrong(
         said = stage.root.text
         assert "Tea & <coffee>" in said
         assert "Hot drinks" in said
-        assert "language tr" in said
-        assert "20 minutes" in said
+        assert "dil: Türkçe" in said
+        assert "oylama 20 dakika sürer" in said
         assert ballot.reactions == {}
 
 

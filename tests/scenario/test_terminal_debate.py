@@ -180,7 +180,7 @@ def test_a_debate_without_a_terminal_is_plain_text_from_topic_to_reveal(desk: De
     assert "\x1b" not in out
     assert turns_in(out) == ALL_TURNS
     assert "A was rehearsal/maple" in out
-    assert "People: A 3 · B 2 · tie 1 · both weak 0; A's share 60 %" in out
+    assert "People: A 3 · B 2 · tie 1 · both weak 0; A's share 60%" in out
     assert out.index("[Reveal]") < out.index("rehearsal/maple")
 
 

@@ -145,7 +145,7 @@ def test_a_result_names_models_and_both_judgments() -> None:
         "- `near/j2`: invalid, no JSON (read A, B)",
         "",
         "People and jury **disagree**.",
-        "1 model call, 0.0123 USD",
+        "1 model call, 0.012 USD",
     ]
 
 

@@ -160,11 +160,11 @@ def test_a_reveal_names_models_votes_and_jurors() -> None:
     for said in (
         "`near/ana`",
         "`near/ben`, drawn at random",
-        "75 % (30–95 %)",
+        "75% (30–95%)",
         "People chose **A**",
     ):
         assert said in shown
-    for said in ("Jury: a tie", "`far/oak`: invalid, no JSON", "**disagree**", "0.0123 USD"):
+    for said in ("Jury: a tie", "`far/oak`: invalid, no JSON", "**disagree**", "0.012 USD"):
         assert said in shown
 
 

@@ -229,7 +229,7 @@ def test_the_reveal_tells_everything() -> None:
     for text in (said(REVEAL), drawn(REVEAL, colour=False)):
         assert "A was online/x" in text
         assert "B was rehearsal/oak, drawn at random" in text
-        assert "A 3 · B 2 · tie 1 · both weak 0; A's share 60 % (23–88 %)" in text
+        assert "A 3 · B 2 · tie 1 · both weak 0; A's share 60% (23–88%)" in text
         assert "People chose A" in text
         assert "Jury: A (p(A) 0.73, 3 valid ballots, 1 invalid, worth 2.0 independent" in text
         assert "rehearsal/elm: A (read A, B)" in text
@@ -244,7 +244,7 @@ def test_the_reveal_tells_everything() -> None:
     [
         ({"agree": False}, "People and jury disagree"),
         ({"agree": None}, "cannot be compared"),
-        ({"usd": 0.0}, "0.0000 USD"),
+        ({"usd": 0.0}, "11 model calls, free"),
     ],
 )
 def test_the_reveal_in_other_cases(change: dict[str, object], expected: str) -> None:

@@ -1,0 +1,1 @@
+"""Catalogues of what threads show, one TOML file a language."""

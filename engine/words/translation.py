@@ -1,0 +1,96 @@
+"""Texts in the language of a debate, from the catalogues in locales/, one TOML file a language.
+
+A catalogue maps an English template to its translation; where there is a number, to one form, or
+to the singular and the plural. A text that a catalogue lacks stays English.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping
+from functools import cache, wraps
+from importlib.resources import files
+from string import Formatter
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+
+from engine.language import ENGLISH, speaking, spoken
+
+LANGUAGES = ("de", "es", "tr", "zh")  # beside English
+DECIMAL_COMMA = ("de", "es", "tr")
+Forms = tuple[str, str]
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Worded(Protocol):
+    """A message that knows the language of its debate."""
+
+    @property
+    def language(self) -> str:
+        """A BCP-47 code."""
+
+
+M = TypeVar("M", bound=Worded)
+
+
+@cache
+def catalogue(language: str) -> Mapping[str, str | list[str]]:
+    """Read a language's catalogue; that of English is empty, as of any without a file."""
+    if language not in LANGUAGES:
+        return {}
+    text = files("engine.words").joinpath("locales", f"{language}.toml").read_text("utf-8")
+    return tomllib.loads(text)
+
+
+def say(template: str, /, **values: object) -> str:
+    """Return a text in the language spoken now, with its blanks filled in; values are data."""
+    found = catalogue(_primary()).get(template, template)
+    return _fill(found if isinstance(found, str) else found[-1], values)
+
+
+def plural(forms: Forms, n: float, /, **more: object) -> str:
+    """Return the singular or the plural in the language spoken now, with `n` filled in."""
+    found = catalogue(_primary()).get(forms[1], forms)
+    form = found if isinstance(found, str) else found[n != 1]
+    return _fill(form, {"n": number(n, "g"), **more})
+
+
+def number(value: float, spec: str) -> str:
+    """Return a number with the decimal mark of the language spoken now."""
+    written = format(value, spec)
+    if _primary() not in DECIMAL_COMMA:
+        return written
+    return written.translate(str.maketrans(".,", ",."))
+
+
+def in_its_language(
+    render: Callable[Concatenate[M, P], R],
+) -> Callable[Concatenate[M, P], R]:
+    """Have a function write in the language of the message that it is given."""
+
+    @wraps(render)
+    def rendered(message: M, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        with speaking(message.language):
+            return render(message, *args, **kwargs)
+
+    return rendered
+
+
+class _Filler(Formatter):
+    """Fills in templates; numbers are written as the language writes them."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        if isinstance(value, float):
+            return number(value, format_spec)
+        return format(value, format_spec)
+
+
+_FILLER = _Filler()
+
+
+def _fill(template: str, values: Mapping[str, object]) -> str:
+    return _FILLER.vformat(template, (), values) if values else template
+
+
+def _primary() -> str:
+    return (spoken() or ENGLISH).split("-")[0].lower()

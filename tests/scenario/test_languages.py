@@ -1,0 +1,83 @@
+"""Whole debates in five languages, as a member reads them on a phone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adapters.terminal.render import plain
+from engine.formats import FORMATS
+from engine.messages import Arc, ScoreBoard
+from engine.text import columns
+from engine.topics import built_in_topics
+from engine.words import translation
+from engine.words.translation import LANGUAGES
+from tests.doubles.whole_debate import DEFAULTS, hold_whole
+
+PHONE = 40  # columns
+# Words of frames that are no words of the other languages, of names or of commands.
+ENGLISH = re.compile(
+    r"\b(turn|of|words|votes?|jurors?|people|debated|better|both|weak|tie|cost|calls|reveal|read|"
+    r"judges?|scores?|mean|stage|rounds?|argues|opening|closing|rebuttal|drawn|random|the|and|"
+    r"chose|note|state|minutes|conceded|granted|doubted|denied|upheld|refuted|unclear)\b",
+    re.IGNORECASE,
+)
+
+
+class Missed(dict[str, Any]):
+    """A catalogue that remembers what was looked up in vain."""
+
+    def __init__(self, found: Mapping[str, Any], missed: set[str]) -> None:
+        super().__init__(found)
+        self._missed = missed
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        if key not in self:
+            self._missed.add(key)
+        return super().get(key, default)
+
+
+def tables(text: str) -> Iterator[str]:
+    """Yield the lines of tables, and those that trace one argument."""
+    for row in text.splitlines():
+        if row.startswith("| ") or re.match(r"- [AB]-\d+ ", row):
+            yield row
+
+
+@pytest.mark.parametrize(("format", "language"), list(product(FORMATS, ("en", *LANGUAGES))))
+async def test_a_thread_is_in_one_language_and_fits_a_phone(
+    database_url: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    format: str,
+    language: str,
+) -> None:
+    missed = set[str]()
+    real = translation.catalogue
+    monkeypatch.setattr(
+        translation,
+        "catalogue",
+        lambda code: Missed(real(code), missed if code == language else set()),
+    )
+    whole = await hold_whole(
+        database_url,
+        tmp_path / "out",
+        DEFAULTS,
+        format=format,
+        language=language,
+        topic=next(topic.text for topic in built_in_topics() if topic.language == language),
+    )
+    thread = "\n".join(plain(message, "") for message in whole.posted)
+    assert [row for row in tables(thread) if columns(row) > PHONE] == []
+    assert (format in ("audited", "structured", "team")) is any(tables(thread))
+    # The notes of scoreboards are English in every language.
+    worded = [m for m in whole.posted if not isinstance(m, ScoreBoard | Arc)]
+    thread = "\n".join(plain(message, "") for message in worded)
+    if language != "en":
+        assert set(ENGLISH.findall(thread)) == set()
+        assert {text for text in missed if re.search(r"[A-Za-z]{2}", text)} == set()

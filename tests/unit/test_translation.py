@@ -1,0 +1,150 @@
+"""Texts in five languages: the catalogues hold every text that a thread shows."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+import string
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import ModuleType
+
+from engine.language import speaking
+from engine.words.phrases import money, round_name, round_names
+from engine.words.translation import LANGUAGES, catalogue, number, plural, say
+
+ROOT = Path(__file__).parents[2]
+# Modules whose texts only operators, or a person in private, read.
+PRIVATE = ("engine/answers", "engine/chat", "bot")
+WORDED = ("say", "plural")
+
+
+def texts_of(module: ModuleType, tree: ast.Module) -> Iterator[str]:
+    """Yield what a module says: literals, and its constants that a text is chosen from."""
+    for function in ast.walk(tree):
+        if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        for call in ast.walk(function):
+            if isinstance(call, ast.Call) and getattr(call.func, "id", "") in WORDED and call.args:
+                yield from _named(module, call.args[0], function)
+
+
+def _named(module: ModuleType, said: ast.expr, function: ast.AST) -> Iterator[str]:
+    literals = [n.value for n in ast.walk(said) if isinstance(n, ast.Constant)]
+    yield from (text for text in literals if isinstance(text, str))
+    names = _constants(said)
+    if not names and not literals:  # a variable: anything that the function names may be in it
+        names = _constants(function)
+    for name in names:
+        yield from _strings(getattr(module, name, None))
+
+
+def _constants(node: ast.AST) -> list[str]:
+    return [n.id for n in ast.walk(node) if isinstance(n, ast.Name) and n.id.isupper()]
+
+
+def _strings(value: object) -> Iterator[str]:
+    """Yield the texts in a constant; of two forms the plural, which is a catalogue's key."""
+    match value:
+        case str():
+            yield value
+        case (str() as one, str() as many) if "{n}" in one + many:
+            yield many
+        case tuple():
+            for each in value:
+                yield from _strings(each)
+        case Mapping():
+            for each in value.values():
+                yield from _strings(each)
+
+
+def every_text() -> set[str]:
+    """Return every text that a thread can show, but for names without a letter."""
+    found = set[str]()
+    for path in sorted([*ROOT.glob("engine/**/*.py"), *ROOT.glob("adapters/**/*.py")]):
+        name = str(path.relative_to(ROOT))
+        if name.startswith(PRIVATE) or name.endswith("words/translation.py"):
+            continue
+        source = path.read_text("utf-8")
+        if "words.translation import" in source:
+            module = importlib.import_module(name[:-3].replace("/", "."))
+            found |= set(texts_of(module, ast.parse(source)))
+    return {text for text in found if re.search(r"[^\W\d_]", re.sub(r"\{[^}]*\}", "", text))}
+
+
+ALWAYS = {"/gap", "up", "down"}  # names that a function holds beside its texts
+CATALOGUES = {language: catalogue(language) for language in LANGUAGES}
+
+
+def _forms(translation: str | list[str]) -> list[str]:
+    return [translation] if isinstance(translation, str) else translation
+
+
+def _blanks(text: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name}
+
+
+def test_no_text_of_a_thread_is_missing_in_a_language() -> None:
+    texts = every_text() - ALWAYS
+    assert len(texts) > 150
+    for language, found in CATALOGUES.items():
+        assert (language, sorted(texts - set(found))) == (language, [])
+        assert (language, sorted(set(found) ^ set(CATALOGUES["de"]))) == (language, [])
+
+
+def test_translations_have_the_blanks_of_their_texts() -> None:
+    for language, found in CATALOGUES.items():
+        for text, translation in found.items():
+            for form in _forms(translation):
+                assert (language, text, _blanks(form)) == (language, text, _blanks(text))
+                assert text[0].isspace() == form[0].isspace()
+
+
+def test_a_text_is_said_in_the_language_spoken_and_else_in_english() -> None:
+    assert say("Vote") == "Vote"
+    for language, said in {"de": "Abstimmung", "zh-Hans": "投票", "fr": "Vote"}.items():
+        with speaking(language):
+            assert say("Vote") == said
+    assert say("Vote") == "Vote"
+
+
+def test_values_are_data_and_never_templates() -> None:
+    with speaking("de"):
+        assert say("Topic: {topic}", topic="{n} {0.x}") == "Thema: {n} {0.x}"
+
+
+def test_plurals_follow_the_language() -> None:
+    forms = ("{n} vote was cast.", "{n} votes were cast.")
+    said = {}
+    for language in ("en", "de", "tr"):
+        with speaking(language):
+            said[language] = [plural(forms, n) for n in (1, 2)]
+    assert said == {
+        "en": ["1 vote was cast.", "2 votes were cast."],
+        "de": ["1 Stimme wurde abgegeben.", "2 Stimmen wurden abgegeben."],
+        "tr": ["1 oy kullanıldı.", "2 oy kullanıldı."],
+    }
+
+
+def test_numbers_have_the_decimal_mark_of_the_language() -> None:
+    assert (number(1234.5, ",.1f"), money(0.25), money(0), money(None)) == (
+        "1,234.5",
+        "0.25 USD",
+        "free",
+        "cost unknown",
+    )
+    with speaking("de"):
+        assert (number(1234.5, ",.1f"), money(0.25), money(0.0)) == (
+            "1.234,5",
+            "0,25 USD",
+            "kostenlos",
+        )
+
+
+def test_rounds_are_words_and_not_codes() -> None:
+    assert round_name("free-3") == "free debate 3"
+    assert round_names(("draft", "revision-1", "revision-2")) == "draft, revision 1–2"
+    with speaking("zh"):
+        assert round_name("cross-1") == "质询 1"
+        assert round_names(("opening", "closing")) == "立论、结辩"
