@@ -76,6 +76,20 @@ async def test_no_prompt_holds_what_its_reader_may_not_read() -> None:
     assert found > 500
 
 
+async def test_the_judge_reads_no_name_of_a_model() -> None:
+    setup = setup_for("team")
+    names = [model.name for model in setup.request.speakers]
+
+    def boast(step: str) -> str | ModelError | None:
+        said = say(step)
+        return f"{names[0]} beats {names[1]}: {said}" if step.startswith("turn/") else said
+
+    desk = await hold(setup, RehearsedDesk(twist=boast))
+    judged = [desk.said_to(step) for step in desk.asked if reader(step) == "judge"]
+    assert len(judged) > 10
+    assert not [prompt for prompt in judged if any(name in prompt for name in names)]
+
+
 async def test_each_seat_has_heard_every_speech_and_every_word_of_its_captain() -> None:
     desk = await debate()
     steps = list(desk.asked)

@@ -93,10 +93,15 @@ class Judge:
     def score(self, turn: Turn, stage: str, duty: str) -> None:
         """Begin to score a speech; the debate goes on meanwhile."""
         before = self._channels.read(JUDGE, PUBLIC, last=SUMMED_UP if duty == "summary" else BEFORE)
-        self._channels.write(PUBLIC, f"{turn.seat}, {stage}", turn.text)
+        speech = self._floor.veiled(turn.text)
+        self._channels.write(PUBLIC, f"{turn.seat}, {stage}", speech)
         self._stages[stage] += 1
         previous = self._last
-        read = {"before": before, "record": self._channels.entries(JUDGE, PUBLIC)}
+        read: dict[str, object] = {
+            "before": before,
+            "record": self._channels.entries(JUDGE, PUBLIC),
+        }
+        read["speech"] = speech
         self._last = self._beside.start(self._score(turn, stage, duty, read, previous))
 
     def sum_up(self, stage: str) -> None:
@@ -176,7 +181,6 @@ class Judge:
             "score",
             _sheet_shape(),
             **read,
-            speech=turn.text,
             seat=turn.seat,
             stage=stage,
             task=self._manual.tasks[duty],
