@@ -196,7 +196,9 @@ def _turned(texts: tuple[str, ...], scene: Scene) -> tuple[str, ...]:
 
 def _body(speaker: Speaker) -> tuple[str, list[Point]]:
     scene, script, order = speaker.scene, speaker.script, speaker.order
-    if scene.round.startswith(("opening", "draft")):
+    # The first turn of an exchange has nothing to answer yet, and opens the case.
+    opens = scene.round.startswith("exchange") and not scene.opposing.strip()
+    if opens or scene.round.startswith(("opening", "draft")):
         return speaker.opening(), list(order[:3])
     if scene.round.startswith("assumption"):
         gap = "" if scene.language == "zh" else " "

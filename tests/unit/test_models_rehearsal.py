@@ -375,3 +375,11 @@ def test_agents_at_a_table_take_no_side(language: str) -> None:
         scene(language, "revision-1", "1", opposing=drafts.pop()), RehearsalOptions.of("maple")
     )
     assert "\n---\n" in revised
+
+
+@pytest.mark.parametrize("language", ["en", "de", "es", "tr", "zh"])
+def test_the_first_turn_of_an_exchange_opens_the_case(language: str) -> None:
+    """It met “the best objection” before anyone had made one."""
+    options = RehearsalOptions.of("maple")
+    first = compose(scene(language, "exchange-1", "A"), options)
+    assert first == compose(scene(language, "opening", "A"), options)
