@@ -207,6 +207,27 @@ def stats(
     run(lambda: run_stats(**given.params))
 
 
+@app.command()
+def usage(
+    given: typer.Context,
+    by: Annotated[
+        str, typer.Option(help="Count by model (and role), day, community, user or series.")
+    ] = "model",
+    since: Annotated[Text, typer.Option(help="Only calls since this date or time.")] = None,
+    until: Annotated[
+        Text, typer.Option(help="Only calls until this date, inclusive, or time.")
+    ] = None,
+    series: Annotated[Text, OF_SERIES] = None,
+    include_rehearsal: Annotated[bool, REHEARSAL] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Add up calls, tokens and cost of everything that was held."""
+    from bot.exits import run
+    from bot.usage import show_usage
+
+    run(lambda: show_usage(**given.params))
+
+
 @app.command("run")
 def run_() -> None:
     """Serve the configured chat platforms until stopped."""

@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
@@ -16,7 +15,7 @@ from typing import NamedTuple
 from adapters.storage.database import Database
 from adapters.storage.migrate import migrate
 from bot import log, texts
-from bot.filters import read_formats, read_languages, split_list
+from bot.filters import read_formats, read_languages, read_moment, split_list
 from bot.reading import read_store
 from bot.settings.settings import Settings, load_store_settings
 from engine.dataset.rowfiles import FileFormat
@@ -28,7 +27,6 @@ from engine.words.translation import plural
 
 PATIENCE_SECONDS = 2.0
 REDRAW_SECONDS = 0.2
-INSTANT = timedelta(microseconds=1)
 
 
 class Chosen(NamedTuple):
@@ -51,8 +49,8 @@ class Chosen(NamedTuple):
             community=self.community,
             formats=read_formats(self.formats),
             languages=read_languages(self.languages),
-            since=_read_moment("--since", self.since, after=False),
-            until=_read_moment("--until", self.until, after=True),
+            since=read_moment("--since", self.since, after=False),
+            until=read_moment("--until", self.until, after=True),
             quorum_met=self.quorum_met,
             without_rehearsal=not self.include_rehearsal,
             series=self.series,
@@ -110,26 +108,6 @@ def _read_format(name: str) -> FileFormat:
     except ValueError:
         known = " or ".join(FileFormat)
         raise UsageError(f"--format is “{name}”; this version writes {known}.") from None
-
-
-def _read_moment(option: str, text: str | None, *, after: bool) -> datetime | None:
-    """Read a date or time, in UTC unless it has an offset.
-
-    A date is included as a whole, as the first day or (`after`) the last.
-    """
-    if text is None:
-        return None
-    try:
-        moment = datetime.fromisoformat(text)
-        moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
-        if len(text) > len("2026-03-31"):
-            return moment
-        return moment + timedelta(days=1) - INSTANT if after else moment - INSTANT
-    except (ValueError, OverflowError):
-        raise UsageError(
-            f"{option} is “{text}”; write a date such as 2026-03-31, or the cutoff of an "
-            "earlier export's manifest."
-        ) from None
 
 
 @contextmanager

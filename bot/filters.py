@@ -1,8 +1,13 @@
-"""The filters of `rostrum export` and `rostrum stats`."""
+"""The filters of `rostrum export`, `rostrum stats` and `rostrum usage`."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
+from engine.errors import UsageError
 from engine.prompts.languages import check_language
+
+INSTANT = timedelta(microseconds=1)
 
 
 def split_list(text: str | None) -> tuple[str, ...]:
@@ -23,3 +28,23 @@ def read_formats(text: str | None) -> tuple[str, ...]:
 def read_languages(text: str | None) -> tuple[str, ...]:
     """Return language codes. Raises UsageError for an invalid one."""
     return tuple(check_language(code) for code in split_list(text))
+
+
+def read_moment(option: str, text: str | None, *, after: bool) -> datetime | None:
+    """Read a date or time, in UTC unless it has an offset.
+
+    A date is included as a whole, as the first day or (`after`) the last.
+    """
+    if text is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+        moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+        if len(text) > len("2026-03-31"):
+            return moment
+        return moment + timedelta(days=1) - INSTANT if after else moment - INSTANT
+    except (ValueError, OverflowError):
+        raise UsageError(
+            f"{option} is “{text}”; write a date such as 2026-03-31, or the cutoff of an "
+            "earlier export's manifest."
+        ) from None

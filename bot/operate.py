@@ -31,6 +31,7 @@ from engine.line.intake import check_prices
 from engine.line.replacing import replace_models, replaced_post
 from engine.ports import utc_now
 from engine.store import DeliveryState
+from engine.store.usage import Takings, UsageFilter
 from engine.text import clean, headline
 from engine.words.reveal import UNREAD
 
@@ -256,6 +257,7 @@ async def _describe(store: SqlStore, debate: Debate) -> list[tuple[str, str]]:
     tries, usd = await store.journal.spending(debate.id)
     journaled = await store.journal.load(debate.id)
     origins = await store.journal.cost_origins(debate.id)
+    usage = await store.usage.read(UsageFilter(debate=debate.id))
     cap = debate.setup.cap_usd
     going = debate.status.live or debate.status is Status.VOTING
     lines = [
@@ -270,6 +272,7 @@ async def _describe(store: SqlStore, debate: Debate) -> list[tuple[str, str]]:
         ("money", f"{_money(usd)} of {_money(cap) if cap is not None else 'no cap'}"),
         ("prices from", ", ".join(f"{name} ({n})" for name, n in origins.items()) or "-"),
         ("steps", f"{len(journaled.steps)} done, {tries} tries"),
+        *(("tokens", _tokens(one)) for one in usage.takings),
     ]
     if debate.vote_deadline is not None:
         lines.append(("vote until", f"{debate.vote_deadline:%Y-%m-%d %H:%M:%S} UTC"))
@@ -279,6 +282,13 @@ async def _describe(store: SqlStore, debate: Debate) -> list[tuple[str, str]]:
         template = MISSING if gap.state is DeliveryState.REFUSED else MAYBE_MISSING
         lines.append(("thread", template.format(post=gap.key, why=gap.error)))
     return lines + [("", step) for step in journaled.steps]
+
+
+def _tokens(one: Takings) -> str:
+    return (
+        f"{one.tokens_in:,} in, {one.tokens_out:,} out ({one.tokens_reasoning:,} reasoning, "
+        f"{one.tokens_cached:,} cached) by {one.key} as {one.role}"
+    )
 
 
 def _money(usd: float | None) -> str:

@@ -6,7 +6,7 @@ import asyncio
 import sys
 import time
 import tomllib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -14,16 +14,15 @@ from typing import Any
 import orjson
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-from rich.table import Table
 
 from bot import log
 from bot.app import App, defaults_of, run_app
-from bot.console import TableConsole
 from bot.debate import quiet
 from bot.operate import confirm
 from bot.reading import read_store
 from bot.settings.settings import Settings, load_settings, load_store_settings
 from bot.settings.topics_file import read_topics
+from bot.usage import print_usage, to_rows
 from engine.errors import NotFoundError, RostrumError, UsageError
 from engine.options import hint
 from engine.series.plan import SeriesPlan, plan_series
@@ -31,14 +30,14 @@ from engine.series.runner import Ending, Standing, standing_of
 from engine.series.saving import save_series
 from engine.series.spec import Series, read_series
 from engine.store import Store
-from engine.store.series import StoredSeries, Takings
+from engine.store.series import StoredSeries
+from engine.store.usage import Usage, UsageFilter
 from engine.text import dollars
 from engine.topics import Topic, built_in_topics
 
 MANY = 10_000  # debates, from which on the operator is asked
 LINE_SECONDS = 30.0  # between two lines without a terminal
 TOTALS_SECONDS = 2.0  # between two readings of what calls took
-TITLES = ("calls", "failed", "tokens in", "out", "reasoning", "cached", "USD")
 
 
 class SeriesEndedError(RostrumError):
@@ -145,20 +144,20 @@ async def run_file(file: Path, *, yes: bool) -> None:
         await save_series(app.store, series)
         with open_display(app, series) as show:
             standing = await app.open_series(series, show).run()
-        takings = await app.store.series.takings(series.name)
+        usage = await app.store.usage.read(UsageFilter(series=series.name))
     print("\n".join(_standing_lines(series.name, standing)))
-    _print_takings(takings)
+    print_usage(usage)
     if standing.ending is not Ending.COMPLETE or standing.failed:
-        raise SeriesEndedError(_way_on(series, standing, takings, file))
+        raise SeriesEndedError(_way_on(series, standing, usage, file))
 
 
-def _way_on(series: Series, standing: Standing, takings: Sequence[Takings], file: Path) -> str:
+def _way_on(series: Series, standing: Standing, usage: Usage, file: Path) -> str:
     again = f"rostrum series run {file}"
     if standing.ending is Ending.STOPPED:
         return f"The series was stopped. Go on with: {again}"
     if standing.ending is Ending.CAP:
         missing = standing.total - standing.held
-        spent = sum(one.usd for one in takings)
+        spent = usage.sum("usd")
         more = f", about {dollars(spent / standing.held * missing)} USD" if standing.held else ""
         return (
             f"The series reached its cap of {dollars(series.limits.usd or 0)} USD; {missing:,} "
@@ -176,7 +175,7 @@ class Display:
         self._began = time.monotonic()
         self._first: int | None = None
         self._shown = 0.0
-        self._takings: Sequence[Takings] = ()
+        self._usage = Usage()
         self._reading: asyncio.Task[None] | None = None
         self._read_at = 0.0
 
@@ -184,14 +183,10 @@ class Display:
         """Return the state of a series in one line."""
         if self._first is None:
             self._first = standing.held
-        self._read_takings()
-        calls, usd = sum(one.calls for one in self._takings), sum(one.usd for one in self._takings)
-        read, written = (
-            sum(getattr(one, name) for one in self._takings) for name in ("tokens_in", "tokens_out")
-        )
-        reasoning, cached = (
-            sum(getattr(one, name) for one in self._takings)
-            for name in ("tokens_reasoning", "tokens_cached")
+        self._read_usage()
+        calls, usd, read, written, reasoning, cached = map(
+            self._usage.sum,
+            ("calls", "usd", "tokens_in", "tokens_out", "tokens_reasoning", "tokens_cached"),
         )
         parts = [
             f"{standing.running} running",
@@ -219,7 +214,7 @@ class Display:
         left = standing.total - standing.held
         return _span((time.monotonic() - self._began) / done * left)
 
-    def _read_takings(self) -> None:
+    def _read_usage(self) -> None:
         """Read what calls took, beside the series and not too often."""
         if self._reading is not None and not self._reading.done():
             return
@@ -228,7 +223,8 @@ class Display:
             self._reading = asyncio.create_task(self._read())
 
     async def _read(self) -> None:
-        self._takings = await self._app.store.series.takings(self._series.name)
+        where = UsageFilter(series=self._series.name)
+        self._usage = await self._app.store.usage.read(where)
 
 
 def open_display(app: App, series: Series) -> AbstractContextManager[Callable[[Standing], None]]:
@@ -273,13 +269,13 @@ async def show_status(name: str, *, as_json: bool) -> None:
         stored = await _find(store, name)
         series = Series.model_validate_json(stored.body)
         standing = await standing_of(store, series)
-        takings = await store.series.takings(name)
+        usage = await store.usage.read(UsageFilter(series=name))
     if as_json:
         found = {"name": name, "stopping": stored.stop, **standing.model_dump(mode="json")}
-        print(_to_json(found | {"takings": [one._asdict() for one in takings]}))
+        print(_to_json(found | {"takings": to_rows(usage)}))
         return
     print("\n".join(_standing_lines(name, standing)))
-    _print_takings(takings)
+    print_usage(usage)
 
 
 async def stop_series(name: str) -> None:
@@ -304,25 +300,6 @@ def _standing_lines(name: str, standing: Standing) -> Iterable[str]:
     yield f"Series {name}: {standing.held:,} of {standing.total:,} debates held{running}{failed}"
     for model, number in standing.waiting.items():
         yield f"Waiting for {model}: {number:,} debates"
-
-
-def _print_takings(takings: Sequence[Takings]) -> None:
-    """Print what calls took by model and role, and in all."""
-    if not takings:
-        return
-    table = Table("model", "role", *TITLES, box=None, pad_edge=False)
-    for one in takings:
-        table.add_row(one.model, one.role, *_cells([one]))
-    table.add_row("all", "", *_cells(takings))
-    TableConsole().print(table, markup=False)
-
-
-def _cells(takings: Sequence[Takings]) -> list[str]:
-    names = ("calls", "failed", "tokens_in", "tokens_out", "tokens_reasoning", "tokens_cached")
-    sums = [sum(getattr(one, name) for one in takings) for name in names]
-    unpriced = any(one.unpriced for one in takings)
-    usd = f"{sum(one.usd for one in takings):.4f}"
-    return [*(f"{number:,}" for number in sums), f"≥ {usd}" if unpriced else usd]
 
 
 def _quiet_settings() -> Settings:

@@ -1,4 +1,4 @@
-"""Series, their debates, and what these took."""
+"""Series and their debates."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
 from engine.debate import Status
-from engine.store.series import SeriesDebate, SeriesResult, StoredSeries, Takings
+from engine.store.series import SeriesDebate, SeriesResult, StoredSeries
 
 SAVE = """
 INSERT INTO series (name, body, usd, stop, begun_at) VALUES (:name, :body, :usd, FALSE, :begun_at)
@@ -27,23 +27,6 @@ FROM debates
 LEFT JOIN verdicts ON verdicts.debate = debates.id AND verdicts.judge = 'panel'
 WHERE debates.series = :name AND debates.status NOT IN ('queued', 'running', 'voting')
 ORDER BY debates.number
-"""
-TAKINGS = """
-SELECT calls.model,
-    CASE
-        WHEN calls.step LIKE 'jury/%' OR calls.step = 'summary' THEN 'juror'
-        WHEN calls.step LIKE 'judge/%' OR calls.step LIKE 'judging/%' THEN 'judge'
-        ELSE 'debater'
-    END AS role,
-    count(*) AS calls, sum(calls.state = 'failed') AS failed,
-    coalesce(sum(calls.tokens_in), 0) AS tokens_in,
-    coalesce(sum(calls.tokens_out), 0) AS tokens_out,
-    coalesce(sum(calls.tokens_reasoning), 0) AS tokens_reasoning,
-    coalesce(sum(calls.tokens_cached), 0) AS tokens_cached,
-    coalesce(sum(calls.cost), 0.0) AS usd, count(*) - count(calls.cost) AS unpriced
-FROM calls JOIN debates ON debates.id = calls.debate
-WHERE debates.series = :name
-GROUP BY calls.model, role ORDER BY calls.model, role
 """
 
 
@@ -73,9 +56,6 @@ class SeriesTable:
 
     async def results(self, name: str) -> list[SeriesResult]:
         return [SeriesResult(*row) for row in await self._database.rows(RESULTS, name=name)]
-
-    async def takings(self, name: str) -> list[Takings]:
-        return [Takings(*row) for row in await self._database.rows(TAKINGS, name=name)]
 
 
 def cap_of(connection: SqlConnection, name: str) -> float | None:

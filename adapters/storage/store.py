@@ -14,6 +14,7 @@ from adapters.storage.leases import LeaseTable
 from adapters.storage.outbox import OutboxTable
 from adapters.storage.people import PeopleTable
 from adapters.storage.series import SeriesTable
+from adapters.storage.usage import UsageTable
 from adapters.storage.vault import Vault
 from adapters.storage.votes import VoteTable
 
@@ -35,6 +36,7 @@ class SqlStore:
         self.installs = InstallTable(database, Vault(keys))
         self.archive = ArchiveTable(database)
         self.series = SeriesTable(database)
+        self.usage = UsageTable(database)
         self._database = database
 
     async def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Series: what was asked for, which of their debates were held, and what these took."""
+"""Series: what was asked for, and which of their debates were held."""
 
 from __future__ import annotations
 
@@ -38,21 +38,6 @@ class SeriesResult(NamedTuple):
     jury: str | None
 
 
-class Takings(NamedTuple):
-    """What calls took: one model's, in one role; tokens and USD are those that are known."""
-
-    model: str
-    role: str
-    calls: int
-    failed: int
-    tokens_in: int
-    tokens_out: int
-    tokens_reasoning: int
-    tokens_cached: int
-    usd: float
-    unpriced: int
-
-
 class SeriesStore(Protocol):
     """Series and their debates."""
 
@@ -73,6 +58,3 @@ class SeriesStore(Protocol):
 
     async def results(self, name: str) -> list[SeriesResult]:
         """Return the jury's verdict on each debate of a series that has ended."""
-
-    async def takings(self, name: str) -> list[Takings]:
-        """Return what the calls of a series took, by model and role."""

@@ -13,6 +13,7 @@ from engine.store.leases import Leases
 from engine.store.outbox import Outbox
 from engine.store.people import People
 from engine.store.series import SeriesStore
+from engine.store.usage import UsageStore
 from engine.store.votes import Votes
 
 
@@ -58,3 +59,7 @@ class Store(Protocol):
     @property
     def series(self) -> SeriesStore:
         """Experiments of many debates."""
+
+    @property
+    def usage(self) -> UsageStore:
+        """What calls took."""

@@ -24,6 +24,7 @@ from engine.floor.wake import Bell
 from engine.line.judging import judge_again
 from engine.ports import AttemptLog, Call, Reply
 from engine.store import ExportFilter, Judging
+from engine.store.usage import UsageFilter
 from tests.scenario.conftest import NO_CAPS, Running, Stage
 from tests.scenario.test_format_debates import hold
 
@@ -72,6 +73,12 @@ async def test_only_judges_are_asked_and_the_first_judging_stays(
         score.subject for score in before.scores
     }
     assert await line.store.journal.spending(debate.id) == (len(before.calls), 0.0)
+    everything = await line.store.usage.read(UsageFilter())
+    shown = await line.store.usage.read(UsageFilter(debate=debate.id))
+    assert shown.sum("calls") == len(before.calls)
+    assert everything.sum("calls") == len(before.calls) + models.asked.total()
+    again = [one for one in everything.takings if one not in shown.takings]
+    assert {one.role for one in again} == {"judge"}
 
 
 async def test_it_is_exported_with_its_own_marks(line: Running) -> None:

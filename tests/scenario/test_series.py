@@ -14,6 +14,7 @@ from engine.series.plan import plan_series
 from engine.series.runner import Ending, Standing, standing_of
 from engine.series.saving import save_series
 from engine.series.spec import Series, read_series
+from engine.store.usage import UsageFilter
 from tests.doubles.model_server import status
 from tests.scenario.conftest import DEFAULTS, JURORS, Running, Stage
 
@@ -51,7 +52,7 @@ async def test_every_debate_is_held_once_and_sealed_nowhere(stage: Stage) -> Non
     async with stage.process() as line:
         standing = await hold(line, series(), watch=seen.append)
         debates = await line.store.series.debates("spring")
-        takings = await line.store.series.takings("spring")
+        usage = await line.store.usage.read(UsageFilter(series="spring"))
         assert await standing_of(line.store, series()) == standing.model_copy(
             update={"ending": None}
         )
@@ -65,8 +66,8 @@ async def test_every_debate_is_held_once_and_sealed_nowhere(stage: Stage) -> Non
     assert not stage.venue.threads
     asked = Counter(body["model"] for body in stage.server.requests)
     taken: Counter[str] = Counter()
-    for one in takings:
-        taken[one.model.removeprefix("near/")] += one.calls
+    for one in usage.takings:
+        taken[one.key.removeprefix("near/")] += one.calls
     assert taken == asked
 
 
@@ -76,9 +77,9 @@ async def test_what_a_run_takes_is_what_the_plan_said(stage: Stage) -> None:
         assert not stage.server.requests
         assert await line.store.series.all() == []
         await hold(line, series())
-        takings = await line.store.series.takings("spring")
+        usage = await line.store.usage.read(UsageFilter(series="spring"))
     assert plan.debates == 12
-    assert plan.calls == sum(one.calls for one in takings) == len(stage.server.requests)
+    assert plan.calls == usage.sum("calls") == len(stage.server.requests)
 
 
 async def test_a_run_goes_on_after_a_kill_without_asking_anything_again(stage: Stage) -> None:
@@ -98,11 +99,11 @@ async def test_a_run_goes_on_after_a_kill_without_asking_anything_again(stage: S
                 await hold(line, series(), watch=kill_at(number))
     async with stage.process() as line:
         standing = await hold(line, series())
-        takings = await line.store.series.takings("spring")
+        usage = await line.store.usage.read(UsageFilter(series="spring"))
         plan = await plan_series(series(), line.service, DEFAULTS)
     assert (standing.ending, standing.held) == (Ending.COMPLETE, 12)
-    assert sum(one.calls - one.failed for one in takings) == plan.calls
-    assert len(stage.server.requests) == sum(one.calls for one in takings)
+    assert usage.sum("calls") - usage.sum("failed") == plan.calls
+    assert len(stage.server.requests) == usage.sum("calls")
 
 
 async def test_more_topics_add_debates_and_a_changed_jury_is_refused(line: Running) -> None:
@@ -138,11 +139,11 @@ async def test_a_series_stops_at_its_cap_and_goes_on_when_it_is_raised(stage: St
     async with stage.process() as line:
         plan = await plan_series(series(), line.service, DEFAULTS)
         await hold(line, series(name="autumn"))
-        whole = sum(one.usd for one in await line.store.series.takings("autumn"))
+        whole = (await line.store.usage.read(UsageFilter(series="autumn"))).sum("usd")
         assert plan.dearest_usd is not None
         cap = plan.dearest_usd + whole / 3
         first = await hold(line, series(limits={"usd": cap, "debates_at_once": 4}))
-        spent = sum(one.usd for one in await line.store.series.takings("spring"))
+        spent = (await line.store.usage.read(UsageFilter(series="spring"))).sum("usd")
         assert first.ending is Ending.CAP
         assert 0 < first.held < 12
         assert spent <= cap

@@ -1,0 +1,127 @@
+"""`rostrum usage`, and the table of what calls took that `rostrum series` prints too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+from rich.table import Column, Table
+
+from bot.console import TableConsole
+from bot.filters import read_moment
+from bot.reading import read_store
+from bot.settings.settings import load_store_settings
+from engine.errors import UsageError
+from engine.store import Store
+from engine.store.usage import By, Usage, UsageFilter
+from engine.words.translation import plural
+
+SCHEMA_VERSION = 1
+WIDEST = 1000  # columns of a table
+TITLES = ("debates", "calls", "failed", "tokens in", "out", "reasoning", "cached", "USD")
+WHOLE_NUMBERS = (
+    "debates",
+    "calls",
+    "failed",
+    "tokens_in",
+    "tokens_out",
+    "tokens_reasoning",
+    "tokens_cached",
+)
+SUMMED = (*WHOLE_NUMBERS[1:], "usd", "unpriced")
+WITHOUT_KEY = {By.USER: "nobody known", By.SERIES: "no series"}
+NOTHING = "No such calls have been made yet."
+UNPRICED = (
+    "USD leaves out {n} call of unknown cost.",
+    "USD leaves out {n} calls of unknown cost.",
+)
+LEFT_OUT = (
+    "Rehearsal debates left out: {n} (--include-rehearsal adds it).",
+    "Rehearsal debates left out: {n} (--include-rehearsal adds them).",
+)
+
+
+async def show_usage(
+    *,
+    by: str,
+    since: str | None,
+    until: str | None,
+    series: str | None,
+    include_rehearsal: bool,
+    as_json: bool,
+) -> None:
+    """Print what the calls of everything that was held took. Raises UsageError."""
+    key = _read_by(by)
+    where = UsageFilter(
+        since=read_moment("--since", since, after=False),
+        until=read_moment("--until", until, after=True),
+        series=series,
+        without_rehearsal=not include_rehearsal,
+    )
+    async with read_store(load_store_settings()) as store:
+        usage = await store.usage.read(where, key)
+        left_out = await _count_left_out(store, where, usage.debates)
+    if as_json:
+        found = {"schema_version": SCHEMA_VERSION, "by": key, "rehearsal_left_out": left_out}
+        found |= {"rows": to_rows(usage, key), "all": _add_up(usage)}
+        print(orjson.dumps(found, option=orjson.OPT_INDENT_2).decode())
+        return
+    print_usage(usage, key)
+    if left_out:
+        print(plural(LEFT_OUT, left_out))
+
+
+def _read_by(text: str) -> By:
+    try:
+        return By(text.strip().lower())
+    except ValueError:
+        known = ", ".join(By)
+        raise UsageError(f"--by is “{text}”; it must be one of {known}.") from None
+
+
+async def _count_left_out(store: Store, where: UsageFilter, counted: int) -> int:
+    if not where.without_rehearsal:
+        return 0
+    every = UsageFilter(where.since, where.until, where.series, where.debate)
+    return await store.usage.debates(every) - counted
+
+
+def to_rows(usage: Usage, by: By = By.MODEL) -> list[dict[str, Any]]:
+    """Return what calls took as JSON has it: the key under its name, a role only of a model."""
+    rows = []
+    for one in usage.takings:
+        figures = one._asdict()
+        key, role = figures.pop("key") or None, figures.pop("role")
+        rows.append({by.value: key, **({"role": role} if by is By.MODEL else {}), **figures})
+    return rows
+
+
+def print_usage(usage: Usage, by: By = By.MODEL) -> None:
+    """Print what calls took by their key, and in all; lines of a narrow terminal wrap."""
+    if not usage.takings:
+        print(NOTHING)
+        return
+    roles = by is By.MODEL
+    numbers = (Column(title, justify="right", no_wrap=True) for title in TITLES)
+    keys = (Column(title, no_wrap=True) for title in (by.value, *(("role",) if roles else ())))
+    table = Table(*keys, *numbers, box=None, pad_edge=False)
+    for one in usage.takings:
+        key = one.key or WITHOUT_KEY.get(by, "")
+        table.add_row(key, *((one.role,) if roles else ()), *_cells(one._asdict()))
+    everything = _add_up(usage)
+    table.add_row("all", *(("",) if roles else ()), *_cells(everything))
+    console = TableConsole(WIDEST)
+    console.width = max(TableConsole().width, console.measure(table).maximum)
+    console.print(table, markup=False)
+    if everything["unpriced"]:
+        print(plural(UNPRICED, everything["unpriced"]))
+
+
+def _add_up(usage: Usage) -> dict[str, Any]:
+    return {"debates": usage.debates, **{name: usage.sum(name) for name in SUMMED}}
+
+
+def _cells(figures: dict[str, Any]) -> list[str]:
+    usd = f"{figures['usd']:.4f}"
+    numbers = (f"{figures[name]:,}" for name in WHOLE_NUMBERS)
+    return [*numbers, f"≥ {usd}" if figures["unpriced"] else usd]
