@@ -23,7 +23,7 @@ from bot.debate import read_changes
 from bot.reading import read_store
 from bot.settings.settings import Settings, load_settings, load_store_settings
 from engine.chat.privacy import check_no_live, forget, purge
-from engine.debate import Debate, Status
+from engine.debate import Cause, Debate, Status
 from engine.errors import NotFoundError, RostrumError, StoppedError, UsageError
 from engine.floor.keeper import LEASE_SECONDS
 from engine.judging import Question
@@ -91,7 +91,9 @@ async def cancel_debate(debate_id: str) -> None:
         lease = await store.leases.claim(f"debate/{debate.id}", str(ULID()), LEASE_SECONDS)
         if lease is not None:
             # No process runs it, so no one else would see the request.
-            await store.debates.advance(lease, debate.id, Status.CANCELLED, STOPPED)
+            await store.debates.advance(
+                lease, debate.id, Status.CANCELLED, STOPPED, cause=Cause.STOPPED
+            )
             await store.leases.release(lease)
     print(f"Debate {debate.code} {'is stopped' if lease else 'is stopping'}.")
 

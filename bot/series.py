@@ -191,6 +191,7 @@ class Display:
         parts = [
             f"{standing.running} running",
             *([f"{standing.failed} failed"] if standing.failed else []),
+            *([f"{standing.refused} refused"] if standing.refused else []),
             *(f"{number} waiting for {model}" for model, number in standing.waiting.items()),
             f"{calls:,} calls",
             f"tokens {read:,} in, {written:,} out, {reasoning:,} reasoning, {cached:,} cached",
@@ -297,7 +298,11 @@ async def _find(store: Store, name: str) -> StoredSeries:
 def _standing_lines(name: str, standing: Standing) -> Iterable[str]:
     failed = f", {standing.failed:,} failed" if standing.failed else ""
     running = f", {standing.running:,} running" if standing.running else ""
-    yield f"Series {name}: {standing.held:,} of {standing.total:,} debates held{running}{failed}"
+    refused = f", {standing.refused:,} refused" if standing.refused else ""
+    held = f"{standing.held:,} of {standing.total:,} debates held"
+    yield f"Series {name}: {held}{running}{failed}{refused}"
+    for model, number in standing.refusals.items():
+        yield f"Refused by {model}: {number:,} debates"
     for model, number in standing.waiting.items():
         yield f"Waiting for {model}: {number:,} debates"
 

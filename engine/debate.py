@@ -47,6 +47,18 @@ class Status(StrEnum):
         return self in (Status.QUEUED, Status.RUNNING)
 
 
+class Cause(StrEnum):
+    """Why a debate ended early; `Debate.reason` says it in words."""
+
+    REFUSED = "refused"  # a model, or its backend's filter, declined the topic
+    MODEL = "model"
+    BUDGET = "budget"
+    STOPPED = "stopped"
+    THREAD = "thread"
+    BUG = "bug"
+    OTHER = "other"  # storage or settings
+
+
 ENDED = (Status.CLOSED, Status.PARTIAL, Status.CANCELLED, Status.FAILED)
 TRANSITIONS: dict[Status, frozenset[Status]] = {
     Status.QUEUED: frozenset({Status.RUNNING, Status.CANCELLED, Status.FAILED}),
@@ -495,7 +507,8 @@ class Debate(Value):
     thread was lost. `mirror` is the id of the same debate with sides swapped, and
     `mirror_revealed_at` when that one named the models of both. `gaps` counts messages that were,
     or may have been, missing in the thread before people voted. `series` and `series_key` say which
-    debate of a series it is.
+    debate of a series it is. `cause` is the kind of reason for an early end, None where none was
+    recorded; `cause_model` is the model that caused it.
     """
 
     id: str
@@ -524,6 +537,8 @@ class Debate(Value):
     gaps: int = 0
     series: str | None = None
     series_key: str | None = None
+    cause: Cause | None = None
+    cause_model: str | None = None
 
     @property
     def code(self) -> str:

@@ -9,6 +9,7 @@ RostrumError
 ├── BudgetError           a cap would be exceeded, or a price is unknown
 │   └── SeriesCapError    … the cap of a series
 ├── ModelError            a model call failed for good
+│   └── RefusedError      … because the model, or its backend's filter, declined the content
 ├── VenueError            the platform refused
 │   ├── VenueAwayError    … temporarily: retry later
 │   ├── MessageGoneError  … because a message was deleted
@@ -77,6 +78,10 @@ class ModelError(RostrumError):
         super().__init__(message)
         self.model = model
         self.passing = passing
+
+
+class RefusedError(ModelError):
+    """A model, or its backend's content filter, declined what it was asked; tries are used up."""
 
 
 class VenueError(RostrumError):

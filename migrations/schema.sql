@@ -1,4 +1,4 @@
--- Every table of revision 0014, as the migrations make them. Renew it by: make schema
+-- Every table of revision 0015, as the migrations make them. Renew it by: make schema
 CREATE TABLE adjustments (
 	debate VARCHAR(26) NOT NULL, 
 	name VARCHAR(255) NOT NULL, 
@@ -83,7 +83,7 @@ CREATE TABLE debates (
 	closed_early BOOLEAN NOT NULL, 
 	revealed_at DATETIME, 
 	mirror VARCHAR(26), 
-	mirror_revealed_at DATETIME, rehearsal BOOLEAN DEFAULT 0 NOT NULL, gaps INTEGER DEFAULT '0' NOT NULL, series VARCHAR(64), series_key VARCHAR(32), 
+	mirror_revealed_at DATETIME, rehearsal BOOLEAN DEFAULT 0 NOT NULL, gaps INTEGER DEFAULT '0' NOT NULL, series VARCHAR(64), series_key VARCHAR(32), cause VARCHAR(16), cause_model VARCHAR(200), 
 	CONSTRAINT pk_debates PRIMARY KEY (id), 
 	CONSTRAINT fk_debates_starter FOREIGN KEY(starter) REFERENCES people (id), 
 	CONSTRAINT uq_debates_number UNIQUE (number)
@@ -284,4 +284,4 @@ CREATE INDEX ix_silences_platform ON silences (platform);
 CREATE INDEX ix_targets_debate ON targets (debate);
 CREATE INDEX ix_targets_message ON targets (message);
 CREATE INDEX ix_vote_events_debate_question ON vote_events (debate, question);
-INSERT INTO alembic_version VALUES ('0014');
+INSERT INTO alembic_version VALUES ('0015');

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, TypeGuard, TypeVar
 import orjson
 
 from adapters.models.decoding import decode
-from adapters.models.faults import spoken
-from adapters.models.outcomes import LATER, CallAnswer, CallFault, Outcome, redact
+from adapters.models.faults import POLICY, spoken
+from adapters.models.outcomes import LATER, REWORD, CallAnswer, CallFault, Outcome, redact
 from engine.debate import Origin, Usage
 
 CAPPED = "used up the token cap before it wrote anything"
@@ -21,7 +21,6 @@ MOST_AMOUNT = 1e12  # tokens or USD; far above any call, and within a database's
 _Judged = TypeVar("_Judged", CallAnswer, CallFault)
 _CACHED = ("prompt_cache_hit_tokens", "cache_read_input_tokens", "cached_tokens")
 _WRITTEN = ("cache_creation_input_tokens",)
-_REFUSED = "reword the topic or choose another model"
 
 
 def read_answer(content: bytes, asked: str, secret: str = "") -> Outcome:
@@ -38,8 +37,10 @@ def read_answer(content: bytes, asked: str, secret: str = "") -> Outcome:
     choice = _first_choice(body)
     failure = body.get("error") or choice.get("error")
     if failure:
-        said = redact(spoken({"error": failure})[0], secret)
-        return _spent(f"answered with an error{f': {said}' if said else ''}", body, asked)
+        words, code = spoken({"error": failure})
+        said = redact(words, secret)
+        fault = _spent(f"answered with an error{f': {said}' if said else ''}", body, asked)
+        return replace(fault, refused=bool(POLICY.search(f"{words} {code}")))
     if not choice:
         return CallFault("answered with JSON that is not a completion", cost=None)
     outcome = _read_choice(body, choice, asked)
@@ -56,7 +57,8 @@ def _read_choice(body: dict[str, Any], choice: dict[str, Any], asked: str) -> Ou
         return _spent(CAPPED, body, asked, CAP_ADVICE)
     message = choice.get("message")
     if finish == "content_filter" or (isinstance(message, dict) and message.get("refusal")):
-        return _spent("declined to answer (content filter)", body, asked, _REFUSED)
+        fault = _spent("declined to answer (content filter)", body, asked, REWORD)
+        return replace(fault, refused=True)
     return _spent("answered without any text", body, asked)
 
 

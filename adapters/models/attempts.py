@@ -12,7 +12,7 @@ from pydantic import Field
 
 from adapters.models.outcomes import CallAnswer, CallFault, Next, Outcome
 from engine.debate import Value
-from engine.errors import ModelError
+from engine.errors import ModelError, RefusedError
 from engine.ports import Attempt, AttemptLog, Call, Reply
 
 
@@ -68,6 +68,8 @@ async def persist(call: Call, log: AttemptLog, policy: RetryPolicy, sender: Send
         if wait is None:
             passing = outcome.then is not Next.FINAL
             sentence = _sentence(call, outcome, number, policy)
+            if outcome.refused:
+                raise RefusedError(sentence, model=call.model.ref)
             raise ModelError(sentence, model=call.model.ref, passing=passing)
         await asyncio.sleep(wait)
 

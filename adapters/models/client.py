@@ -155,10 +155,8 @@ class Exchange:
         secret = self._backend.secret
         if response.status >= 400:
             fault = status_fault(response.status, response.content, response.headers, secret)
-            refused = response.status in (400, 422)
-            if refused and self._models.learn(
-                self._call.model, habits, complaint(response.content)
-            ):
+            unfit = response.status in (400, 422) and not fault.refused
+            if unfit and self._models.learn(self._call.model, habits, complaint(response.content)):
                 return replace(fault, then=Next.NOW)
             return fault
         outcome = read_answer(response.content, self._call.model.name, secret)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -9,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from adapters.models.outcomes import CallFault, Next, redact
+from adapters.models.outcomes import REWORD, CallFault, Next, redact
 
 _AGAIN = frozenset({408, 409, 425, 429})
 _BROKE = frozenset({"insufficient_quota", "billing_hard_limit_reached", "1113"})
@@ -23,6 +24,12 @@ _WORDS = {
     529: _BUSY,
 }
 
+# As OpenAI, Azure, OpenRouter, Alibaba Cloud and DeepSeek word and code it.
+POLICY = re.compile(
+    r"content[ _]policy|content[ _]filter|content management policy|usage polic|safety polic"
+    r"|(?:was|were|been) flagged|data_inspection_failed|content exists risk",
+    re.IGNORECASE,
+)
 CREDIT = "add credit to the account or choose another backend"
 KEY = "check its key in ROSTRUM_BACKENDS"
 MODEL = "check ROSTRUM_MODELS, ROSTRUM_JURORS and the name of the model"
@@ -39,6 +46,8 @@ def status_fault(
         return CallFault("refused the key (401)", KEY, Next.FINAL)
     if status == 402 or code in _BROKE:
         return CallFault(f"has no credit left ({status})", CREDIT, Next.FINAL)
+    if status in (400, 403, 422, 451) and POLICY.search(f"{message} {code}"):
+        return CallFault(f"declined to answer ({status}){said}", REWORD, Next.FINAL, refused=True)
     if status == 403:
         advice = "check that the key may use this model, or reword the topic"
         return CallFault(f"forbids the call (403){said}", advice, Next.FINAL)

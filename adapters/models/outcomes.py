@@ -10,6 +10,7 @@ from engine.debate import Origin, Usage
 
 _KEY = re.compile(r"\b(?:sk|pk|key|gsk|AIza)[-_A-Za-z0-9*.]{8,}")
 
+REWORD = "reword the topic or choose another model"
 LATER = "try again later or choose another model"
 
 
@@ -44,7 +45,7 @@ class CallFault:
 
     `what` is a clause after the backend's name; `advice` says what to do when retries are used
     up; `cost` is USD (0: certainly unbilled, None: unknown); `wait` is the backend's Retry-After,
-    in seconds.
+    in seconds. `refused`: the model or a filter declined the content.
     """
 
     what: str
@@ -55,6 +56,7 @@ class CallFault:
     model: str = ""
     usage: Usage = field(default_factory=Usage)
     origin: Origin | None = None
+    refused: bool = False
 
 
 Outcome = CallAnswer | CallFault

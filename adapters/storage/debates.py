@@ -15,7 +15,7 @@ from adapters.storage.installation import FIND, make_secret
 from adapters.storage.leases import guard
 from adapters.storage.outbox import insert_posts, reopen
 from adapters.storage.people import ensure_starter
-from engine.debate import TRANSITIONS, Debate, Setup, Status
+from engine.debate import TRANSITIONS, Cause, Debate, Setup, Status
 from engine.errors import NotFoundError, StoreError
 from engine.store import Caps, Lease, NewDebate, Post, Stop
 
@@ -73,7 +73,8 @@ ORDER BY number
 # The reason why a thread is gone must not be overwritten by what follows.
 MOVE = """
 UPDATE debates SET status = :status,
-    reason = CASE WHEN gone AND :reason = '' THEN reason ELSE :reason END
+    reason = CASE WHEN gone AND :reason = '' THEN reason ELSE :reason END,
+    cause = :cause, cause_model = :model
 WHERE id = :debate AND status IN :before
 """
 GO_ON = """
@@ -177,10 +178,19 @@ class DebateTable:
     async def unfinished(self) -> list[str]:
         return await self._database.column(UNFINISHED)
 
-    async def advance(self, lease: Lease, debate_id: str, status: Status, reason: str = "") -> None:
+    async def advance(
+        self,
+        lease: Lease,
+        debate_id: str,
+        status: Status,
+        reason: str = "",
+        *,
+        cause: Cause | None = None,
+        model: str | None = None,
+    ) -> None:
         def store(connection: SqlConnection) -> None:
             guard(connection, lease)
-            move(connection, debate_id, status, reason)
+            move(connection, debate_id, status, reason, cause, model)
 
         await self._database.write(store)
 
@@ -287,10 +297,18 @@ def _found(row: Any, debate_id: str) -> Debate:
     return to_debate(row)
 
 
-def move(connection: SqlConnection, debate_id: str, status: Status, reason: str = "") -> None:
+def move(
+    connection: SqlConnection,
+    debate_id: str,
+    status: Status,
+    reason: str = "",
+    cause: Cause | None = None,
+    model: str | None = None,
+) -> None:
     """Change the status in one statement that also checks the old one; an end settles."""
     moved = {"status": status, "before": BEFORE[status], "reason": reason}
-    if not connection.run(MOVE, debate=debate_id, **moved):
+    early = {"cause": cause, "model": model}
+    if not connection.run(MOVE, debate=debate_id, **moved, **early):
         now = _get(connection, debate_id).status
         raise StoreError(f"Debate {debate_id} is {now} and cannot become {status}.")
     if status in SETTLED:

@@ -7,7 +7,7 @@ from typing import Any
 
 from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
-from engine.debate import Status
+from engine.debate import Cause, Status
 from engine.store.series import SeriesDebate, SeriesResult, StoredSeries
 
 SAVE = """
@@ -18,7 +18,7 @@ FIND = "SELECT * FROM series WHERE name = :name"
 ALL = "SELECT * FROM series ORDER BY name"
 ASK_STOP = "UPDATE series SET stop = TRUE WHERE name = :name"
 DEBATES = """
-SELECT series_key, id, status, reason FROM debates
+SELECT series_key, id, status, reason, cause FROM debates
 WHERE series = :name AND (:every OR id IN :among) ORDER BY number
 """
 RESULTS = """
@@ -27,6 +27,19 @@ FROM debates
 LEFT JOIN verdicts ON verdicts.debate = debates.id AND verdicts.judge = 'panel'
 WHERE debates.series = :name AND debates.status NOT IN ('queued', 'running', 'voting')
 ORDER BY debates.number
+"""
+REFUSALS = """
+SELECT model, count(*) FROM (
+    SELECT cause_model AS model, id FROM debates
+    WHERE series = :name AND cause = 'refused' AND (:every OR id IN :among)
+    UNION
+    SELECT calls.model, debates.id FROM debates
+    JOIN turns ON turns.debate = debates.id
+    JOIN calls ON calls.debate = debates.id AND calls.step = turns.step AND calls.state = 'done'
+    WHERE debates.series = :name AND (:every OR debates.id IN :among) AND EXISTS (
+        SELECT 1 FROM json_each(turns.body, '$.violations') AS broken
+        WHERE broken.value ->> '$.kind' = 'refusal')
+) AS refused GROUP BY model ORDER BY model
 """
 
 
@@ -52,10 +65,17 @@ class SeriesTable:
     async def debates(self, name: str, among: Sequence[str] | None = None) -> list[SeriesDebate]:
         which = {"every": among is None, "among": among or ()}
         rows = await self._database.rows(DEBATES, name=name, **which)
-        return [SeriesDebate(row[0], row[1], Status(row[2]), row[3]) for row in rows]
+        return [
+            SeriesDebate(row[0], row[1], Status(row[2]), row[3], row[4] and Cause(row[4]))
+            for row in rows
+        ]
 
     async def results(self, name: str) -> list[SeriesResult]:
         return [SeriesResult(*row) for row in await self._database.rows(RESULTS, name=name)]
+
+    async def refusals(self, name: str, among: Sequence[str] | None = None) -> dict[str, int]:
+        which = {"every": among is None, "among": among or ()}
+        return dict(map(tuple, await self._database.rows(REFUSALS, name=name, **which)))
 
 
 def cap_of(connection: SqlConnection, name: str) -> float | None:

@@ -171,6 +171,8 @@ debates = Table(
     ),
     Column("series", String(64), comment="the series that it is part of"),
     Column("series_key", String(32), comment="which debate of the series it is"),
+    Column("cause", String(16), comment="the kind of reason for an early end"),
+    Column("cause_model", String(200), comment="the model that caused it"),
     Index(None, "status", "platform", "community"),
     Index(None, "platform", "thread"),
     Index(None, "community", "created_at"),

@@ -278,6 +278,11 @@ _ENDED: Columns = (
            lambda entry: moment(entry.debate.vote_opened_at), unit="UTC"),
     Column("revealed_at", MOMENT, "when the vote closed and the models were named; null without "
            "a vote", lambda entry: moment(entry.debate.revealed_at), unit="UTC"),
+    Column("cause", TEXT, "the kind of reason for an early end: `refused` (a model or its filter "
+           "declined), `model`, `budget`, `stopped`, `thread`, `bug` or `other`; null without one",
+           lambda entry: entry.debate.cause),
+    Column("cause_model", TEXT, "the model that caused an early end; null without one",
+           "debate.cause_model", "asker"),
     Column("closed_early", FLAG, "whether a manager closed the vote early",
            "debate.closed_early"),
     Column("extended", FLAG, "whether the vote was extended for lack of a quorum",

@@ -6,14 +6,16 @@ import re
 
 import structlog
 
-from engine.debate import Debate, Status
+from engine.debate import Cause, Debate, Status
 from engine.errors import (
     BudgetError,
     ModelError,
+    RefusedError,
     RostrumError,
     SettingsError,
     StoppedError,
     StoreError,
+    ThreadGoneError,
 )
 from engine.messages import Where
 from engine.store import DeliveryState, Outbox
@@ -25,6 +27,10 @@ STOPPED_BY_BUG = (
 MODEL_FAILED = (
     "A model gave no usable answer, even after a retry. The operator of Rostrum can see which one "
     "and resume the debate."
+)
+MODEL_REFUSED = (
+    "A model declined to argue this topic. Reword the topic, or start the debate with other "
+    "models. The operator of Rostrum can see which one declined."
 )
 HELD_UP = "Rostrum could not continue it. The operator can see why and resume the debate."
 REFUSED = (
@@ -47,6 +53,20 @@ def reason_of(error: RostrumError) -> str:
     return f"{members} {error}" if members == HELD_UP else str(error)
 
 
+def cause_of(error: RostrumError) -> Cause:
+    """Return the kind of reason for a debate's end."""
+    kinds = {
+        RefusedError: Cause.REFUSED,
+        ModelError: Cause.MODEL,
+        BudgetError: Cause.BUDGET,
+        ThreadGoneError: Cause.THREAD,
+        StoppedError: Cause.STOPPED,
+    }
+    if str(error) == STOPPED_BY_BUG:
+        return Cause.BUG
+    return next((cause for kind, cause in kinds.items() if isinstance(error, kind)), Cause.OTHER)
+
+
 def waiting_for(error: ModelError) -> str:
     """Return what a debate waits for that goes on when a model can be reached again."""
     return f"{AWAITS}{error.model}: {error}"
@@ -61,11 +81,15 @@ def said_of(error: RostrumError) -> str:
     """Return the reason without anything only the operator may read, such as models' names."""
     if isinstance(error, BudgetError | StoppedError) or str(error) == STOPPED_BY_BUG:
         return without_settings(str(error))
+    if isinstance(error, RefusedError):
+        return MODEL_REFUSED
     return MODEL_FAILED if isinstance(error, ModelError) else HELD_UP
 
 
 def why(debate: Debate) -> str:
     """Return why a debate ended early or what it is waiting for; empty if it does neither."""
+    if debate.status is Status.FAILED and debate.cause is Cause.REFUSED:
+        return MODEL_REFUSED
     if debate.status is Status.FAILED and not debate.gone and debate.reason != STOPPED_BY_BUG:
         return HELD_UP if debate.reason.startswith(HELD_UP) else MODEL_FAILED
     return without_settings(debate.reason)

@@ -13,7 +13,7 @@ from engine.blinding.blinding import BLINDER
 from engine.blinding.transcript import Scribe, hear_all
 from engine.blinding.veil import names_of
 from engine.debate import Debate, Model, Sampling, Setup, Status, Turn
-from engine.delivery.ending import STOPPED_BY_BUG, reason_of, said_of, waiting_for
+from engine.delivery.ending import STOPPED_BY_BUG, cause_of, reason_of, said_of, waiting_for
 from engine.errors import (
     BudgetError,
     LeaseLostError,
@@ -190,7 +190,10 @@ class Runner:
             with speaking(debate.request.language):
                 notice = Notice(level="warning", text=_farewell(status, error))
             await self._publish(debate, lease, Post(key=f"end/{number}", message=notice))
-        await self.store.debates.advance(lease, debate_id, status, reason_of(error))
+        cause, model = cause_of(error), error.model if isinstance(error, ModelError) else ""
+        await self.store.debates.advance(
+            lease, debate_id, status, reason_of(error), cause=cause, model=model or None
+        )
         self.bell.wake(f"ended/{debate_id}")
         if debate.mirror is not None:  # its vote may be waiting for this debate's
             self.bell.ring(f"votes/{debate.platform}")

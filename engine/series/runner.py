@@ -45,12 +45,16 @@ class Ending(StrEnum):
 class Standing(Value):
     """How far a series is; `waiting` counts debates by the model that each waits for.
 
-    `failed` ended without a verdict; running the series again tries them again.
+    `failed` ended without a verdict; running the series again tries them again. `refused` ended
+    because a model declined the topic, which is final. `refusals` counts by model the debates in
+    which it declined, whether they went on or not.
     """
 
     total: int
     held: int = 0
     failed: int = 0
+    refused: int = 0
+    refusals: Mapping[str, int] = {}
     running: int = 0
     waiting: Mapping[str, int] = {}
     ending: Ending | None = None
@@ -80,6 +84,8 @@ class SeriesRunner:
     _taken: set[str] = field(default_factory=set)
     _live: dict[str, SeriesDebate] = field(default_factory=dict)
     _ended: Counter[Status] = field(default_factory=Counter)
+    _refused: int = 0
+    _refusals: Counter[str] = field(default_factory=Counter)
     _again: list[SeriesDebate] = field(default_factory=list)
     _put_off: list[Planned] = field(default_factory=list)
     _pauses: dict[str, Pause] = field(default_factory=dict)
@@ -126,22 +132,34 @@ class SeriesRunner:
             if debate.status.live:
                 self._live[debate.id] = debate
                 await self.service.dispatcher.submit(debate.id)
-            elif debate.status in TRIED_AGAIN:
-                self._again.append(debate)
-            self._ended[debate.status] += not debate.status.live
+            else:
+                self._count(debate)
+                if debate.status in TRIED_AGAIN and not debate.refused:
+                    self._again.append(debate)
+        refusals = self.store.series.refusals
+        unended = [*self._live, *(debate.id for debate in self._again)]
+        self._refusals.update(await refusals(self.series.name))
+        self._refusals.subtract(await refusals(self.series.name, unended))
         await self._read_results()
+
+    def _count(self, ended: SeriesDebate) -> None:
+        if ended.refused:
+            self._refused += 1
+        else:
+            self._ended[ended.status] += 1
 
     async def _refresh(self) -> None:
         """Read again the debates that were live."""
         if not self._live:
             return
         found = await self.store.series.debates(self.series.name, list(self._live))
-        for debate in found:
-            self._live[debate.id] = debate
-            if not debate.status.live:
-                del self._live[debate.id]
-                self._ended[debate.status] += 1
-        if len(self._live) < len(found):
+        self._live = {debate.id: debate for debate in found if debate.status.live}
+        ended = [debate for debate in found if not debate.status.live]
+        for debate in ended:
+            self._count(debate)
+        if ended:
+            ids = [debate.id for debate in ended]
+            self._refusals.update(await self.store.series.refusals(self.series.name, ids))
             await self._read_results()
 
     async def _read_results(self) -> None:
@@ -229,6 +247,8 @@ class SeriesRunner:
             total=total,
             held=self._ended[Status.CLOSED],
             failed=sum(self._ended[one] for one in (*TRIED_AGAIN, Status.CANCELLED)),
+            refused=self._refused,
+            refusals=dict(sorted((+self._refusals).items())),
             running=len(self._live) - waiting.total(),
             waiting=dict(waiting),
         )
@@ -271,17 +291,22 @@ def defaults_of(series: Series, defaults: Defaults) -> Defaults:
 async def standing_of(store: Store, series: Series) -> Standing:
     """Return how far a series is, as anyone can read it."""
     states: Counter[Status] = Counter()
+    refused = 0
     waiting: Counter[str] = Counter()
     for debate in await store.series.debates(series.name):
         model = awaited(debate.reason) if debate.status is Status.QUEUED else ""
         if model:
             waiting[model] += 1
+        elif debate.refused:
+            refused += 1
         else:
             states[debate.status] += 1
     return Standing(
         total=choose(series).total(),
         held=states[Status.CLOSED],
         failed=sum(states[one] for one in (*TRIED_AGAIN, Status.CANCELLED)),
+        refused=refused,
+        refusals=await store.series.refusals(series.name),
         running=states[Status.QUEUED] + states[Status.RUNNING],
         waiting=dict(waiting),
     )

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from engine.debate import Debate, Setup, Status, Value
+from engine.debate import Cause, Debate, Setup, Status, Value
 from engine.errors import StoppedError, ThreadGoneError
 from engine.store.leases import Lease
 from engine.store.outbox import Post
@@ -82,8 +82,20 @@ class Debates(Protocol):
     async def unfinished(self) -> list[str]:
         """Return the ids of queued and running debates, oldest first."""
 
-    async def advance(self, lease: Lease, debate_id: str, status: Status, reason: str = "") -> None:
-        """Move a debate to an allowed next status; an end settles its budget."""
+    async def advance(
+        self,
+        lease: Lease,
+        debate_id: str,
+        status: Status,
+        reason: str = "",
+        *,
+        cause: Cause | None = None,
+        model: str | None = None,
+    ) -> None:
+        """Move a debate to an allowed next status; an end settles its budget.
+
+        `cause` and `model` are of an early end.
+        """
 
     async def requeue(
         self,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
-from engine.debate import Status, Value
+from engine.debate import Cause, Status, Value
 
 
 class StoredSeries(Value):
@@ -23,12 +23,21 @@ class StoredSeries(Value):
 
 
 class SeriesDebate(NamedTuple):
-    """One debate of a series, as far as it is; `reason` says why it waits or ended early."""
+    """One debate of a series, as far as it is; `reason` says why it waits or ended early.
+
+    `cause` is the kind of an early end.
+    """
 
     key: str
     id: str
     status: Status
     reason: str
+    cause: Cause | None = None
+
+    @property
+    def refused(self) -> bool:
+        """Whether it ended because a model declined the topic."""
+        return self.status is Status.FAILED and self.cause is Cause.REFUSED
 
 
 class SeriesResult(NamedTuple):
@@ -58,3 +67,9 @@ class SeriesStore(Protocol):
 
     async def results(self, name: str) -> list[SeriesResult]:
         """Return the jury's verdict on each debate of a series that has ended."""
+
+    async def refusals(self, name: str, among: Sequence[str] | None = None) -> dict[str, int]:
+        """Return in how many debates each model refused: a turn, or so that the debate ended.
+
+        `among`: of the debates with these ids.
+        """

@@ -85,6 +85,7 @@ VIOLATIONS = {
     "not spoken",
     "overtime": "{measured:g} words; the time allows {limit:g}",
     "replaced_characters": "characters that cannot be shown ({measured:g})",
+    "refusal": "the model declined to argue",
     "unreadable": "not in the requested form",
     "too_few_arguments": "{measured:g} arguments; at least {limit:g} are needed",
     "short_claim": "a claim of {measured:g} characters; at least {limit:g} are needed",

@@ -11,8 +11,12 @@ from typing import NamedTuple
 import pytest
 
 from adapters.models.attempts import RetryPolicy
-from engine.debate import Debate, Model, Status
-from engine.store import CallRecord, DebateRecord
+from engine.dataset.debate_table import DEBATES
+from engine.dataset.entry import make_entry
+from engine.dataset.voters import Pseudonyms
+from engine.debate import Cause, Debate, Model, Status
+from engine.ports import utc_now
+from engine.store import CallRecord, DebateRecord, ExportFilter
 from tests.doubles import model_server as acts
 from tests.doubles.model_server import Act, ModelServer
 from tests.scenario.conftest import JURORS, NO_CAPS, PRICE, QUICK, SIDES, Running, Stage, play
@@ -143,6 +147,13 @@ def test_a_lasting_fault_ends_the_debate_and_says_what_to_do(
         "turn/rebuttal/A",
     ]
     assert all(call.error for call in tries(record.calls))
+    assert debate.cause is (Cause.REFUSED if name == "content filter" else Cause.MODEL)
+    assert debate.cause_model == side_b(name).ref
+    (row,) = DEBATES.rows(
+        make_entry(record, Pseudonyms(b"master", ExportFilter(), utc_now()), b"salt")
+    )
+    assert (row["cause"], row["cause_model"]) == (debate.cause, debate.cause_model)
+    assert held[name].after.cause is held[name].after.cause_model is None
 
 
 @pytest.mark.parametrize("name", FINAL)

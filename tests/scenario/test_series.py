@@ -8,14 +8,15 @@ from typing import Any
 
 import pytest
 
-from engine.debate import Model, Status
+from engine.debate import Cause, Model, Status
+from engine.delivery.ending import MODEL_REFUSED, why
 from engine.errors import UsageError
 from engine.series.plan import plan_series
 from engine.series.runner import Ending, Standing, standing_of
 from engine.series.saving import save_series
 from engine.series.spec import Series, read_series
 from engine.store.usage import UsageFilter
-from tests.doubles.model_server import status
+from tests.doubles.model_server import says, status
 from tests.scenario.conftest import DEFAULTS, JURORS, Running, Stage
 
 FILE: dict[str, Any] = {
@@ -122,6 +123,31 @@ async def test_a_model_that_is_away_is_waited_for_while_others_go_on(stage: Stag
         standing = await hold(line, series(), watch=seen.append)
     assert (standing.ending, standing.held, standing.failed) == (Ending.COMPLETE, 12, 0)
     assert any(one.waiting == {"near/cid": 1} or one.waiting.get("near/cid") for one in seen)
+
+
+async def test_a_model_that_declines_is_recorded_as_refusing_and_not_asked_again(
+    stage: Stage,
+) -> None:
+    stage.server.script(status(400, kind="content_policy_violation"), model="cid")
+    stage.server.script(says("I'm sorry, but I can't argue for this."), model="ben")
+    async with stage.process() as line:
+        first = await hold(line, series())
+        asked = len(stage.server.requests)
+        again = await hold(line, series())
+        assert await standing_of(line.store, series()) == again.model_copy(update={"ending": None})
+        ended = [one for one in await line.store.series.debates("spring") if one.refused]
+        debate = await line.store.debates.get(ended[0].id)
+    assert first == again
+    assert (first.ending, first.held, first.failed, first.refused) == (Ending.COMPLETE, 11, 0, 1)
+    assert first.refusals == {"near/ben": 1, "near/cid": 1}
+    assert len(stage.server.requests) == asked
+    assert (debate.status, debate.cause, debate.cause_model) == (
+        Status.FAILED,
+        Cause.REFUSED,
+        "near/cid",
+    )
+    assert why(debate) == MODEL_REFUSED
+    assert "near" not in MODEL_REFUSED
 
 
 async def test_a_failure_for_good_is_counted_and_tried_again_by_the_next_run(

@@ -19,7 +19,7 @@ from adapters.models.backends import Backend
 from adapters.models.discovery import probe
 from adapters.models.router import ModelRouter, open_models
 from engine.debate import Model, Price, Sampling, Usage
-from engine.errors import ModelError
+from engine.errors import ModelError, RefusedError
 from engine.ports import AnswerSchema, Call, ChatMessage, Reply
 from tests.doubles import model_server as acts
 from tests.doubles.attempt_log import RecordedAttempts
@@ -126,6 +126,27 @@ async def test_a_lasting_failure_is_final(server: ModelServer, act: acts.Act, sa
     assert "“m”" in str(caught.value)
     assert len(server.requests) == 1
     assert log.costs == [0.0]
+
+
+@pytest.mark.parametrize(
+    ("act", "tries"),
+    [
+        (acts.refusal(), 3),
+        (acts.empty("content_filter"), 3),
+        (acts.status(400, kind="content_policy_violation"), 1),
+        (acts.status(400, message="triggered the content management policy"), 1),
+        (acts.status(403, message="requires moderation and your input was flagged"), 1),
+    ],
+)
+async def test_a_model_that_declines_for_good_has_refused(
+    server: ModelServer, act: acts.Act, tries: int
+) -> None:
+    server.always(act)
+    with pytest.raises(RefusedError, match="reword the topic") as caught:
+        await ask(server, RecordedAttempts())
+    assert caught.value.model == "online/m"
+    assert not caught.value.passing
+    assert len(server.requests) == tries
 
 
 async def test_patience_ends(server: ModelServer) -> None:
