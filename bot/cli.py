@@ -459,6 +459,18 @@ def series_status(name: Annotated[str, SERIES], as_json: Annotated[bool, JSON] =
     run(lambda: show_status(name, as_json=as_json))
 
 
+@series.command("report")
+def series_report(
+    name: Annotated[str, SERIES],
+    out: Annotated[Path, typer.Option(help="Folder for the report and its pictures.")],
+) -> None:
+    """Write a report: totals, ratings, jurors, costs and what they cannot say."""
+    from bot.exits import run
+    from bot.series_report import write_series_report
+
+    run(lambda: write_series_report(name, out))
+
+
 @series.command("stop")
 def series_stop(name: Annotated[str, SERIES]) -> None:
     """Let a series begin no more debates; those that run are finished."""

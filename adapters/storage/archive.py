@@ -77,7 +77,7 @@ class ArchiveTable:
     @contextmanager
     def reading(self, where: ExportFilter) -> Iterator[Iterator[DebateRecord]]:
         with self._database.snapshot() as connection:
-            yield _records(connection, where)
+            yield read_records(connection, where)
 
     def newest(self, where: ExportFilter) -> datetime | None:
         with self._database.snapshot() as connection:
@@ -90,7 +90,8 @@ class ArchiveTable:
             return int(connection.value(SIZE.format(_conditions(where)), **_values(where)))
 
 
-def _records(connection: SqlConnection, where: ExportFilter) -> Iterator[DebateRecord]:
+def read_records(connection: SqlConnection, where: ExportFilter) -> Iterator[DebateRecord]:
+    """Yield the debates of a filter as a view has them, by id."""
     query, values, last = CHUNK.format(_conditions(where)), _values(where), ""
     hidden = hidden_people(connection)
     while chunk := connection.rows(query, last=last, **values):

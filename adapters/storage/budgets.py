@@ -6,12 +6,12 @@ from datetime import datetime
 from typing import Any
 
 from adapters.storage.connection import SqlConnection
-from adapters.storage.series import cap_of
 from engine.debate import Debate
 from engine.errors import BudgetError, SeriesCapError
 from engine.store import Caps, NewDebate
 
 WHOLE = ""  # the day of what is counted over all days
+SERIES_CAP = "SELECT usd FROM series WHERE name = :name"
 LIVE = """
 SELECT count(*) FROM debates
 WHERE platform = :platform AND community = :community AND status IN ('queued', 'running')
@@ -125,7 +125,7 @@ def _reserve_in_series(connection: SqlConnection, name: str | None, usd: float) 
     """Reserve from the cap of a debate's series. Raises SeriesCapError."""
     if name is None:
         return
-    cap = cap_of(connection, name)
+    cap = connection.value(SERIES_CAP, name=name)
     scope = _series_scope(name)
     if not _count_in(connection, RESERVE_MONEY, scope=scope, day=WHOLE, cap=cap, usd=usd):
         raise SeriesCapError(

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
+from adapters.storage.archive import read_records
 from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
+from adapters.storage.usage import ROLE
 from engine.debate import Cause, Status
-from engine.store.series import SeriesDebate, SeriesResult, StoredSeries
+from engine.store import ExportFilter
+from engine.store.series import SeriesDebate, SeriesReading, SeriesResult, StoredSeries, Try
 
 SAVE = """
 INSERT INTO series (name, body, usd, stop, begun_at) VALUES (:name, :body, :usd, FALSE, :begun_at)
@@ -42,6 +46,14 @@ SELECT model, count(*) FROM (
 ) AS refused GROUP BY model ORDER BY model
 """
 
+CHUNK = 500  # debates whose calls are read at once
+# Without texts: prompts and replies are most of the database.
+TRIES = """
+SELECT debate, model, {role} AS role, state = 'failed' AS failed, tokens_in, tokens_out,
+    tokens_reasoning, tokens_cached, cost, latency
+FROM calls WHERE debate IN :debates ORDER BY debate, step, attempt
+"""
+
 
 class SeriesTable:
     """The Series part of the store."""
@@ -65,10 +77,7 @@ class SeriesTable:
     async def debates(self, name: str, among: Sequence[str] | None = None) -> list[SeriesDebate]:
         which = {"every": among is None, "among": among or ()}
         rows = await self._database.rows(DEBATES, name=name, **which)
-        return [
-            SeriesDebate(row[0], row[1], Status(row[2]), row[3], row[4] and Cause(row[4]))
-            for row in rows
-        ]
+        return list(map(_to_debate, rows))
 
     async def results(self, name: str) -> list[SeriesResult]:
         return [SeriesResult(*row) for row in await self._database.rows(RESULTS, name=name)]
@@ -77,12 +86,32 @@ class SeriesTable:
         which = {"every": among is None, "among": among or ()}
         return dict(map(tuple, await self._database.rows(REFUSALS, name=name, **which)))
 
+    @contextmanager
+    def reading(self, name: str) -> Iterator[SeriesReading | None]:
+        with self._database.snapshot() as connection:
+            row = connection.first(FIND, name=name)
+            yield row and _read(connection, _to_series(row))
 
-def cap_of(connection: SqlConnection, name: str) -> float | None:
-    """Return what a series may cost in USD; None: no cap."""
-    cap: float | None = connection.first(FIND, name=name).usd
-    return cap
+
+def _to_debate(row: Any) -> SeriesDebate:
+    return SeriesDebate(row[0], row[1], Status(row[2]), row[3], row[4] and Cause(row[4]))
 
 
 def _to_series(row: Any) -> StoredSeries:
     return StoredSeries(**{name: getattr(row, name) for name in StoredSeries.model_fields})
+
+
+def _read(connection: SqlConnection, stored: StoredSeries) -> SeriesReading:
+    rows = connection.rows(DEBATES, name=stored.name, every=True, among=())
+    debates = list(map(_to_debate, rows))
+    records = read_records(connection, ExportFilter(series=stored.name))
+    tries = _tries(connection, [debate.id for debate in debates])
+    refusals = dict(map(tuple, connection.rows(REFUSALS, name=stored.name, every=True, among=())))
+    return SeriesReading(stored, debates, refusals, tries, records)
+
+
+def _tries(connection: SqlConnection, debates: Sequence[str]) -> Iterator[Try]:
+    query = TRIES.format(role=ROLE)
+    for start in range(0, len(debates), CHUNK):
+        for row in connection.rows(query, debates=debates[start : start + CHUNK]):
+            yield Try(*row)

@@ -6,7 +6,7 @@ Every debate has a key, so a series that was killed goes on with what is missing
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -290,10 +290,18 @@ def defaults_of(series: Series, defaults: Defaults) -> Defaults:
 
 async def standing_of(store: Store, series: Series) -> Standing:
     """Return how far a series is, as anyone can read it."""
+    debates = await store.series.debates(series.name)
+    return count_standing(series, debates, await store.series.refusals(series.name))
+
+
+def count_standing(
+    series: Series, debates: Iterable[SeriesDebate], refusals: Mapping[str, int]
+) -> Standing:
+    """Return how far a series with these debates and refusals by model is."""
     states: Counter[Status] = Counter()
     refused = 0
     waiting: Counter[str] = Counter()
-    for debate in await store.series.debates(series.name):
+    for debate in debates:
         model = awaited(debate.reason) if debate.status is Status.QUEUED else ""
         if model:
             waiting[model] += 1
@@ -306,7 +314,7 @@ async def standing_of(store: Store, series: Series) -> Standing:
         held=states[Status.CLOSED],
         failed=sum(states[one] for one in (*TRIED_AGAIN, Status.CANCELLED)),
         refused=refused,
-        refusals=await store.series.refusals(series.name),
+        refusals=refusals,
         running=states[Status.QUEUED] + states[Status.RUNNING],
         waiting=dict(waiting),
     )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
 from engine.debate import Cause, Status, Value
+from engine.store.archive import DebateRecord
 
 
 class StoredSeries(Value):
@@ -47,6 +49,35 @@ class SeriesResult(NamedTuple):
     jury: str | None
 
 
+class Try(NamedTuple):
+    """One try of a model call without its texts; None: not known. `seconds` is its latency."""
+
+    debate: str
+    model: str
+    role: str
+    failed: bool
+    tokens_in: int | None
+    tokens_out: int | None
+    tokens_reasoning: int | None
+    tokens_cached: int | None
+    usd: float | None
+    seconds: float | None
+
+
+class SeriesReading(NamedTuple):
+    """A series at one moment: its debates, every try of their calls, and what ended.
+
+    `refusals` counts by model the debates in which it declined the topic. `tries` and `records` can
+    be read once each, one after the other.
+    """
+
+    stored: StoredSeries
+    debates: Sequence[SeriesDebate]
+    refusals: Mapping[str, int]
+    tries: Iterator[Try]
+    records: Iterator[DebateRecord]
+
+
 class SeriesStore(Protocol):
     """Series and their debates."""
 
@@ -73,3 +104,6 @@ class SeriesStore(Protocol):
 
         `among`: of the debates with these ids.
         """
+
+    def reading(self, name: str) -> AbstractContextManager[SeriesReading | None]:
+        """Open one consistent view of a series, for a worker thread; None if there is none."""

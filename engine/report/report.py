@@ -1,0 +1,292 @@
+"""The report of a series as one value, computed from its rows; pure."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from math import ceil
+from statistics import fmean, median
+
+from engine.debate import Value
+from engine.report.caveats import Caveat, find_caveats
+from engine.report.jurors import JurorPair, juror_pairs
+from engine.report.reading import COUNTED, CallSums, EndedDebate, SeriesRows
+from engine.report.topics import TopicSplits, split_topics
+from engine.series.runner import Standing, count_standing
+from engine.series.spec import Series
+from engine.stats.adjusted import AdjustedLeaderboard, adjust_models
+from engine.stats.agreement import Agreement, measure_agreement
+from engine.stats.contests import Matchup
+from engine.stats.ratings import Leaderboard, contests_of, rank_models
+from engine.stats.row import Row
+
+SCHEMA_VERSION = 1
+
+
+class Experiment(Value):
+    """What the series' file asks for; `cap_usd` is None without a cap."""
+
+    topics: int
+    models: tuple[str, ...]
+    jurors: tuple[str, ...]
+    formats: tuple[str, ...]
+    languages: tuple[str, ...]
+    pairs: int
+    pairing: str
+    sides: str
+    repeats: int
+    jury_mode: str
+    cap_usd: float | None
+
+
+class CallTotals(Value):
+    """What one model's calls took in one role; tokens and USD are those that are known."""
+
+    model: str
+    role: str
+    calls: int
+    failed: int
+    tokens_in: int
+    tokens_out: int
+    tokens_reasoning: int
+    tokens_cached: int
+    usd: float
+    unpriced: int
+
+
+class Costs(Value):
+    """What debates of one format took, each with all of its calls; empty format: all of them."""
+
+    format: str
+    debates: int
+    calls: float
+    usd: float
+    usd_median: float
+    usd_max: float
+
+
+class PairResult(Value):
+    """How often one model won against another, lost and tied, by one judge."""
+
+    model: str
+    other: str
+    won: int
+    lost: int
+    tied: int
+
+
+class Conduct(Value):
+    """How a model debated.
+
+    `words` and `of_limit` (the share of the allowed words) are means of its turns; `broken` counts
+    its turns that broke a rule, by kind, `breaking` those that broke any. `refused` of its `ended`
+    debates are those in which it declined the topic, in a turn or for good. `debates` have a
+    result, and `usd` is what its own calls cost in one, on average.
+    """
+
+    model: str
+    debates: int
+    ended: int
+    refused: int
+    turns: int
+    words: float | None
+    of_limit: float | None
+    breaking: int
+    broken: dict[str, int]
+    usd: float | None
+
+
+class Availability(Value):
+    """How reliably and how fast a model answered, in every role.
+
+    `failed` are tries without an answer; `waiting` counts debates that wait for it now. `p50` and
+    `p95` are of the seconds of answers (nearest rank), None without one.
+    """
+
+    model: str
+    calls: int
+    failed: int
+    waiting: int
+    p50: float | None
+    p95: float | None
+
+
+class SeriesReport(Value):
+    """A series at one moment: its totals, results and their limits.
+
+    `until` is the newest of its debates' reveals. `wins` and `people_wins` have each pair that met
+    once. All statistics include rehearsal models, which `rehearsal` names.
+    """
+
+    schema_version: int = SCHEMA_VERSION
+    name: str
+    begun_at: datetime
+    read_at: datetime
+    experiment: Experiment
+    standing: Standing
+    stopping: bool
+    rehearsal: tuple[str, ...]
+    totals: tuple[CallTotals, ...]
+    costs: tuple[Costs, ...]
+    ratings: Leaderboard
+    adjusted: AdjustedLeaderboard
+    wins: tuple[PairResult, ...]
+    people_wins: tuple[PairResult, ...]
+    agreement: Agreement
+    juror_pairs: tuple[JurorPair, ...]
+    topics: TopicSplits
+    conduct: tuple[Conduct, ...]
+    availability: tuple[Availability, ...]
+    caveats: tuple[Caveat, ...] = ()
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models that were to debate, the best rated first."""
+        rated = [one.model for one in self.ratings.standings]
+        return tuple(dict.fromkeys((*rated, *self.experiment.models)))
+
+
+def make_report(found: SeriesRows, read_at: datetime) -> SeriesReport:
+    """Compute the report of a series."""
+    series = Series.model_validate_json(found.stored.body)
+    report = _measure(series, found, read_at)
+    return report.model_copy(update={"caveats": tuple(find_caveats(series, found, report))})
+
+
+def _measure(series: Series, found: SeriesRows, read_at: datetime) -> SeriesReport:
+    standing = count_standing(series, found.debates, found.refusals)
+    rows, unmixed = found.rows, [row for row in found.rows if not row.mixed]
+    return SeriesReport(
+        name=series.name,
+        begun_at=found.stored.begun_at,
+        read_at=read_at,
+        experiment=_experiment(series),
+        standing=standing,
+        stopping=found.stored.stop,
+        rehearsal=_rehearsal(found, series),
+        totals=tuple(_totals(*key, found.calls[key]) for key in sorted(found.calls)),
+        costs=tuple(_costs(found)),
+        ratings=rank_models(rows),
+        adjusted=adjust_models(rows),
+        wins=_wins(unmixed, lambda row: row.jury),
+        people_wins=_wins(unmixed, lambda row: row.people),
+        agreement=measure_agreement(rows),
+        juror_pairs=juror_pairs(rows),
+        topics=split_topics(unmixed),
+        conduct=_conduct(found, series),
+        availability=_availability(found, standing),
+    )
+
+
+def _experiment(series: Series) -> Experiment:
+    return Experiment(
+        topics=len(series.topics),
+        models=tuple(model.ref for model in series.models),
+        jurors=tuple(model.ref for model in series.jury.models),
+        formats=tuple(dict.fromkeys(options.format or "" for options in series.formats)),
+        languages=series.languages,
+        pairs=len(series.pairs),
+        pairing=series.pairing,
+        sides=series.sides,
+        repeats=series.repeats,
+        jury_mode=series.jury.mode,
+        cap_usd=series.limits.usd,
+    )
+
+
+def _rehearsal(found: SeriesRows, series: Series) -> tuple[str, ...]:
+    asked = {model for model, _ in found.calls}
+    named = {model.ref for model in (*series.models, *series.jury.models)}
+    return tuple(sorted(one for one in asked | named if one.startswith("rehearsal/")))
+
+
+# --- what it took ------------------------------------------------------------------------
+
+
+def _totals(model: str, role: str, sums: CallSums) -> CallTotals:
+    counted = ("calls", "failed", *COUNTED, "usd", "unpriced")
+    return CallTotals(model=model, role=role, **{name: getattr(sums, name) for name in counted})
+
+
+def _costs(found: SeriesRows) -> Iterable[Costs]:
+    """Yield the costs of all debates with a result, and by format if there are several."""
+    held = [one for one in found.ended if one.row is not None]
+    formats = sorted({one.format for one in held})
+    for name in ("", *formats) if len(formats) > 1 else ("",):
+        some = [one for one in held if name in ("", one.format)]
+        took = [found.costs.get(one.id, (0, 0.0)) for one in some]
+        if took:
+            usd = [cost for _, cost in took]
+            yield Costs(
+                format=name,
+                debates=len(some),
+                calls=fmean(calls for calls, _ in took),
+                usd=fmean(usd),
+                usd_median=median(usd),
+                usd_max=max(usd),
+            )
+
+
+def _availability(found: SeriesRows, standing: Standing) -> tuple[Availability, ...]:
+    by_model: dict[str, list[CallSums]] = defaultdict(list)
+    for (model, _), sums in sorted(found.calls.items()):
+        by_model[model].append(sums)
+    for model in standing.waiting:
+        by_model.setdefault(model, [])
+    return tuple(_available(one, by_model[one], standing) for one in sorted(by_model))
+
+
+def _available(model: str, sums: Sequence[CallSums], standing: Standing) -> Availability:
+    seconds = sorted(value for one in sums for value in one.seconds)
+    return Availability(
+        model=model,
+        calls=sum(one.calls for one in sums),
+        failed=sum(one.failed for one in sums),
+        waiting=standing.waiting.get(model, 0),
+        p50=nearest_rank(seconds, 0.5),
+        p95=nearest_rank(seconds, 0.95),
+    )
+
+
+def nearest_rank(ordered: Sequence[float], share: float) -> float | None:
+    """Return the smallest value that at least this share of the values does not exceed."""
+    return ordered[ceil(share * len(ordered)) - 1] if ordered else None
+
+
+# --- who won, and how they debated -------------------------------------------------------
+
+
+def _wins(rows: Iterable[Row], winner: Callable[[Row], str | None]) -> tuple[PairResult, ...]:
+    return tuple(map(_pair, contests_of(rows, winner).pairs()))
+
+
+def _pair(met: Matchup) -> PairResult:
+    return PairResult(model=met.first, other=met.second, won=met.won, lost=met.lost, tied=met.tied)
+
+
+def _conduct(found: SeriesRows, series: Series) -> tuple[Conduct, ...]:
+    names = {model.ref for model in series.models} | {
+        model for one in found.ended for model in one.models
+    }
+    return tuple(_conduct_of(name, found) for name in sorted(names))
+
+
+def _conduct_of(model: str, found: SeriesRows) -> Conduct:
+    mine: list[EndedDebate] = [one for one in found.ended if model in one.models]
+    spoken = [turn for one in mine for turn in one.spoken if turn.model == model]
+    limited = [turn for turn in spoken if turn.limit]
+    held = [one for one in mine if one.row is not None]
+    paid = [found.paid.get((one.id, model), 0.0) for one in held]
+    return Conduct(
+        model=model,
+        debates=len(held),
+        ended=len(mine),
+        refused=found.refusals.get(model, 0),
+        turns=len(spoken),
+        words=fmean(turn.words for turn in spoken) if spoken else None,
+        of_limit=fmean(turn.words / turn.limit for turn in limited) if limited else None,
+        breaking=sum(bool(turn.broken) for turn in spoken),
+        broken=dict(sorted(Counter(kind for turn in spoken for kind in set(turn.broken)).items())),
+        usd=fmean(paid) if paid else None,
+    )
