@@ -568,6 +568,24 @@ def bench_export(
     run(lambda: run_bench_export(debates, votes, tables))
 
 
+@bench.command("series")
+def bench_series(
+    given: typer.Context,
+    debates: Annotated[
+        int, typer.Option(min=10, max=MOST, help="Number of debates, in tens: pairs of 5 models.")
+    ] = 1000,
+    at_once: Annotated[int, typer.Option(min=1, max=4000, help="Debates at once.")] = 100,
+    seconds: Annotated[float, SECONDS] = 0.5,
+    kills: Annotated[int, typer.Option(min=0, max=100, help="Number of kills.")] = 5,
+    seed: Annotated[int, typer.Option(min=0, max=MOST, help="Seed of the kills.")] = 1,
+) -> None:
+    """Hold a series twice, once with kills, and compare it with the server's own log."""
+    from bot.bench.series import run_bench_series
+    from bot.exits import run
+
+    run(lambda: run_bench_series(**given.params))
+
+
 @bench.command("votes")
 def bench_votes(
     given: typer.Context,

@@ -25,7 +25,7 @@ from bot.settings.topics_file import read_topics
 from bot.usage import print_usage, to_rows
 from engine.errors import NotFoundError, RostrumError, UsageError
 from engine.options import hint
-from engine.series.plan import SeriesPlan, plan_series
+from engine.series.plan import SeriesPlan, one_of_each, plan_series
 from engine.series.runner import Ending, Standing, standing_of
 from engine.series.saving import save_series
 from engine.series.spec import Series, read_series
@@ -140,7 +140,7 @@ async def run_file(file: Path, *, yes: bool) -> None:
     series = load_series(file, settings)
     await _check_size(series, yes=yes)
     async with run_app(settings, []) as app:
-        await plan_series(series, app.service, defaults_of(settings))
+        await plan_series(one_of_each(series), app.service, defaults_of(settings))
         await save_series(app.store, series)
         with open_display(app, series) as show:
             standing = await app.open_series(series, show).run()

@@ -29,7 +29,8 @@ RESULTS = """
 SELECT debates.series_key, verdicts.body ->> '$.winner' AS jury
 FROM debates
 LEFT JOIN verdicts ON verdicts.debate = debates.id AND verdicts.judge = 'panel'
-WHERE debates.series = :name AND debates.status NOT IN ('queued', 'running', 'voting')
+WHERE debates.series = :name AND (:every OR debates.id IN :among)
+    AND debates.status NOT IN ('queued', 'running', 'voting')
 ORDER BY debates.number
 """
 REFUSALS = """
@@ -79,8 +80,11 @@ class SeriesTable:
         rows = await self._database.rows(DEBATES, name=name, **which)
         return list(map(_to_debate, rows))
 
-    async def results(self, name: str) -> list[SeriesResult]:
-        return [SeriesResult(*row) for row in await self._database.rows(RESULTS, name=name)]
+    async def results(self, name: str, among: Sequence[str] | None = None) -> list[SeriesResult]:
+        which = {"every": among is None, "among": among or ()}
+        return [
+            SeriesResult(*row) for row in await self._database.rows(RESULTS, name=name, **which)
+        ]
 
     async def refusals(self, name: str, among: Sequence[str] | None = None) -> dict[str, int]:
         which = {"every": among is None, "among": among or ()}

@@ -40,6 +40,17 @@ class SeriesPlan(Value):
     sampled: int
 
 
+def one_of_each(series: Series) -> Series:
+    """Return a series with one debate of each kind, on the longest topic of each language.
+
+    What is impossible or too dear for a kind is so on every topic, and to plan a long series
+    takes seconds.
+    """
+    by_length = sorted(series.topics, key=lambda topic: len(topic.text))
+    longest = {topic.language: topic for topic in by_length}
+    return series.model_copy(update={"topics": tuple(longest.values()), "repeats": 1})
+
+
 async def plan_series(series: Series, service: Service, installed: Defaults) -> SeriesPlan:
     """Estimate a series by dry runs of its debates.
 

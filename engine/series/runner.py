@@ -5,8 +5,9 @@ Every debate has a key, so a series that was killed goes on with what is missing
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -22,12 +23,13 @@ from engine.line.intake import Defaults, Order
 from engine.line.service import Service
 from engine.ports import Clock
 from engine.series.expand import Planned
-from engine.series.pairing import Chooser, Results, choose
+from engine.series.pairing import Chooser, choose
 from engine.series.spec import Series
 from engine.store import Caps, Store
 from engine.store.series import SeriesDebate
 
 LOOK_SECONDS = 0.25
+BEGUN_TOGETHER = 20
 TRIED_AGAIN = (Status.FAILED, Status.PARTIAL)
 FIRST_PAUSE, LONGEST_PAUSE = 15.0, 300.0  # seconds before a model that is away is tried again
 LIFTED = dict.fromkeys(("community_daily_usd", "user_daily_debates", "max_live_per_community"))
@@ -89,7 +91,7 @@ class SeriesRunner:
     _again: list[SeriesDebate] = field(default_factory=list)
     _put_off: list[Planned] = field(default_factory=list)
     _pauses: dict[str, Pause] = field(default_factory=dict)
-    _results: Results = field(default_factory=dict)
+    _results: dict[str, str | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.defaults = defaults_of(self.series, self.installed)
@@ -140,7 +142,7 @@ class SeriesRunner:
         unended = [*self._live, *(debate.id for debate in self._again)]
         self._refusals.update(await refusals(self.series.name))
         self._refusals.subtract(await refusals(self.series.name, unended))
-        await self._read_results()
+        await self._read_results(None)
 
     def _count(self, ended: SeriesDebate) -> None:
         if ended.refused:
@@ -160,11 +162,11 @@ class SeriesRunner:
         if ended:
             ids = [debate.id for debate in ended]
             self._refusals.update(await self.store.series.refusals(self.series.name, ids))
-            await self._read_results()
+            await self._read_results(ids)
 
-    async def _read_results(self) -> None:
-        results = await self.store.series.results(self.series.name)
-        self._results = {result.key: result.jury for result in results}
+    async def _read_results(self, among: Sequence[str] | None) -> None:
+        for result in await self.store.series.results(self.series.name, among):
+            self._results[result.key] = result.jury
 
     async def _stopped(self) -> bool:
         stored = await self.store.series.find(self.series.name)
@@ -189,9 +191,10 @@ class SeriesRunner:
             while self._again and self._room() > 0:
                 await self._resume(self._again[-1])
                 self._again.pop()
-            while self._room() > 0:
-                planned = self._next(chooser)
-                if planned is None:
+            while (room := self._room()) > 0:
+                found = (self._next(chooser) for _ in range(min(room, BEGUN_TOGETHER)))
+                planned = [one for one in found if one is not None]
+                if not planned:
                     return None if self._put_off or self._again else Ending.COMPLETE
                 await self._begin(planned)
         except SeriesCapError as error:
@@ -219,16 +222,24 @@ class SeriesRunner:
     async def _resume(self, debate: SeriesDebate) -> None:
         await self.service.resume(debate.id, self.defaults.caps)
         self._ended[debate.status] -= 1
+        self._results.pop(debate.key, None)
         self._live[debate.id] = debate._replace(status=Status.QUEUED, reason="")
 
-    async def _begin(self, planned: Planned) -> None:
-        try:
-            started = await self.service.start(order_of(self.series, planned), self.defaults)
-        except BudgetError:
-            self._put_off.append(planned)
-            raise
-        debate = started.debate
-        self._live[debate.id] = SeriesDebate(planned.key, debate.id, debate.status, "")
+    async def _begin(self, planned: Sequence[Planned]) -> None:
+        """Begin debates side by side, as each waits for the disk. Raises the first failure."""
+        begun = await asyncio.gather(
+            *(self.service.start(order_of(self.series, one), self.defaults) for one in planned),
+            return_exceptions=True,
+        )
+        for one, started in zip(planned, begun, strict=True):
+            if isinstance(started, BudgetError):
+                self._put_off.append(one)
+            elif not isinstance(started, BaseException):
+                debate = started.debate
+                self._live[debate.id] = SeriesDebate(one.key, debate.id, debate.status, "")
+        failed = [result for result in begun if isinstance(result, BaseException)]
+        if failed:
+            raise min(failed, key=lambda error: isinstance(error, SeriesCapError))
 
     def _room(self) -> int:
         return self.series.limits.debates_at_once - len(self._live) + len(self._waiting())

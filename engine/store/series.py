@@ -96,8 +96,8 @@ class SeriesStore(Protocol):
     async def debates(self, name: str, among: Sequence[str] | None = None) -> list[SeriesDebate]:
         """Return the debates of a series in the order of their start; `among`: of these ids."""
 
-    async def results(self, name: str) -> list[SeriesResult]:
-        """Return the jury's verdict on each debate of a series that has ended."""
+    async def results(self, name: str, among: Sequence[str] | None = None) -> list[SeriesResult]:
+        """Return the jury's verdict on each debate that has ended; `among`: of these ids."""
 
     async def refusals(self, name: str, among: Sequence[str] | None = None) -> dict[str, int]:
         """Return in how many debates each model refused: a turn, or so that the debate ended.
