@@ -37,7 +37,6 @@ MOVED = (
     "{n} of {scores} scores differ from those that were given then, by {by:.1f} points on average.",
 )
 MOST_MOVED = "Most: {subject} {criterion}, {before:g} → {now:g}."
-SUBJECT = "a turn, argument or answer"
 BESIDE = "It stands beside the first one; exports have it in the table judgings."
 
 
@@ -193,8 +192,9 @@ def _lines(compared: Compared) -> Iterator[str]:
     now = _ahead(compared, _winner(verdict))
     before = _ahead(compared, _winner(held))
     if verdict is not None and verdict.by_judge:
-        called = compared.debate.setup.called
-        yield tell_judges(verdict.by_judge, compared.found.scores, SUBJECT, called)
+        debate = compared.debate
+        format, called = debate.request.format, debate.setup.called
+        yield tell_judges(verdict.by_judge, compared.found.scores, format, called)
         yield MEDIAN_OF
     yield SAME.format(now=now) if now == before else CHANGED.format(before=before, now=now)
     if moved := compared.moved:

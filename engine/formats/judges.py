@@ -18,12 +18,23 @@ from engine.findings import Artifact, Score
 from engine.floor.floor import Floor
 from engine.floor.shapes import Shape, ShapedAnswer
 from engine.formats.median import median_answer
-from engine.formats.reports import ENGLISH, report_words
 from engine.judging import TIE
+from engine.words.translation import plural, say
 
 S = TypeVar("S", bound=BaseModel)
 OPINION = "opinion"
 NO_NAMES: Mapping[str, str] = {}
+AHEAD = ("{n} has {side} ahead", "{n} have {side} ahead")
+ALIKE = ("{n} calls it level", "{n} call it level")
+UNREAD = "{n} gave nothing that can be counted"
+APART = "The highest and the lowest score of {subject} are {spread:.1f} points apart on average."
+SEVERAL = "{n} judges, the median counts: {told}."
+SUBJECT = "a turn"
+SUBJECTS = {
+    "roundtable": "an answer",
+    "structured": "an argument",
+    "team": "a speech",
+}
 
 
 async def ask_judges(
@@ -87,31 +98,28 @@ def _keep_opinion(step: str, number: int, answer: ShapedAnswer[S]) -> Artifact:
 def tell_judges(
     by_judge: Sequence[str | None],
     scores: Iterable[Score],
-    subject: str,
+    format: str,
     names: Mapping[str, str] = NO_NAMES,
-    language: str = ENGLISH,
 ) -> str:
     """Say how far several judges agree: each one's winner, and the mean spread of `scores`.
 
-    Empty for a single judge. `subject` is what a score is of, such as “a speech”; `names` are of
-    contenders that have more than a letter.
+    Empty for a single judge. `scores` are of the `format`'s subject, such as a speech; `names` are
+    of contenders that have more than a letter.
     """
     if not by_judge:
         return ""
-    words = report_words("judges", language)
     counts = Counter(by_judge).most_common()
-    told = ", ".join(
-        _tell_winner(winner and names.get(winner, winner), n, words) for winner, n in counts
+    told = say(", ").join(
+        _tell_winner(winner and names.get(winner, winner), n) for winner, n in counts
     )
     spreads = [score.spread for score in scores if score.spread is not None]
-    said = [words["several"].format(n=len(by_judge), told=told)]
+    said = [say(SEVERAL, n=len(by_judge), told=told)]
     if spreads:
-        said.append(words["apart"].format(subject=subject, spread=fmean(spreads)))
+        said.append(say(APART, subject=say(SUBJECTS.get(format, SUBJECT)), spread=fmean(spreads)))
     return " ".join(said)
 
 
-def _tell_winner(winner: str | None, n: int, words: Mapping[str, str]) -> str:
+def _tell_winner(winner: str | None, n: int) -> str:
     if winner is None:
-        return words["unread"].format(n=n)
-    kind = "level" if winner == TIE else "ahead"
-    return words[f"{kind}_{'one' if n == 1 else 'many'}"].format(n=n, side=winner)
+        return say(UNREAD, n=n)
+    return plural(ALIKE if winner == TIE else AHEAD, n, side=winner)

@@ -15,6 +15,7 @@ from engine.findings import UNANSWERED, Artifact, Score
 from engine.floor.floor import Floor
 from engine.formats import format_of
 from engine.jury.history import fit
+from engine.language import speaking
 from engine.line.intake import Defaults, Order, complete, freeze
 from engine.ports import AnswerSchema, Call, ChatMessage, Reply
 from engine.prompts.library import Prompts, load_prompts
@@ -154,7 +155,8 @@ async def hold(
         kept.clear()
     script = format_of(setup.request.format, setup.format_version)
     total = script.length(setup.request)
-    await script.run(Floor(setup, prompts or load_prompts(), desk, total, unanswered))
+    with speaking(setup.request.language):
+        await script.run(Floor(setup, prompts or load_prompts(), desk, total, unanswered))
     return desk
 
 

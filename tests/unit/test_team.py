@@ -260,7 +260,7 @@ async def test_notes_wait_for_the_reveal_and_only_the_chosen_seats_is_shown_then
     assert "NOTE of" not in desk.shown
     (told,) = [p.message for p in desk.held if p.key == "team/captains"]
     assert isinstance(told, Report)
-    assert "free-3: A chose A2. A2 had noted: “NOTE of A2 in free-3”" in told.text
+    assert "Free debate 3: A chose A2. A2 had noted: “NOTE of A2 in free-3”" in told.text
     assert told.text.count("SECRET of A") == 1
     assert "NOTE of A3 in free-3" not in told.text
 

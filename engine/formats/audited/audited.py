@@ -15,9 +15,13 @@ from engine.formats.audited.judge import Audit
 from engine.formats.audited.result import conclude
 from engine.formats.audited.scoring import Archetypes
 from engine.formats.format import Format, Lengths, Names, Roles, Sized
-from engine.formats.reports import report_words
+from engine.words.translation import say
 
 NAME = "audited"
+ADAPT = (
+    "The debaters adapt: the loser of an exchange argues a little differently in the next turn. "
+    "How they changed is shown at the end."
+)
 
 
 def _for_both(value: object) -> object:
@@ -99,8 +103,7 @@ class Audited(Format):
         elasticity = dict(zip("AB", options.elasticity, strict=True))
         audit = Audit(floor, _cast(floor, options), elasticity)
         if floor.version > 1:
-            words = report_words(NAME, floor.request.language)
-            await floor.tell("audited/adapt", words["adapt"])
+            await floor.tell("audited/adapt", say(ADAPT))
         last = ""
         for number in range(1, options.turns + 1):
             side, final = "A" if number % 2 else "B", number > options.turns - 2

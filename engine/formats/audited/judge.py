@@ -31,13 +31,30 @@ from engine.formats.audited.scoring import (
     total_points,
 )
 from engine.formats.judges import ask_judges
-from engine.formats.reports import report_words
 from engine.messages import Report
 from engine.store import Post
+from engine.words.translation import say
 
 S = TypeVar("S", bound=BaseModel)
 
 NAME = "audited"
+ENTRY = "- Turn {turn}, {side}: {kind}, “{text}”"
+ENTRY_IN = "{entry}, in turn {turn}"
+ENTRY_SHOWN = "{entry}, shown by turn {turn}"
+NOT_FOUND = "{entry} (not found in that turn, so nothing is docked)"
+DOCKED = {
+    "": "{entry} ({points:g} logic)",
+    "lifted": "{entry} ({points:g} logic, given back: answered since)",
+    "stands": "{entry} ({points:g} logic; not answered)",
+}
+FAILURES = {
+    "hollow": "hollow",
+    "fabricated": "fabricated",
+    "inverted_fact": "inverted fact",
+    "reversed_causality": "reversed causality",
+    "dropped": "dropped",
+    "contradicted": "contradicted",
+}
 
 
 async def ask_judge(
@@ -206,8 +223,7 @@ class Audit:
             for place, entry in enumerate(self.ledger.register, 1)
             if entry.exposed_by == number or place in self.ledger.appeals(number)
         ]
-        words = words_of(self._floor)
-        notices = "\n".join(tell_entry(entry, words) for entry in entries)
+        notices = "\n".join(tell_entry(entry) for entry in entries)
         report = Report(title=f"Turn {number}", text=f"{text}\n\n{notices}".strip(), side="judge")
         return [Post(key=f"score/{number}", message=report)]
 
@@ -218,23 +234,18 @@ def _given(name: str, said: Absolute) -> float:
     return points.total if name == "total" else points.values[name]
 
 
-def words_of(floor: Floor) -> Mapping[str, str]:
-    """Return the words of reports in the debate's language."""
-    return report_words(NAME, floor.request.language)
-
-
-def tell_entry(entry: RegisterEntry, words: Mapping[str, str]) -> str:
+def tell_entry(entry: RegisterEntry) -> str:
     """Return a line of the register as people read it."""
-    told = words["entry"].format(
-        turn=entry.turn, side=entry.side, kind=words[entry.kind], text=entry.text
+    told = say(
+        ENTRY, turn=entry.turn, side=entry.side, kind=say(FAILURES[entry.kind]), text=entry.text
     )
     if entry.exposed_by != entry.turn:
-        kind = "entry_in" if entry.kind in BROKEN else "entry_shown"
-        told = words[kind].format(entry=told, turn=entry.exposed_by)
+        shown = ENTRY_IN if entry.kind in BROKEN else ENTRY_SHOWN
+        told = say(shown, entry=told, turn=entry.exposed_by)
     if not entry.found:
-        return words["not_found"].format(entry=told)
+        return say(NOT_FOUND, entry=told)
     if entry.appeal or entry.penalty:
-        return words[entry.appeal or "docked"].format(entry=told, points=entry.penalty)
+        return say(DOCKED[entry.appeal], entry=told, points=entry.penalty)
     return told
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from engine.findings import Artifact
 from engine.floor.floor import Floor
@@ -17,14 +17,42 @@ from engine.formats.audited.answers import (
     convergence_shape,
     narrative_shape,
 )
-from engine.formats.audited.judge import NAME, Audit, ask_judge, spaced, tell_entry, words_of
+from engine.formats.audited.judge import NAME, Audit, ask_judge, spaced, tell_entry
 from engine.formats.audited.scoring import SCALES, UNCALIBRATED, mean_total
 from engine.formats.judges import tell_judges
 from engine.judging import TIE, Verdict
 from engine.messages import Arc, ArcPoint, BoardRow, Report, ScoreBoard
 from engine.store import Post
+from engine.words.translation import say
 
 COLUMNS = ("logic", "rhet.", "tact.", "total")
+REGISTER, REGISTER_EMPTY = "Register", "Nothing was entered."
+NARRATIVE = "Narrative verdict"
+NARRATIVE_UNREAD = "The judge's narrative could not be read."
+HELD, NEITHER = "**Held in the end:** {who}", "neither"
+OTHERWISE = "**Why the scorecard says otherwise:** {text}"
+OTHERWISE_NAMED = "**Why the scorecard says otherwise ({pattern}):** {text}"
+FAMILIAR = {
+    name: f"{spaced(name)}: {meaning}" for name, meaning in PATTERNS.items() if name != "none"
+}
+ENDS = CONVERGENCES
+BEGINNING_AGAINST_END = "**Beginning against end:** {outcome}. {reason}"
+DRIFT = "How the debaters changed"
+MOVED_LESS, UNMOVED = "and {n} that moved less", "not at all"
+TRAITS = {
+    "analytical_depth": "analytical depth",
+    "abstraction": "abstraction",
+    "evidence_appetite": "evidence appetite",
+    "flexibility": "flexibility",
+    "composure": "composure",
+    "intensity": "intensity",
+    "empathy": "empathy",
+    "confidence": "confidence",
+    "directness": "directness",
+    "aggression": "aggression",
+    "figurativeness": "figurativeness",
+    "concision": "concision",
+}
 MOST_MOVES = 5  # traits named of a side that changed, the greatest moves first
 LONG = 10  # turns from which convergence is looked at
 LEVEL = 1.0  # points of 100 between the sides' means under which they are level
@@ -57,7 +85,7 @@ async def conclude(floor: Floor, audit: Audit) -> None:
         Post(key="audited/register", message=_register(floor, audit)),
         Post(
             key="audited/narrative",
-            message=_story(words_of(floor), narrative, conflict, convergence),
+            message=_story(narrative, conflict, convergence),
         ),
         Post(key="audited/drift", message=_drift(floor, audit)),
     ]
@@ -222,64 +250,58 @@ def _arc(floor: Floor, audit: Audit) -> Arc:
 
 
 def _register(floor: Floor, audit: Audit) -> Report:
-    words = words_of(floor)
-    lines = [tell_entry(entry, words) for entry in audit.ledger.register]
-    text = "\n".join(lines) or words["register_empty"]
-    return Report(title=words["register_title"], text=text, side="judge")
+    lines = [tell_entry(entry) for entry in audit.ledger.register]
+    text = "\n".join(lines) or say(REGISTER_EMPTY)
+    return Report(title=say(REGISTER), text=text, side="judge")
 
 
 def _story(
-    words: Mapping[str, str],
     narrative: ShapedAnswer[Narrative],
     conflict: ShapedAnswer[Conflict] | None,
     convergence: ShapedAnswer[Convergence] | None,
 ) -> Report:
-    chapters = "\n\n".join(_chapters(words, narrative, conflict, convergence))
-    return Report(title=words["narrative_title"], text=chapters, side="judge")
+    chapters = "\n\n".join(_chapters(narrative, conflict, convergence))
+    return Report(title=say(NARRATIVE), text=chapters, side="judge")
 
 
 def _chapters(
-    words: Mapping[str, str],
     narrative: ShapedAnswer[Narrative],
     conflict: ShapedAnswer[Conflict] | None,
     convergence: ShapedAnswer[Convergence] | None,
 ) -> Iterator[str]:
     if narrative.value is None or not narrative.valid:
-        yield words["narrative_unread"]
+        yield say(NARRATIVE_UNREAD)
     else:
         yield narrative.value.narrative
         winner = narrative.value.winner
-        yield words["held"].format(who=words["neither"] if winner == TIE else winner)
+        yield say(HELD, who=say(NEITHER) if winner == TIE else winner)
     if conflict is not None and conflict.value is not None and conflict.valid:
         said = conflict.value
         if said.pattern == "none":
-            yield words["otherwise"].format(text=said.explanation)
+            yield say(OTHERWISE, text=said.explanation)
         else:
-            pattern = words[said.pattern]
-            yield words["otherwise_named"].format(pattern=pattern, text=said.explanation)
+            pattern = say(FAMILIAR[said.pattern])
+            yield say(OTHERWISE_NAMED, pattern=pattern, text=said.explanation)
     if convergence is not None and convergence.value is not None and convergence.valid:
-        outcome = words[f"ends_{convergence.value.outcome}"]
-        yield words["ends"].format(outcome=outcome, reason=convergence.value.reason).strip()
+        outcome = say(ENDS[convergence.value.outcome])
+        yield say(BEGINNING_AGAINST_END, outcome=outcome, reason=convergence.value.reason).strip()
 
 
 def _drift(floor: Floor, audit: Audit) -> Report:
-    words = words_of(floor)
-    lines = [
-        f"- {side}, {audit.archetypes[side]}: {_moves(audit, side, words)}" for side in audit.begun
-    ]
-    return Report(title=words["drift_title"], text="\n".join(lines), side="judge")
+    lines = [f"- {side}, {audit.archetypes[side]}: {_moves(audit, side)}" for side in audit.begun]
+    return Report(title=say(DRIFT), text="\n".join(lines), side="judge")
 
 
-def _moves(audit: Audit, side: str, words: Mapping[str, str]) -> str:
+def _moves(audit: Audit, side: str) -> str:
     begun, ended = audit.begun[side], audit.traits[side]
     moved = sorted(
         (trait for trait in begun if ended[trait] != begun[trait]),
         key=lambda trait: -abs(ended[trait] - begun[trait]),
     )
     told = [
-        f"{words.get(trait, spaced(trait))} {begun[trait]:g} → {round(ended[trait], 1):g}"
+        f"{say(TRAITS.get(trait, spaced(trait)))} {begun[trait]:g} → {round(ended[trait], 1):g}"
         for trait in moved[:MOST_MOVES]
     ]
     if more := len(moved) - len(told):
-        told.append(words["moved_less"].format(n=more))
-    return ", ".join(told) or words["unmoved"]
+        told.append(say(MOVED_LESS, n=more))
+    return say(", ").join(told) or say(UNMOVED)

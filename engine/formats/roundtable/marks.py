@@ -16,11 +16,16 @@ from engine.floor.floor import Floor
 from engine.floor.schema import TEXT, by_key, named, record, whole
 from engine.floor.shapes import Fault, Shape, ShapedAnswer, is_whole
 from engine.formats.judges import ask_judges, tell_judges
-from engine.formats.roundtable.result import NAME, called, conclude, renamed, words_of
+from engine.formats.roundtable.result import NAME, called, conclude, renamed
 from engine.judging import TIE, Verdict
 from engine.jury.rubric import ANSWERS, HIGHEST, LOWEST, Rubric
+from engine.words.translation import number, say
 
 RUBRIC: Rubric = ANSWERS
+MARKS = "Marks of 10: {marks}."
+UNREAD = "Judge {number} gave no answer that could be read."
+AHEAD = "Judge {number} has {name} ahead: {reasons}"
+JUDGED_LEVEL = "Judge {number} calls it a tie: {reasons}"
 PROBLEM = "no judge gave an answer that could be read"
 
 
@@ -191,22 +196,21 @@ def _tell(
     scores: Sequence[Score],
 ) -> Iterator[str]:
     """Yield the marks, how far judges are apart, and each judge's reasons."""
-    words = words_of(floor)
     if verdict.totals:
         ranked = sorted(verdict.totals.items(), key=lambda item: -item[1])
-        marks = ", ".join(f"{called(floor, agent)} {total:.2f}" for agent, total in ranked)
-        yield words["marks"].format(marks=marks)
+        marks = say(", ").join(
+            f"{called(floor, agent)} {number(total, '.2f')}" for agent, total in ranked
+        )
+        yield say(MARKS, marks=marks)
     names = {agent: called(floor, agent) for agent in reader.agents}
     totals = [score for score in scores if score.subject == "total"]
-    if told := tell_judges(
-        verdict.by_judge, totals, words["subject"], names, floor.request.language
-    ):
+    if told := tell_judges(verdict.by_judge, totals, NAME, names):
         yield told
-    for number, given in enumerate(_opinions(answer), 1):
+    for judge, given in enumerate(_opinions(answer), 1):
         if given is None:
-            yield words["unread"].format(number=number)
+            yield say(UNREAD, number=judge)
             continue
         leader = _leader(reader.totals(given))
-        template = words["level" if leader == TIE else "ahead"]
-        reasons = renamed(floor, given.reasons)
-        yield template.format(number=number, name=names.get(leader, ""), reasons=reasons)
+        reasons, name = renamed(floor, given.reasons), names.get(leader, "")
+        template = JUDGED_LEVEL if leader == TIE else AHEAD
+        yield say(template, number=judge, name=name, reasons=reasons)

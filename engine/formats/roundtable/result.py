@@ -6,21 +6,30 @@ from collections.abc import Mapping, Sequence
 
 from engine.findings import Artifact, Score
 from engine.floor.floor import Floor
-from engine.formats.reports import report_words
 from engine.judging import TIE, Verdict
 from engine.messages import Report
 from engine.overlap import mean_overlaps, most_central
 from engine.store import Post
 from engine.text import rename
+from engine.words.phrases import sentence_case
+from engine.words.translation import number, say
 
 NAME = "roundtable"
+WINS = "{name} has the winning answer"
+DRAFT_WINS = "{name} has the winning draft"
+AGENT = "agent {number}"
+NOTHING = "No draft was picked"
+JUDGED_TIE = "The judges call it a tie"
+SHARES = "The final draft that shares most of its words with the others wins: {shares}."
 
 
 async def converge(floor: Floor, personas: Mapping[str, str], drafts: Mapping[str, str]) -> None:
     """Name the final draft that is most like the others; computed, without a judge."""
     overlaps = mean_overlaps(drafts)
-    shares = ", ".join(f"{called(floor, agent)} {share:.2f}" for agent, share in overlaps.items())
-    note = words_of(floor)["shares"].format(shares=shares)
+    shares = say(", ").join(
+        f"{called(floor, agent)} {number(share, '.2f')}" for agent, share in overlaps.items()
+    )
+    note = say(SHARES, shares=shares)
     winner = most_central(drafts)
     verdict = Verdict(winner=winner, valid=0, invalid=0, rubric="convergence", blind=True)
     await conclude(floor, personas, drafts, verdict, note, {"overlaps": overlaps})
@@ -39,8 +48,7 @@ async def conclude(
 ) -> None:
     """Keep the result, and show it with the reveal."""
     final = drafts.get(verdict.winner or "")
-    words = words_of(floor)
-    label = {None: words["nothing"], TIE: words["tie"]}.get(
+    label = {None: say(NOTHING), TIE: say(JUDGED_TIE)}.get(
         verdict.winner, _winner_title(floor, verdict.winner or "")
     )
     text = f"{note}\n\n{final}" if final else note
@@ -58,14 +66,9 @@ async def conclude(
     )
 
 
-def words_of(floor: Floor) -> Mapping[str, str]:
-    """Return the words of results in the debate's language."""
-    return report_words(NAME, floor.request.language)
-
-
 def called(floor: Floor, agent: str) -> str:
     """Return the agent's name in the thread."""
-    return floor.called.get(agent) or words_of(floor)["agent"].format(number=agent)
+    return floor.called.get(agent) or say(AGENT, number=agent)
 
 
 def renamed(floor: Floor, reasons: str) -> str:
@@ -74,7 +77,6 @@ def renamed(floor: Floor, reasons: str) -> str:
 
 
 def _winner_title(floor: Floor, agent: str) -> str:
-    words, name = words_of(floor), floor.called.get(agent)
-    if name:
-        return words["wins"].format(name=name)
-    return words["draft_wins"].format(name=called(floor, agent).capitalize())
+    if name := floor.called.get(agent):
+        return say(WINS, name=name)
+    return say(DRAFT_WINS, name=sentence_case(called(floor, agent)))

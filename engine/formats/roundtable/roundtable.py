@@ -19,15 +19,20 @@ from engine.floor.limits import TurnLimits
 from engine.formats.format import Format, Lengths, Names, Roles, Sized
 from engine.formats.roundtable.marks import mark_answers
 from engine.formats.roundtable.picks import pick_drafts
-from engine.formats.roundtable.result import NAME, converge, words_of
+from engine.formats.roundtable.result import NAME, converge
 from engine.overlap import least_overlap
 from engine.prompts.library import Prompts
 from engine.text import clean, headline, split_draft
+from engine.words.translation import say
 
 FIRST, FINAL = "draft", "final answer"
 WHOLE_DEBATE_READ = 1  # the version whose panel read every draft
 LAST_TO_PICK = 2  # the last version whose judges picked an answer without marks
 NAME_CHARS, TITLE_CHARS = 32, 24  # of an agent's name; of a description that is a name
+AGREED = (
+    "Every two drafts share at least {share}% of their words, so no one revises further: {n} calls "
+    "saved."
+)
 _MARKUP = re.compile(r"[*_`~|<>\[\]@#\\]")
 
 
@@ -215,7 +220,7 @@ def _others(floor: Floor, drafts: Mapping[str, str], agent: str) -> str:
 
 async def _say_saved(floor: Floor, planned: int, overlap: float) -> None:
     saved = planned - len(floor.turns)
-    agreed = words_of(floor)["agreed"].format(overlap=overlap, n=saved)
+    agreed = say(AGREED, share=round(100 * overlap), n=saved)
     await floor.tell("roundtable/agreed", agreed)
 
 

@@ -14,7 +14,6 @@ from engine.findings import POSITION, Artifact, Score
 from engine.floor.floor import Floor
 from engine.floor.shapes import ShapedAnswer
 from engine.formats.judges import tell_judges
-from engine.formats.reports import report_words
 from engine.formats.structured.answers import CHANGES, ClosingStatement, Judgment
 from engine.formats.structured.trace import (
     LEVEL,
@@ -31,8 +30,29 @@ from engine.judging import TIE, Verdict
 from engine.jury.rubric import Rubric
 from engine.messages import File, Report
 from engine.store import Post
+from engine.words.cards import ARGUES
+from engine.words.translation import number, say
 
 NAME = "structured"
+TITLE = "Decision briefing"
+CONDITIONS = "**Conditions.** {text}"
+TOTALS = "**Totals.** {totals} of 10: {gap}."
+UNJUDGED = "The judge gave no answer that could be read, so nothing is scored."
+JUDGES = "**Judges.** {text}"
+KEY_INSIGHT = "**Key insight.** {text}"
+RECOMMENDATION = "**Recommendation.** {text}"
+UNRESOLVED = "**Unresolved.**"
+CONCESSIONS = "**Concessions.** {text}."
+CONCEDES = "{side} concedes {ids}"
+NOTHING_CONCEDED = "None"
+POSITIONS = "**Positions.**"
+CHANGED = {
+    "strengthened": "{side} strengthened: {because}",
+    "weakened": "{side} weakened: {because}",
+    "partly_changed": "{side} partly changed: {because}",
+    "unchanged": "{side} unchanged: {because}",
+}
+AID = "Scores are aids to a decision, and no verdict on the truth."
 Arguments = Mapping[str, Sequence[Argument]]
 Responses = Mapping[str, Mapping[str, Response]]
 Closings = Mapping[str, ClosingStatement]
@@ -93,7 +113,6 @@ def assess(
     rubric: Rubric,
 ) -> Assessment:
     """Assess a judge's answer; depends only on the answer and the turns."""
-    words = report_words(NAME, setting.language)
     judgment = answer.value if answer.valid else None
     traces = tuple(trace_arguments(arguments, responses, closings, judgment, rubric))
     totals = total_sides(traces, rubric) if judgment else {}
@@ -103,7 +122,7 @@ def assess(
         topic=setting.topic,
         conditions=setting.conditions,
         totals=totals,
-        judges=tell_judges(verdict.by_judge, scores, words["subject"], language=setting.language),
+        judges=tell_judges(verdict.by_judge, scores, NAME),
         traces=traces,
         key_insight=judgment.key_insight if judgment else "",
         recommendation=judgment.recommendation if judgment else "",
@@ -241,58 +260,57 @@ def _scores(
 
 
 def _report(briefing: Briefing, setting: Request) -> Report:
-    words, stances = report_words(NAME, setting.language), setting.stances
-    text = "\n\n".join(_pages(briefing, stances, outline(briefing.traces, words), words))
-    whole = "\n\n".join(_pages(briefing, stances, table(briefing.traces), words))
+    stances = setting.stances
+    text = "\n\n".join(_pages(briefing, stances, outline(briefing.traces)))
+    whole = "\n\n".join(_pages(briefing, stances, table(briefing.traces)))
     body = orjson.dumps(briefing.model_dump(mode="json"), option=orjson.OPT_INDENT_2).decode()
     files = (
         File(name="briefing.md", media="text/markdown", content=f"# {briefing.topic}\n\n{whole}\n"),
         File(name="briefing.json", media="application/json", content=f"{body}\n"),
     )
-    return Report(title=words["title"], text=text, side="judge", files=files)
+    return Report(title=say(TITLE), text=text, side="judge", files=files)
 
 
-def _pages(
-    briefing: Briefing, stances: Mapping[str, str], traced: str, words: Mapping[str, str]
-) -> Iterator[str]:
+def _pages(briefing: Briefing, stances: Mapping[str, str], traced: str) -> Iterator[str]:
     """Yield a briefing's parts; `traced` is its trace table."""
     yield f"**{briefing.topic}**"
-    yield from (words["argues"].format(side=side, stance=text) for side, text in stances.items())
+    yield from (say(ARGUES, side=side, stance=text) for side, text in stances.items())
     if briefing.conditions:
-        yield words["conditions"].format(text=briefing.conditions)
-    yield _tell_totals(briefing, words)
+        yield say(CONDITIONS, text=briefing.conditions)
+    yield _tell_totals(briefing)
     if briefing.judges:
-        yield words["judges"].format(text=briefing.judges)
+        yield say(JUDGES, text=briefing.judges)
     yield traced
-    yield from describe(briefing.traces, words)
-    for part in ("key_insight", "recommendation"):
-        if said := getattr(briefing, part):
-            yield words[part].format(text=said)
+    yield from describe(briefing.traces)
+    if briefing.key_insight:
+        yield say(KEY_INSIGHT, text=briefing.key_insight)
+    if briefing.recommendation:
+        yield say(RECOMMENDATION, text=briefing.recommendation)
     if briefing.unresolved:
-        yield "\n".join(
-            (words["unresolved"], *(f"- {question}" for question in briefing.unresolved))
-        )
-    yield words["concessions"].format(text=_tell_concessions(briefing, words))
+        yield "\n".join((say(UNRESOLVED), *(f"- {question}" for question in briefing.unresolved)))
+    yield say(CONCESSIONS, text=_tell_concessions(briefing))
     moved = [
-        f"- {words[change.change].format(side=side, because=' '.join(change.because.split()))}"
+        f"- {say(CHANGED[change.change], side=side, because=' '.join(change.because.split()))}"
         for side, change in briefing.changes.items()
     ]
     if moved:
-        yield "\n".join((words["positions"], *moved))
-    yield f"*{words['aid']}*"
+        yield "\n".join((say(POSITIONS), *moved))
+    yield f"*{say(AID)}*"
 
 
-def _tell_totals(briefing: Briefing, words: Mapping[str, str]) -> str:
+def _tell_totals(briefing: Briefing) -> str:
     if not briefing.totals:
-        return words["unjudged"]
-    totals = ", ".join(f"{side} {total:.2f}" for side, total in briefing.totals.items())
-    return words["totals"].format(totals=totals, gap=read_gap(briefing.totals, words))
+        return say(UNJUDGED)
+    totals = say(", ").join(
+        f"{side} {number(total, '.2f')}" for side, total in briefing.totals.items()
+    )
+    return say(TOTALS, totals=totals, gap=read_gap(briefing.totals))
 
 
-def _tell_concessions(briefing: Briefing, words: Mapping[str, str]) -> str:
+def _tell_concessions(briefing: Briefing) -> str:
     conceded = (
-        words["concedes"].format(side=side, ids=", ".join(ids))
+        say(CONCEDES, side=side, ids=say(", ").join(ids))
         for side, ids in briefing.concessions.items()
         if ids
     )
-    return "; ".join(conceded) or words["none"]
+    return say("; ").join(conceded) or say(NOTHING_CONCEDED)

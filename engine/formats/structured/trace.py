@@ -12,13 +12,41 @@ from typing import Literal
 import regex
 
 from engine.debate import Value
-from engine.formats.reports import ENGLISH, report_words
+from engine.words.translation import say
 
 Consensus = Literal["agreed", "claimed", "retracted", "disputed"]
 Standing = Literal["UPHELD", "PARTIALLY_UPHELD", "REFUTED", "UNCERTAIN"]
 STANDINGS: tuple[Standing, ...] = ("UPHELD", "PARTIALLY_UPHELD", "REFUTED", "UNCERTAIN")
-ENGLISH_WORDS = report_words("structured", ENGLISH)
 LEVEL, SIGNIFICANT = 1.0, 3.0  # gaps of totals, in points of the 1–10 scale
+EVEN, LEAD, SIGNIFICANT_LEAD = "level", "a lead", "a significant lead"
+STANDS = {
+    "UPHELD": "✅ upheld",
+    "PARTIALLY_UPHELD": "🟡 partly",
+    "REFUTED": "❌ refuted",
+    "UNCERTAIN": "❔ unclear",
+    "": "· unjudged",
+}
+COURSES = {
+    "agreed": "{other} conceded",
+    "retracted": "{side} withdrew it",
+    "late": "{other} conceded late",
+    "passing": "{other} conceded in passing",
+    "refute": "{other} denied it",
+    "challenge": "{other} doubted it",
+    "partial": "{other} granted a part",
+    "no_answer": "{other} gave no answer",
+}
+UNSOURCED = "names no source"
+NEW = "new argument of {other}, which does not count: {what}"
+FALLACIES = {
+    "straw_man": "straw man",
+    "appeal_to_authority": "appeal to authority",
+    "slippery_slope": "slippery slope",
+    "false_dilemma": "false dilemma",
+    "anecdotal_evidence": "anecdotal evidence",
+    "circular_reasoning": "circular reasoning",
+    "ad_hominem": "ad hominem",
+}
 
 # A year, a link, a title in quotation marks, or a name of two words: something to look up. No part
 # can begin again within itself at length, so that the time grows with the text and no faster.
@@ -90,23 +118,23 @@ def consensus_of(response: str, *, confirmed: bool, withdrawn: bool) -> Consensu
     return "claimed" if response == "concede" or confirmed else "disputed"
 
 
-def read_gap(totals: Mapping[str, float], words: Mapping[str, str] = ENGLISH_WORDS) -> str:
+def read_gap(totals: Mapping[str, float]) -> str:
     """Rate a gap of totals: under 1 point level, over 3 significant."""
     gap = abs(totals["A"] - totals["B"])
     if gap < LEVEL:
-        return words["level"]
-    return words["significant" if gap > SIGNIFICANT else "lead"]
+        return say(EVEN)
+    return say(SIGNIFICANT_LEAD if gap > SIGNIFICANT else LEAD)
 
 
-def outline(traces: Sequence[Trace], words: Mapping[str, str] = ENGLISH_WORDS) -> str:
+def outline(traces: Sequence[Trace]) -> str:
     """Return the trace table as Markdown, one line an argument and 40 columns at most."""
-    return "\n".join(f"- {line(trace, words)}" for trace in traces)
+    return "\n".join(f"- {line(trace)}" for trace in traces)
 
 
-def line(trace: Trace, words: Mapping[str, str] = ENGLISH_WORDS) -> str:
+def line(trace: Trace) -> str:
     """Return where an argument stands and what both sides made of it: “A-2 ✅ upheld (…)”."""
-    course = words[_course(trace)].format(side=trace.side, other=_other(trace))
-    return f"{trace.id} {words[trace.standing or 'no_standing']} ({course})"
+    course = say(COURSES[_course(trace)], side=trace.side, other=_other(trace))
+    return f"{trace.id} {say(STANDS[trace.standing])} ({course})"
 
 
 def _course(trace: Trace) -> str:
@@ -131,14 +159,14 @@ def table(traces: Sequence[Trace]) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
-def describe(traces: Sequence[Trace], words: Mapping[str, str] = ENGLISH_WORDS) -> Iterator[str]:
+def describe(traces: Sequence[Trace]) -> Iterator[str]:
     """Yield, for each argument, what it claims and why the judge has it stand where it does."""
     for trace in traces:
-        marks = [] if trace.sourced else [words["unsourced"]]
-        marks += [words.get(fallacy, fallacy) for fallacy in trace.fallacies]
+        marks = [] if trace.sourced else [say(UNSOURCED)]
+        marks += [say(FALLACIES.get(fallacy, fallacy)) for fallacy in trace.fallacies]
         if trace.new_argument:
             brought = " ".join(trace.new_argument.split())
-            marks.append(words["new"].format(other=_other(trace), what=brought))
+            marks.append(say(NEW, other=_other(trace), what=brought))
         marked = f" *({', '.join(marks)})*" if marks else ""
         reason = f"\n- {' '.join(trace.reason.split())}" if trace.reason else ""
         yield f"**{trace.id}.** {' '.join(trace.claim.split())}{marked}{reason}"

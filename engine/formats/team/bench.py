@@ -14,8 +14,6 @@ from engine.floor.floor import Floor
 from engine.floor.limits import TurnLimits
 from engine.floor.schema import TEXT, choice, named
 from engine.floor.shapes import Fault, Shape, ShapedAnswer
-from engine.formats.reports import report_words
-from engine.formats.team.board import name_stage
 from engine.formats.team.channels import PUBLIC, Channels, notes_channel, team_channel
 from engine.formats.team.clock import FirstClock, FreeClock
 from engine.formats.team.judge import Judge
@@ -29,7 +27,12 @@ from engine.formats.team.manual import (
     Personality,
 )
 from engine.text import clean
+from engine.words import phrases
+from engine.words.translation import say
 
+STAGE = "Stage: {stage}"
+UNUSED = "The free debate ends. Unused time: {unused}."
+SILENT = "{seats} did not speak."
 RECENT = 6  # public speeches that a captain read before version 3
 RECENT_NOTES = 6  # notes of its team that a seat reads
 
@@ -117,7 +120,6 @@ class Bench:
         notes: bool = False,
     ) -> None:
         self._floor = floor
-        self._words = report_words(NAME, floor.request.language)
         self._judge = judge
         self._limits = limits
         self._manual = manual
@@ -138,9 +140,8 @@ class Bench:
         """Head a stage."""
         self._stage = stage
         if not self._brief:  # there, each speech names its stage, and that is enough
-            name = name_stage(stage, self._words)
             key = f"stage/{stage.replace(' ', '-')}"
-            await self._floor.tell(key, self._words["stage"].format(stage=name))
+            await self._floor.tell(key, say(STAGE, stage=phrases.round_name(stage)))
 
     def end(self, stage: str) -> None:
         """Have the judge summarise a stage, unless it is two brief speeches."""
@@ -268,11 +269,11 @@ class Bench:
         if self._brief:
             return
         rate = self._limits.words_a_minute
-        unused = ", ".join(f"{side} {_clock(max(0, left[side]) / rate)}" for side in "AB")
+        unused = say(", ").join(f"{side} {_clock(max(0, left[side]) / rate)}" for side in "AB")
         silent = [seat for seat in SEATS if not self._spoken[seat]]
-        told = [self._words["unused"].format(unused=unused)]
+        told = [say(UNUSED, unused=unused)]
         if silent:
-            told.append(self._words["silent"].format(seats=", ".join(silent)))
+            told.append(say(SILENT, seats=say(", ").join(silent)))
         await self._floor.tell("free-debate/unused", " ".join(told))
 
     # --- captains -----------------------------------------------------------------------

@@ -8,7 +8,13 @@ from engine.findings import Adjustment
 from engine.formats.team.manual import SEATS
 from engine.formats.team.rules import Scored, Totals, count_up
 from engine.messages import BoardRow, Report, ScoreBoard
+from engine.words.phrases import headed
+from engine.words.translation import number, say
 
+REVIEW, REVIEW_UNREAD = "The judge's review", "The judge gave no review that could be read."
+POINTS = "**Points:** {points}"
+BEST = "**Best debater:** {seat}, {total:.2f}"
+JUDGES = "**Judges:** {text}"
 COLUMNS = ("speeches", "penalties", "total", "mean")
 UNSCORED = ("1 speech could not be scored.", "{n} speeches could not be scored.")
 
@@ -34,27 +40,20 @@ def write_review(
     review: str,
     summaries: Mapping[str, str],
     judges: str,
-    words: Mapping[str, str],
 ) -> Report:
     """Return the final review: the judge's words, the count, and how each stage went.
 
     `judges` says how far several judges agree.
     """
-    parts = [review or words["review_unread"]]
+    parts = [review or say(REVIEW_UNREAD)]
     if totals.best:
-        points = ", ".join(f"{side} {total:.2f}" for side, total in totals.teams.items())
-        parts.append(words["points"].format(points=points))
-        parts.append(words["best"].format(seat=totals.best, total=totals.seats[totals.best]))
-    parts += [words["judges"].format(text=judges)] if judges else []
+        points = (f"{side} {number(total, '.2f')}" for side, total in totals.teams.items())
+        parts.append(say(POINTS, points=say(", ").join(points)))
+        parts.append(say(BEST, seat=totals.best, total=totals.seats[totals.best]))
+    parts += [say(JUDGES, text=judges)] if judges else []
     for stage, said in summaries.items():
-        name = name_stage(stage, words)
-        parts.append(f"**{name[0].upper()}{name[1:]}.** {said}")
-    return Report(title=words["review_title"], text="\n\n".join(parts), side="judge")
-
-
-def name_stage(stage: str, words: Mapping[str, str]) -> str:
-    """Return a stage's name among the words of reports."""
-    return words[f"stage_{stage.replace(' ', '_').replace('-', '_')}"]
+        parts.append(f"**{headed(stage)}.** {said}")
+    return Report(title=say(REVIEW), text="\n\n".join(parts), side="judge")
 
 
 def _remarks(totals: Totals, speeches: Sequence[Scored]) -> Iterator[str]:

@@ -17,7 +17,6 @@ from engine.floor.floor import Floor
 from engine.floor.schema import TEXT, choice, named, record, several, whole
 from engine.floor.shapes import Fault, Shape, ShapedAnswer, is_whole, kept
 from engine.formats.judges import ask_judges, tell_judges
-from engine.formats.reports import report_words
 from engine.formats.team.board import draw_board, write_review
 from engine.formats.team.channels import JUDGE, JUDGE_NOTES, PUBLIC, Channels
 from engine.formats.team.manual import NAME, SEATS, Manual
@@ -36,11 +35,20 @@ from engine.judging import Verdict
 from engine.messages import Report
 from engine.ports import KEPT
 from engine.store import Post
+from engine.words.phrases import headed
+from engine.words.translation import say
 
 # Before version 3: speeches before the one that is scored, which the judge read with it, and those
 # before a summary. Since then it reads the whole record, which providers have cached.
 BEFORE, SUMMED_UP = 3, 9
 LOWEST, HIGHEST = 1, 10
+CAPTAINS, NO_CHOICES = "Captains' choices", "None."
+CHOSE = {
+    "captain": "- {where}: {side} chose {seat}.",
+    "precedence": "- {where}: {side} had to send {seat}.",
+    "fallback": "- {where}: {side} fell back to {seat}.",
+}
+NOTED = "{seat} had noted: “{note}”"
 
 S = TypeVar("S", bound=BaseModel)
 
@@ -76,7 +84,6 @@ class Judge:
 
     def __init__(self, floor: Floor, beside: Beside, manual: Manual, scoring: Scoring) -> None:
         self._floor = floor
-        self._words = report_words(NAME, floor.request.language)
         self._scoring = scoring
         self._manual = manual
         self._beside = beside
@@ -119,13 +126,12 @@ class Judge:
         self, side: str, where: str, chosen: str, how: str, direction: str, note: str = ""
     ) -> None:
         """Remember a captain's choice for after the vote, and what the chosen seat had noted."""
-        told = {"captain": "chose", "precedence": "had_to", "fallback": "fell_back"}[how]
-        parts = [self._words[told].format(where=where, side=side, seat=chosen)]
+        parts = [say(CHOSE[how], where=headed(where), side=side, seat=chosen)]
         note = " ".join(note.split())
         if direction and self._is_new(side, direction):
             parts.append(direction)
         if note and self._is_new(chosen, note):
-            parts.append(self._words["noted"].format(seat=chosen, note=note))
+            parts.append(say(NOTED, seat=chosen, note=note))
         self._choices.append(" ".join(parts))
 
     def _is_new(self, who: str, text: str) -> bool:
@@ -142,20 +148,15 @@ class Judge:
         review = await self._review(totals)
         said = review.value.review if review.valid and review.value else ""
         verdict = self._verdict(totals)
-        judges = tell_judges(
-            verdict.by_judge,
-            self._given,
-            self._words["subject"],
-            language=self._floor.request.language,
-        )
+        judges = tell_judges(verdict.by_judge, self._given, NAME)
         board = Post(key="scoreboard", message=draw_board(self._speeches, self._penalties))
         posts = [] if self._floor.live else [board]
         posts += [
             Post(
                 key="team/review",
-                message=write_review(totals, said, self._told(), judges, self._words),
+                message=write_review(totals, said, self._told(), judges),
             ),
-            Post(key="team/captains", message=_captains(self._choices, self._words)),
+            Post(key="team/captains", message=_captains(self._choices)),
         ]
         body = totals.model_dump() | {"winner": totals.winner, "mean_winner": totals.mean_winner}
         await self._floor.keep(
@@ -353,6 +354,6 @@ def _totals(totals: Totals) -> Iterator[Score]:
         yield Score(subject="total", side=side, criterion="mean", value=totals.means[side])
 
 
-def _captains(choices: list[str], words: Mapping[str, str]) -> Report:
-    text = "\n".join(choices) or words["no_choices"]
-    return Report(title=words["captains_title"], text=text, side="judge")
+def _captains(choices: list[str]) -> Report:
+    text = "\n".join(choices) or say(NO_CHOICES)
+    return Report(title=say(CAPTAINS), text=text, side="judge")
