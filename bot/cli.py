@@ -552,6 +552,24 @@ def jury(
     run(lambda: run_jury(debates, seeds, first_seed, learning))
 
 
+@bench.command()
+def pairing(
+    seeds: Annotated[int, typer.Option(min=1, help="Simulated series per field of models.")] = 200,
+    topics: Annotated[
+        int, typer.Option(min=1, max=100, help="Topics; each pair meets on each, on both sides.")
+    ] = 10,
+    repeats: Annotated[
+        int, typer.Option(min=1, max=20, help="Repeats that informative pairing may hold.")
+    ] = 4,
+    first_seed: Annotated[int, typer.Option(min=0, help="First seed.")] = 1,
+) -> None:
+    """Show how many debates informative pairing saves, on simulated models."""
+    from bot.bench.pairing import run_pairing
+    from bot.exits import run
+
+    run(lambda: run_pairing(seeds, topics, repeats, first_seed))
+
+
 @bench.command("export")
 def bench_export(
     debates: Annotated[int, typer.Option(help="Number of debates, 14 calls each.")] = 10_000,

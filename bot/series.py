@@ -28,7 +28,7 @@ from engine.options import hint
 from engine.series.plan import SeriesPlan, one_of_each, plan_series
 from engine.series.runner import Ending, Standing, standing_of
 from engine.series.saving import save_series
-from engine.series.spec import Series, read_series
+from engine.series.spec import Pairing, Series, read_series
 from engine.store import Store
 from engine.store.series import StoredSeries
 from engine.store.usage import Usage, UsageFilter
@@ -113,7 +113,7 @@ async def plan_file(file: Path, *, as_json: bool, yes: bool) -> None:
 
 
 def _plan_lines(series: Series, plan: SeriesPlan) -> Iterable[str]:
-    yield f"Series {series.name}: {plan.debates:,} debates"
+    yield f"Series {series.name}: {_at_most(series)}{plan.debates:,} debates"
     formats = ", ".join(options.format or "" for options in series.formats)
     yield f"  formats    {formats}; languages {', '.join(series.languages)}"
     counted = f"{len(series.topics):,} topics, {len(series.models)} models in {len(series.pairs)}"
@@ -145,7 +145,7 @@ async def run_file(file: Path, *, yes: bool) -> None:
         with open_display(app, series) as show:
             standing = await app.open_series(series, show).run()
         usage = await app.store.usage.read(UsageFilter(series=series.name))
-    print("\n".join(_standing_lines(series.name, standing)))
+    print("\n".join(_standing_lines(series, standing)))
     print_usage(usage)
     if standing.ending is not Ending.COMPLETE or standing.failed:
         raise SeriesEndedError(_way_on(series, standing, usage, file))
@@ -275,7 +275,7 @@ async def show_status(name: str, *, as_json: bool) -> None:
         found = {"name": name, "stopping": stored.stop, **standing.model_dump(mode="json")}
         print(_to_json(found | {"takings": to_rows(usage)}))
         return
-    print("\n".join(_standing_lines(name, standing)))
+    print("\n".join(_standing_lines(series, standing)))
     print_usage(usage)
 
 
@@ -295,16 +295,25 @@ async def _find(store: Store, name: str) -> StoredSeries:
     return stored
 
 
-def _standing_lines(name: str, standing: Standing) -> Iterable[str]:
+def _standing_lines(series: Series, standing: Standing) -> Iterable[str]:
     failed = f", {standing.failed:,} failed" if standing.failed else ""
     running = f", {standing.running:,} running" if standing.running else ""
     refused = f", {standing.refused:,} refused" if standing.refused else ""
-    held = f"{standing.held:,} of {standing.total:,} debates held"
-    yield f"Series {name}: {held}{running}{failed}{refused}"
+    held = f"{standing.held:,} of {_at_most(series)}{standing.total:,} debates held"
+    yield f"Series {series.name}: {held}{running}{failed}{refused}"
+    over = standing.held + standing.failed + standing.refused
+    if standing.ending is Ending.COMPLETE and over < standing.total:
+        points = f"{series.limits.interval_points:g}"
+        yield f"Every rating's interval is at most {points} points wide; no more is needed."
     for model, number in standing.refusals.items():
         yield f"Refused by {model}: {number:,} debates"
     for model, number in standing.waiting.items():
         yield f"Waiting for {model}: {number:,} debates"
+
+
+def _at_most(series: Series) -> str:
+    """Return the words before the size of a series that may end before it is held as a whole."""
+    return "at most " if series.pairing is Pairing.INFORMATIVE else ""
 
 
 def _quiet_settings() -> Settings:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 from typing import NamedTuple
 
@@ -13,6 +13,9 @@ from engine.debate import Model, Value
 from engine.options import Options
 from engine.series.spec import Pair, Series, Sides, contenders_of
 from engine.topics import Topic
+
+Results = Mapping[str, str | None]
+"""The winner of each debate that ended, by key: a contender, "tie", or None without a verdict."""
 
 
 class Planned(Value):

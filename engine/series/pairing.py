@@ -9,11 +9,9 @@ from typing import Protocol
 
 from engine.debate import Model
 from engine.judging import TIE
-from engine.series.expand import Planned, expand
+from engine.series.expand import Planned, Results, expand
+from engine.series.informative import Informative
 from engine.series.spec import Pairing, Series
-
-Results = Mapping[str, str | None]
-"""The winner of each debate that ended, by key: a contender, "tie", or None without a verdict."""
 
 
 class Chooser(Protocol):
@@ -31,7 +29,13 @@ class Chooser(Protocol):
 
 def choose(series: Series) -> Chooser:
     """Return what chooses the debates of a series."""
-    return Swiss(series) if series.pairing is Pairing.SWISS else AllDebates(series)
+    match series.pairing:
+        case Pairing.ALL:
+            return AllDebates(series)
+        case Pairing.SWISS:
+            return Swiss(series)
+        case Pairing.INFORMATIVE:
+            return Informative(series)
 
 
 class AllDebates:

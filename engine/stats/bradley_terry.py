@@ -35,16 +35,19 @@ class StrengthFit(NamedTuple):
 
 def fit_strengths(contests: Contests) -> StrengthFit | None:
     """Fit all models; None if the most likely strengths are not finite."""
+    return fit_matchups(list(contests.pairs())) if can_be_rated(contests) else None
+
+
+def can_be_rated(contests: Contests) -> bool:
+    """Return whether the most likely strengths of all models are finite."""
     groups = comparable_groups(contests)
-    if len(groups) != 1 or not contests.wins or not ties_leave_a_difference(contests):
-        return None
-    return fit_matchups(list(contests.pairs()))
+    return len(groups) == 1 and bool(contests.wins) and ties_leave_a_difference(contests)
 
 
 def fit_matchups(matchups: Sequence[Matchup]) -> StrengthFit | None:
     """Fit all models and the effects of their edges.
 
-    The strengths alone must have a finite maximum, as `fit_strengths` finds out. None if the
+    The strengths alone must have a finite maximum (see `can_be_rated`). None if the
     effects have none, or cannot be told apart.
     """
     if not told_apart(matchups):

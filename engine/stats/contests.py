@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
+
+T = TypeVar("T")
 
 
 class Matchup(NamedTuple):
@@ -69,7 +71,7 @@ class Contests:
         return found
 
 
-def reach(links: Mapping[str, set[str]], start: str) -> set[str]:
+def reach(links: Mapping[T, set[T]], start: T) -> set[T]:
     """Return the models reachable along links, including the start."""
     found, todo = {start}, [start]
     while todo:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +18,7 @@ from engine.series.runner import Ending, Standing, standing_of
 from engine.series.saving import save_series
 from engine.series.spec import Series, read_series
 from engine.store.usage import UsageFilter
+from tests.doubles.command import rostrum
 from tests.doubles.model_server import says, status
 from tests.scenario.conftest import DEFAULTS, JURORS, Running, Stage
 
@@ -148,6 +151,43 @@ async def test_a_model_that_declines_is_recorded_as_refusing_and_not_asked_again
     )
     assert why(debate) == MODEL_REFUSED
     assert "near" not in MODEL_REFUSED
+
+
+async def test_informative_pairing_stops_when_ratings_are_narrow_enough_and_goes_on(
+    line: Running,
+) -> None:
+    wide = {"interval_points": 900, "debates_at_once": 4}
+    first = await hold(line, series(pairing="informative", repeats=6, limits=wide))
+    again = await hold(line, series(pairing="informative", repeats=6, limits=wide))
+    assert first.ending is again.ending is Ending.COMPLETE
+    assert first.total == 72
+    assert 3 <= first.held == again.held < 36
+    narrower = wide | {"interval_points": 400}
+    second = await hold(line, series(pairing="informative", repeats=6, limits=narrower))
+    assert first.held < second.held < 72
+    results = {one.key: one.jury for one in await line.store.series.results("spring")}
+    assert None not in results.values()
+
+
+def test_the_command_says_that_informative_pairing_may_hold_fewer(tmp_path: Path) -> None:
+    (tmp_path / "spring.toml").write_text(
+        """
+        name = "spring"
+        topics = ["Tabs beat spaces", "Tea beats coffee"]
+        models = ["rehearsal/ana", "rehearsal/ben"]
+        pairing = "informative"
+        repeats = 10
+        jury.models = ["rehearsal/j1", "rehearsal/j2", "rehearsal/j3"]
+        limits.interval_points = 900
+        """
+    )
+    planned = rostrum(tmp_path, "series", "plan", "spring.toml").done()
+    assert planned.startswith("Series spring: at most 40 debates\n")
+    held = rostrum(tmp_path, "series", "run", "spring.toml").done()
+    found = re.search(r"^Series spring: (\d+) of at most 40 debates held$", held, re.M)
+    assert found
+    assert 2 <= int(found[1]) < 40
+    assert "Every rating's interval is at most 900 points wide; no more is needed." in held
 
 
 async def test_a_failure_for_good_is_counted_and_tried_again_by_the_next_run(

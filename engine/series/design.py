@@ -1,0 +1,201 @@
+"""Which pair of models to compare next, so that ratings' intervals narrow fastest; pure.
+
+A comparison adds its Fisher information to what is known. The pair to compare next is the one whose
+expected information lowers the weighted sum of the ratings' variances most (A-optimality; for
+paired comparisons: M. E. Glickman, S. T. Jensen, Journal of Statistical Planning and Inference 127,
+2005). A rating that is wider than others weighs more, since all have to become narrow. The inverse
+of the information follows each addition by the formula of J. Sherman and W. J. Morrison (1950).
+That the comparisons of a batch first connect all models is as in ASAP (A. Mikhailiuk and others,
+International Conference on Pattern Recognition 2020).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import sqrt
+from typing import NamedTuple
+
+from engine.stats.bradley_terry import StrengthFit, can_be_rated, fit_matchups, fit_strengths
+from engine.stats.contests import Contests, Matchup, reach
+from engine.stats.likelihood import (
+    Bouts,
+    Lead,
+    Likelihood,
+    Matrix,
+    Vector,
+    add_outer,
+    chances,
+    climb,
+    invert,
+)
+from engine.stats.ratings import POINTS
+from engine.votes.wilson import Z95
+
+SPREAD = 4.0  # of strengths, in log odds, before anything is known: about 700 points
+PRIOR = 1 / SPREAD**2
+SHARPNESS = 15  # how much more a wide interval weighs
+
+
+class Seats(NamedTuple):
+    """The models on both sides: the place of that on A and of that on B."""
+
+    a: int
+    b: int
+
+
+class Tally(NamedTuple):
+    """How often A won, B won, and they tied."""
+
+    won: int = 0
+    lost: int = 0
+    tied: int = 0
+
+
+@dataclass(slots=True)
+class Design:
+    """What is known of `models` models, and what each comparison would add.
+
+    `parameters` are the likeliest strengths, A's advantage and the readiness for ties, in log odds;
+    `met` counts comparisons, and what has no result yet adds what it is expected to.
+    """
+
+    models: int
+    parameters: Vector
+    met: Counter[Seats]
+    _covariance: Matrix = field(init=False)
+    _spreads: dict[Seats, float] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        free = Likelihood((), self.models, effects=1, prior=PRIOR)
+        information = free.information(free.start)
+        for seats, number in self.met.items():
+            add_outer(information, _lead(seats, self.models), number * self._spread(seats))
+        covariance = invert(information)
+        assert covariance is not None, "a prior makes it positive definite"  # noqa: S101
+        self._covariance = covariance
+
+    def _spread(self, seats: Seats) -> float:
+        """Return the expected information of a comparison about its lead."""
+        if seats not in self._spreads:
+            found, models = self.parameters, self.models
+            lead = found[seats.a] - found[seats.b] + found[models]
+            tie = found[-1] if len(found) > models + 1 else None
+            self._spreads[seats] = chances(lead, tie).spread
+        return self._spreads[seats]
+
+    def widths(self, among: Collection[int] = ()) -> Vector:
+        """Return the widths of intervals in points, once what has begun has ended.
+
+        Each is of the difference to the mean of the models `among`, by default of all.
+        """
+        places = sorted(among) or range(self.models)
+        rows = [[self._covariance[one][other] for other in places] for one in places]
+        means = [sum(row) / len(places) for row in rows]
+        mean = sum(means) / len(places)
+        spreads = (row[n] - 2 * means[n] + mean for n, row in enumerate(rows))
+        return [width_of(sqrt(max(0.0, spread))) for spread in spreads]
+
+    def gap(self, seats: Seats) -> float:
+        """Return the width of the interval of two models' difference in points."""
+        a, b = self._covariance[seats.a], self._covariance[seats.b]
+        return width_of(sqrt(max(0.0, a[seats.a] + b[seats.b] - 2 * a[seats.b])))
+
+    def best(self, offered: Iterable[Seats]) -> Seats | None:
+        """Return the most informative seats of those that can be had, None without any.
+
+        Models that nothing connects yet come first; of a pair, the side that it had less often.
+        """
+        sides = self._even(offered)
+        known = reach(self._links(), 0)
+        apart = [seats for seats in sides if (seats.a in known) is not (seats.b in known)]
+        widths = self.widths()
+        widest = max(widths)
+        weights = [(width / widest) ** (2 * SHARPNESS) for width in widths]
+        return max(apart or sides, key=lambda seats: self._gain(seats, weights), default=None)
+
+    def begin(self, seats: Seats) -> None:
+        """Count a comparison as begun."""
+        moved, spread = self._moved(seats), self._spread(seats)
+        rate = spread / (1 + spread * self._along(seats, moved))
+        for row, one in zip(self._covariance, moved, strict=True):
+            for place, other in enumerate(moved):
+                row[place] -= rate * one * other
+        self.met[seats] += 1
+
+    def _even(self, offered: Iterable[Seats]) -> list[Seats]:
+        """Return one side of each pair: the one held less often, where both can be had."""
+        sides: dict[Seats, Seats] = {}
+        for seats in offered:
+            pair = Seats(min(seats), max(seats))
+            other = sides.setdefault(pair, seats)
+            if self.met[seats] < self.met[other]:
+                sides[pair] = seats
+        return list(sides.values())
+
+    def _links(self) -> dict[int, set[int]]:
+        links: dict[int, set[int]] = {place: set() for place in range(self.models)}
+        for a, b in self.met:
+            links[a].add(b)
+            links[b].add(a)
+        return links
+
+    def _gain(self, seats: Seats, weights: Sequence[float]) -> float:
+        """Return by how much a comparison lowers the weighted variances."""
+        moved, spread = self._moved(seats), self._spread(seats)
+        lowered = sum(weight * one * one for weight, one in zip(weights, moved, strict=False))
+        return spread * lowered / (1 + spread * self._along(seats, moved))
+
+    def _moved(self, seats: Seats) -> Vector:
+        """Return the covariance of all parameters with a lead."""
+        a, b, side = (self._covariance[place] for place in (*seats, self.models))
+        return [one - other + third for one, other, third in zip(a, b, side, strict=True)]
+
+    def _along(self, seats: Seats, moved: Vector) -> float:
+        return moved[seats.a] - moved[seats.b] + moved[self.models]
+
+
+def learn(tallies: Mapping[Seats, Tally], models: int, start: Vector | None = None) -> Design:
+    """Return what results say; `start` are parameters close to theirs, such as earlier ones.
+
+    A weak prior keeps strengths finite where a model has won or lost everything so far.
+    """
+    likelihood = Likelihood(
+        bouts=[Bouts(_lead(seats, models), *tally) for seats, tally in tallies.items()],
+        models=models,
+        effects=1,
+        ties=any(tally.tied for tally in tallies.values()),
+        prior=PRIOR,
+    )
+    if start is not None and len(start) != len(likelihood.start):
+        start = None
+    parameters = climb(likelihood, start) or likelihood.start
+    return Design(models, parameters, Counter({one: sum(of) for one, of in tallies.items()}))
+
+
+def rate_seats(tallies: Mapping[Seats, Tally]) -> StrengthFit | None:
+    """Return the maximum-likelihood ratings of results, with A's advantage where it is finite.
+
+    Models are named by their places. None if not all have a finite strength.
+    """
+    contests = Contests()
+    for (a, b), (won, lost, tied) in tallies.items():
+        contests.wins[str(a), str(b)] += won
+        contests.wins[str(b), str(a)] += lost
+        contests.ties[min(str(a), str(b)), max(str(a), str(b))] += tied
+    contests.wins, contests.ties = +contests.wins, +contests.ties
+    if not can_be_rated(contests):
+        return None
+    matchups = [Matchup(str(a), str(b), *tally, (1.0,)) for (a, b), tally in tallies.items()]
+    return fit_matchups(matchups) or fit_strengths(contests)
+
+
+def width_of(error: float) -> float:
+    """Return the width of a 95 % interval in points, from a standard error in log odds."""
+    return 2 * Z95 * POINTS * error
+
+
+def _lead(seats: Seats, models: int) -> Lead:
+    """Return what the lead of A adds up: both strengths, and the advantage of A."""
+    return ((seats.a, 1.0), (seats.b, -1.0), (models, 1.0))
