@@ -40,6 +40,7 @@ from engine.votes.window import VoteWindow
 if TYPE_CHECKING:
     from engine.chat.commands import Commands
     from engine.series.runner import SeriesRunner, Standing
+    from engine.series.schedule import Schedule
     from engine.series.spec import Series
 
 STOP_SECONDS = 30.0
@@ -56,6 +57,7 @@ class App:
     deliveries: Mapping[str, Delivery]
     reconcile: Callable[[], Awaitable[None]]
     open_series: Callable[[Series, Callable[[Standing], None]], SeriesRunner]
+    open_schedule: Callable[[], Schedule]
 
     @cached_property
     def commands(self) -> Commands:
@@ -134,6 +136,7 @@ async def run_app(
                 deliveries=line.deliveries,
                 reconcile=line.reconcile,
                 open_series=partial(line.open_series, defaults_of(settings)),
+                open_schedule=partial(line.open_schedule, defaults_of(settings)),
             )
     except BaseExceptionGroup as group:
         raise first_error(group) from group
@@ -175,6 +178,7 @@ class MainLine:
         self._runner = Runner(store, models, self._keeper, bell, audience)
         joints = (store, self._keeper, bell, clock)
         self.deliveries = {venue.platform: Delivery(venue, *joints) for venue in venues}
+        self._venues = {venue.platform: venue for venue in venues}
         self._windows = {venue.platform: VoteWindow(venue, *joints) for venue in venues}
         self.service = Service(store, models, self._dispatcher, prompts, bell, clock, self._windows)
 
@@ -206,6 +210,13 @@ class MainLine:
 
         joints = (self._store, self._keeper, self._bell, self._clock)
         return SeriesRunner(series, self.service, *joints, defaults, watch)
+
+    def open_schedule(self, defaults: Defaults) -> Schedule:
+        """Return what holds the series on this line's platforms that people watch."""
+        from engine.series.schedule import Schedule  # a terminal has none
+
+        joints = (self._store, self._keeper, self._bell, self._clock)
+        return Schedule(self._venues, self.service, *joints, defaults)
 
     async def reconcile(self) -> None:
         """Submit every unfinished debate that is not running here."""

@@ -52,6 +52,7 @@ async def serving(settings: Settings, *platforms: Platform) -> AsyncIterator[App
             async with asyncio.TaskGroup() as group:
                 grace = timedelta(days=settings.privacy.purge_days)
                 works = [_reconcile(app, grace), serve_health(settings.health, health)]
+                works.append(app.open_schedule().run())
                 works += [platform.run(app) for platform in platforms]
                 tasks = [group.create_task(work) for work in works]
                 yield app

@@ -20,6 +20,7 @@ from bot.app import App, defaults_of, run_app
 from bot.debate import quiet
 from bot.operate import confirm
 from bot.reading import read_store
+from bot.series_people import people_lines, plan_before_people
 from bot.settings.settings import Settings, load_settings, load_store_settings
 from bot.settings.topics_file import read_topics
 from bot.usage import print_usage, to_rows
@@ -135,10 +136,16 @@ def _plan_lines(series: Series, plan: SeriesPlan) -> Iterable[str]:
 
 
 async def run_file(file: Path, *, yes: bool) -> None:
-    """Hold a series until all is held; a second run goes on where the first was ended."""
+    """Hold a series until all is held; a second run goes on where the first was ended.
+
+    One that people watch is stored, and held by the process that serves their platform.
+    """
     settings = _quiet_settings()
     series = load_series(file, settings)
     await _check_size(series, yes=yes)
+    if series.people is not None:
+        await plan_before_people(settings, series, series.people)
+        return
     async with run_app(settings, []) as app:
         await plan_series(one_of_each(series), app.service, defaults_of(settings))
         await save_series(app.store, series)
@@ -272,10 +279,11 @@ async def show_status(name: str, *, as_json: bool) -> None:
         standing = await standing_of(store, series)
         usage = await store.usage.read(UsageFilter(series=name))
     if as_json:
-        found = {"name": name, "stopping": stored.stop, **standing.model_dump(mode="json")}
+        when = {"due_at": stored.due_at, "problem": stored.problem} if series.people else {}
+        found = {"name": name, "stopping": stored.stop, **when, **standing.model_dump(mode="json")}
         print(_to_json(found | {"takings": to_rows(usage)}))
         return
-    print("\n".join(_standing_lines(series, standing)))
+    print("\n".join((*_standing_lines(series, standing), *people_lines(stored, series.people))))
     print_usage(usage)
 
 

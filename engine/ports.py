@@ -256,6 +256,14 @@ class VenueLimits:
     redelivery_seconds: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A channel: the community that it is of, and its id as the engine holds it."""
+
+    community: str
+    place: str
+
+
 class Part(Value):
     """One rendered piece of a message, frozen before it is first sent.
 
@@ -437,6 +445,12 @@ class Venue(Protocol):
         """Open a thread on a posted message; the same thread when it is open already.
 
         Inside a thread there is no other: there it returns `channel` itself.
+        """
+
+    async def locate(self, channel: str) -> Location:
+        """Find a channel by its id. Raises VenueError if no debate can be held there.
+
+        What a platform does not say about it shows when the first message is posted.
         """
 
     async def direct(self, place: str, user: str) -> str:

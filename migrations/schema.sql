@@ -1,4 +1,4 @@
--- Every table of revision 0015, as the migrations make them. Renew it by: make schema
+-- Every table of revision 0016, as the migrations make them. Renew it by: make schema
 CREATE TABLE adjustments (
 	debate VARCHAR(26) NOT NULL, 
 	name VARCHAR(255) NOT NULL, 
@@ -189,7 +189,7 @@ CREATE TABLE series (
 	body TEXT NOT NULL, 
 	usd FLOAT, 
 	stop BOOLEAN DEFAULT 0 NOT NULL, 
-	begun_at DATETIME NOT NULL, 
+	begun_at DATETIME NOT NULL, platform VARCHAR(32), community VARCHAR(128), due_at DATETIME, problem TEXT, 
 	CONSTRAINT pk_series PRIMARY KEY (name)
 );
 CREATE TABLE silences (
@@ -284,4 +284,4 @@ CREATE INDEX ix_silences_platform ON silences (platform);
 CREATE INDEX ix_targets_debate ON targets (debate);
 CREATE INDEX ix_targets_message ON targets (message);
 CREATE INDEX ix_vote_events_debate_question ON vote_events (debate, question);
-INSERT INTO alembic_version VALUES ('0015');
+INSERT INTO alembic_version VALUES ('0016');

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import discord
 
 from adapters.discord.errors import Act
-from adapters.discord.permissions import FOR_SECRET, in_channel, missing
+from adapters.discord.permissions import FOR_SECRET, missing
 from adapters.discord.rest import Rest
+from adapters.discord.rights import Rights, rights_in
 from adapters.finding import Finding
 from engine.errors import VenueError
 
@@ -42,7 +43,7 @@ async def check(rest: Rest) -> AsyncIterator[Finding]:
 async def _check_guild(rest: Rest, guild: dict[str, Any]) -> AsyncIterator[Finding]:
     subject = f"discord server {guild['name']}"
     try:
-        rights = await _rights(rest, str(guild["id"]))
+        rights = await rights_in(rest, str(guild["id"]))
         lacking = _lacking(rights, await rest.request(Act.READ, "GET", f"{rights.path}/channels"))
     except VenueError as error:
         yield Finding(subject, False, str(error))
@@ -65,42 +66,14 @@ def _sum_up(subject: str, held: discord.Permissions, absent: list[str]) -> Findi
     return Finding(subject, True, "all permissions are there")
 
 
-class _Rights(NamedTuple):
-    """The bot's permissions in a server, before any channel's overwrites."""
-
-    guild: str
-    me: str
-    roles: tuple[str, ...]
-    held: discord.Permissions
-
-    @property
-    def path(self) -> str:
-        return f"/guilds/{self.guild}"
-
-
-async def _rights(rest: Rest, guild: str) -> _Rights:
-    me = await rest.whoami()
-    member = await rest.request(Act.READ, "GET", f"/guilds/{guild}/members/{me}")
-    roles = await rest.request(Act.READ, "GET", f"/guilds/{guild}/roles")
-    own = {guild, *member["roles"]}  # @everyone's role has the server's id
-    held = discord.Permissions.none()
-    for role in roles:
-        if role["id"] in own:
-            held |= discord.Permissions(int(role["permissions"]))
-    return _Rights(guild, me, tuple(member["roles"]), held)
-
-
-def _lacking(rights: _Rights, channels: list[dict[str, Any]]) -> dict[str, list[str]]:
+def _lacking(rights: Rights, channels: list[dict[str, Any]]) -> dict[str, list[str]]:
     """Return channels by the permissions that they deny although the server grants them."""
     everywhere = set(missing(rights.held))
     found: dict[str, list[str]] = {}
     for channel in channels:
         if channel["type"] not in TEXT_CHANNELS:
             continue
-        overwrites = channel.get("permission_overwrites", ())
-        here = in_channel(
-            rights.held, overwrites, guild=rights.guild, roles=rights.roles, me=rights.me
-        )
+        here = rights.here(channel.get("permission_overwrites", ()))
         names = [name for name in missing(here) if name not in everywhere]
         if names:
             found.setdefault(", ".join(names), []).append(channel["name"])

@@ -10,13 +10,12 @@ from adapters.discord.permissions import (
     FOR_FILES,
     FOR_SECRET,
     INSIDE_A_THREAD,
-    WITH_POSTING,
+    lacking,
     missing,
 )
 from engine.line.intake import Ground
 
 Interaction = discord.Interaction[discord.Client]
-VIEW = "View Channel"
 VOICE = (discord.ChannelType.voice, discord.ChannelType.stage_voice)
 POSTS_ONLY = (discord.ChannelType.forum, discord.ChannelType.media)
 
@@ -47,9 +46,5 @@ def _unfit_kind(channel: object, held: discord.Permissions) -> str:
 
 
 def _lacking(held: discord.Permissions, place: int | None, *, inside: bool) -> str:
-    names = missing(held, INSIDE_A_THREAD if inside else FOR_A_DEBATE)
-    if VIEW in names:  # without it Discord denies all others too
-        names = [VIEW]
-    elif any(name.startswith("Send Messages") for name in names):
-        names = [name for name in names if name not in WITH_POSTING]
-    return texts.LACKING.format(place=place, permissions=", ".join(names)) if names else ""
+    names = lacking(held, INSIDE_A_THREAD if inside else FOR_A_DEBATE)
+    return texts.LACKING.format(place=place, permissions=names) if names else ""

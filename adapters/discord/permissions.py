@@ -28,6 +28,7 @@ INSIDE_A_THREAD = discord.Permissions(
     FOR_A_DEBATE.value & ~discord.Permissions(send_messages=True, create_public_threads=True).value
 )
 # Permissions that Discord removes where a member may not post.
+VIEW = "View Channel"
 WITH_POSTING = ("Embed Links", "Attach Files")
 FOR_SECRET = discord.Permissions(manage_messages=True)
 NAMES = {
@@ -67,6 +68,16 @@ def missing(held: discord.Permissions, wanted: discord.Permissions = NEEDED) -> 
     """Return the names of the wanted permissions that are not held."""
     lacking = discord.Permissions(wanted.value & ~held.value)
     return [NAMES.get(name, name) for name, on in lacking if on and name in NAMES]
+
+
+def lacking(held: discord.Permissions, wanted: discord.Permissions = FOR_A_DEBATE) -> str:
+    """Return the names of the wanted permissions that are not held, without those they imply."""
+    names = missing(held, wanted)
+    if VIEW in names:  # without it Discord denies all others too
+        names = [VIEW]
+    elif any(name.startswith("Send Messages") for name in names):
+        names = [name for name in names if name not in WITH_POSTING]
+    return ", ".join(names)
 
 
 def in_channel(

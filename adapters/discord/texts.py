@@ -18,6 +18,15 @@ LACKING = (
     "No debate was started: Rostrum lacks {permissions} in <#{place}>. Ask an admin of this server "
     "to grant that to Rostrum's role or in the channel's permissions."
 )
+NO_CHANNEL_ID = (
+    "“{channel}” is not the id of a channel: in Discord, switch on the developer mode and choose "
+    "Copy Channel ID."
+)
+NOT_A_TEXT_CHANNEL = "<#{place}> is no text channel; debates need one, as each opens a thread."
+LACKS = (
+    "Rostrum lacks {permissions} in <#{place}>; grant that to its role or in the channel's "
+    "permissions."
+)
 NO_FILES = (
     "No debate was started: this format posts files, and Rostrum lacks Attach Files in <#{place}>. "
     "Ask an admin of this server to grant it, or choose another format."

@@ -9,7 +9,7 @@ from typing import Any
 
 import discord
 
-from adapters.discord import render
+from adapters.discord import render, texts
 from adapters.discord.errors import (
     ARCHIVED,
     THREAD_EXISTS,
@@ -19,15 +19,19 @@ from adapters.discord.errors import (
     Act,
 )
 from adapters.discord.payload import NO_MENTIONS, Payload, carries, nonce_of
+from adapters.discord.permissions import lacking
 from adapters.discord.rest import Rest
+from adapters.discord.rights import rights_in
 from adapters.discord.votes import EMOJIS, option_of
 from engine.delivery.pace import GAP_SECONDS, ChannelPace
 from engine.errors import MessageGoneError, VenueAwayError, VenueError, VenueGoneError
 from engine.messages import Message
-from engine.ports import Part, Reactions, VenueLimits
+from engine.ports import Location, Part, Reactions, VenueLimits
+from engine.text import clean, headline
 
 PAGE = 100
 LONGEST_READ_PAUSE = 5.0  # within a reading
+TEXT_CHANNELS = (0, 5)  # text and announcements
 THREADS = (10, 11, 12)  # of an announcement channel, public, private
 REACTION_SHARE = 0.3  # of the gap between messages: Discord takes one reaction in 0.25 s
 MOST_PAGES = 10  # read back in a channel if no earlier message is known
@@ -117,6 +121,19 @@ class DiscordVenue:
                 return channel
             raise
         return str(opened["id"])
+
+    async def locate(self, channel: str) -> Location:
+        """Find a text channel. Raises VenueError for any other, and without a permission."""
+        if not (channel.isascii() and channel.isdigit()):
+            raise VenueError(texts.NO_CHANNEL_ID.format(channel=headline(clean(channel), 40)))
+        path = "/channels/{channel_id}"
+        shown = await self._rest.request(Act.READ, "GET", path, place=channel)
+        if shown["type"] not in TEXT_CHANNELS:
+            raise VenueError(texts.NOT_A_TEXT_CHANNEL.format(place=channel))
+        rights = await rights_in(self._rest, str(shown["guild_id"]))
+        if said := lacking(rights.here(shown.get("permission_overwrites", ()))):
+            raise VenueError(texts.LACKS.format(place=channel, permissions=said))
+        return Location(rights.guild, channel)
 
     async def direct(self, place: str, user: str) -> str:
         """Return the channel of direct messages to a user."""

@@ -24,6 +24,10 @@ LACKING = (
     "No debate was started: Rostrum lacks the scope {scopes}. Ask an admin of this workspace to "
     "add it to the app and reinstall the app."
 )
+WHICH_WORKSPACE = (
+    "Rostrum serves several Slack workspaces, or none yet: write the workspace's id before the "
+    "channel's, as in T0123:{channel}."
+)
 NOT_INSIDE = (
     "No debate was started: Rostrum is not a member of this channel. Write /invite with its name "
     "here and start the debate again."

@@ -15,6 +15,7 @@ import structlog
 from adapters.slack import render, texts
 from adapters.slack.errors import Act, name_of
 from adapters.slack.files import share_files
+from adapters.slack.grounds import ground_of
 from adapters.slack.install.workspaces import Workspace, Workspaces
 from adapters.slack.payload import Payload, carries
 from adapters.slack.rest import Json
@@ -22,7 +23,7 @@ from adapters.slack.votes import NAMES, by_option, is_whole, option_of
 from engine.delivery.pace import GAP_SECONDS, ChannelPace
 from engine.errors import VenueError
 from engine.messages import Message
-from engine.ports import Part, Reactions, VenueLimits
+from engine.ports import Location, Part, Reactions, VenueLimits
 
 # Of the fifty edits and fifty readings a minute that Slack allows, some are left to closing votes.
 # Slack repeats an unacknowledged event at once, after a minute, and after five minutes.
@@ -110,6 +111,18 @@ class SlackVenue:
         if Place.parse(channel).root:
             return channel
         return str(Place.parse(channel)._replace(root=message))
+
+    async def locate(self, channel: str) -> Location:
+        """Find a channel, `team:channel` or an id in the only workspace. Raises VenueError."""
+        team, colon, _ = channel.partition(":")
+        teams = (team,) if colon else await self._workspaces.teams()
+        if len(teams) != 1:
+            raise VenueError(texts.WHICH_WORKSPACE.format(channel=channel))
+        where = Place.parse(channel if colon else f"{teams[0]}:{channel}")
+        unfit = (await ground_of(await self._home(where), where.channel)).unfit
+        if unfit:
+            raise VenueError(unfit)
+        return Location(where.team, str(where))
 
     async def direct(self, place: str, user: str) -> str:
         """Return the direct messages to a user: Slack accepts a user id as a channel."""

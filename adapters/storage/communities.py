@@ -29,6 +29,10 @@ LEAVE = """
 UPDATE communities SET settings = '{}', left_at = :now
 WHERE platform = :platform AND community = :community
 """
+STOP_SERIES = """
+UPDATE series SET due_at = NULL, stop = TRUE
+WHERE platform = :platform AND community = :community AND due_at IS NOT NULL
+"""
 KNOWN = """
 SELECT community FROM communities WHERE platform = :platform AND left_at IS NULL
 UNION
@@ -93,6 +97,7 @@ class CommunityTable:
                 connection, platform, community, now
             )  # it may have joined while Rostrum was offline
             connection.run(LEAVE, platform=platform, community=community, now=now)
+            connection.run(STOP_SERIES, platform=platform, community=community)
 
         await self._database.write(store)
 

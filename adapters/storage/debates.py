@@ -65,9 +65,11 @@ IS_STARTER = """
 SELECT debates.id FROM debates JOIN people ON people.id = debates.starter
 WHERE debates.id = :debate AND people."user" = :user
 """
-# Debates of a series that no one watches are resumed by the process that holds the series.
+# Debates of a series that no one watches are resumed by the process that holds the series, and so
+# are those that wait for a model (engine/delivery/ending.py).
 UNFINISHED = """
 SELECT id FROM debates WHERE status IN ('queued', 'running') AND platform <> 'series'
+    AND (series IS NULL OR status = 'running' OR reason NOT LIKE 'Waiting for %')
 ORDER BY number
 """
 # The reason why a thread is gone must not be overwritten by what follows.

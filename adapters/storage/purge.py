@@ -20,6 +20,12 @@ DELETE_LEASES = "DELETE FROM leases WHERE name IN :names"
 DELETE_DEBATES = "DELETE FROM debates WHERE id IN :debates"
 ANY_LEFT = "SELECT 1 FROM debates WHERE platform = :platform AND community = :community LIMIT 1"
 DELETE_USAGE = "DELETE FROM usage WHERE scope = :scope"
+DELETE_SERIES_USAGE = """
+DELETE FROM usage WHERE scope IN (
+    SELECT 'series:' || name FROM series WHERE platform = :platform AND community = :community
+)
+"""
+DELETE_SERIES = "DELETE FROM series WHERE platform = :platform AND community = :community"
 DELETE_COMMUNITY = """
 DELETE FROM communities WHERE platform = :platform AND community = :community
 """
@@ -51,7 +57,8 @@ def finish_purge(connection: SqlConnection, left: Left) -> None:
     """Delete the rest of a community without debates, and people without any record."""
     if connection.value(ANY_LEFT, **left._asdict()) is None:
         connection.run(DELETE_USAGE, scope=community_scope(*left))
-        connection.run(DELETE_COMMUNITY, **left._asdict())
+        for statement in (DELETE_SERIES_USAGE, DELETE_SERIES, DELETE_COMMUNITY):
+            connection.run(statement, **left._asdict())
     for person in connection.column(UNREFERENCED):
         connection.run(DELETE_USAGE, scope=f"person:{person}")
         connection.run(DELETE_PERSON, person=person)

@@ -9,20 +9,30 @@ from typing import Any
 from adapters.storage.archive import read_records
 from adapters.storage.connection import SqlConnection
 from adapters.storage.database import Database
+from adapters.storage.leases import guard
 from adapters.storage.usage import ROLE
 from engine.debate import Cause, Status
-from engine.store import ExportFilter
+from engine.store import ExportFilter, Lease
 from engine.store.series import SeriesDebate, SeriesReading, SeriesResult, StoredSeries, Try
 
 SAVE = """
-INSERT INTO series (name, body, usd, stop, begun_at) VALUES (:name, :body, :usd, FALSE, :begun_at)
-ON CONFLICT (name) DO UPDATE SET body = :body, usd = :usd, stop = FALSE
+INSERT INTO series (name, body, usd, stop, begun_at, platform, community, due_at, problem)
+VALUES (:name, :body, :usd, FALSE, :begun_at, :platform, :community, :due_at, :problem)
+ON CONFLICT (name) DO UPDATE SET body = :body, usd = :usd, stop = FALSE, platform = :platform,
+    community = :community, due_at = :due_at, problem = :problem
 """
 FIND = "SELECT * FROM series WHERE name = :name"
 ALL = "SELECT * FROM series ORDER BY name"
+SCHEDULED = """
+SELECT * FROM series WHERE due_at IS NOT NULL AND platform IN :platforms ORDER BY due_at, name
+"""
+SCHEDULE = """
+UPDATE series SET body = :body, community = :community, due_at = :due_at, problem = :problem
+WHERE name = :name
+"""
 ASK_STOP = "UPDATE series SET stop = TRUE WHERE name = :name"
 DEBATES = """
-SELECT series_key, id, status, reason, cause FROM debates
+SELECT series_key, id, status, reason, created_at, gone, cause FROM debates
 WHERE series = :name AND (:every OR id IN :among) ORDER BY number
 """
 RESULTS = """
@@ -72,6 +82,18 @@ class SeriesTable:
     async def all(self) -> list[StoredSeries]:
         return list(map(_to_series, await self._database.rows(ALL)))
 
+    async def scheduled(self, platforms: Sequence[str]) -> list[StoredSeries]:
+        return list(map(_to_series, await self._database.rows(SCHEDULED, platforms=platforms)))
+
+    async def schedule(self, lease: Lease, series: StoredSeries) -> None:
+        values = series.model_dump(include={"name", "body", "community", "due_at", "problem"})
+
+        def store(connection: SqlConnection) -> None:
+            guard(connection, lease)
+            connection.run(SCHEDULE, **values)
+
+        await self._database.write(store)
+
     async def ask_stop(self, name: str) -> None:
         await self._database.run(ASK_STOP, name=name)
 
@@ -98,7 +120,15 @@ class SeriesTable:
 
 
 def _to_debate(row: Any) -> SeriesDebate:
-    return SeriesDebate(row[0], row[1], Status(row[2]), row[3], row[4] and Cause(row[4]))
+    return SeriesDebate(
+        key=row.series_key,
+        id=row.id,
+        status=Status(row.status),
+        reason=row.reason,
+        created_at=row.created_at,
+        gone=row.gone,
+        cause=row.cause and Cause(row.cause),
+    )
 
 
 def _to_series(row: Any) -> StoredSeries:

@@ -188,6 +188,10 @@ series = Table(
     Column("usd", Float, comment="what it may cost in all; null: no cap"),
     Column("stop", Boolean, nullable=False, server_default=false(), comment="it begins no more"),
     Column("begun_at", Utc, nullable=False),
+    Column("platform", String(32), comment="where people watch it; null: nowhere"),
+    Column("community", String(128)),
+    Column("due_at", Utc, comment="when its next debate may begin; null: nothing is planned"),
+    Column("problem", Text, comment="why its next debate cannot begin; null: it can"),
     comment="Experiments of many debates",
 )
 

@@ -23,7 +23,7 @@ from adapters.terminal.stage import Stage
 from engine.errors import MessageGoneError, VenueError
 from engine.language import speaking
 from engine.messages import MESSAGE, Message, Notice, RoundInvite, TurnPost, VoteClosed, VoteInvite
-from engine.ports import Draft, Listener, Part, Reactions, ReactionSeen, VenueLimits
+from engine.ports import Draft, Listener, Location, Part, Reactions, ReactionSeen, VenueLimits
 from engine.text import clean
 from engine.words.cards import card_of, plain_text
 
@@ -128,6 +128,10 @@ class TerminalVenue:
         """Return a message's thread, which is in the same terminal."""
         self._known(message)
         return f"{channel}/{message}"
+
+    async def locate(self, channel: str) -> Location:
+        """Refuse: no one else can join this terminal."""
+        raise VenueError(texts.NOTHING_PRIVATE)
 
     async def direct(self, place: str, user: str) -> str:
         """Refuse: everyone at this terminal sees the same."""

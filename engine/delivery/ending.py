@@ -32,6 +32,7 @@ MODEL_REFUSED = (
     "A model declined to argue this topic. Reword the topic, or start the debate with other "
     "models. The operator of Rostrum can see which one declined."
 )
+MODEL_AWAY = "A model cannot be reached at the moment; the debate goes on when it answers."
 HELD_UP = "Rostrum could not continue it. The operator can see why and resume the debate."
 REFUSED = (
     "A problem with Rostrum's storage or settings prevented that. The operator can see the reason "
@@ -88,6 +89,8 @@ def said_of(error: RostrumError) -> str:
 
 def why(debate: Debate) -> str:
     """Return why a debate ended early or what it is waiting for; empty if it does neither."""
+    if debate.status.live and awaited(debate.reason) and debate.series is not None:
+        return MODEL_AWAY
     if debate.status is Status.FAILED and debate.cause is Cause.REFUSED:
         return MODEL_REFUSED
     if debate.status is Status.FAILED and not debate.gone and debate.reason != STOPPED_BY_BUG:

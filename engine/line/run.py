@@ -180,7 +180,7 @@ class Runner:
         debate = await self.store.debates.get(debate_id)
         if not debate.status.live:
             return
-        if isinstance(error, ModelError) and error.passing and not debate.attended:
+        if isinstance(error, ModelError) and error.passing and debate.series is not None:
             # The process that holds its series tries again, as no one else would.
             await self.store.debates.advance(lease, debate_id, Status.QUEUED, waiting_for(error))
             return

@@ -21,7 +21,7 @@ from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
 from engine.line.intake import Defaults, Order
 from engine.line.service import Service
-from engine.ports import Clock
+from engine.ports import Clock, Location
 from engine.series.expand import Planned
 from engine.series.pairing import Chooser, choose
 from engine.series.spec import Series
@@ -236,7 +236,8 @@ class SeriesRunner:
                 self._put_off.append(one)
             elif not isinstance(started, BaseException):
                 debate = started.debate
-                self._live[debate.id] = SeriesDebate(one.key, debate.id, debate.status, "")
+                known = (one.key, debate.id, debate.status, "", debate.created_at)
+                self._live[debate.id] = SeriesDebate(*known)
         failed = [result for result in begun if isinstance(result, BaseException)]
         if failed:
             raise min(failed, key=lambda error: isinstance(error, SeriesCapError))
@@ -265,8 +266,11 @@ class SeriesRunner:
         )
 
 
-def order_of(series: Series, planned: Planned) -> Order:
-    """Return the order for one debate of a series that no one watches."""
+NOWHERE = Location("", "")
+
+
+def order_of(series: Series, planned: Planned, where: Location = NOWHERE) -> Order:
+    """Return the order for one debate of a series: in a channel, or before no one."""
     options = planned.options
     topic = planned.topic
     asked = options.given() | {
@@ -279,9 +283,9 @@ def order_of(series: Series, planned: Planned) -> Order:
     }
     return Order(
         **asked,
-        platform=UNATTENDED,
-        community=series.name,
-        place="",
+        platform=UNATTENDED if series.people is None else series.people.place.platform,
+        community=where.community or series.name,
+        place=where.place,
         models=planned.models,
         jurors=series.jury.models,
         seed=planned.seed,
@@ -326,6 +330,6 @@ def count_standing(
         failed=sum(states[one] for one in (*TRIED_AGAIN, Status.CANCELLED)),
         refused=refused,
         refusals=refusals,
-        running=states[Status.QUEUED] + states[Status.RUNNING],
+        running=sum(states[one] for one in (Status.QUEUED, Status.RUNNING, Status.VOTING)),
         waiting=dict(waiting),
     )

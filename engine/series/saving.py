@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from datetime import datetime
 from typing import Any
 
 from engine.debate import Value
@@ -10,6 +11,7 @@ from engine.errors import UsageError
 from engine.ports import utc_now
 from engine.series.expand import expand
 from engine.series.spec import Series
+from engine.series.times import first_time
 from engine.store import Store
 from engine.store.series import StoredSeries
 from engine.text import headline
@@ -17,20 +19,33 @@ from engine.text import headline
 MOST_SHOWN = 3
 
 
-async def save_series(store: Store, series: Series) -> None:
+async def save_series(store: Store, series: Series) -> StoredSeries:
     """Store a series, which may then begin debates. Raises UsageError as `check_unchanged` does."""
-    before = await store.series.find(series.name)
+    before, now = await store.series.find(series.name), utc_now()
     if before is not None:
         held = {debate.key for debate in await store.series.debates(series.name)}
         check_unchanged(Series.model_validate_json(before.body), series, held)
-    await store.series.save(
-        StoredSeries(
-            name=series.name,
-            body=series.model_dump_json(),
-            usd=series.limits.usd,
-            begun_at=before.begun_at if before else utc_now(),
-        )
+    stored = StoredSeries(
+        name=series.name,
+        body=series.model_dump_json(),
+        usd=series.limits.usd,
+        begun_at=before.begun_at if before else now,
+        platform=series.people and series.people.place.platform,
+        community=before and before.community,
+        due_at=_due(series, before, now),
     )
+    await store.series.save(stored)
+    return stored
+
+
+def _due(series: Series, before: StoredSeries | None, now: datetime) -> datetime | None:
+    """Return when the next debate before people may begin; None if no one watches."""
+    if series.people is None:
+        return None
+    planned = before is not None and before.due_at is not None
+    if before and planned and Series.model_validate_json(before.body).people == series.people:
+        return before.due_at
+    return first_time(series.people, now)
 
 
 def check_unchanged(before: Series, now: Series, held: Collection[str]) -> None:

@@ -50,6 +50,11 @@ class Place(Value):
     platform: str
     channel: str
 
+    @property
+    def said(self) -> str:
+        """The place as a file writes it."""
+        return f"{self.platform}:{self.channel}"
+
 
 class Daily(Value):
     """A time of day in a time zone."""

@@ -9,12 +9,15 @@ from typing import NamedTuple, Protocol
 
 from engine.debate import Cause, Status, Value
 from engine.store.archive import DebateRecord
+from engine.store.leases import Lease
 
 
 class StoredSeries(Value):
     """A series as it is stored: `body` is its checked file as JSON, `usd` its cap.
 
-    `stop`: it was asked to begin no more debates.
+    `stop`: it was asked to begin no more debates. One that is held before people has a `platform`
+    and, once its place is known, a `community`; `due_at` is when its next debate may begin, None
+    once it has ended, and `problem` says what keeps it from beginning.
     """
 
     name: str
@@ -22,18 +25,24 @@ class StoredSeries(Value):
     usd: float | None = None
     stop: bool = False
     begun_at: datetime
+    platform: str | None = None
+    community: str | None = None
+    due_at: datetime | None = None
+    problem: str | None = None
 
 
 class SeriesDebate(NamedTuple):
     """One debate of a series, as far as it is; `reason` says why it waits or ended early.
 
-    `cause` is the kind of an early end.
+    `gone`: nothing more can be posted where it was held; `cause` is the kind of an early end.
     """
 
     key: str
     id: str
     status: Status
     reason: str
+    created_at: datetime
+    gone: bool = False
     cause: Cause | None = None
 
     @property
@@ -89,6 +98,12 @@ class SeriesStore(Protocol):
 
     async def all(self) -> list[StoredSeries]:
         """Return every series, by name."""
+
+    async def scheduled(self, platforms: Sequence[str]) -> list[StoredSeries]:
+        """Return the series that are held before people on some platforms and have not ended."""
+
+    async def schedule(self, lease: Lease, series: StoredSeries) -> None:
+        """Store a series that is held before people: its body, place, next time and problem."""
 
     async def ask_stop(self, name: str) -> None:
         """Let a series begin no more debates."""

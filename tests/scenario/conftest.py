@@ -28,7 +28,7 @@ from engine.debate import Debate, Model, Price, Sampling
 from engine.errors import VenueAwayError
 from engine.line.intake import Defaults, Order
 from engine.line.service import Service, Started
-from engine.ports import VenueLimits
+from engine.ports import Clock, VenueLimits
 from engine.prompts.library import Prompts
 from engine.store import DebateRecord, ExportFilter
 from tests.doubles.desk import conclude
@@ -207,6 +207,7 @@ class Stage:
         prompts: Prompts | None = None,
         price: Price | None = PRICE,
         patience: RetryPolicy = QUICK,
+        clock: Clock | None = None,
     ) -> AsyncIterator[Running]:
         """Run a process until the body ends; it stops in order."""
         backend = Backend.of(
@@ -214,7 +215,8 @@ class Stage:
         )
         prices = {model.ref: price for model in self.priced if price is not None}
         models = open_models({"near": backend}, prices, patience, self.search)
-        async with joined(self.url, self.venue, models=models, prompts=prompts) as (line, store):
+        joints: Any = {"models": models, "prompts": prompts, "clock": clock}
+        async with joined(self.url, self.venue, **joints) as (line, store):
             yield Running(line.service, store, line, self.venue)
 
     @property

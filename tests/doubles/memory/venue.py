@@ -19,6 +19,7 @@ from engine.ports import (
     ButtonPressed,
     Inbound,
     Listener,
+    Location,
     MessageDeleted,
     Part,
     Reactions,
@@ -183,6 +184,12 @@ class MemoryVenue:
             return thread
 
         return await self._ask("open_thread", channel, title, open_it)
+
+    async def locate(self, channel: str) -> Location:
+        """Find a channel: every one is the club's."""
+        if channel in self.gone_places:
+            raise VenueGoneError(f"There is no channel {channel}.")
+        return Location("club", channel)
 
     async def direct(self, place: str, user: str) -> str:
         """Return the place of private messages with somebody."""

@@ -1,0 +1,188 @@
+"""Holds the series that people watch, in the process that serves their platform.
+
+One loop looks after all of them. A series holds one debate at a time; the next begins when its time
+has come and the one before has ended. When that is, is stored: after an outage one debate makes up
+for all times that were missed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+import structlog
+
+from engine.debate import Status
+from engine.delivery.ending import awaited
+from engine.errors import LeaseLostError, RostrumError, SeriesCapError, StoreError
+from engine.floor.keeper import Keeper
+from engine.floor.wake import Bell
+from engine.line.intake import Defaults
+from engine.line.service import Service
+from engine.ports import Clock, Venue
+from engine.series.expand import Planned
+from engine.series.pairing import choose
+from engine.series.runner import FIRST_PAUSE, LONGEST_PAUSE, Pause, defaults_of, order_of
+from engine.series.spec import People, Series
+from engine.series.times import next_time
+from engine.store import Lease, Store
+from engine.store.series import SeriesDebate, StoredSeries
+
+LOOK_SECONDS = 1.0
+CAPPED = "{why} Raise limits.usd in its file, and run rostrum series run with it again."
+log = structlog.get_logger(__name__)
+
+
+@dataclass(slots=True)
+class Schedule:
+    """Holds the series on some platforms, one debate of each at a time."""
+
+    venues: Mapping[str, Venue]
+    service: Service
+    store: Store
+    keeper: Keeper
+    bell: Bell
+    clock: Clock
+    installed: Defaults
+    first_pause: float = FIRST_PAUSE
+    _pauses: dict[str, Pause] = field(default_factory=dict)  # of series, and of waiting debates
+
+    async def run(self) -> None:
+        """Look after every series, until cancelled."""
+        while True:
+            for stored in await self.store.series.scheduled(tuple(self.venues)):
+                await self._look_after(stored)
+            await self.bell.collect("series", LOOK_SECONDS)
+
+    async def _look_after(self, stored: StoredSeries) -> None:
+        """Do what is due, once; a problem of one series does not stop the others."""
+        debates = await self.store.series.debates(stored.name)
+        try:
+            if any(_goes_on(debate) for debate in debates):
+                await self._try_again(debates)
+            if self._has_work(stored, debates):
+                async with self.keeper.hold(f"series/{stored.name}", stoppable=False) as lease:
+                    await self._step(lease, stored.name)
+        except LeaseLostError as error:
+            log.info("series held by another process", series=stored.name, why=str(error))
+        except StoreError:
+            raise
+        except Exception:  # a bug in one series must not end the others
+            log.exception("unhandled error in a series", series=stored.name)
+            self._put_off(stored.name)
+
+    async def _try_again(self, debates: Sequence[SeriesDebate]) -> None:
+        """Go on with a debate whose model was away, after pauses that grow."""
+        for debate in debates:
+            waits = debate.status is Status.QUEUED and awaited(debate.reason)
+            if not waits or self._rests(debate.id):
+                continue
+            if debate.id in self._pauses:
+                await self.service.dispatcher.submit(debate.id)
+            self._put_off(debate.id)
+
+    def _has_work(self, stored: StoredSeries, debates: Sequence[SeriesDebate]) -> bool:
+        """Return whether anything is to be stored or begun now."""
+        if stored.due_at is None or self._rests(stored.name):
+            return False
+        if _uses(debates, stored.due_at):
+            return True
+        free = not any(map(_goes_on, debates))
+        return free and (stored.stop or self.clock.now() >= stored.due_at)
+
+    async def _step(self, lease: Lease, name: str) -> None:
+        stored = await self.store.series.find(name)
+        if stored is None or stored.due_at is None:
+            return
+        series = Series.model_validate_json(stored.body)
+        debates, now = await self.store.series.debates(name), self.clock.now()
+        people = _people_of(series)
+        if _uses(debates, stored.due_at):
+            due = next_time(people, stored.due_at, now)
+            await self._keep(lease, stored, due_at=due, problem=None)
+        elif not any(map(_goes_on, debates)):
+            await self._begin_next(lease, stored, series, debates)
+
+    async def _begin_next(
+        self,
+        lease: Lease,
+        stored: StoredSeries,
+        series: Series,
+        debates: Sequence[SeriesDebate],
+    ) -> None:
+        """Begin the next debate, or end the series."""
+        planned = None if stored.stop else await self._next(series, debates)
+        if planned is None:
+            await self._keep(lease, stored, due_at=None, problem=None)
+            log.info("series ended", series=series.name, stopped=stored.stop)
+            return
+        try:
+            await self._begin(lease, stored, series, debates, planned)
+        except SeriesCapError as error:
+            await self._keep(lease, stored, due_at=None, problem=CAPPED.format(why=error))
+        except (LeaseLostError, StoreError):
+            raise
+        except RostrumError as error:
+            log.warning("series waits", series=series.name, why=str(error))
+            self._put_off(series.name)
+            await self._keep(lease, stored, problem=str(error))
+
+    async def _next(self, series: Series, debates: Sequence[SeriesDebate]) -> Planned | None:
+        begun = {debate.key for debate in debates}
+        results = await self.store.series.results(series.name)
+        chosen = choose(series).next(begun, {result.key: result.jury for result in results})
+        return next(iter(chosen), None)
+
+    async def _begin(
+        self,
+        lease: Lease,
+        stored: StoredSeries,
+        series: Series,
+        debates: Sequence[SeriesDebate],
+        planned: Planned,
+    ) -> None:
+        """Begin a debate, or the newest one again if it could not be posted."""
+        people = _people_of(series)
+        where = await self.venues[people.place.platform].locate(people.place.channel)
+        defaults = defaults_of(series, self.installed)
+        stored = await self._keep(lease, stored, community=where.community)
+        if debates and debates[-1].gone and debates[-1].status is Status.FAILED:
+            due = next_time(people, self.clock.now(), self.clock.now())
+            await self._keep(lease, stored, due_at=due, problem=None)
+            await self.service.resume(debates[-1].id, defaults.caps)
+        else:
+            await self.service.start(order_of(series, planned, where), defaults)
+
+    async def _keep(self, lease: Lease, stored: StoredSeries, **changes: Any) -> StoredSeries:
+        changed = stored.model_copy(update=changes)
+        if changed != stored:
+            await self.store.series.schedule(lease, changed)
+        return changed
+
+    def _rests(self, name: str) -> bool:
+        pause = self._pauses.get(name)
+        return pause is not None and self.clock.now() < pause.until
+
+    def _put_off(self, name: str) -> None:
+        """Let a series or a debate rest, twice as long as the last time."""
+        pause = self._pauses.get(name)
+        seconds = self.first_pause if pause is None else min(2 * pause.seconds, LONGEST_PAUSE)
+        self._pauses[name] = Pause(seconds, self.clock.now() + timedelta(seconds=seconds))
+
+
+def _goes_on(debate: SeriesDebate) -> bool:
+    return debate.status.live or debate.status is Status.VOTING
+
+
+def _uses(debates: Sequence[SeriesDebate], due: datetime) -> bool:
+    """Return whether the debate that was due has begun."""
+    return bool(debates) and debates[-1].created_at >= due
+
+
+def _people_of(series: Series) -> People:
+    """Return where and when people watch a series that has been scheduled."""
+    if series.people is None:
+        raise StoreError(f"The series {series.name} has a time and no place; run its file again.")
+    return series.people

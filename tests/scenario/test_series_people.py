@@ -1,0 +1,326 @@
+"""A series before people: one debate at a time, each at its time, over kills and outages."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+import engine.series.schedule
+from engine.debate import Debate, Model, Status
+from engine.errors import BudgetError
+from engine.line.intake import Defaults
+from engine.series.plan import plan_series
+from engine.series.runner import standing_of
+from engine.series.saving import save_series
+from engine.series.schedule import Schedule
+from engine.series.spec import Daily, People, Place, Series, read_series
+from engine.store.series import StoredSeries
+from tests.doubles.model_server import status
+from tests.scenario.conftest import DEFAULTS, JURORS, Running, Stage
+
+FILE: dict[str, Any] = {
+    "name": "evening",
+    "topics": ["Tabs beat spaces", "Tea beats coffee"],
+    "models": ["near/ana", "near/ben"],
+    "jury": {"models": [f"{one.ref}#{one.family}" for one in JURORS[:2]]},
+}
+LOBBY = People(place=Place(platform="memory", channel="lobby"), every=24 * 60)
+BERLIN = Daily(hour=9, minute=0, zone="Europe/Berlin")
+PRICED = (*map(Model.parse, FILE["models"]), *JURORS)
+
+
+class Shifted:
+    """A clock that a test puts forward; it runs on meanwhile."""
+
+    def __init__(self, start: datetime | None = None) -> None:
+        self._offset = (start or datetime.now(UTC)) - datetime.now(UTC)
+
+    def now(self) -> datetime:
+        return datetime.now(UTC) + self._offset
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+    def skip(self, **span: float) -> None:
+        self._offset += timedelta(**span)
+
+
+def series(people: People = LOBBY, **changes: Any) -> Series:
+    return read_series(FILE | changes, ()).model_copy(update={"people": people})
+
+
+@pytest.fixture
+def stage(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Stage:
+    monkeypatch.setattr(engine.series.schedule, "LOOK_SECONDS", 0.02)
+    stage.priced = PRICED
+    return stage
+
+
+@pytest.fixture
+def clock() -> Shifted:
+    return Shifted()
+
+
+@asynccontextmanager
+async def serving(
+    stage: Stage, clock: Shifted, defaults: Defaults = DEFAULTS
+) -> AsyncIterator[Running]:
+    """Run a process that holds series, as `rostrum run` does."""
+    async with stage.process(clock=clock) as line:
+        await line.line.reconcile()
+        schedule = line.line.open_schedule(defaults)
+        schedule.first_pause = 0.05
+        task = asyncio.create_task(schedule.run())
+        try:
+            yield line
+        finally:
+            task.cancel()
+
+
+async def held(line: Running, number: int) -> list[Debate]:
+    """Wait until so many debates have ended, and return all."""
+    async with asyncio.timeout(20):
+        while True:
+            found = await line.store.debates.recent()
+            if sum(debate.status is Status.CLOSED for debate in found) >= number:
+                return found
+            await asyncio.sleep(0.02)
+
+
+async def stored(line: Running) -> StoredSeries:
+    found = await line.store.series.find("evening")
+    assert found is not None
+    return found
+
+
+async def begins_none(line: Running, number: int) -> None:
+    """See that no debate begins beside so many."""
+    await asyncio.sleep(0.3)
+    assert len(await line.store.debates.recent()) == number
+
+
+async def test_each_debate_is_held_in_its_channel_at_its_time_with_a_vote(
+    stage: Stage, clock: Shifted
+) -> None:
+    async with serving(stage, clock) as line:
+        await save_series(line.store, series())
+        begun = clock.now()
+        (first,) = await held(line, 1)
+        assert (first.platform, first.community, first.place) == ("memory", "club", "lobby")
+        assert first.vote_opened_at is not None
+        assert first.revealed_at is not None
+        assert first.series == "evening"
+        assert len(stage.venue.threads) == 1
+        await begins_none(line, 1)
+        due = (await stored(line)).due_at
+        assert due is not None
+        assert abs(due - begun - timedelta(days=1)) < timedelta(seconds=2)
+        for number in (2, 3, 4):
+            clock.skip(days=1)
+            await held(line, number)
+        clock.skip(days=1)
+        await begins_none(line, 4)
+        assert (await stored(line)).due_at is None
+        standing = await standing_of(line.store, series())
+    assert (standing.held, standing.total) == (4, 4)
+
+
+async def test_times_missed_in_an_outage_are_made_up_for_by_one_debate(
+    stage: Stage, clock: Shifted
+) -> None:
+    async with serving(stage, clock) as line:
+        await save_series(line.store, series())
+        await held(line, 1)
+    clock.skip(days=2.5)
+    async with serving(stage, clock) as line:
+        await held(line, 2)
+        await begins_none(line, 2)
+        due = (await stored(line)).due_at
+        assert due is not None
+        assert timedelta() < due - clock.now() <= timedelta(hours=12)
+
+
+async def test_a_kill_between_debates_and_within_one_repeats_and_loses_nothing(
+    stage: Stage, clock: Shifted
+) -> None:
+    async with serving(stage, clock) as line:
+        await save_series(line.store, series())
+        while not stage.server.requests:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    async with serving(stage, clock) as line:
+        (first,) = await held(line, 1)
+        await begins_none(line, 1)
+    async with serving(stage, clock) as line:
+        await begins_none(line, 1)
+        clock.skip(days=1)
+        keys = {debate.series_key for debate in await held(line, 2)}
+    assert len(keys) == 2
+    assert first.series_key in keys
+
+
+async def test_the_time_of_day_stays_when_the_clocks_change(stage: Stage) -> None:
+    clock = Shifted(datetime(2026, 3, 28, 7, 30, tzinfo=UTC))
+    async with serving(stage, clock) as line:
+        daily = LOBBY.model_copy(update={"at": BERLIN})
+        await line.store.series.save(at_first(series(daily), clock))
+        await begins_none(line, 0)
+        clock.skip(minutes=31)
+        await held(line, 1)
+        assert (await stored(line)).due_at == datetime(2026, 3, 29, 7, 0, tzinfo=UTC)
+
+
+def at_first(held: Series, clock: Shifted) -> StoredSeries:
+    from engine.series.times import first_time
+
+    assert held.people is not None
+    return StoredSeries(
+        name=held.name,
+        body=held.model_dump_json(),
+        begun_at=clock.now(),
+        platform=held.people.place.platform,
+        due_at=first_time(held.people, clock.now()),
+    )
+
+
+async def test_the_next_debate_waits_for_the_one_before(stage: Stage, clock: Shifted) -> None:
+    slow = DEFAULTS.model_copy(update={"vote_minutes": 60 * 24 * 3.0})
+    async with serving(stage, clock, slow) as line:
+        await save_series(line.store, series())
+        while not (debates := await line.store.debates.recent([Status.VOTING])):  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+        clock.skip(days=1.5)
+        await begins_none(line, 1)
+        await line.until(debates[0].id, lambda debate: debate.vote_opened_at)
+        await line.service.close_vote(debates[0].id)
+        async with asyncio.timeout(10):
+            while len(await line.store.debates.recent()) < 2:  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+
+
+async def test_a_stopped_series_begins_no_more_and_goes_on_when_its_file_is_run_again(
+    stage: Stage, clock: Shifted
+) -> None:
+    async with serving(stage, clock) as line:
+        await save_series(line.store, series())
+        await held(line, 1)
+        await line.store.series.ask_stop("evening")
+        clock.skip(days=1)
+        await begins_none(line, 1)
+        assert (await stored(line)).due_at is None
+        await save_series(line.store, series())
+        await held(line, 2)
+
+
+async def test_a_place_that_is_no_channel_costs_nothing_and_is_said(
+    stage: Stage, clock: Shifted
+) -> None:
+    stage.venue.delete("lobby")
+    async with serving(stage, clock) as line:
+        await save_series(line.store, series())
+        while not (await stored(line)).problem:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+        assert (await stored(line)).problem == "There is no channel lobby."
+        await begins_none(line, 0)
+        stage.venue.gone_places.clear()
+        await held(line, 1)
+        assert (await stored(line)).problem is None
+
+
+async def test_a_debate_that_could_not_be_posted_is_tried_again_at_the_next_time(
+    stage: Stage, clock: Shifted
+) -> None:
+    from engine.errors import VenueGoneError
+    from tests.doubles.memory.venue import Fault
+
+    stage.venue.misbehave("post", Fault(VenueGoneError("Rostrum may not post here.")))
+    async with serving(stage, clock) as line:
+        await save_series(line.store, series())
+        while not await line.store.debates.recent([Status.FAILED]):  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+        await begins_none(line, 1)
+        clock.skip(days=1)
+        (debate,) = await held(line, 1)
+        assert debate.status is Status.CLOSED
+        await begins_none(line, 1)
+
+
+async def test_a_model_that_is_away_is_waited_for_and_not_named(
+    stage: Stage, clock: Shifted
+) -> None:
+    from engine.delivery.ending import MODEL_AWAY, why
+
+    stage.server.script(*[status(503)] * 6, model="ana")
+    said: set[str] = set()
+    async with serving(stage, clock) as line:
+        await save_series(line.store, series())
+        async with asyncio.timeout(20):
+            while True:
+                found = await line.store.debates.recent()
+                said |= {why(debate) for debate in found if debate.status.live}
+                if any(debate.status is Status.CLOSED for debate in found):
+                    break
+                await asyncio.sleep(0.005)
+    assert said == {"", MODEL_AWAY}
+    naming = [one.said for one in stage.venue.seen if "near/ana" in one.said]
+    assert all("Jury: " in one for one in naming)  # the reveal
+
+
+async def test_at_the_cap_of_a_series_it_ends_and_says_so(stage: Stage, clock: Shifted) -> None:
+    async with serving(stage, clock) as line:
+        plan = await plan_series(series(), line.service, DEFAULTS)
+        await save_series(line.store, series(limits={"usd": plan.dearest_usd}))
+        await held(line, 1)
+        clock.skip(days=1)
+        while not (await stored(line)).problem:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+        known = await stored(line)
+        await begins_none(line, 1)
+    assert known.due_at is None
+    assert str(known.problem).endswith("run rostrum series run with it again.")
+    assert "too little is left for its next debate" in str(known.problem)
+
+
+async def test_a_budget_that_is_used_up_for_now_is_waited_for(
+    stage: Stage, clock: Shifted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with serving(stage, clock) as line:
+        create, refusals = line.store.debates.create, [BudgetError("Today's budget is used up.")]
+
+        async def refuse_once(*args: Any) -> Any:
+            if refusals:
+                raise refusals.pop()
+            return await create(*args)
+
+        monkeypatch.setattr(line.store.debates, "create", refuse_once)
+        await save_series(line.store, series())
+        await held(line, 1)
+        assert not refusals
+        assert (await stored(line)).problem is None
+
+
+async def test_a_community_that_is_purged_takes_its_series_with_it(
+    stage: Stage, clock: Shifted
+) -> None:
+    async with serving(stage, clock) as line:
+        await save_series(line.store, series())
+        await held(line, 1)
+        await line.store.communities.left("memory", "club", clock.now())
+        assert (await stored(line)).due_at is None
+        await line.store.communities.purge("memory", "club")
+        assert await line.store.series.all() == []
+
+
+async def test_only_one_process_begins_a_debate(stage: Stage, clock: Shifted) -> None:
+    async with serving(stage, clock) as line:
+        second = line.line.open_schedule(DEFAULTS)
+        assert isinstance(second, Schedule)
+        task = asyncio.create_task(second.run())
+        await save_series(line.store, series())
+        await held(line, 1)
+        await begins_none(line, 1)
+        task.cancel()
