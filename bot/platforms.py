@@ -144,7 +144,7 @@ def _open_slack(slack: SlackSettings) -> Slack:
     connection = SlackConnection(
         workspaces, _transport(rest, slack, site), site, slack.managers, installer=installer
     )
-    return Slack(workspaces, SlackVenue(workspaces), connection)
+    return Slack(workspaces, SlackVenue(workspaces, managers=slack.managers), connection)
 
 
 def _transport(rest: SlackRest, slack: SlackSettings, site: Site) -> Transport:

@@ -291,6 +291,20 @@ class Notice(Said):
     text: str
 
 
+class Alert(Said):
+    """Tells managers that `percent` of the `usd` of a community's day are reserved or spent.
+
+    `code` is the debate that passed that share. `manager` counts the places where managers read;
+    None: the debate's channel.
+    """
+
+    kind: Literal["alert"] = "alert"
+    code: str
+    percent: float
+    usd: float
+    manager: int | None = 0
+
+
 class File(Value):
     """A file that belongs to a message; `media` is its MIME type, `content` its text.
 
@@ -373,8 +387,14 @@ Message = Annotated[
     | VoteClosed
     | Reveal
     | Notice
+    | Alert
     | Content,
     Field(discriminator="kind"),
 ]
 
 MESSAGE: TypeAdapter[Message] = TypeAdapter(Message)
+
+
+def is_aside(message: Message) -> bool:
+    """Return whether a message is for another place than its debate's thread."""
+    return isinstance(message, Alert) or (isinstance(message, Reveal) and message.aside != "")

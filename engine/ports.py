@@ -456,6 +456,9 @@ class Venue(Protocol):
     async def direct(self, place: str, user: str) -> str:
         """Return the place of private messages to a user of `place`."""
 
+    async def managers(self, place: str) -> Sequence[str]:
+        """Return the places where managers of a place's community read; empty if none is known."""
+
     async def seed(self, place: str, message: str, options: Sequence[str]) -> None:
         """Make sure that a message has the bot's own reaction for each option."""
 

@@ -1,4 +1,4 @@
--- Every table of revision 0016, as the migrations make them. Renew it by: make schema
+-- Every table of revision 0017, as the migrations make them. Renew it by: make schema
 CREATE TABLE adjustments (
 	debate VARCHAR(26) NOT NULL, 
 	name VARCHAR(255) NOT NULL, 
@@ -233,7 +233,7 @@ CREATE TABLE usage (
 	day VARCHAR(10) NOT NULL, 
 	reserved_usd FLOAT NOT NULL, 
 	spent_usd FLOAT NOT NULL, 
-	debates INTEGER NOT NULL, 
+	debates INTEGER NOT NULL, warned BOOLEAN DEFAULT 0 NOT NULL, 
 	CONSTRAINT pk_usage PRIMARY KEY (scope, day)
 );
 CREATE TABLE verdicts (
@@ -284,4 +284,4 @@ CREATE INDEX ix_silences_platform ON silences (platform);
 CREATE INDEX ix_targets_debate ON targets (debate);
 CREATE INDEX ix_targets_message ON targets (message);
 CREATE INDEX ix_vote_events_debate_question ON vote_events (debate, question);
-INSERT INTO alembic_version VALUES ('0016');
+INSERT INTO alembic_version VALUES ('0017');

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import discord
+import structlog
 
 from adapters.discord import render, texts
 from adapters.discord.errors import (
@@ -41,6 +42,7 @@ ARCHIVE_MINUTES = 10080  # the longest that Discord offers, and the longest vote
 LIMITS = VenueLimits(state_seconds=5.0, read_seconds=0.1)
 MESSAGE = "/channels/{channel_id}/messages/{message_id}"
 MESSAGES = "/channels/{channel_id}/messages"
+log = structlog.get_logger(__name__)
 
 
 class DiscordVenue:
@@ -143,6 +145,23 @@ class DiscordVenue:
         )
         return str(opened["id"])
 
+    async def managers(self, place: str) -> Sequence[str]:
+        """Return the channel where moderators get Discord's own notices, else the server's owner.
+
+        That channel has to be one that the bot can see.
+        """
+        try:
+            guild = await self._guild_of(place)
+            notices = guild["public_updates_channel_id"]
+            if notices and await self._can_see(notices):
+                return (str(notices),)
+            return (await self.direct(place, guild["owner_id"]),)
+        except VenueAwayError:
+            raise
+        except VenueError as error:
+            log.info("managers unknown", place=place, why=str(error))
+            return ()
+
     async def seed(self, place: str, message: str, options: Sequence[str]) -> None:
         """Add the bot's own reactions that are missing, in order."""
         mine = _seeded(await self.read(place, message))
@@ -199,6 +218,23 @@ class DiscordVenue:
         sent |= {"place": place, "admitted": True}
         posted = await self._rest.request(Act.POST, "POST", MESSAGES, **sent)
         return str(posted["id"])
+
+    async def _guild_of(self, place: str) -> dict[str, Any]:
+        """Return the server of a channel or thread."""
+        shown = await self._rest.request(Act.READ, "GET", "/channels/{channel_id}", place=place)
+        guild: dict[str, Any] = await self._rest.request(
+            Act.READ, "GET", "/guilds/{guild_id}", guild_id=shown["guild_id"]
+        )
+        return guild
+
+    async def _can_see(self, channel: str) -> bool:
+        try:
+            await self._rest.request(Act.READ, "GET", "/channels/{channel_id}", place=channel)
+        except VenueAwayError:
+            raise
+        except VenueError:
+            return False
+        return True
 
     async def _is_thread(self, place: str) -> bool:
         shown = await self._rest.request(Act.READ, "GET", "/channels/{channel_id}", place=place)

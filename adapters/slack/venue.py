@@ -53,16 +53,24 @@ class Place(NamedTuple):
 
 
 class SlackVenue:
-    """Slack as a Venue, with each workspace's own bot; `gap` is seconds between messages."""
+    """Slack as a Venue, with each workspace's own bot; `gap` is seconds between messages.
+
+    `managers` are the user ids that the operator has listed.
+    """
 
     platform = "slack"
     channel: str | None = None
 
     def __init__(
-        self, workspaces: Workspaces, *, limits: VenueLimits | None = None, gap: float = GAP_SECONDS
+        self,
+        workspaces: Workspaces,
+        *,
+        managers: Sequence[str] = (),
+        limits: VenueLimits | None = None,
+        gap: float = GAP_SECONDS,
     ) -> None:
         self.limits = limits or LIMITS
-        self._workspaces = workspaces
+        self._workspaces, self._managers = workspaces, managers
         self._pace = ChannelPace(gap, after_answers=True)
 
     def render(self, message: Message, stem: str) -> tuple[Part, ...]:
@@ -127,6 +135,10 @@ class SlackVenue:
     async def direct(self, place: str, user: str) -> str:
         """Return the direct messages to a user: Slack accepts a user id as a channel."""
         return str(Place(Place.parse(place).team, user))
+
+    async def managers(self, place: str) -> Sequence[str]:
+        """Return the direct messages to the managers whom the operator has listed."""
+        return [await self.direct(place, user) for user in self._managers]
 
     async def seed(self, place: str, message: str, options: Sequence[str]) -> None:
         """Add the bot's own reactions that are missing, in order."""

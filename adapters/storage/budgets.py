@@ -6,9 +6,11 @@ from datetime import datetime
 from typing import Any
 
 from adapters.storage.connection import SqlConnection
-from engine.debate import Debate
+from engine.debate import Debate, short_code
+from engine.delivery.ending import ALERT
 from engine.errors import BudgetError, SeriesCapError
-from engine.store import Caps, NewDebate
+from engine.messages import Alert
+from engine.store import Caps, NewDebate, Post
 
 WHOLE = ""  # the day of what is counted over all days
 SERIES_CAP = "SELECT usd FROM series WHERE name = :name"
@@ -30,6 +32,12 @@ UPDATE usage SET debates = debates + 1, reserved_usd = reserved_usd + :usd
 WHERE scope = :scope AND day = :day
     AND (reserved_usd + spent_usd + :usd <= :cap + 1e-9) IS NOT FALSE
 """
+# Only one process finds the row unwarned.
+WARN = """
+UPDATE usage SET warned = TRUE
+WHERE scope = :scope AND day = :day AND NOT warned
+    AND reserved_usd + spent_usd >= :share - 1e-9
+"""
 RESERVE_REST = "UPDATE debates SET reserved_usd = :usd, budget_day = :day WHERE id = :debate"
 SPENT = "SELECT coalesce(sum(coalesce(cost, cost_max)), 0.0) FROM calls WHERE debate = :debate"
 HELD = """
@@ -43,8 +51,13 @@ WHERE scope = :scope AND day = :day
 SETTLE = "UPDATE debates SET reserved_usd = 0, settled_usd = :total WHERE id = :debate"
 
 
-def reserve(connection: SqlConnection, new: NewDebate, starter: int | None, caps: Caps) -> None:
-    """Reserve what a debate may cost, or raise BudgetError naming the cap that is reached."""
+def reserve(
+    connection: SqlConnection, new: NewDebate, starter: int | None, caps: Caps
+) -> list[Post]:
+    """Reserve what a debate may cost, or raise BudgetError naming the cap that is reached.
+
+    Returns the alert to managers if this passes the share of the day's money for one.
+    """
     day = _day(new.created_at)
     _reserve_place(connection, new.platform, new.community, caps)
     if starter is not None:
@@ -56,11 +69,15 @@ def reserve(connection: SqlConnection, new: NewDebate, starter: int | None, caps
             )
     scope = community_scope(new.platform, new.community)
     _reserve_money(connection, scope, day, new.setup.reserved_usd, caps.community_daily_usd)
-    _reserve_in_series(connection, new.series, new.setup.reserved_usd)
+    _reserve_in_series(connection, new.series, new.setup.reserved_usd, caps)
+    warned = _warn(connection, scope, day, caps.community_daily_usd, caps)
+    return [_alert(new.id, new.setup.request.language, caps)] if warned else []
 
 
-def reserve_rest(connection: SqlConnection, debate: Debate, caps: Caps, now: datetime) -> None:
-    """Reserve what a requeued debate may still cost. Raises BudgetError.
+def reserve_rest(
+    connection: SqlConnection, debate: Debate, caps: Caps, now: datetime
+) -> list[Post]:
+    """Reserve what a requeued debate may still cost. Raises BudgetError; returns as `reserve`.
 
     It resumes under today's cap, which may have been raised for this purpose.
     """
@@ -69,8 +86,10 @@ def reserve_rest(connection: SqlConnection, debate: Debate, caps: Caps, now: dat
     rest = max(0.0, most - spent(connection, debate.id))
     scope, day = community_scope(debate.platform, debate.community), _day(now)
     _reserve_money(connection, scope, day, rest, caps.community_daily_usd)
-    _reserve_in_series(connection, debate.series, rest)
+    _reserve_in_series(connection, debate.series, rest, caps)
     connection.run(RESERVE_REST, debate=debate.id, usd=rest, day=day)
+    warned = _warn(connection, scope, day, caps.community_daily_usd, caps)
+    return [_alert(debate.id, debate.request.language, caps)] if warned else []
 
 
 def settle(connection: SqlConnection, debate_id: str) -> None:
@@ -121,7 +140,7 @@ def _reserve_money(
         )
 
 
-def _reserve_in_series(connection: SqlConnection, name: str | None, usd: float) -> None:
+def _reserve_in_series(connection: SqlConnection, name: str | None, usd: float, caps: Caps) -> None:
     """Reserve from the cap of a debate's series. Raises SeriesCapError."""
     if name is None:
         return
@@ -132,6 +151,21 @@ def _reserve_in_series(connection: SqlConnection, name: str | None, usd: float) 
             f"The series {name} may cost {cap:.2f} USD in all; too little is left for its next "
             f"debate, which may cost {usd:.2f} USD."
         )
+    _warn(connection, scope, WHOLE, cap, caps)
+
+
+def _warn(connection: SqlConnection, scope: str, day: str, cap: float | None, caps: Caps) -> bool:
+    """Note that the share of a cap for an alert is passed; False if it is not, or was noted."""
+    if not cap or caps.alert_percent is None:
+        return False
+    share = cap * caps.alert_percent / 100
+    return connection.run(WARN, scope=scope, day=day, share=share) > 0
+
+
+def _alert(debate_id: str, language: str, caps: Caps) -> Post:
+    percent, usd = caps.alert_percent or 0.0, caps.community_daily_usd or 0.0
+    message = Alert(language=language, code=short_code(debate_id), percent=percent, usd=usd)
+    return Post(key=ALERT, message=message)
 
 
 def _series_scope(name: str) -> str:

@@ -210,7 +210,7 @@ class DebateTable:
             debate = _get(connection, debate_id)
             if debate.status.live:
                 return debate
-            budgets.reserve_rest(connection, debate, caps, now)
+            alerts = budgets.reserve_rest(connection, debate, caps, now)
             move(connection, debate.id, Status.QUEUED)
             cap = caps.debate_usd
             if cap is None and caps.community_daily_usd is not None:
@@ -221,7 +221,7 @@ class DebateTable:
             if debate.gone:
                 connection.run(ASK_NOTHING, debate=debate.id)
                 reopen(connection, debate.id)
-            insert_posts(connection, debate.id, posts)
+            insert_posts(connection, debate.id, [*posts, *alerts])
             return _get(connection, debate.id)
 
         return await self._database.write(store)
@@ -260,7 +260,7 @@ class DebateTable:
 
 def _create(connection: SqlConnection, new: NewDebate, caps: Caps, posts: Sequence[Post]) -> Debate:
     starter = new.user and ensure_starter(connection, new.platform, new.user, new.created_at)
-    budgets.reserve(connection, new, starter or None, caps)
+    alerts = budgets.reserve(connection, new, starter or None, caps)
     known = {name: getattr(new, name) for name in NEW_FIELDS}
     known |= {"starter": starter or None, "status": Status.QUEUED}
     stored = new.setup.model_dump_json()
@@ -278,7 +278,7 @@ def _create(connection: SqlConnection, new: NewDebate, caps: Caps, posts: Sequen
     )
     if new.setup.mirror_of is not None:
         connection.run(SET_MIRROR, debate=new.setup.mirror_of, mirror=new.id)
-    insert_posts(connection, new.id, posts)
+    insert_posts(connection, new.id, [*posts, *alerts])
     return Debate(setup=new.setup, mirror=new.setup.mirror_of, **known)
 
 

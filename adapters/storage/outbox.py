@@ -90,7 +90,7 @@ WHERE id = :id
 REOPEN = """
 UPDATE outbox
 SET state = CASE WHEN deadline IS NULL THEN 'pending' ELSE 'sending' END, error = ''
-WHERE debate = :debate AND state = 'refused'
+WHERE debate = :debate AND state = 'refused' AND kind <> 'alert'
 """
 REOPEN_REVEAL = """
 UPDATE outbox
@@ -100,7 +100,7 @@ WHERE debate = :debate AND state = 'refused' AND key NOT IN ('reveal/channel', '
 """
 ABANDON = """
 UPDATE outbox SET state = 'refused', error = :error
-WHERE debate = :debate AND state IN ('pending', 'sending')
+WHERE debate = :debate AND state IN ('pending', 'sending') AND kind <> 'alert'
     AND key NOT IN ('reveal/channel', 'reveal/starter')
 """
 LOSE = """

@@ -88,6 +88,7 @@ usage = Table(
     Column("reserved_usd", Float, nullable=False, default=0.0),
     Column("spent_usd", Float, nullable=False, default=0.0),
     Column("debates", Integer, nullable=False, default=0),
+    Column("warned", Boolean, nullable=False, server_default=false(), comment="of nearing its cap"),
     comment="Budgets: a community's money and a person's debates, by UTC day",
 )
 

@@ -137,6 +137,10 @@ class TerminalVenue:
         """Refuse: everyone at this terminal sees the same."""
         raise VenueError(texts.NOTHING_PRIVATE)
 
+    async def managers(self, place: str) -> Sequence[str]:
+        """Return nothing: everyone at this terminal sees the same."""
+        return ()
+
     async def seed(self, place: str, message: str, options: Sequence[str]) -> None:
         """Open the vote on a message, for these options."""
         async with self._lock:

@@ -178,6 +178,7 @@ Roster = Annotated[tuple[Model, ...], BeforeValidator(_roster)]
 Prices = Annotated[dict[str, Price], BeforeValidator(_prices)]
 Seats = Annotated[dict[str, Model], BeforeValidator(_seats)]
 Usd = Annotated[Annotated[float, Field(ge=0, allow_inf_nan=False)] | None, Cap]
+Percent = Annotated[Annotated[float, Field(gt=0, le=100)] | None, Cap]
 Count = Annotated[Annotated[int, Field(ge=0)] | None, Cap]
 Port = Annotated[int, Field(ge=0, le=65535)]
 
@@ -223,12 +224,13 @@ class SlackSettings(Section):
 
 
 class BudgetSettings(Section):
-    """Caps; None is no cap."""
+    """Caps, and the share of one from which on managers are warned; None is no cap, no warning."""
 
     debate_usd: Usd = 1.0
     community_daily_usd: Usd = 10.0
     user_daily_debates: Count = 10
     max_live_per_community: Count = 3
+    alert_percent: Percent = 80
 
 
 class HealthSettings(Section):

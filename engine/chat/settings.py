@@ -160,7 +160,7 @@ def _lower_caps(caps: Caps, settings: CommunitySettings) -> Caps:
             value for value in (getattr(settings, name), getattr(caps, cap)) if value is not None
         ]
         lowered[cap] = min(both, default=None)
-    return Caps.model_validate(lowered)
+    return caps.model_copy(update=lowered)
 
 
 def setting_lines(settings: CommunitySettings, defaults: Defaults) -> tuple[SettingLine, ...]:

@@ -39,6 +39,7 @@ REFUSED = (
     "in the log; try again later."
 )
 AWAITS = "Waiting for "
+ALERT, CHANNEL_ALERT = "alert", "alert/channel"
 REVEAL, CHANNEL_REVEAL, STARTER_REVEAL = "reveal", "reveal/channel", "reveal/starter"
 PLACES: dict[str, Where] = {REVEAL: "thread", CHANNEL_REVEAL: "channel", STARTER_REVEAL: "starter"}
 GIVEN = (DeliveryState.SENT, DeliveryState.DOUBTFUL)

@@ -16,6 +16,7 @@ from datetime import datetime, timedelta
 
 import structlog
 
+from engine.delivery.alerts import Alerts
 from engine.delivery.board import Board
 from engine.delivery.gaps import in_plain_words, is_plain, notice_of, stem_of
 from engine.delivery.last_word import LastWord
@@ -32,6 +33,7 @@ from engine.floor.keeper import Keeper
 from engine.floor.wake import Bell
 from engine.judging import Question
 from engine.messages import (
+    Alert,
     Announcement,
     Arc,
     Invite,
@@ -39,6 +41,7 @@ from engine.messages import (
     StanceInvite,
     VoteInvite,
     asked_by,
+    is_aside,
 )
 from engine.ports import Clock, Part, Venue
 from engine.store import DeliveryState, Intent, Lease, Store
@@ -70,11 +73,13 @@ class Delivery:
     _missed: set[str] = field(default_factory=set)  # rung while busy
     _waited: set[str] = field(default_factory=set)  # said to wait for the platform
     _last_word: LastWord = field(init=False)
+    _alerts: Alerts = field(init=False)
     _board: Board = field(init=False)
     _seeds: Seeds = field(init=False)
 
     def __post_init__(self) -> None:
         self._last_word = LastWord(self.venue, self.store, self.bell, self.clock)
+        self._alerts = Alerts(self.venue, self.store)
         self._board = Board(self.venue, self.store, self.clock)
         self._seeds = Seeds(self.venue, self.store, self.clock)
 
@@ -183,7 +188,7 @@ class Delivery:
 
     async def _gone(self, lease: Lease, intent: Intent, error: VenueError) -> Intent | None:
         """Give up the messages for its thread; rerouted ones are given up separately."""
-        if isinstance(intent.message, Reveal) and intent.message.aside:
+        if is_aside(intent.message):
             return await self._refused(lease, intent, error)
         await self._last_word.go_elsewhere(lease, intent)
         await self._abandon(lease, intent.debate, error)
@@ -225,6 +230,8 @@ class Delivery:
                 return plain
         if isinstance(intent.message, Reveal):
             await self._last_word.go_elsewhere(lease, intent)
+        if isinstance(intent.message, Alert):
+            await self._alerts.go_elsewhere(lease, intent)
         return await self._settle(lease, intent, DeliveryState.REFUSED, str(error))
 
     async def _wait(self, intent: Intent, error: VenueAwayError, pause: float) -> None:
@@ -244,6 +251,8 @@ class Delivery:
             return await self._edit(lease, intent)
         if await self._last_word.is_given(intent):
             return await self._settle(lease, intent, DeliveryState.REFUSED, GIVEN_MEANWHILE)
+        if isinstance(intent.message, Alert):
+            intent = await self._alerts.address(lease, intent, intent.message)
         intent = await self._last_word.address(intent)
         parts = intent.parts or await self._render(intent)
         while len(intent.refs) < len(parts):

@@ -13,12 +13,16 @@ from engine.store.outbox import Post
 
 
 class Caps(Value):
-    """What may be spent and run at once; None is no cap. Money is USD."""
+    """What may be spent and run at once; None is no cap. Money is USD.
+
+    Managers are warned once `alert_percent` of a community's money of the day is reserved or spent.
+    """
 
     debate_usd: float | None = 1.0
     community_daily_usd: float | None = 10.0
     user_daily_debates: int | None = 10
     max_live_per_community: int | None = 3
+    alert_percent: float | None = 80.0
 
 
 class NewDebate(Value):
@@ -58,7 +62,8 @@ class Debates(Protocol):
     ) -> list[Debate]:
         """Store queued debates with their first posts, reserving each budget in one update.
 
-        All of them or none. Raises BudgetError naming the cap that is reached, and
+        The one that passes the share of the day's money for an alert gets one more post, once a day
+        and community. All of them or none. Raises BudgetError naming the cap that is reached, and
         NotAllowedError for a starter who was forgotten; then nothing is stored.
         """
 
@@ -108,7 +113,7 @@ class Debates(Protocol):
         """Queue a failed or partial debate again; its results stay. Raises BudgetError.
 
         It continues with `setup` if given; `posts` are queued first. What it may still cost is
-        reserved from the budget of the day of `now`.
+        reserved from the budget of the day of `now`, with an alert as `create` posts it.
         """
 
     async def ask_stop(self, debate_id: str, reason: str) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from engine.debate import BallotKind, Length, Violation
 from engine.messages import (
     AgainInvite,
+    Alert,
     Announcement,
     Arc,
     ConfidenceInvite,
@@ -152,6 +153,16 @@ CLOSED_WITH = ("{n} vote was cast.", "{n} votes were cast.")
 REVEAL = "Reveal"
 LEVELS = {"info": "Note", "warning": "Warning", "error": "Error"}
 
+ALERT_TITLE = "Warning"
+ALERT = (
+    "Today's debates in this community have used or reserved at least {percent:g} % of the "
+    "{usd:.2f} USD for a day. Debate {code} passed that mark. Once nothing is left, new debates "
+    "have to wait until tomorrow (UTC)."
+)
+ALERT_DO = (
+    "`/debate settings` shows the amount and can lower it; the operator of Rostrum can raise it."
+)
+
 
 @in_its_language
 def card_of(message: Message) -> Card:  # noqa: C901 - one case a message
@@ -182,6 +193,9 @@ def card_of(message: Message) -> Card:  # noqa: C901 - one case a message
             return _reveal(message)
         case Notice():
             return Card(say(LEVELS[message.level]), message.level, lines=(message.text,))
+        case Alert():
+            used = say(ALERT, percent=message.percent, usd=message.usd, code=message.code)
+            return Card(say(ALERT_TITLE), "warning", lines=(used, say(ALERT_DO)))
         case Report():
             return Card(message.title, message.side, text=message.text, files=message.files)
         case ScoreBoard():

@@ -10,6 +10,7 @@ import pytest
 
 from engine.debate import Debate, Status
 from engine.errors import BudgetError, NotFoundError
+from engine.messages import Alert
 from engine.store import Caps, Store
 from tests.sample import NO_CAPS, NOW, new_debate, notice, run
 from tests.sample import create as create_debate
@@ -228,3 +229,50 @@ async def test_without_a_cap_of_its_own_a_resumed_debate_may_spend_what_it_reser
     r = await run(store, new_debate(reserved=0.5), caps)
     await r.advance(Status.FAILED)
     assert (await store.debates.requeue(r.id, caps, NOW)).setup.cap_usd == cap
+
+
+# --- the alert to managers -------------------------------------------------------------
+
+
+async def alerts(store: Store, *debates: Debate) -> list[str]:
+    """Return which of these debates carry an alert."""
+    found = [(debate.id, await store.outbox.find(debate.id, "alert")) for debate in debates]
+    return [debate for debate, intent in found if intent is not None]
+
+
+async def test_the_debate_that_passes_the_share_carries_the_one_alert_of_the_day(
+    store: Store,
+) -> None:
+    first = await create(store, ONE_DOLLAR, reserved=0.5)
+    many = await asyncio.gather(
+        *(create(store, ONE_DOLLAR, reserved=0.1, request={"language": "tr"}) for _ in range(5))
+    )
+    assert await alerts(store, first, *many) == [many[2].id]
+    intent = await store.outbox.find(many[2].id, "alert")
+    assert intent is not None
+    assert intent.message == Alert(language="tr", code=many[2].code, percent=80.0, usd=1.0)
+    other = await create(store, ONE_DOLLAR, reserved=0.9, community="another")
+    tomorrow = await create(store, ONE_DOLLAR, reserved=0.9, created_at=NOW + timedelta(days=1))
+    assert await alerts(store, other, tomorrow) == [other.id, tomorrow.id]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"alert_percent": None}, {"community_daily_usd": None}, {"community_daily_usd": 0.0}],
+    ids=["off", "no cap", "nothing may be spent"],
+)
+async def test_where_no_share_can_be_passed_no_one_is_warned(
+    store: Store, changes: dict[str, Any]
+) -> None:
+    caps = ONE_DOLLAR.model_copy(update=changes)
+    debate = await create(store, caps, reserved=1.0 if caps.community_daily_usd else 0.0)
+    assert await alerts(store, debate) == []
+
+
+async def test_a_debate_that_is_resumed_may_pass_the_share_too(store: Store) -> None:
+    held = await run(store, new_debate(reserved=0.5), ONE_DOLLAR)
+    await held.advance(Status.FAILED)
+    await create(store, ONE_DOLLAR, reserved=0.7)
+    caps = ONE_DOLLAR.model_copy(update={"debate_usd": 0.2})
+    await store.debates.requeue(held.id, caps, NOW)
+    assert await store.outbox.find(held.id, "alert") is not None

@@ -166,7 +166,7 @@ async def process(
 ) -> AsyncIterator[App]:
     """Run a process until the body ends, connected."""
     workspaces = OneWorkspace(rest)
-    venue = SlackVenue(workspaces, limits=limits, gap=gap)
+    venue = SlackVenue(workspaces, managers=managers, limits=limits, gap=gap)
     connection = Connection(workspaces, transport, site, managers, first_pause=0.05)
     async with serving(settings, Slack(workspaces, venue, connection)) as app:
         await until(lambda: connection.connected)

@@ -141,7 +141,7 @@ def guild_json(world: World, guild: Guild) -> Json:
         "system_channel_id": None,
         "system_channel_flags": 0,
         "rules_channel_id": None,
-        "public_updates_channel_id": None,
+        "public_updates_channel_id": guild.updates or None,
         "application_id": None,
         "verification_level": 0,
         "default_message_notifications": 0,

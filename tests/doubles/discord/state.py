@@ -49,7 +49,10 @@ class Role:
 
 @dataclass
 class Guild:
-    """A server. `members` maps each user to the roles that they hold beside @everyone."""
+    """A server. `members` maps each user to the roles that they hold beside @everyone.
+
+    `updates` is the channel where moderators get Discord's own notices; empty for none.
+    """
 
     id: str
     name: str
@@ -58,6 +61,7 @@ class Guild:
     roles: dict[str, Role] = field(default_factory=dict)
     members: dict[str, set[str]] = field(default_factory=dict)
     joined: float = 0.0
+    updates: str = ""
 
 
 @dataclass

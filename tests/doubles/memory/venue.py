@@ -92,8 +92,9 @@ class MemoryVenue:
     """The Venue port in memory.
 
     `latency` is seconds a call; `listener` hears of reactions while `listening`. Users named
-    in `bots` are in nobody's tally. `threads`, `places`, `messages`, `seen` and `rendered` are
-    there to be read; a benchmark keeps no record with `recording=False`.
+    in `bots` are in nobody's tally, and managers read in `managed_in`. `threads`, `places`,
+    `messages`, `seen` and `rendered` are there to be read; a benchmark keeps no record with
+    `recording=False`.
     """
 
     platform = "memory"
@@ -113,6 +114,7 @@ class MemoryVenue:
         self.latency = latency
         self.recording = recording
         self.bots: set[str] = set()
+        self.managed_in: list[str] = []
         self.threads: dict[str, Thread] = {}
         self.places: dict[str, list[StoredMessage]] = defaultdict(list)
         self.messages: dict[str, StoredMessage] = {}
@@ -194,6 +196,10 @@ class MemoryVenue:
     async def direct(self, place: str, user: str) -> str:
         """Return the place of private messages with somebody."""
         return f"direct-{user}"
+
+    async def managers(self, place: str) -> Sequence[str]:
+        """Return the places where managers read."""
+        return self.managed_in
 
     async def seed(self, place: str, message: str, options: Sequence[str]) -> None:
         """Make sure that a message carries the bot's own reaction for each option."""

@@ -1,0 +1,241 @@
+"""Managers are warned once a day when a community has nearly used up its money of the day."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from adapters.models.rehearsal import RehearsalModels
+from engine.debate import Model, Price
+from tests.doubles.command import rostrum
+from tests.doubles.discord import Code, DiscordServer, denied
+from tests.doubles.discord.state import Message
+from tests.doubles.model_server import ModelServer
+from tests.doubles.slack import SlackServer, refused
+from tests.doubles.slack.state import Message as SlackMessage
+from tests.scenario.conftest import play
+from tests.scenario.discord_stage import DiscordStage, author, ended, until
+from tests.scenario.slack_stage import SlackStage, title
+from tests.scenario.slack_stage import ended as ended_on_slack
+from tests.scenario.slack_stage import voting as voting_on_slack
+from tests.scenario.test_last_words import private
+
+NEARLY: dict[str, Any] = {
+    "budget": {"debate_usd": None, "community_daily_usd": 50.0, "alert_percent": 0.5}
+    | dict.fromkeys(("user_daily_debates", "max_live_per_community")),
+}
+SAID = "have used or reserved at least 0.5 % of the 50.00 USD for a day"
+WARNINGS = ("Warning", "Warnung", "Aviso", "Advertencia", "Uyarı", "警告")
+
+
+@pytest.fixture(autouse=True)
+def _priced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let what is rehearsed be reserved as if it cost something."""
+
+    async def price(_: RehearsalModels, __: Model) -> Price:
+        return Price(usd_in=20.0, usd_out=100.0)
+
+    monkeypatch.setattr(RehearsalModels, "price", price)
+
+
+@pytest.fixture
+def stage(on_discord: DiscordStage) -> DiscordStage:
+    on_discord.settings = NEARLY
+    return on_discord
+
+
+@pytest.fixture
+def at_slack(on_slack: SlackStage) -> SlackStage:
+    on_slack.settings = NEARLY
+    return on_slack
+
+
+@pytest.fixture
+def slack(at_slack: SlackStage) -> SlackServer:
+    return at_slack.slack
+
+
+def warned(messages: list[Message]) -> list[str]:
+    """Return the texts of warnings, which name no model and no member."""
+    found = [message.text for message in messages if author(message) in WARNINGS]
+    assert not any(word in text for text in found for word in ("rehearsal", "ada", "olga"))
+    return found
+
+
+def warned_on_slack(messages: list[SlackMessage]) -> list[str]:
+    found = [message.text for message in messages if title(message) in WARNINGS]
+    assert not any(word in text for text in found for word in ("rehearsal", "ada", "olga"))
+    return found
+
+
+async def hold(stage: DiscordStage, **options: Any) -> None:
+    """Hold a debate in a process of its own, until its vote is open."""
+    async with stage.at_vote(**options):
+        pass
+
+
+# --- Discord -----------------------------------------------------------------------------------
+
+
+async def test_the_owner_of_a_server_is_warned_once_a_day(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    for _ in range(2):  # as often as it is restarted
+        await hold(stage)
+    (message,) = private(discord)
+    assert discord.users["olga"].id in discord.world.channels[message.channel_id].members
+    (text,) = warned([message])
+    assert SAID in text
+    assert warned(discord.messages()) == []
+    for thread in discord.threads():
+        assert warned(discord.messages(thread.id)) == []
+
+
+async def test_a_channel_of_moderators_comes_before_the_owner(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    moderators = discord.add_channel("moderators")
+    discord.guild.updates = moderators.id
+    await hold(stage)
+    (text,) = warned(discord.messages(moderators.id))
+    assert SAID in text
+    assert private(discord) == []
+
+
+@pytest.mark.parametrize("shut", ["view_channel", "send_messages"])
+async def test_a_warning_that_managers_cannot_get_is_posted_somewhere_else(
+    stage: DiscordStage, discord: DiscordServer, shut: str
+) -> None:
+    moderators = discord.add_channel("moderators")
+    discord.guild.updates = moderators.id
+    discord.deny(shut, moderators.id)
+    await hold(stage)
+    assert warned(discord.messages(moderators.id)) == []
+    private_too, here = warned(private(discord)), warned(discord.messages())
+    assert [len(private_too), len(here)] == ([1, 0] if shut == "view_channel" else [0, 1])
+
+
+async def test_where_the_owner_takes_no_messages_the_debates_channel_is_told(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    owner = discord.world.direct(discord.users["olga"].id)
+    discord.fail(
+        denied(Code.NO_DIRECT_MESSAGES), "POST", f"/channels/{owner.id}/messages", times=-1
+    )
+    await hold(stage)
+    assert private(discord) == []
+    (text,) = warned(discord.messages())
+    assert SAID in text
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("de", "haben mindestens 0,5 % der 50,00 USD"),
+        ("es", "al menos el 0,5 % de los 50,00 USD"),
+        ("tr", "50,00 USD tutarının en az %0,5 kadarını"),
+        ("zh", "每日 50.00 美元额度的至少 0.5%"),
+    ],
+)
+async def test_it_is_in_the_language_of_the_debate(
+    stage: DiscordStage, discord: DiscordServer, language: str, said: str
+) -> None:
+    async with stage.process():
+        await stage.start(language=language)
+        (message,) = await until(lambda: private(discord))
+    assert said in message.text
+    assert "/debate settings" in message.text
+
+
+async def test_it_can_be_turned_off(stage: DiscordStage, discord: DiscordServer) -> None:
+    stage.settings = NEARLY | {"budget": NEARLY["budget"] | {"alert_percent": "off"}}
+    await hold(stage)
+    assert private(discord) == []
+    assert warned(discord.messages()) == []
+
+
+async def test_the_warning_outlives_a_debate_that_could_not_be_announced(
+    stage: DiscordStage, discord: DiscordServer
+) -> None:
+    discord.fail(
+        denied(Code.MISSING_PERMISSIONS), "POST", f"/channels/{discord.channel.id}/messages"
+    )
+    async with stage.process() as app:
+        await stage.start()
+        await ended(app)
+        (message,) = await until(lambda: private(discord))
+    assert SAID in message.text
+
+
+# --- Slack -------------------------------------------------------------------------------------
+
+
+def told(slack: SlackServer, user: str) -> list[str]:
+    """Return the warnings that a person got privately."""
+    place = slack.world.direct(slack.users[user].id)
+    return warned_on_slack(list(place.messages.values()))
+
+
+async def test_each_listed_manager_is_warned_privately_once(
+    at_slack: SlackStage, slack: SlackServer
+) -> None:
+    at_slack.managers = tuple(slack.users[name].id for name in ("olga", "cleo"))
+    for _ in range(2):
+        async with at_slack.at_vote():
+            pass
+    for user in ("olga", "cleo"):
+        (text,) = told(slack, user)
+        assert SAID in text
+    assert warned_on_slack(slack.messages()) == []
+    assert warned_on_slack(at_slack.replies) == []
+
+
+@pytest.mark.parametrize("reached", ["olga", "cleo", ""])
+async def test_the_channel_is_told_only_where_no_manager_can_be(
+    at_slack: SlackStage, slack: SlackServer, reached: str
+) -> None:
+    at_slack.managers = tuple(slack.users[name].id for name in ("olga", "cleo"))
+    for name in {"olga", "cleo"} - {reached}:
+        to = f'"channel": "{slack.users[name].id}"'
+        slack.fail(refused("cannot_dm_bot"), "chat.postMessage", times=-1, text=to)
+    async with at_slack.process() as app:
+        await at_slack.start()
+        await app.service.close_vote((await voting_on_slack(app)).id)
+        await ended_on_slack(app)
+    assert [name for name in ("olga", "cleo") if told(slack, name)] == [reached] * bool(reached)
+    assert len(warned_on_slack(slack.messages())) == (0 if reached else 1)
+
+
+async def test_without_listed_managers_the_channel_is_told(
+    at_slack: SlackStage, slack: SlackServer
+) -> None:
+    async with at_slack.process() as app:
+        await at_slack.start()
+        await voting_on_slack(app)
+    (text,) = warned_on_slack(slack.messages())
+    assert SAID in text
+
+
+# --- a terminal --------------------------------------------------------------------------------
+
+
+async def test_a_terminal_shows_it(tmp_path: Path) -> None:
+    async with ModelServer(play) as server:
+        settings = {
+            "ROSTRUM_BACKENDS__NEAR__BASE_URL": server.base_url,
+            "ROSTRUM_MODELS": "near/ana,near/ben",
+            "ROSTRUM_JURORS": "near/j1,near/j2,near/j3",
+            "ROSTRUM_PRICES": orjson.dumps(
+                {f"near/{name}": [20, 100] for name in ("ana", "ben", "j1", "j2", "j3")}
+            ).decode(),
+            "ROSTRUM_BUDGET__ALERT_PERCENT": "0.5",
+            "ROSTRUM_BUDGET__DEBATE_USD": "off",
+            "ROSTRUM_BUDGET__COMMUNITY_DAILY_USD": "50",
+        }
+        held = await asyncio.to_thread(rostrum, tmp_path, "debate", "Tea is best", **settings)
+    assert held.code == 0, held
+    assert " ".join(held.out.split()).count(SAID) == 1
