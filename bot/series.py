@@ -119,12 +119,13 @@ def _plan_lines(series: Series, plan: SeriesPlan) -> Iterable[str]:
     yield f"  formats    {formats}; languages {', '.join(series.languages)}"
     counted = f"{len(series.topics):,} topics, {len(series.models)} models in {len(series.pairs)}"
     yield f"  held on    {counted} pairs, {series.repeats} × each"
-    yield f"  calls      {plan.calls:,} (at most {plan.calls_max:,})"
-    yield f"  tokens     {plan.tokens_in:,} in, {plan.tokens_out:,} out"
+    most = "at most " if plan.ends_early else ""
+    yield f"  calls      {most}{plan.calls:,} ({plan.calls_max:,} if each is tried twice)"
+    yield f"  tokens     {most}{plan.tokens_in:,} in, {plan.tokens_out:,} out"
     if plan.usd is None or plan.usd_max is None:
         yield "  cost       unknown: some prices are not known"
     else:
-        yield f"  cost       {dollars(plan.usd)} USD (at most {dollars(plan.usd_max)})"
+        yield f"  cost       {most}{dollars(plan.usd)} USD (at most {dollars(plan.usd_max)})"
     cap = series.limits.usd
     yield f"  cap        {'none' if cap is None else f'{dollars(cap)} USD'}"
     yield f"  time       {_span(3600 * plan.hours)} with {series.limits.debates_at_once} at once"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
@@ -10,9 +11,14 @@ import orjson
 _PROSE = re.compile(r"(\d+) to \d+ words")  # as engine/floor/schema.py describes a text
 
 
-def example(schema: dict[str, Any], text: str) -> str:
-    """Return JSON that satisfies a schema of engine/floor/schema.py, with `text` for every text."""
-    return orjson.dumps(_value(schema, text), option=orjson.OPT_INDENT_2).decode()
+def example(schema: dict[str, Any], text: str, longer: Mapping[str, str] | None = None) -> str:
+    """Return JSON that satisfies a schema of engine/floor/schema.py, with `text` for every text.
+
+    `longer` are the texts of some of the fields at its top.
+    """
+    made = _value(schema, text)
+    made |= {name: long for name, long in (longer or {}).items() if name in made}
+    return orjson.dumps(made, option=orjson.OPT_INDENT_2).decode()
 
 
 def _value(node: dict[str, Any], text: str) -> Any:

@@ -98,6 +98,7 @@ class Format(ABC):
     number of rounds, and `takes_rounds` says that people may ask for one; `stance` says that
     people are asked for theirs in any case; `clocked` that a clock decides how many turns there
     are; `files` that it posts files; `summarised` that a juror writes a summary for the reveal;
+    `ends_early` that what is said may end it before its last round;
     `question` that its topic is a question, on which no one takes a side.
     `finishes` are earlier versions that the script still holds as they were: it asks
     `floor.version` where they differ from its own. `rubric` is what jurors score by unless the
@@ -118,6 +119,7 @@ class Format(ABC):
     files: bool = False
     rubric: str = "debate"
     summarised: bool = False
+    ends_early: bool = False
     question: bool = False
     limits: type[Value] = NoOptions
     lengths: Lengths = Lengths()

@@ -91,16 +91,34 @@ class Manner:
         words = int(min(allowed * self.turn, most * wordiness))
         return self.write(words, language, rate, number, counted="counted" in cue)
 
-    def answer(self, schema: AnswerSchema, language: str, rate: float) -> str:
-        """Return a structured answer that satisfies its schema."""
-        words = int(self.field * wordiness_of(language))
-        return example(schema.json_schema, self.write(words, language, rate, 0))
+    def answer(
+        self,
+        schema: AnswerSchema,
+        cue: Mapping[str, str],
+        limits: Mapping[str, float],
+        language: str,
+        rate: float,
+    ) -> str:
+        """Return a structured answer that satisfies its schema; a closing's has two long texts."""
+        wordiness = wordiness_of(language)
+        parts: dict[str, float] = {}
+        if cue.get("round") == "closing" and "synthesis_chars" in limits:
+            characters = rate if _is_unspaced(language) else CHARS_PER_WORD / wordiness
+            parts["synthesis"] = limits["synthesis_chars"] / characters
+            parts["why"] = limits["decision_words"]
+        most = self.decision * wordiness / 2
+        longer = {
+            name: self.write(int(min(allowed * self.closing, most)), language, rate, 0)
+            for name, allowed in parts.items()
+        }
+        text = self.write(int(self.field * wordiness), language, rate, 0)
+        return example(schema.json_schema, text, longer)
 
     def write(
         self, words: int, language: str, rate: float, number: int, *, counted: bool = False
     ) -> str:
         """Return filler of the given number of words."""
-        if language.split("-")[0].lower() in UNSPACED:
+        if _is_unspaced(language):
             filler, size = chr(ord("一") + number), int(words * rate)
             # A clock does not count punctuation, which takes a sixth of such a text.
             return (f"{filler * 5}，" * size)[:size] if counted else filler * size
@@ -133,6 +151,10 @@ REHEARSED = Manner(
     token=4,
     characters=True,
 )
+
+
+def _is_unspaced(language: str) -> bool:
+    return language.split("-")[0].lower() in UNSPACED
 
 
 def wordiness_of(language: str) -> float:
@@ -217,7 +239,7 @@ class DryDesk:
         elif schema is None:
             text = manner.speak(cue or {}, setup.limits, language, rate, self.calls)
         else:
-            text = manner.answer(schema, language, rate)
+            text = manner.answer(schema, cue or {}, setup.limits, language, rate)
         self.calls += 1
         share = self.shares.setdefault(model.name, Share())
         share.ask(messages, manner)

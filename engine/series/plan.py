@@ -6,6 +6,7 @@ from itertools import chain, islice
 
 from engine.debate import Value
 from engine.errors import UsageError
+from engine.formats import find_format
 from engine.line.intake import Defaults, check_prices
 from engine.line.service import Service
 from engine.series.expand import expand
@@ -25,7 +26,8 @@ class SeriesPlan(Value):
     `debates` are at most those of the series; the rest is the expected sum over them, `calls_max`
     and `usd_max` their maxima. USD are None if a price is unknown. `hours` is with as many debates
     at once as the file allows. `dearest_usd` is what a debate may cost at most, and `sampled` how
-    many were estimated, the others being like them.
+    many were estimated, the others being like them. `ends_early`: what is said may end debates
+    before their last round, so that the sums are a maximum but for retries.
     """
 
     debates: int
@@ -38,6 +40,7 @@ class SeriesPlan(Value):
     dearest_usd: float | None
     hours: float
     sampled: int
+    ends_early: bool
 
 
 def one_of_each(series: Series) -> Series:
@@ -90,4 +93,5 @@ async def plan_series(series: Series, service: Service, installed: Defaults) -> 
         dearest_usd=max(most) if known else None,
         hours=share * sum(one.minutes for one in found) / 60 / series.limits.debates_at_once,
         sampled=len(quotes),
+        ends_early=any(find_format(one.format or "").ends_early for one in series.formats),
     )

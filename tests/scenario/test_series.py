@@ -45,7 +45,8 @@ def stage(stage: Stage) -> Stage:
 async def hold(line: Running, held: Series, **joints: Any) -> Standing:
     """Hold a series as `rostrum series run` does."""
     await save_series(line.store, held)
-    runner = line.line.open_series(DEFAULTS, held, joints.pop("watch", lambda _: None))
+    defaults, watch = joints.pop("defaults", DEFAULTS), joints.pop("watch", lambda _: None)
+    runner = line.line.open_series(defaults, held, watch)
     runner.first_pause = 0.05
     async with asyncio.timeout(60):
         return await runner.run()

@@ -97,6 +97,7 @@ class Roundtable(Format):
     name = NAME
     version = 3
     finishes = (1, 2)
+    ends_early = True
     question = True
     rubric = "answers"
     contenders = ("1", "2", "3")
