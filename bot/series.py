@@ -275,7 +275,7 @@ class _Bar:
 async def show_status(name: str, *, as_json: bool) -> None:
     """Print how far a series is and what it took. Raises NotFoundError."""
     async with read_store(load_store_settings()) as store:
-        stored = await _find(store, name)
+        stored = await find_series(store, name)
         series = Series.model_validate_json(stored.body)
         standing = await standing_of(store, series)
         usage = await store.usage.read(UsageFilter(series=name))
@@ -291,16 +291,21 @@ async def show_status(name: str, *, as_json: bool) -> None:
 async def stop_series(name: str) -> None:
     """Let a series begin no more debates; those that run are finished. Raises NotFoundError."""
     async with read_store(load_store_settings()) as store:
-        await _find(store, name)
+        await find_series(store, name)
         await store.series.ask_stop(name)
     print(f"The series {name} begins no more debates; those that run are finished.")
 
 
-async def _find(store: Store, name: str) -> StoredSeries:
+async def find_series(store: Store, name: str) -> StoredSeries:
+    """Return a series. Raises NotFoundError."""
     stored = await store.series.find(name)
     if stored is None:
         known = [series.name for series in await store.series.all()]
-        raise NotFoundError(f"There is no series “{name}”;{hint(name, known)} it may not have run.")
+        near = hint(name, known)
+        raise NotFoundError(
+            f"There is no series “{name}”{f';{near} A' if near else '; a'} series is known once it "
+            "has run."
+        )
     return stored
 
 

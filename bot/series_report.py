@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from pathlib import Path
 
 import orjson
 
+from adapters.pictures.png import to_png
 from bot.reading import read_store
+from bot.series import find_series
 from bot.settings.settings import load_store_settings
 from engine.errors import NotFoundError, UsageError
-from engine.options import hint
 from engine.ports import utc_now
+from engine.report.pictures import Picture, draw_report
 from engine.report.reading import read_series_rows
-from engine.report.rendering import write_markdown
+from engine.report.rendering import write_html, write_markdown
 from engine.report.report import SeriesReport, make_report
 from engine.report.wording import write_page
+from engine.stats.svg import darken
 from engine.store import Store
 
-WRITTEN = "Wrote {names} to {out}."
+WRITTEN = (
+    "Wrote report.md, report.html and report.json to {out}, with {n} pictures as SVG and as PNG "
+    "(light and dark)."
+)
 
 
 async def write_series_report(name: str, out: Path) -> None:
@@ -34,25 +41,37 @@ async def write_series_report(name: str, out: Path) -> None:
         ) from None
     page = write_page(report)
     print("\n".join(page.lines))
-    print(WRITTEN.format(out=out, names=", ".join(files)))
+    print(WRITTEN.format(out=out, n=sum(name.endswith(".svg") for name in files)))
 
 
 async def read_report(store: Store, name: str) -> SeriesReport:
     """Return the report of a series as it is now. Raises NotFoundError."""
+    await find_series(store, name)
     found = await read_series_rows(store.series, name)
     if found is None:
-        known = [series.name for series in await store.series.all()]
-        raise NotFoundError(f"There is no series “{name}”;{hint(name, known)} it may not have run.")
+        raise NotFoundError(f"The series {name} was deleted just now.")
     return await asyncio.to_thread(make_report, found, utc_now())
 
 
 def make_files(report: SeriesReport) -> dict[str, bytes]:
     """Return every file of a report by its name."""
-    page = write_page(report)
-    return {
-        "report.md": write_markdown(page, {}).encode(),
-        "report.json": orjson.dumps(report.model_dump(mode="json"), option=orjson.OPT_INDENT_2),
+    page, pictures = write_page(report), draw_report(report)
+    drawn = {
+        f"{name}{end}": content for name, one in pictures.items() for end, content in _draw(one)
     }
+    return {
+        "report.md": write_markdown(page, pictures).encode(),
+        "report.html": write_html(page, pictures).encode(),
+        "report.json": orjson.dumps(report.model_dump(mode="json"), option=orjson.OPT_INDENT_2),
+        **drawn,
+    }
+
+
+def _draw(picture: Picture) -> Iterator[tuple[str, bytes]]:
+    """Yield a picture as each of its files, by the ending of the name."""
+    yield ".svg", picture.svg.encode()
+    yield ".png", to_png(picture.svg)
+    yield "-dark.png", to_png(darken(picture.svg))
 
 
 def _write(out: Path, files: dict[str, bytes]) -> None:

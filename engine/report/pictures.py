@@ -1,8 +1,38 @@
-"""The pictures of a report; pure."""
+"""The pictures of a report, 400 pixels wide; pure.
+
+Each is an SVG with its numbers as alternative text. People are round and the jury square, and a
+share has its sign or number beside its colour, so that colours are not needed.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
+
+from engine.report.lettering import short_names
+from engine.report.report import PairResult, SeriesReport
+from engine.report.scales import Scale, points_scale
+from engine.report.scatter import Point, draw_points
+from engine.stats.adjusted import Effect
+from engine.stats.figure import Figure
+from engine.stats.ratings import Rating
+from engine.stats.svg import box, dot, draw, line, square, write
+from engine.stats.wording import word_effect, word_rating, word_share
+
+WIDTH, MARGIN = 400, 16
+TOP = 44  # below the title
+ROW = 22
+NAMES = 132  # room for the names of models, in pixels
+MOST_SAID = 40  # numbers of an alternative text
+NUMBERED = 9  # models up to which the cells of a matrix have numbers
+LABELLED = 12  # models up to which every column of a matrix has its number
+SMALL, FAINT = "ink small", "faint small"
+RATINGS = "Ratings with 95 % intervals"
+WINS = "Share of wins, row against column"
+JURORS = "How often jurors agree"
+COST = "Rating against cost of a debate"
+SIDES = "Advantage of side A and of the last word"
+MORE = "and {n} more, in the table"
 
 
 class Picture(NamedTuple):
@@ -10,3 +40,258 @@ class Picture(NamedTuple):
 
     svg: str
     alt: str
+
+
+def draw_report(report: SeriesReport) -> dict[str, Picture]:
+    """Return every picture that has something to show, by name."""
+    drawn = {}
+    if report.ratings.standings:
+        drawn["ratings"] = draw_ratings(report)
+    if report.wins or report.people_wins:
+        drawn["wins"] = draw_wins(report)
+        drawn["sides"] = draw_sides(report)
+    if report.juror_pairs:
+        drawn["jurors"] = draw_jurors(report)
+    if any(one.usd is not None for one in report.conduct) and _rated(report):
+        drawn["cost"] = draw_cost(report)
+    return drawn
+
+
+def _finish(title: str, said: Sequence[str], height: float, parts: Sequence[str]) -> Picture:
+    shown = [*said[:MOST_SAID]]
+    if len(said) > MOST_SAID:
+        shown.append(MORE.format(n=len(said) - MOST_SAID))
+    alt = f"{title}. {'; '.join(shown)}."
+    return Picture(draw(title, alt, WIDTH, round(height), parts), alt)
+
+
+# --- ratings -----------------------------------------------------------------------------
+
+
+def draw_ratings(report: SeriesReport) -> Picture:
+    """Draw each model's rating with its interval, the best at the top."""
+    standings = report.ratings.standings
+    judges = ("jury", "people") if report.ratings.people else ("jury",)
+    names = short_names((one.model for one in standings), NAMES)
+    found = [getattr(one, judge) for one in standings for judge in judges]
+    scale = points_scale(found, MARGIN + NAMES + 10, WIDTH - MARGIN - 44)
+    parts, said, y = list(_legend(judges)), [], TOP + 20.0
+    height = ROW + 12 * (len(judges) - 1)
+    bottom = y + height * len(standings)
+    parts.append(line(scale.at(1000), y, scale.at(1000), bottom, dash="2 4"))
+    for one in standings:
+        parts.append(write(MARGIN, y + height / 2 + 4, names[one.model], SMALL))
+        for place, judge in enumerate(judges):
+            rating = getattr(one, judge)
+            parts += _interval(rating, y + 11 + 14 * place, scale, judge)
+            said.append(f"{one.model} by {judge}: {word_rating(rating)}")
+        y += height
+    parts += _ticks(scale, bottom)
+    return _finish(RATINGS, said, bottom + 30, parts)
+
+
+def _legend(judges: Sequence[str]) -> Iterator[str]:
+    for place, judge in enumerate(judges):
+        x = MARGIN + 6 + 76 * place
+        yield mark(judge, x, TOP + 4)
+        yield write(x + 12, TOP + 8, judge, SMALL)
+
+
+def mark(judge: str, x: float, y: float) -> str:
+    """Draw the mark of people or of the jury."""
+    return dot(x, y, 4.5, "people") if judge == "people" else square(x, y, 4, "jury")
+
+
+def _interval(rating: Rating | None, y: float, scale: Scale, judge: str) -> Iterator[str]:
+    if rating is None or rating.value is None or rating.low is None or rating.high is None:
+        yield write(scale.start, y + 4, "no rating", FAINT)
+        return
+    yield line(scale.at(rating.low), y, scale.at(rating.high), y, judge)
+    yield mark(judge, scale.at(rating.value), y)
+    yield write(WIDTH - MARGIN, y + 4, f"{rating.value:.0f}", SMALL, "end")
+
+
+def _ticks(scale: Scale, y: float) -> Iterator[str]:
+    yield line(scale.start, y, scale.end, y)
+    for value in scale.ticks:
+        x = scale.at(value)
+        yield line(x, y, x, y + 4)
+        yield write(x, y + 18, scale.word(value), FAINT, "middle")
+
+
+# --- matrices ----------------------------------------------------------------------------
+
+
+class Cell(NamedTuple):
+    """A cell of a matrix: its share from 0 to 1, None if there is none; `word` says it."""
+
+    share: float | None
+    word: str
+
+
+def draw_wins(report: SeriesReport) -> Picture:
+    """Draw the share of its debates that each model won against each other one."""
+    pairs, judge = (report.wins, "jury") if report.wins else (report.people_wins, "people")
+    shares: dict[tuple[str, str], float] = {}
+    for one in pairs:
+        shares[one.model, one.other] = won = _won(one)
+        shares[one.other, one.model] = 1 - won
+    said = [f"{one.model} {one.won}, {one.other} {one.lost}, ties {one.tied}" for one in pairs]
+    cells = {pair: Cell(share, f"{100 * share:.0f}") for pair, share in shares.items()}
+    title = f"{WINS}, %"
+    about = f"by {judge}, a tie counts half; blue: won more, orange: less"
+    return _matrix(title, about, report.models, cells, said)
+
+
+def _won(one: PairResult) -> float:
+    return (one.won + one.tied / 2) / (one.won + one.lost + one.tied)
+
+
+def draw_jurors(report: SeriesReport) -> Picture:
+    """Draw how often each two jurors chose the same, and each juror and people."""
+    figures = {(one.juror, one.other): one.agreement for one in report.juror_pairs}
+    jurors = dict.fromkeys(name for pair in figures for name in pair)
+    people = {
+        (one.juror, "people"): one.agreement
+        for one in report.agreement.jurors
+        if one.agreement.n and one.juror in jurors
+    }
+    cells = {}
+    for (one, other), figure in (figures | people).items():
+        cells[one, other] = cells[other, one] = _agreed(figure)
+    said = [f"{a} and {b}: {word_share(f)}" for (a, b), f in (figures | people).items()]
+    named = (*jurors, "people") if people else tuple(jurors)
+    about = "same choice, % of debates; n: debates, too few for a share"
+    return _matrix(JURORS, about, named, cells, said)
+
+
+def _agreed(figure: Figure) -> Cell:
+    if figure.value is None:
+        return Cell(None, f"n {figure.n}")
+    return Cell(figure.value, f"{100 * figure.value:.0f}")
+
+
+def _matrix(
+    title: str,
+    about: str,
+    named: Sequence[str],
+    cells: Mapping[tuple[str, str], Cell],
+    said: Sequence[str],
+) -> Picture:
+    names = short_names(named, NAMES - 24)
+    left = MARGIN + NAMES
+    width = min(56.0, (WIDTH - MARGIN - left) / len(named))
+    height = max(18.0, min(40.0, width))
+    top = TOP + 36
+    parts = [write(MARGIN, TOP + 4, about, FAINT)]
+    for i, one in enumerate(named):
+        y = top + height * i
+        parts.append(write(MARGIN + 18, y + height / 2 + 4, str(i + 1), FAINT, "end"))
+        parts.append(write(MARGIN + 24, y + height / 2 + 4, names[one], SMALL))
+        if len(named) <= LABELLED or (i + 1) % 5 == 0 or i == 0:
+            parts.append(write(left + width * (i + 0.5), top - 6, str(i + 1), FAINT, "middle"))
+        for j, other in enumerate(named):
+            cell = cells.get((one, other), Cell(None, ""))
+            parts += _cell(left + width * j, y, width, height, cell, len(named) <= NUMBERED)
+    return _finish(title, said, top + height * len(named) + MARGIN, parts)
+
+
+def _cell(
+    x: float, y: float, width: float, height: float, cell: Cell, numbered: bool
+) -> Iterator[str]:
+    if cell.share is not None:
+        kind = "people" if cell.share >= 0.5 else "jury"
+        strength = 0.1 + 0.75 * abs(cell.share - 0.5)
+        yield box(x + 1, y + 1, width - 2, height - 2, f"{kind} plain", strength)
+    if numbered and cell.word:
+        kind = SMALL if cell.share is not None else FAINT
+        yield write(x + width / 2, y + height / 2 + 4, cell.word, kind, "middle")
+
+
+# --- sides -------------------------------------------------------------------------------
+
+
+def draw_sides(report: SeriesReport) -> Picture:
+    """Draw how often side A and the last speaker won, and what that is in points of rating."""
+    found, adjusted = report.agreement, report.adjusted.jury
+    judges = [("jury", found.jury_shares)]
+    if report.ratings.people:
+        judges.append(("people", found.people_shares))
+    shares = [("side A", judge, one.a) for judge, one in judges]
+    shares += [("last speaker", judge, one.closer) for judge, one in judges]
+    effects = [("side A", adjusted.side), ("last speaker", adjusted.closer)]
+    effects += [("twice the words", adjusted.length)]
+    scale = Scale(MARGIN + NAMES, WIDTH - MARGIN - 10, 0, 100, (0, 25, 50, 75, 100), " %")
+    parts = [*_legend([judge for judge, _ in judges])]
+    y = TOP + 20.0
+    parts.append(write(MARGIN, y + 10, "share of decided debates won", FAINT))
+    y += 20
+    for place, (name, judge, figure) in enumerate(shares):
+        parts += _share(name, judge, figure, y + ROW * place + 11, scale)
+    y += ROW * len(shares)
+    parts += [
+        *_ticks(scale, y),
+        write(MARGIN, y + 48, "lead in points of rating, by the jury", FAINT),
+    ]
+    y += 58
+    lead = points_scale([one for _, one in effects], scale.start, scale.end, middle=0.0)
+    for place, (name, effect) in enumerate(effects):
+        parts += _lead(name, effect, y + ROW * place + 11, lead)
+    parts += _ticks(lead, y + ROW * len(effects))
+    said = [f"{name} won with {judge}: {word_share(figure)}" for name, judge, figure in shares]
+    said += [f"lead of {name} in points: {word_effect(effect)}" for name, effect in effects]
+    return _finish(SIDES, said, y + ROW * len(effects) + 34, parts)
+
+
+def _share(name: str, judge: str, figure: Figure, y: float, scale: Scale) -> Iterator[str]:
+    yield write(MARGIN, y + 4, name, SMALL)
+    if figure.value is None:
+        yield write(scale.start + 8, y + 4, word_share(figure), FAINT)
+        return
+    yield _middle(scale.at(50), y)
+    if figure.low is not None and figure.high is not None:
+        yield line(scale.at(100 * figure.low), y, scale.at(100 * figure.high), y, judge)
+    yield mark(judge, scale.at(100 * figure.value), y)
+
+
+def _lead(name: str, effect: Effect, y: float, scale: Scale) -> Iterator[str]:
+    yield write(MARGIN, y + 4, name, SMALL)
+    if effect.value is None or effect.low is None or effect.high is None:
+        yield write(scale.start + 8, y + 4, word_effect(effect), FAINT)
+        return
+    yield _middle(scale.at(0), y)
+    yield line(scale.at(effect.low), y, scale.at(effect.high), y, "jury")
+    yield mark("jury", scale.at(effect.value), y)
+
+
+def _middle(x: float, y: float) -> str:
+    return line(x, y - ROW / 2, x, y + ROW / 2, dash="2 4")
+
+
+# --- cost --------------------------------------------------------------------------------
+
+
+def _rated(report: SeriesReport) -> dict[str, Rating]:
+    return {
+        one.model: one.jury
+        for one in report.ratings.standings
+        if one.jury is not None and one.jury.value is not None
+    }
+
+
+def draw_cost(report: SeriesReport) -> Picture:
+    """Draw each rated model's rating against what its own calls cost in a debate."""
+    rated = _rated(report)
+    costs = {one.model: one.usd for one in report.conduct if one.usd is not None}
+    named = [model for model in rated if model in costs]
+    points = [Point(number, costs[model], rated[model]) for number, model in enumerate(named, 1)]
+    parts, y = draw_points(points, MARGIN + 36, WIDTH - MARGIN, TOP)
+    names = short_names(named, WIDTH / 2 - MARGIN - 30)
+    rows = -(-len(named) // 2)
+    for place, model in enumerate(named):
+        x = MARGIN + (WIDTH / 2 - MARGIN + 4) * (place // rows)
+        below = y + 18 * (place % rows) + 14
+        parts.append(write(x + 18, below, str(place + 1), FAINT, "end"))
+        parts.append(write(x + 24, below, names[model], SMALL))
+    said = [f"{model}: {costs[model]:.4g} USD, {word_rating(rated[model])}" for model in named]
+    return _finish(COST, said, y + 18 * rows + MARGIN, parts)

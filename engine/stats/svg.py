@@ -11,16 +11,19 @@ from engine.text import clean
 Anchor: TypeAlias = Literal["start", "middle", "end"]
 
 # The viewer chooses the scheme; both have a contrast of at least 4.5:1.
-STYLE = """
+LIGHT = """
 svg { color-scheme: light dark; font: 14px system-ui, sans-serif; }
 .back { fill: #ffffff; } .ink { fill: #1f2328; } .faint { fill: #59636e; }
 .line { stroke: #8c959f; fill: none; } .people { fill: #0b62c4; stroke: #0b62c4; }
 .jury { fill: #a8470f; stroke: #a8470f; } .heading { font-weight: 600; font-size: 16px; }
-@media (prefers-color-scheme: dark) {
+.small { font-size: 12px; } rect.plain { stroke: none; }
+"""
+DARK = """
 .back { fill: #0d1117; } .ink { fill: #e6edf3; } .faint { fill: #9ea7b3; }
 .line { stroke: #6e7681; } .people { fill: #6cb6ff; stroke: #6cb6ff; }
-.jury { fill: #ffa657; stroke: #ffa657; } }
+.jury { fill: #ffa657; stroke: #ffa657; }
 """
+WHERE_DARK = f"@media (prefers-color-scheme: dark) {{{DARK}}}"
 
 
 def draw(title: str, description: str, width: int, height: int, parts: Iterable[str]) -> str:
@@ -30,13 +33,18 @@ def draw(title: str, description: str, width: int, height: int, parts: Iterable[
         f'viewBox="0 0 {width} {height}" role="img" aria-labelledby="title description">',
         f'<title id="title">{_escape(title)}</title>',
         f'<desc id="description">{_escape(description)}</desc>',
-        f"<style>{STYLE}</style>",
+        f"<style>{LIGHT}{WHERE_DARK}</style>",
         box(0, 0, width, height, "back"),
         write(16, 28, title, "ink heading"),
         *parts,
         "</svg>",
     ]
     return "\n".join(lines) + "\n"
+
+
+def darken(svg: str) -> str:
+    """Return a picture that is always in the dark scheme, for what cannot choose."""
+    return svg.replace(WHERE_DARK, DARK)
 
 
 def write(x: float, y: float, text: str, kind: str = "ink", anchor: Anchor = "start") -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +15,7 @@ from engine.report.caveats import CaveatKind
 from engine.report.report import SeriesReport
 from engine.report.wording import NO_DEBATES
 from engine.series.saving import save_series
+from tests.doubles.command import rostrum
 from tests.doubles.model_server import status
 from tests.scenario.conftest import Stage
 from tests.scenario.test_series import hold, series
@@ -47,3 +51,65 @@ async def test_a_series_without_debates_and_an_unknown_one_have_a_sentence(stage
         assert NO_DEBATES in make_files(report)["report.md"].decode()
         with pytest.raises(NotFoundError, match="did you mean spring"):
             await read_report(line.store, "sprong")
+
+
+class _Page(HTMLParser):
+    """Collects what a page points at."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+
+@pytest.fixture
+def wood(tmp_path: Path) -> Path:
+    """A folder in which a series of rehearsal models was held by the command."""
+    models = ["rehearsal/maple", "rehearsal/birch", "rehearsal/aspen"]
+    jury = ["rehearsal/oak", "rehearsal/elm", "rehearsal/ash"]
+    lines = ['name = "wood"', 'topics = ["Tea beats <b>coffee</b>", "Cats beat | dogs"]']
+    lines += [f"models = {models}", "[jury]", f"models = {jury}", 'mode = "all"']
+    (tmp_path / "wood.toml").write_text("\n".join(lines))
+    rostrum(tmp_path, "series", "run", "wood.toml").done()
+    return tmp_path
+
+
+def test_the_command_writes_a_report_that_holds_together(wood: Path) -> None:
+    said = rostrum(wood, "series", "report", "wood", "--out", "out").done()
+    assert "12 of 12 debates held" in said
+    assert "not language models" in said
+    out = wood / "out"
+    report = SeriesReport.model_validate_json((out / "report.json").read_bytes())
+    assert len(report.rehearsal) == 6
+    assert report.ratings.jury == 12
+    page = _Page((out / "report.html").read_text())
+    pictures = [attrs for tag, attrs in page.found if tag == "img"]
+    assert [one["alt"] for one in pictures if "rehearsal/maple" in str(one["alt"])]
+    for one in pictures:
+        assert str(one["src"]).startswith("data:image/svg+xml;base64,")
+        assert len(str(one["alt"])) > 40
+    ids = {attrs["id"] for _, attrs in page.found if "id" in attrs}
+    links = [str(attrs["href"]) for _, attrs in page.found if "href" in attrs]
+    assert links
+    assert all(link.startswith("#") and link[1:] in ids for link in links)
+    assert "b" not in {tag for tag, _ in page.found}
+    markdown = (out / "report.md").read_text()
+    named = re.findall(r"\]\((\S+)\)", markdown)
+    assert named == [f"{name}.svg" for name in ("ratings", "wins", "sides", "jurors", "cost")]
+    for name in named:
+        for file in (name, name.replace(".svg", ".png"), name.replace(".svg", "-dark.png")):
+            assert (out / file).stat().st_size > 500
+    for grid in re.findall(r"(?:^\|.*\n)+", markdown, re.MULTILINE):
+        assert len({len(re.findall(r"(?<!\\)\|", line)) for line in grid.splitlines()}) == 1
+
+
+def test_an_unknown_series_and_a_folder_that_cannot_be_written_are_sentences(wood: Path) -> None:
+    (wood / "file").write_text("")
+    unknown = rostrum(wood, "series", "report", "wod", "--out", "out").failed(1)
+    assert unknown.startswith("There is no series “wod”; did you mean wood?")
+    blocked = rostrum(wood, "series", "report", "wood", "--out", "file").failed(2)
+    assert blocked.startswith("The report cannot be written to file: ")
+    assert not (wood / "out").exists()

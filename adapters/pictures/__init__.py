@@ -1,0 +1,1 @@
+"""Pictures as files that every program can show."""
