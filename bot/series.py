@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
-import sys
-import time
 import tomllib
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import orjson
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from bot import log
-from bot.app import App, defaults_of, run_app
+from bot.app import defaults_of, run_app
 from bot.debate import quiet
 from bot.operate import confirm
 from bot.reading import read_store
 from bot.series_people import people_lines, plan_before_people
+from bot.series_progress import Display, open_display, span
 from bot.settings.settings import Settings, load_settings, load_store_settings
 from bot.settings.topics_file import read_topics
 from bot.usage import print_usage, to_rows
@@ -37,8 +32,6 @@ from engine.text import dollars
 from engine.topics import Topic, built_in_topics
 
 MANY = 10_000  # debates, from which on the operator is asked
-LINE_SECONDS = 30.0  # between two lines without a terminal
-TOTALS_SECONDS = 2.0  # between two readings of what calls took
 
 
 class SeriesEndedError(RostrumError):
@@ -128,7 +121,7 @@ def _plan_lines(series: Series, plan: SeriesPlan) -> Iterable[str]:
         yield f"  cost       {most}{dollars(plan.usd)} USD (at most {dollars(plan.usd_max)})"
     cap = series.limits.usd
     yield f"  cap        {'none' if cap is None else f'{dollars(cap)} USD'}"
-    yield f"  time       {_span(3600 * plan.hours)} with {series.limits.debates_at_once} at once"
+    yield f"  time       {span(3600 * plan.hours)} with {series.limits.debates_at_once} at once"
     if cap is not None and plan.usd is not None and plan.usd > cap:
         yield f"The cap ends it after about {int(plan.debates * cap / plan.usd):,} debates."
 
@@ -150,7 +143,8 @@ async def run_file(file: Path, *, yes: bool) -> None:
     async with run_app(settings, []) as app:
         await plan_series(one_of_each(series), app.service, defaults_of(settings))
         await save_series(app.store, series)
-        with open_display(app, series) as show:
+        display = Display(series, app.store, settings.budget.alert_percent)
+        with open_display(display) as show:
             standing = await app.open_series(series, show).run()
         usage = await app.store.usage.read(UsageFilter(series=series.name))
     print("\n".join(_standing_lines(series, standing)))
@@ -172,101 +166,6 @@ def _way_on(series: Series, standing: Standing, usage: Usage, file: Path) -> str
             f"debates are missing{more}. Raise limits.usd, then go on with: {again}"
         )
     return f"{standing.failed:,} debates failed. Try them again with: {again}"
-
-
-class Display:
-    """Shows how far a series is: a bar in a terminal, else a line now and then."""
-
-    def __init__(self, app: App, series: Series) -> None:
-        self._app = app
-        self._series = series
-        self._began = time.monotonic()
-        self._first: int | None = None
-        self._shown = 0.0
-        self._usage = Usage()
-        self._reading: asyncio.Task[None] | None = None
-        self._read_at = 0.0
-
-    def line(self, standing: Standing) -> str:
-        """Return the state of a series in one line."""
-        if self._first is None:
-            self._first = standing.held
-        self._read_usage()
-        calls, usd, read, written, reasoning, cached = map(
-            self._usage.sum,
-            ("calls", "usd", "tokens_in", "tokens_out", "tokens_reasoning", "tokens_cached"),
-        )
-        parts = [
-            f"{standing.running} running",
-            *([f"{standing.failed} failed"] if standing.failed else []),
-            *([f"{standing.refused} refused"] if standing.refused else []),
-            *(f"{number} waiting for {model}" for model, number in standing.waiting.items()),
-            f"{calls:,} calls",
-            f"tokens {read:,} in, {written:,} out, {reasoning:,} reasoning, {cached:,} cached",
-            f"{usd:.2f} USD",
-            f"ETA {self._eta(standing)}",
-        ]
-        return " · ".join(parts)
-
-    def print_line(self, standing: Standing) -> None:
-        """Print the state, at most every half minute."""
-        now = time.monotonic()
-        if now - self._shown >= LINE_SECONDS:
-            self._shown = now
-            print(f"{standing.held:,} of {standing.total:,} debates · {self.line(standing)}")
-            sys.stdout.flush()
-
-    def _eta(self, standing: Standing) -> str:
-        done = standing.held - (self._first or 0)
-        if not done:
-            return "unknown"
-        left = standing.total - standing.held
-        return _span((time.monotonic() - self._began) / done * left)
-
-    def _read_usage(self) -> None:
-        """Read what calls took, beside the series and not too often."""
-        if self._reading is not None and not self._reading.done():
-            return
-        if time.monotonic() - self._read_at >= TOTALS_SECONDS:
-            self._read_at = time.monotonic()
-            self._reading = asyncio.create_task(self._read())
-
-    async def _read(self) -> None:
-        where = UsageFilter(series=self._series.name)
-        self._usage = await self._app.store.usage.read(where)
-
-
-def open_display(app: App, series: Series) -> AbstractContextManager[Callable[[Standing], None]]:
-    """Return what shows the progress of a series while it is held."""
-    display = Display(app, series)
-    if not sys.stdout.isatty():
-        return nullcontext(display.print_line)
-    return _Bar(display)
-
-
-class _Bar:
-    """A progress bar around the body."""
-
-    def __init__(self, display: Display) -> None:
-        self._display = display
-        columns = (BarColumn(20), MofNCompleteColumn(), TextColumn("{task.description}"))
-        self._progress = Progress(*columns, console=Console(highlight=False))
-        self._task = self._progress.add_task("", total=None)
-
-    def __enter__(self) -> Callable[[Standing], None]:
-        self._progress.start()
-        return self._show
-
-    def __exit__(self, *_: object) -> None:
-        self._progress.stop()
-
-    def _show(self, standing: Standing) -> None:
-        self._progress.update(
-            self._task,
-            total=standing.total,
-            completed=standing.held,
-            description=self._display.line(standing),
-        )
 
 
 # --- status and stop ---------------------------------------------------------------------
@@ -334,12 +233,6 @@ def _quiet_settings() -> Settings:
     settings = load_settings()
     log.configure(quiet(settings).log, settings.secrets())
     return settings
-
-
-def _span(seconds: float) -> str:
-    minutes = max(1, round(seconds / 60))
-    hours, rest = divmod(minutes, 60)
-    return f"{hours} h {rest:02} min" if hours else f"{minutes} min"
 
 
 def _to_json(found: Any) -> str:

@@ -69,8 +69,8 @@ def reserve(
             )
     scope = community_scope(new.platform, new.community)
     _reserve_money(connection, scope, day, new.setup.reserved_usd, caps.community_daily_usd)
-    _reserve_in_series(connection, new.series, new.setup.reserved_usd, caps)
-    warned = _warn(connection, scope, day, caps.community_daily_usd, caps)
+    _reserve_in_series(connection, new.series, new.setup.reserved_usd)
+    warned = _warn(connection, scope, day, caps)
     return [_alert(new.id, new.setup.request.language, caps)] if warned else []
 
 
@@ -86,9 +86,9 @@ def reserve_rest(
     rest = max(0.0, most - spent(connection, debate.id))
     scope, day = community_scope(debate.platform, debate.community), _day(now)
     _reserve_money(connection, scope, day, rest, caps.community_daily_usd)
-    _reserve_in_series(connection, debate.series, rest, caps)
+    _reserve_in_series(connection, debate.series, rest)
     connection.run(RESERVE_REST, debate=debate.id, usd=rest, day=day)
-    warned = _warn(connection, scope, day, caps.community_daily_usd, caps)
+    warned = _warn(connection, scope, day, caps)
     return [_alert(debate.id, debate.request.language, caps)] if warned else []
 
 
@@ -140,7 +140,7 @@ def _reserve_money(
         )
 
 
-def _reserve_in_series(connection: SqlConnection, name: str | None, usd: float, caps: Caps) -> None:
+def _reserve_in_series(connection: SqlConnection, name: str | None, usd: float) -> None:
     """Reserve from the cap of a debate's series. Raises SeriesCapError."""
     if name is None:
         return
@@ -151,11 +151,11 @@ def _reserve_in_series(connection: SqlConnection, name: str | None, usd: float, 
             f"The series {name} may cost {cap:.2f} USD in all; too little is left for its next "
             f"debate, which may cost {usd:.2f} USD."
         )
-    _warn(connection, scope, WHOLE, cap, caps)
 
 
-def _warn(connection: SqlConnection, scope: str, day: str, cap: float | None, caps: Caps) -> bool:
-    """Note that the share of a cap for an alert is passed; False if it is not, or was noted."""
+def _warn(connection: SqlConnection, scope: str, day: str, caps: Caps) -> bool:
+    """Note that the share for an alert is passed; False if it is not, or was noted before."""
+    cap = caps.community_daily_usd
     if not cap or caps.alert_percent is None:
         return False
     share = cap * caps.alert_percent / 100

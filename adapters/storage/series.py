@@ -30,6 +30,7 @@ SCHEDULE = """
 UPDATE series SET body = :body, community = :community, due_at = :due_at, problem = :problem
 WHERE name = :name
 """
+TAKEN = "SELECT reserved_usd + spent_usd FROM usage WHERE scope = :scope AND day = ''"
 ASK_STOP = "UPDATE series SET stop = TRUE WHERE name = :name"
 DEBATES = """
 SELECT series_key, id, status, reason, created_at, gone, cause FROM debates
@@ -93,6 +94,9 @@ class SeriesTable:
             connection.run(SCHEDULE, **values)
 
         await self._database.write(store)
+
+    async def taken(self, name: str) -> float:
+        return float(await self._database.value(TAKEN, scope=f"series:{name}") or 0.0)
 
     async def ask_stop(self, name: str) -> None:
         await self._database.run(ASK_STOP, name=name)

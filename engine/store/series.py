@@ -105,6 +105,9 @@ class SeriesStore(Protocol):
     async def schedule(self, lease: Lease, series: StoredSeries) -> None:
         """Store a series that is held before people: its body, place, next time and problem."""
 
+    async def taken(self, name: str) -> float:
+        """Return how many USD of a series' cap are reserved or spent."""
+
     async def ask_stop(self, name: str) -> None:
         """Let a series begin no more debates."""
 

@@ -1,0 +1,187 @@
+"""How far a series is, while it is held: a bar in a terminal, else a line now and then."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+
+import structlog
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.text import Text
+
+from engine.series.runner import Standing
+from engine.series.spec import Series
+from engine.store import Store
+from engine.store.usage import Usage, UsageFilter
+from engine.text import dollars
+
+LINE_SECONDS = 30.0  # between two lines without a terminal
+TOTALS_SECONDS = 2.0  # between two readings of what calls took
+TOTALS_SHARE = 20  # of the time that a reading takes: as long it is not repeated
+WIDEST = 100  # columns of the bar and what is below it
+NARROWEST_BAR = 8
+BETWEEN = " · "
+NEAR_CAP = "At least {percent:g} % of the cap of {usd} USD is used or reserved."
+log = structlog.get_logger(__name__)
+
+Watch = Callable[[Standing], None]
+
+
+class Display:
+    """What people see of a series; `now` is in seconds.
+
+    `standing` is None until something is known. Once `percent` of its cap are reserved or spent,
+    it says so.
+    """
+
+    def __init__(
+        self,
+        series: Series,
+        store: Store,
+        percent: float | None = None,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._series, self._store, self._percent, self._now = series, store, percent, now
+        self._began = self._read_again = now()
+        self._printed: float | None = None
+        self._first: int | None = None
+        self._usage = Usage()
+        self._reading: asyncio.Task[None] | None = None
+        self._warning, self._warned = "", False
+        self.standing: Standing | None = None
+
+    def update(self, standing: Standing) -> None:
+        """Take in how far the series is, and what its calls took."""
+        if self._first is None:
+            self._first = standing.held
+        self.standing = standing
+        due = self._reading is None or self._reading.done()
+        if due and self._now() >= self._read_again:
+            self._reading = asyncio.ensure_future(self._read_usage())
+
+    def print_line(self, standing: Standing) -> None:
+        """Print the state, at most every half minute."""
+        self.update(standing)
+        if warning := self.warning():
+            print(warning, flush=True)
+        now = self._now()
+        if self._printed is None or now - self._printed >= LINE_SECONDS:
+            self._printed = now
+            counted = f"{standing.held:,} of {standing.total:,} debates"
+            print(BETWEEN.join((counted, *self.parts())), flush=True)
+
+    def warning(self) -> str:
+        """Return, once, that the series is near its cap; else nothing."""
+        said, self._warning = self._warning, ""
+        return said
+
+    def parts(self) -> Iterator[str]:
+        """Yield the state in short pieces."""
+        standing = self.standing
+        if standing is None:
+            return
+        yield f"{standing.running:,} running"
+        if standing.failed:
+            yield f"{standing.failed:,} failed"
+        if standing.refused:
+            yield f"{standing.refused:,} refused"
+        yield f"ETA {self._eta(standing)}"
+        for model, number in standing.waiting.items():
+            yield f"{number:,} waiting for {model}"
+        used = self._usage.sum
+        yield f"{used('calls'):,} calls"
+        yield f"tokens {used('tokens_in'):,} in"
+        yield f"{used('tokens_out'):,} out"
+        yield f"{used('tokens_reasoning'):,} reasoning"
+        yield f"{used('tokens_cached'):,} cached"
+        yield f"{'≥ ' if used('unpriced') else ''}{used('usd'):.2f} USD"
+
+    def _eta(self, standing: Standing) -> str:
+        done = standing.held - (self._first or 0)
+        if not done:
+            return "unknown"
+        left = standing.total - standing.held - standing.refused
+        return span((self._now() - self._began) / done * left)
+
+    async def _read_usage(self) -> None:
+        """Read what calls took, beside the series and not too often."""
+        began = self._now()
+        self._usage = await self._store.usage.read(UsageFilter(series=self._series.name))
+        self._watch_cap(await self._store.series.taken(self._series.name))
+        took = self._now() - began
+        self._read_again = began + max(TOTALS_SECONDS, TOTALS_SHARE * took)
+
+    def _watch_cap(self, taken: float) -> None:
+        cap, percent = self._series.limits.usd, self._percent
+        if not cap or percent is None or self._warned or taken < cap * percent / 100:
+            return
+        self._warned = True
+        self._warning = NEAR_CAP.format(percent=percent, usd=dollars(cap))
+        log.info("series near its cap", series=self._series.name, percent=percent, usd=cap)
+
+
+def open_display(display: Display) -> AbstractContextManager[Watch]:
+    """Return what shows the progress of a series while it is held."""
+    return (
+        Bar(display, Console(highlight=False))
+        if sys.stdout.isatty()
+        else nullcontext(display.print_line)
+    )
+
+
+class Bar:
+    """A bar with the state below it, around the body; each line as wide as the terminal."""
+
+    def __init__(self, display: Display, console: Console) -> None:
+        self._display, self._console = display, console
+        self._live = Live(self, console=console, refresh_per_second=4)
+
+    def __enter__(self) -> Watch:
+        self._live.start()
+        return self._show
+
+    def __exit__(self, *_: object) -> None:
+        self._live.stop()
+
+    def _show(self, standing: Standing) -> None:
+        self._display.update(standing)
+        if warning := self._display.warning():
+            self._console.print(warning, style="yellow")
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Draw the bar and the state below it."""
+        standing, width = self._display.standing, min(options.max_width, WIDEST)
+        if standing is None:
+            return
+        counted = f" {standing.held:,}/{standing.total:,} debates"
+        room = max(NARROWEST_BAR, width - len(counted))
+        bar = ProgressBar(total=max(1, standing.total), completed=standing.held, width=room)
+        yield from console.render(bar, options)
+        yield Text(counted, no_wrap=True, overflow="ellipsis")
+        for line in pack(self._display.parts(), width):
+            yield Text(line, no_wrap=True, overflow="ellipsis")
+
+
+def pack(parts: Iterable[str], width: int) -> Iterator[str]:
+    """Yield lines of as many parts as fit, none of which is broken."""
+    line = ""
+    for part in parts:
+        longer = f"{line}{BETWEEN}{part}" if line else part
+        if line and len(longer) > width:
+            yield line
+            longer = part
+        line = longer
+    if line:
+        yield line
+
+
+def span(seconds: float) -> str:
+    """Return a time in hours and minutes."""
+    minutes = max(1, round(seconds / 60))
+    hours, rest = divmod(minutes, 60)
+    return f"{hours} h {rest:02} min" if hours else f"{minutes} min"
