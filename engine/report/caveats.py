@@ -25,6 +25,7 @@ class CaveatKind(StrEnum):
     """A limit of what a report can say."""
 
     UNFINISHED = "unfinished"
+    REFUSED = "refused"
     FEW_DEBATES = "few_debates"
     NO_VERDICT = "no_verdict"
     REHEARSAL = "rehearsal"
@@ -56,8 +57,11 @@ class Caveat(Value):
 def find_caveats(series: Series, found: SeriesRows, report: SeriesReport) -> Iterator[Caveat]:
     """Yield every limit that applies, the gravest first."""
     standing = report.standing
-    if standing.held < standing.total:
-        yield Caveat(kind=CaveatKind.UNFINISHED, n=standing.held, of=standing.total)
+    if report.missing:
+        yield Caveat(kind=CaveatKind.UNFINISHED, n=standing.held, of=standing.held + report.missing)
+    if standing.refused:
+        ended = standing.held + standing.refused
+        yield Caveat(kind=CaveatKind.REFUSED, n=standing.refused, of=ended)
     if report.rehearsal:
         yield Caveat(kind=CaveatKind.REHEARSAL, names=report.rehearsal)
     yield from _of_judging(series, report)

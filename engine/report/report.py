@@ -14,7 +14,7 @@ from engine.report.jurors import JurorPair, juror_pairs
 from engine.report.reading import COUNTED, CallSums, EndedDebate, SeriesRows
 from engine.report.topics import TopicSplits, split_topics
 from engine.series.runner import Standing, count_standing
-from engine.series.spec import Series
+from engine.series.spec import Pairing, Series
 from engine.stats.adjusted import AdjustedLeaderboard, adjust_models
 from engine.stats.agreement import Agreement, measure_agreement
 from engine.stats.contests import Matchup
@@ -139,6 +139,14 @@ class SeriesReport(Value):
     conduct: tuple[Conduct, ...]
     availability: tuple[Availability, ...]
     caveats: tuple[Caveat, ...] = ()
+
+    @property
+    def missing(self) -> int:
+        """How many debates are still to be held; informative pairing may need none of them."""
+        standing = self.standing
+        if self.experiment.pairing == Pairing.INFORMATIVE:
+            return standing.running + sum(standing.waiting.values()) + standing.failed
+        return max(0, standing.total - standing.held - standing.refused)
 
     @property
     def models(self) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from engine.report.caveats import Caveat, CaveatKind
 from engine.report.page import Grid, ReportPage, Section
 from engine.report.report import Availability, CallTotals, Conduct, Costs, PairResult, SeriesReport
 from engine.report.topics import TopicSplit
+from engine.series.spec import Pairing
 from engine.stats.agreement import Shares
 from engine.stats.figure import FEWEST
 from engine.stats.wording import (
@@ -28,6 +29,7 @@ NO_DEBATES = (
     "write the report again."
 )
 STATE = "{held:,} of {total:,} debates held"
+AT_MOST = "{held:,} of at most {total:,} debates held"
 UNDER_WAY = (
     "The series is not complete. This report covers what had ended by {at}; totals also have the "
     "calls of debates that were running."
@@ -65,6 +67,8 @@ RULES = {
 CAVEATS = {
     CaveatKind.UNFINISHED: "Only {n:,} of {of:,} debates were held. Pairs and topics that come "
     "late in the series are missing or thin.",
+    CaveatKind.REFUSED: "{n:,} of {of:,} debates ended because a model declined the topic. They "
+    "are in no rating, so a model is rated on the topics that it accepts.",
     CaveatKind.FEW_DEBATES: "A jury judged {n} debates. Shares need at least {of}.",
     CaveatKind.NO_VERDICT: "{n:,} of {of:,} debates have no verdict and count in no rating.",
     CaveatKind.REHEARSAL: "Rehearsal models are no language models; a result with one is a test "
@@ -118,7 +122,8 @@ def write_page(report: SeriesReport) -> ReportPage:
 
 def _head(report: SeriesReport) -> Iterator[str]:
     standing, asked = report.standing, report.experiment
-    parts = [STATE.format(held=standing.held, total=standing.total)]
+    state = AT_MOST if asked.pairing == Pairing.INFORMATIVE else STATE
+    parts = [state.format(held=standing.held, total=standing.total)]
     parts += [f"{standing.failed:,} failed"] if standing.failed else []
     parts += [f"{standing.refused:,} refused"] if standing.refused else []
     parts += [f"{standing.running:,} running"] if standing.running else []
@@ -131,7 +136,7 @@ def _head(report: SeriesReport) -> Iterator[str]:
         f"{', '.join(asked.languages)}, repeats {asked.repeats}, pairing {asked.pairing}, sides "
         f"{asked.sides}, jury {asked.jury_mode}."
     )
-    if standing.held < standing.total:
+    if report.missing:
         yield UNDER_WAY.format(at=f"{report.read_at:%Y-%m-%d %H:%M} UTC")
         yield from [STOPPED] if report.stopping else []
     if report.rehearsal:
